@@ -27,18 +27,21 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     run: (...args: Args) => Promise<T>,
     resultOf: (value: T) => StoreCallResult = () => 'ok',
   ): (...args: Args) => Promise<T> {
-    return (...args) => {
+    return async (...args) => {
       const started = performance.now();
-      return run(...args).then(
-        (value) => {
-          onCall(operation, resultOf(value), performance.now() - started, null);
-          return value;
-        },
-        (error) => {
-          onCall(operation, resultOfError(error), performance.now() - started, conditionOf(error));
-          throw error;
-        },
-      );
+      let result: StoreCallResult = 'ok';
+      let condition: StoreCondition | null = null;
+      try {
+        const value = await run(...args);
+        result = resultOf(value);
+        return value;
+      } catch (error) {
+        result = resultOfError(error);
+        condition = conditionOf(error);
+        throw error;
+      } finally {
+        onCall(operation, result, performance.now() - started, condition);
+      }
     };
   }
 

@@ -16,7 +16,7 @@ export function assertHeaders(operation: string, headers: ObjectHeaders): void {
   if (!CONTENT_TYPE.test(headers.contentType))
     throw new StoreError(operation, 'refused content type: it must be 1 to 255 printable ASCII characters');
   let bytes = 0;
-  for (const name of Object.keys(headers.metadata)) {
+  for (const name in headers.metadata) {
     const value = headers.metadata[name] ?? '';
     if (!METADATA_NAME.test(name))
       throw new StoreError(operation, `refused metadata name ${JSON.stringify(name)}`);

@@ -56,26 +56,21 @@ describe('the bucket notifications of deploy/s3-notifications', () => {
       'Attributes.entry.1.key': 'push-endpoint',
       'Attributes.entry.1.value': queue.url,
     }).toString();
-    const lines = createS3Signer(region).sign(
+    const headers = createS3Signer(region).sign(
       {
         method: 'POST',
         path: '/',
         query: [],
-        headers: [
-          ...['host', new URL(settings.endpoint).host],
-          ...['content-type', 'application/x-www-form-urlencoded'],
-          ...['x-amz-content-sha256', hash('sha256', body)],
-        ],
+        headers: {
+          host: new URL(settings.endpoint).host,
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-amz-content-sha256': hash('sha256', body),
+        },
       },
       credentials,
       new Date(),
     );
-    const headers = lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1] ?? '']] : []));
-    const answer = await fetch(settings.endpoint, {
-      method: 'POST',
-      headers: Object.fromEntries(headers),
-      body,
-    });
+    const answer = await fetch(settings.endpoint, { method: 'POST', headers: { ...headers }, body });
     const [, arn] = /<TopicArn>([^<]+)/.exec(await answer.text()) ?? [];
     if (arn === undefined) throw new Error(`the topic was not created: ${answer.status}`);
     return arn;

@@ -6,7 +6,7 @@ import { wholeBody } from '../whole-body.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
-import { type HeaderLines, METADATA } from './wire/object-headers.js';
+import { METADATA } from './wire/object-headers.js';
 import { withRetries } from './with-retries.js';
 
 interface Described {
@@ -36,7 +36,7 @@ export async function readObject(
   purpose: ReadPurpose,
 ): Promise<ObjectReading | null> {
   const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs, retry } = bucket.limits;
-  const headers: HeaderLines = range ? ['range', `bytes=${range.start}-${range.end}`] : [];
+  const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
   const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs, purpose };
   try {
     const answer = await withRetries(retry, () => bucket.sender.get(request));

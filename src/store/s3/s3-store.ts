@@ -1,17 +1,22 @@
+import { retryAfter } from '../../time/retry.js';
 import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
-import type { ObjectStore } from '../object-store.js';
+import type { CreateResult, ObjectHeaders, ObjectStore } from '../object-store.js';
 import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
 import { copyObject } from './copy-object.js';
 import { bucketTraits } from './inspect-bucket.js';
 import { listObjects, listS3Folders } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
-import { putObject } from './put-object.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
 import { readTags } from './read-tags.js';
-import { openBucket } from './s3-bucket.js';
+import { openBucket, type S3Bucket } from './s3-bucket.js';
 import type { S3StoreOptions } from './s3-options.js';
+import { s3StoreError } from './s3-store-error.js';
 import { startS3Upload } from './s3-upload.js';
+import type { WholeAnswer } from './wire/exchange.js';
+import { integrityHeaders, integrityOf, objectHeaders } from './wire/object-headers.js';
+import type { SignedPut } from './wire/s3-sender.js';
+import { s3RetryRules } from './with-retries.js';
 
 /**
  * Opens a store in a bucket of AWS S3 or a compatible server with conditional writes. Sends no request.
@@ -20,17 +25,53 @@ import { startS3Upload } from './s3-upload.js';
  */
 export async function createS3Store(options: S3StoreOptions): Promise<ObjectStore> {
   const bucket = await openBucket(options);
+  const { sender, limits } = bucket;
   let closed: Promise<void> | null = null;
+
+  /**
+   * Every retry has the condition as well: a write whose answer was lost ends in `exists`, and the caller reads back. Nothing is
+   * ever overwritten.
+   */
+  function putWith(operation: 'create' | 'replace', { ifAbsent }: { readonly ifAbsent: boolean }) {
+    return async (key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult> => {
+      assertKey(operation, key);
+      assertHeaders(operation, headers);
+      const request = putRequest(bucket, key, body, headers, ifAbsent);
+      const startedAt = performance.now();
+      try {
+        return resultOf(await sender.put(request));
+      } catch (error) {
+        const rules = s3RetryRules(limits.retry, {}, startedAt);
+        return await retryAfter(error, () => sender.put(request), rules).then(
+          resultOf,
+          (failure: unknown) => {
+            throw s3StoreError(operation, key, failure);
+          },
+        );
+      }
+    };
+  }
+
+  const replace = putWith('replace', { ifAbsent: false });
+  const createUnseen = putWith('create', { ifAbsent: false });
+
+  async function createEmulated(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult> {
+    assertKey('create', key);
+    return (await headObject(bucket, key)) === null ? createUnseen(key, body, headers) : 'exists';
+  }
 
   return {
     location: `s3://${options.bucket}/${options.prefix}`,
     partSize: options.partSize,
     headBringsMd5: options.settings.sse?.mode !== 'aws:kms',
 
-    create: (key, body, headers) => putObject(bucket, 'create', key, body, headers),
+    create:
+      options.settings.conditionalWrites === 'emulated'
+        ? createEmulated
+        : putWith('create', { ifAbsent: true }),
 
     async replace(key, body, headers) {
-      await putObject(bucket, 'replace', key, body, headers);
+      await replace(key, body, headers);
     },
 
     async copy(from, key, headers, over) {
@@ -98,8 +139,33 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     traits: () => bucketTraits(bucket.client, options.bucket, options.settings),
 
     close() {
-      closed ??= bucket.sender.close().finally(() => bucket.client.destroy());
+      closed ??= sender.close().finally(() => bucket.client.destroy());
       return closed;
     },
+  };
+}
+
+function resultOf({ status }: WholeAnswer): CreateResult {
+  return status === 412 ? 'exists' : 'created';
+}
+
+/** Larger bodies have the time-out of a part. */
+const SMALL_BODY = 1024 * 1024;
+
+function putRequest(
+  { sender, settings, limits, prefix }: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+  ifAbsent: boolean,
+): SignedPut {
+  const integrity = integrityOf(settings, sender.secure, body, headers.metadata.sha256);
+  return {
+    operation: 'PutObject',
+    key: prefix + key,
+    headers: Object.assign(objectHeaders(settings, key, headers), integrityHeaders(integrity)),
+    ifAbsent,
+    body,
+    timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
   };
 }

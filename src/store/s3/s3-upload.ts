@@ -12,7 +12,7 @@ import { s3StoreError } from './s3-store-error.js';
 import { combineCrc32 } from './wire/combine-crc32.js';
 import {
   crc32Text,
-  integrityLines,
+  integrityHeaders,
   integrityOf,
   lockOf,
   sendsCrc32,
@@ -151,7 +151,7 @@ async function uploadPart(
     operation: 'UploadPart' as const,
     key: bucket.prefix + upload.key,
     query: { partNumber: `${number}`, uploadId: upload.uploadId },
-    headers: integrityLines(integrity),
+    headers: integrityHeaders(integrity),
     body,
     timeoutMs: limits.partTimeoutMs,
     signal,

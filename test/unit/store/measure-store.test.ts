@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { measureStore } from '../../../src/store/measure-store.js';
 import { type ObjectHeaders, type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import type { S3Settings } from '../../../src/store/s3/s3-options.js';
 import { openStandInStore, type StandInStore } from '../../support/store/stand-in-store.js';
 
 const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: {} };
@@ -11,14 +12,18 @@ describe('a measured store', () => {
   let calls: string[];
 
   beforeEach(async () => {
-    under = await openStandInStore({ retries: 0, requestTimeoutMs: 300 });
+    await open({ retries: 0 });
+  });
+  afterEach(() => under.close());
+
+  async function open(settings: S3Settings) {
+    under = await openStandInStore(settings);
     calls = [];
     store = measureStore(under.store, (operation, result, durationMs) => {
       expect(durationMs).toBeGreaterThanOrEqual(0);
       calls.push(`${operation} ${result}`);
     });
-  });
-  afterEach(() => under.close());
+  }
 
   it('reports every operation with its result', async () => {
     await store.create('a/b', Buffer.from('x'), HEADERS);
@@ -123,6 +128,8 @@ describe('a measured store', () => {
   });
 
   it('reports errors and time-outs, and passes them on', async () => {
+    await under.close();
+    await open({ retries: 0, requestTimeoutMs: 300 });
     under.standIn.misbehave = () => ({ kind: 'answer', status: 403, code: 'AccessDenied' });
     await expect(store.create('a', Buffer.from('x'), HEADERS)).rejects.toThrow(StoreError);
     const listing = store.list('')[Symbol.asyncIterator]();

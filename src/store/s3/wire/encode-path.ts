@@ -1,6 +1,3 @@
-/** For requests without a query. */
-const NOTHING: readonly string[] = [];
-
 /** As the signature needs it: percent-encoded UTF-8 except for unreserved characters and `/`. */
 export function encodeKey(key: string): string {
   return /^[A-Za-z0-9_.~/-]*$/.test(key) ? key : key.split('/').map(encodeSegment).join('/');
@@ -14,7 +11,6 @@ function encodeSegment(text: string): string {
 }
 
 /** Encoded `name=value` pairs. */
-export function encodedQuery(query: Readonly<Record<string, string>> | undefined): readonly string[] {
-  if (query === undefined) return NOTHING;
+export function encodedQuery(query: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(query).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);
 }

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ObjectHeaders } from '../../object-store.js';
 import type { S3Lock, S3Settings } from '../s3-options.js';
-import { remembered } from './remembered.js';
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
@@ -13,8 +12,8 @@ export const METADATA = 'x-amz-meta-';
 /** S3 refuses a request to a bucket of another account than this header names. */
 export const EXPECTED_OWNER = 'x-amz-expected-bucket-owner';
 
-/** Header lines as undici takes them: names, in lower case, and values in turn. */
-export type HeaderLines = readonly string[];
+/** Values by name, in lower case. */
+export type RequestHeaders = Readonly<Record<string, string>>;
 
 /** How a body is protected in transit. */
 export interface Integrity {
@@ -31,11 +30,8 @@ export function integrityOf(settings: S3Settings, secure: boolean, body: Buffer,
   const known = sha256 !== undefined && SHA256.test(sha256) ? sha256 : null;
   // AWS demands a checksum of its own with every object that is locked.
   const crc = sendsCrc32(settings) ? crc32(body) : null;
-  if (settings.checksum !== 'crc32') return { sha256: known ?? hash('sha256', body, 'hex'), crc32: crc };
-  return {
-    sha256: known ?? (secure ? UNSIGNED : hash('sha256', body, 'hex')),
-    crc32: crc,
-  };
+  const isUnsigned = settings.checksum === 'crc32' && secure;
+  return { sha256: known ?? (isUnsigned ? UNSIGNED : hash('sha256', body, 'hex')), crc32: crc };
 }
 
 /** Whether uploads carry a CRC-32, in parts or as a whole. */
@@ -43,12 +39,15 @@ export function sendsCrc32({ checksum, lock }: S3Settings): boolean {
   return checksum === 'crc32' || Boolean(lock);
 }
 
-export function integrityLines({ sha256, crc32 }: Integrity): string[] {
-  const lines = ['x-amz-content-sha256', sha256];
-  // Without the name of the algorithm Ceph RGW 20 ignores the checksum, also a wrong one.
-  if (crc32 !== null)
-    lines.push('x-amz-sdk-checksum-algorithm', 'CRC32', 'x-amz-checksum-crc32', crc32Text(crc32));
-  return lines;
+export function integrityHeaders({ sha256, crc32 }: Integrity): Record<string, string> {
+  return {
+    'x-amz-content-sha256': sha256,
+    ...(crc32 !== null && {
+      // Without the name of the algorithm Ceph RGW 20 ignores the checksum, also a wrong one.
+      'x-amz-sdk-checksum-algorithm': 'CRC32',
+      'x-amz-checksum-crc32': crc32Text(crc32),
+    }),
+  };
 }
 
 /** As S3 writes it: base64 of the big-endian number. */
@@ -58,33 +57,29 @@ export function crc32Text(checksum: number): string {
   return bytes.toString('base64');
 }
 
-/** Appends the headers of a PutObject. */
-export function addObjectLines(
-  lines: string[],
+/** The headers of a PutObject that describe the object. */
+export function objectHeaders(
   settings: S3Settings,
   key: string,
   headers: ObjectHeaders,
-): void {
-  lines.push('content-type', headers.contentType);
-  for (const name of Object.keys(headers.metadata))
-    lines.push(metadataHeader(name), headers.metadata[name] ?? '');
+): Record<string, string> {
+  const described: Record<string, string> = { 'content-type': headers.contentType };
+  for (const name in headers.metadata) described[METADATA + name] = headers.metadata[name] ?? '';
   const storageClass = storageClassOf(settings, headers);
-  if (storageClass !== null) lines.push('x-amz-storage-class', storageClass);
+  if (storageClass !== null) described['x-amz-storage-class'] = storageClass;
   const tagging = taggingOf(settings, headers);
-  if (tagging !== null) lines.push('x-amz-tagging', tagging);
+  if (tagging !== null) described['x-amz-tagging'] = tagging;
   const lock = lockOf(settings, key, headers);
   if (lock !== null) {
-    lines.push('x-amz-object-lock-mode', lock.mode);
-    lines.push('x-amz-object-lock-retain-until-date', lock.until.toISOString());
+    described['x-amz-object-lock-mode'] = lock.mode;
+    described['x-amz-object-lock-retain-until-date'] = lock.until.toISOString();
   }
   const { sse } = settings;
-  if (sse) lines.push('x-amz-server-side-encryption', sse.mode);
+  if (sse) described['x-amz-server-side-encryption'] = sse.mode;
   if (sse?.mode === 'aws:kms' && sse.keyId)
-    lines.push('x-amz-server-side-encryption-aws-kms-key-id', sse.keyId);
+    described['x-amz-server-side-encryption-aws-kms-key-id'] = sse.keyId;
+  return described;
 }
-
-/** The header of a metadata name: of these there are a few, which requests have again and again. */
-const metadataHeader = remembered((name) => METADATA + name, 100);
 
 /**
  * Classes are for content of jobs alone: those for infrequent access have a minimum size and age, at which they would

@@ -1,18 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { buildConnector } from 'undici';
+import type { buildConnector, Pool } from 'undici';
 import type { ReadPurpose } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
 import { encodedQuery, encodeKey } from './encode-path.js';
-import { exchange, openPool, type WholeAnswer } from './exchange.js';
-import { EXPECTED_OWNER, type HeaderLines } from './object-headers.js';
+import { Exchange, type WholeAnswer, type WireRequest } from './exchange.js';
+import { EXPECTED_OWNER, type RequestHeaders } from './object-headers.js';
 import { openExchange } from './open-exchange.js';
 import { createS3Signer, type SigningKeyHolder } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
+import { openPool } from './store-pool.js';
 
 /** A PUT of a body that is in memory. */
 export interface SignedPut {
@@ -20,8 +21,8 @@ export interface SignedPut {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** All are signed; `x-amz-content-sha256` has to be among them. */
-  readonly headers: HeaderLines;
+  /** With `x-amz-content-sha256`; all are signed. Host, condition, date and signature are added to them. */
+  readonly headers: Record<string, string>;
   readonly body: Buffer;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -34,7 +35,7 @@ interface SignedGet {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
   /** All are signed. */
-  readonly headers: HeaderLines;
+  readonly headers: RequestHeaders;
   /** Milliseconds to the beginning of the answer. */
   readonly timeoutMs: number;
   /** Longest silence within its body, in milliseconds. */
@@ -62,7 +63,7 @@ interface OpenAnswer {
 export interface S3Sender {
   readonly secure: boolean;
   /**
-   * Makes one attempt, and another when the server's clock differs.
+   * Makes one attempt.
    *
    * @returns the answer: a 200, or a 412 to a request with `ifAbsent`, for which an error with its stack would cost more
    * @throws S3Failure for an answer that is not a success or not the store's; errors of the connection as they are
@@ -101,36 +102,23 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
     download: openPool(origin, null, connect),
   };
-  const lines = linesOfEvery(address, parts.settings);
-  const linesIfAbsent = lines.concat('if-none-match', '*');
-  const linesOfBare = lines.concat('x-amz-content-sha256', EMPTY_SHA256);
+  const owner = parts.settings.expectedBucketOwner;
+  const common = { host: address.host, ...(owner && { [EXPECTED_OWNER]: owner }) };
   const signer = createS3Signer(address.region);
   const clock = createServerClock(onNotice);
 
-  /** Makes one attempt, and another when the server's clock differs. */
-  function withServerTime<Request, Answer>(
-    attempt: (request: Request, holder: SigningKeyHolder, now: Date) => Promise<Answer>,
-  ): (request: Request) => Promise<Answer> {
-    return async (request) => {
-      const holder = keys ?? (await client.config.credentials());
-      const used = clock.offset;
-      try {
-        return await attempt(request, holder, new Date(Date.now() + used));
-      } catch (error) {
-        if (!clock.correct(error, used)) throw error;
-        return attempt(request, holder, new Date(Date.now() + clock.offset));
-      }
-    };
-  }
-
-  async function putOnce(put: SignedPut, holder: SigningKeyHolder, now: Date): Promise<WholeAnswer> {
+  async function put(put: SignedPut): Promise<WholeAnswer> {
+    const holder = keys ?? (await client.config.credentials());
+    const { offset } = clock;
+    const now = new Date(Date.now() + offset);
     const path = address.path + encodeKey(put.key);
-    const query = encodedQuery(put.query);
-    const common = put.ifAbsent === true ? linesIfAbsent : lines;
-    const answer = await exchange(pools.write, {
+    const query = encodedQuery(put.query ?? {});
+    const condition = put.ifAbsent === true ? { 'if-none-match': '*' } : {};
+    const headers = Object.assign(put.headers, common, condition);
+    const answer = await send(pools.write, {
       method: 'PUT',
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
-      headers: signer.sign({ method: 'PUT', path, query, headers: put.headers, common }, holder, now),
+      headers: signer.sign({ method: 'PUT', path, query, headers }, holder, now),
       body: put.body,
       timeoutMs: put.timeoutMs,
       signal: put.signal,
@@ -143,7 +131,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     }
     const { status } = answer;
     if (status === 200 || (status === 412 && put.ifAbsent === true)) return answer;
-    throw failureOf(status, answer.text, answer.headers);
+    throw clock.corrected(failureOf(status, answer.text, answer.headers), offset);
   }
 
   /** Whether the object has the size of the body and the ETag of the answer, which only the store can know before. */
@@ -158,36 +146,33 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   /** A signed request without a body. */
   function bare<Method extends 'GET' | 'HEAD'>(
     method: Method,
-    { key, headers = NO_LINES }: { readonly key: string; readonly headers?: HeaderLines },
+    key: string,
+    given: RequestHeaders,
     holder: SigningKeyHolder,
     now: Date,
   ) {
     const path = address.path + encodeKey(key);
-    const unsigned = { method, path, query: NO_QUERY, headers, common: linesOfBare };
-    return { method, path, headers: signer.sign(unsigned, holder, now) };
+    const headers = { ...given, ...common, 'x-amz-content-sha256': EMPTY_SHA256 };
+    return { method, path, headers: signer.sign({ method, path, query: [], headers }, holder, now) };
   }
 
-  const head = withServerTime(headOnce);
-
-  async function headOnce(
-    head: SignedHead,
-    holder: SigningKeyHolder,
-    now: Date,
-  ): Promise<IncomingHttpHeaders> {
-    const { timeoutMs } = head;
-    const { status, headers } = await exchange(pools.head, {
-      ...bare('HEAD', head, holder, now),
-      body: null,
-      timeoutMs,
-    });
+  async function head({ key, timeoutMs }: SignedHead): Promise<IncomingHttpHeaders> {
+    const holder = keys ?? (await client.config.credentials());
+    const { offset } = clock;
+    const now = new Date(Date.now() + offset);
+    const request = { ...bare('HEAD', key, {}, holder, now), body: null, timeoutMs };
+    const { status, headers } = await send(pools.head, request);
     answers.check('HeadObject', { status, headers, text: null });
-    if (status !== 200) throw headFailure(status, headers, now);
+    if (status !== 200) throw clock.corrected(headFailure(status, headers, now), offset);
     return headers;
   }
 
-  async function getOnce(get: SignedGet, holder: SigningKeyHolder, now: Date): Promise<OpenAnswer> {
-    const { timeoutMs, idleMs, purpose } = get;
-    const request = { ...bare('GET', get, holder, now), headersTimeout: timeoutMs, bodyTimeout: idleMs };
+  async function get({ key, headers, timeoutMs, idleMs, purpose }: SignedGet): Promise<OpenAnswer> {
+    const holder = keys ?? (await client.config.credentials());
+    const { offset } = clock;
+    const now = new Date(Date.now() + offset);
+    const timeouts = { headersTimeout: timeoutMs, bodyTimeout: idleMs };
+    const request = { ...bare('GET', key, headers, holder, now), ...timeouts };
     const response = await openExchange(pools[purpose], request, limits.connectTimeoutMs + timeoutMs);
     const { statusCode: status, headers: found, body } = response;
     const succeeded = status >= 200 && status <= 299;
@@ -198,14 +183,14 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
       body.on('error', () => undefined).destroy();
       throw error;
     }
-    if (text !== null) throw failureOf(status, text, found);
+    if (text !== null) throw clock.corrected(failureOf(status, text, found), offset);
     return response;
   }
 
   return {
     secure: address.origin.startsWith('https:'),
-    put: withServerTime(putOnce),
-    get: withServerTime(getOnce),
+    put,
+    get,
     head,
     close: async () => {
       await Promise.all(
@@ -217,11 +202,10 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   };
 }
 
-function linesOfEvery(
-  { host }: BucketAddress,
-  { expectedBucketOwner: owner }: S3SenderParts['settings'],
-): HeaderLines {
-  return owner ? ['host', host, EXPECTED_OWNER, owner] : ['host', host];
+function send(pool: Pool, request: WireRequest): Promise<WholeAnswer> {
+  const exchange = new Exchange(request);
+  pool.dispatch(exchange.options, exchange);
+  return exchange.answer;
 }
 
 /** S3 rejects requests signed further from its own time than this, in milliseconds. */
@@ -247,6 +231,3 @@ async function failureText(body: Readable): Promise<string> {
   }
   return Buffer.concat(chunks).toString();
 }
-
-const NO_QUERY: readonly string[] = [];
-const NO_LINES: HeaderLines = [];

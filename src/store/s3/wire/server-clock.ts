@@ -1,7 +1,10 @@
-import { asFailure } from '../s3-failure.js';
+import { S3Failure } from '../s3-failure.js';
 
 /** S3 rejects requests signed more than 15 minutes away from its own time. */
 const SKEWED = new Set(['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture']);
+
+/** The one of these codes that is retried. */
+const RETRIED = 'RequestTimeTooSkewed';
 
 /** Below this difference the clock is not the reason for the rejection. */
 const WORTH_CORRECTING_MS = 60_000;
@@ -11,19 +14,19 @@ export interface ServerClock {
   /** Milliseconds by which the server's clock is ahead of this machine's. */
   readonly offset: number;
   /**
-   * Corrects the offset after a request failed. True when another attempt would be signed with a different time.
+   * Corrects the offset after a request failed. Returns the failure to report, which is retried when another attempt would be signed
+   * with a different time.
    *
    * @param used the offset that it was signed with
    */
-  correct(error: unknown, used: number): boolean;
+  corrected(failure: S3Failure, used: number): S3Failure;
 }
 
 /** @param onNotice called with a message each time the clock is corrected; the correction stays */
 export function createServerClock(onNotice?: (message: string) => void): ServerClock {
   let offset = 0;
 
-  function correct(error: unknown, used: number): boolean {
-    const { code, serverTime } = asFailure(error);
+  function correct({ code, serverTime }: S3Failure, used: number): boolean {
     if (!SKEWED.has(code)) return false;
     if (offset !== used) return true;
     const found = serverTime === null ? used : serverTime - Date.now();
@@ -41,6 +44,7 @@ export function createServerClock(onNotice?: (message: string) => void): ServerC
     get offset() {
       return offset;
     },
-    correct,
+    corrected: (failure, used) =>
+      correct(failure, used) ? new S3Failure({ ...failure, code: RETRIED }) : failure,
   };
 }

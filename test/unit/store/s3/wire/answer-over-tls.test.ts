@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 
 const CERTIFICATES = fileURLToPath(new URL('../../../../support/http/certificates/', import.meta.url));
 const CA = `${CERTIFICATES}first.cert.pem`;
-const [EXCHANGE, CONNECT] = ['exchange', 'connect'].map(
+const [EXCHANGE, POOL, CONNECT] = ['exchange', 'store-pool', 'connect'].map(
   (name) => pathToFileURL(`src/store/s3/wire/${name}.ts`).href,
 );
 
@@ -39,16 +39,21 @@ const SERVER = `
 const CLIENT = `
   import { once } from 'node:events';
   import { Worker } from 'node:worker_threads';
-  import { exchange, openPool } from ${JSON.stringify(EXCHANGE)};
+  import { Exchange } from ${JSON.stringify(EXCHANGE)};
+  import { openPool } from ${JSON.stringify(POOL)};
   import { createConnect } from ${JSON.stringify(CONNECT)};
   const answered = new Int32Array(new SharedArrayBuffer(4));
   const workerData = { answered, ...JSON.parse(process.env.CERTIFICATE) };
   const server = new Worker(${JSON.stringify(SERVER)}, { eval: true, execArgv: [], workerData });
   const [port] = await once(server, 'message');
   const pool = openPool('https://localhost:' + port, 1, createConnect(10_000, null));
-  const send = (body) => exchange(pool, {
-    method: 'PUT', path: '/', headers: ['host', 'localhost'], body: Buffer.from(body), timeoutMs: 10_000,
-  }).then(({ headers }) => headers['x-connections'], (error) => String(error.detail ?? error));
+  const send = (body) => dispatched(new Exchange({
+    method: 'PUT', path: '/', headers: { host: 'localhost' }, body: Buffer.from(body), timeoutMs: 10_000,
+  })).then(({ headers }) => headers['x-connections'], (error) => String(error.detail ?? error));
+  function dispatched(exchange) {
+    pool.dispatch(exchange.options, exchange);
+    return exchange.answer;
+  }
   const results = [await send('end')];
   for (const body of ['end', 'x'.repeat(100_000) + 'end', 'close, end']) {
     await new Promise(setImmediate);

@@ -27,9 +27,6 @@ class NodeSha256 {
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-const recordOf = (lines: readonly string[]) =>
-  Object.fromEntries(lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1]]] : [])));
-
 const token = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
 const value = fc.stringMatching(/^[!-~]([ -~]{0,60}[!-~])?$/);
 const requests = fc.record({
@@ -79,9 +76,8 @@ describe('the S3 signature', () => {
           headers,
         };
         const theirs = await oracle.sign(request, { signingDate: now });
-        const lines = Object.entries(headers).flat();
-        const ours = signer.sign({ method: 'PUT', path, query: pairs, headers: lines }, holder, now);
-        expect(recordOf(ours)).toEqual(theirs.headers);
+        const ours = signer.sign({ method: 'PUT', path, query: pairs, headers }, holder, now);
+        expect(ours).toEqual(theirs.headers);
       }),
       { numRuns: 500 },
     );

@@ -45,7 +45,7 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
   const budget = createByteBudget({ total: memoryBudget, reserve: store.partSize });
   const pool: BufferPool = createBufferPool({
     largest: store.partSize,
-    retain: memoryBudget,
+    most: memoryBudget,
     onFilled: collectAsBytesPass(() => pool.allocated),
   });
   const archive = createArchive({ store, budget, pool });

@@ -1,4 +1,4 @@
-import type { IncomingItem, ItemDescription, ItemIdentity, ItemSink, StoredItem } from '../domain/item.js';
+import type { IncomingItem, ItemDescription, ItemSink, StoredItem } from '../domain/item.js';
 import type { Problem } from '../domain/problem.js';
 import type { BudgetLease, Discardable } from '../memory/budget-lease.js';
 import type { BufferPool } from '../memory/buffer-pool.js';
@@ -12,7 +12,7 @@ import { isErased } from './erasure.js';
 import { openStreamTarget } from './open-stream-target.js';
 import { purgeArtefacts } from './purge-artefacts.js';
 import { createRecentKeys, type RecentKeys } from './recent-keys.js';
-import { StagedItem, type StagingRules, type StreamTarget } from './staged-item.js';
+import { StagedItem, type StagingRules } from './staged-item.js';
 
 /** How a delivery is received. */
 export interface Reception {
@@ -81,40 +81,37 @@ interface StagingParts extends ArchiveParts {
   readonly recentKeys: RecentKeys;
 }
 
-/** Is its own memory and the rules of its items: objects for these would be allocated for every callback. */
-class Staging implements StagedDelivery, Memory, StagingRules {
+class Staging implements StagedDelivery {
+  readonly memory: Memory;
   readonly #parts: StagingParts;
   readonly #context: ArtefactContext;
-  readonly expectedBytes: number;
-  readonly partSize: number;
-  readonly pool: BufferPool;
-  readonly lease: BudgetLease;
+  readonly #rules: StagingRules;
+  readonly #lease: BudgetLease;
   readonly #items: StagedItem[] = [];
-  /** Keys of the streamed items of this delivery. */
-  #claimed: Set<string> | null = null;
   #settled = false;
   #discarding: Promise<void> | null = null;
 
   constructor(parts: StagingParts, context: ArtefactContext, reception: Reception) {
-    const { expectedBytes: expected = null, firstByteTimeout } = reception;
-    this.expectedBytes = expected ?? 0;
-    this.partSize = parts.store.partSize;
+    const { expectedBytes = null, firstByteTimeout } = reception;
+    const { store, pool, budget } = parts;
+    const lease = budget.lease({ expected: expectedBytes, firstByteTimeout });
     this.#parts = parts;
     this.#context = context;
-    this.pool = parts.pool;
-    this.lease = parts.budget.lease(
-      firstByteTimeout === undefined ? { expected } : { expected, firstByteTimeout },
-    );
+    this.#lease = lease;
+    this.memory = { pool, lease, waitFor: (bytes) => this.#waitFor(bytes) };
+    /** Keys of the streamed items. */
+    const claimed: string[] = [];
+    this.#rules = {
+      expectedBytes: expectedBytes ?? 0,
+      partSize: store.partSize,
+      openStream: (content) => openStreamTarget(store, context, content, claimed),
+    };
   }
 
-  get memory(): Memory {
-    return this;
-  }
-
-  async waitFor(bytes: number): Promise<void> {
-    this.lease.discardable?.release();
+  async #waitFor(bytes: number): Promise<void> {
+    this.#lease.discardable?.release();
     for (const item of this.#items) await item.spill();
-    await this.lease.take(bytes);
+    await this.#lease.take(bytes);
   }
 
   get settled(): boolean {
@@ -122,34 +119,24 @@ class Staging implements StagedDelivery, Memory, StagingRules {
   }
 
   setDiscardable(discardable: Discardable): void {
-    this.lease.discardable = discardable;
+    this.#lease.discardable = discardable;
   }
 
   onRefused(listener: (problem: Problem) => void): void {
-    this.lease.onRefused = listener;
+    this.#lease.onRefused = listener;
   }
 
   open(description: ItemDescription): IncomingItem {
-    const item = new StagedItem(description, this, this);
+    const item = new StagedItem(description, this.memory, this.#rules);
     this.#items.push(item);
     return item;
-  }
-
-  openStream(
-    { fileName }: ItemDescription,
-    identity: ItemIdentity,
-    sha256: string | null,
-  ): Promise<StreamTarget> {
-    this.#claimed ??= new Set();
-    const content = { identity, sha256, fileName };
-    return openStreamTarget(this.#parts.store, this.#context, content, this.#claimed);
   }
 
   async commit(
     hasErased = (jobId: string): Promise<boolean> => isErased(this.#parts.store, jobId),
   ): Promise<StoredItem[] | null> {
     const { jobId } = this.#context;
-    this.lease.fillRate.complete();
+    this.#lease.fillRate.complete();
     try {
       if (await hasErased(jobId)) return await this.#discardErased();
       const [lone] = this.#items;
@@ -181,7 +168,7 @@ class Staging implements StagedDelivery, Memory, StagingRules {
   }
 
   async #discard(): Promise<void> {
-    this.lease.close();
+    this.#lease.close();
     await Promise.all(this.#items.map((item) => item.discard()));
     this.#settled = true;
   }
@@ -222,6 +209,6 @@ class Staging implements StagedDelivery, Memory, StagingRules {
 
   #close(): void {
     for (const item of this.#items) item.release();
-    this.lease.close();
+    this.#lease.close();
   }
 }

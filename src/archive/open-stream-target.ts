@@ -1,17 +1,7 @@
-import type { ItemIdentity } from '../domain/item.js';
 import type { ObjectHeaders, ObjectStore, PendingUpload } from '../store/object-store.js';
 import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
-import type { StreamTarget } from './staged-item.js';
-
-/** An item whose stream is being opened. */
-export interface StreamedItem {
-  readonly identity: ItemIdentity;
-  /** Null while the item is incomplete. */
-  readonly sha256: string | null;
-  /** The sender's, kept as metadata. */
-  readonly fileName: string | undefined;
-}
+import type { StreamedItem, StreamTarget } from './staged-item.js';
 
 /**
  * Opens the upload of a streamed item: to its own key when that is free, else to a conflict key with its hash or, while
@@ -23,18 +13,18 @@ export async function openStreamTarget(
   store: ObjectStore,
   context: ArtefactContext,
   { identity, sha256, fileName }: StreamedItem,
-  claimed: Set<string>,
+  claimed: string[],
 ): Promise<StreamTarget> {
   const folder = jobFolder(context.keyPrefix, context.jobId);
   const path = artefactPath(identity);
   const ownKey = folder + path;
   const headers = artefactHeaders(context, identity, { fileName, ...(sha256 !== null && { sha256 }) });
-  const isClaimed = claimed.has(ownKey);
-  claimed.add(ownKey);
+  const isClaimed = claimed.includes(ownKey);
+  claimed.push(ownKey);
   const own = isClaimed ? null : await openIfFree(store, ownKey, headers);
   if (own !== null) return { key: ownKey, isConflict: false, upload: own };
   const key = unclaimed(conflictKey(folder, path, sha256 ?? context.deliveryId), claimed);
-  claimed.add(key);
+  claimed.push(key);
   return { key, isConflict: true, upload: await store.startUpload(key, headers) };
 }
 
@@ -57,8 +47,8 @@ async function openIfFree(
 }
 
 /** A delivery may have several streamed items of one name; each needs a key of its own. */
-function unclaimed(key: string, claimed: ReadonlySet<string>): string {
+function unclaimed(key: string, claimed: readonly string[]): string {
   let candidate = key;
-  for (let n = 2; claimed.has(candidate); n++) candidate = `${key}-${n}`;
+  for (let n = 2; claimed.includes(candidate); n++) candidate = `${key}-${n}`;
   return candidate;
 }

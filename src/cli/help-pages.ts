@@ -73,7 +73,5 @@ export function completeHelp(command: Command): Command {
 
 /** Omits empty defaults. */
 function optionDescription(option: Option): string {
-  return Help.prototype.optionDescription
-    .call(new Help(), option)
-    .replace(/ ?\(default: (\[\]|\{\}|false)\)$/, '');
+  return new Help().optionDescription(option).replace(/ ?\(default: (\[\]|\{\}|false)\)$/, '');
 }

@@ -10,33 +10,33 @@ export interface ItemPlan {
   mustBeJson?(): boolean;
 }
 
-/** Checks one item's bytes and passes them to the sink, for which it is also their description. */
-export class PlannedItem implements ItemDescription {
-  readonly fileName: string | undefined;
-  readonly expectedBytes: number | undefined;
+/** Checks one item's bytes and passes them to the sink. */
+export class PlannedItem {
   readonly #plan: ItemPlan;
   readonly #item: IncomingItem;
   bytes = 0;
 
-  constructor(sink: ItemSink, plan: ItemPlan, details: Omit<ItemDescription, 'identify' | 'standsIn'>) {
-    this.fileName = details.fileName;
-    this.expectedBytes = details.expectedBytes;
+  constructor(
+    sink: ItemSink,
+    plan: ItemPlan,
+    { fileName, expectedBytes }: Pick<ItemDescription, 'fileName' | 'expectedBytes'>,
+  ) {
     this.#plan = plan;
-    this.#item = sink.open(this);
+    this.#item = sink.open({
+      identify: (beginning, whole) => plan.identify(beginning, whole),
+      fileName,
+      expectedBytes,
+    });
   }
 
-  identify(beginning: Buffer, whole: boolean): ItemIdentity {
-    return this.#plan.identify(beginning, whole);
-  }
-
-  write(chunk: Buffer): Promise<void> {
+  async write(chunk: Buffer): Promise<void> {
     this.bytes += chunk.length;
     if (this.#plan.json?.push(chunk) === false) this.#refuseIfJson();
     return this.#item.write(chunk);
   }
 
-  /** Throws UndecodableError, as `write` does. */
-  end(): Promise<void> {
+  /** Rejects with UndecodableError, as `write` does. */
+  async end(): Promise<void> {
     if (this.#plan.json?.finish() === false) this.#refuseIfJson();
     return this.#item.end();
   }

@@ -32,7 +32,7 @@ export interface LeaseOptions {
   /** Bytes the whole delivery will have. Default null: unknown. */
   readonly expected?: number | null;
   /** Milliseconds to wait for the first byte. Default: no limit. */
-  readonly firstByteTimeout?: number;
+  readonly firstByteTimeout?: number | undefined;
 }
 
 /** One delivery's memory. At most one `take` may be pending at a time. */

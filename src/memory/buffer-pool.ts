@@ -24,16 +24,15 @@ const SMALLEST = 64 * 1024;
 
 /**
  * @param options.largest size of the largest buffer
- * @param options.retain most bytes kept for reuse
+ * @param options.most bytes of all buffers, which those in use must not exceed: others are kept for reuse as long as there is room
  * @param options.onFilled called with the size of every copied chunk, which is garbage from then on
  */
 export function createBufferPool(options: {
   readonly largest: number;
-  readonly retain: number;
+  readonly most: number;
   readonly onFilled?: (bytes: number) => void;
 }): BufferPool {
   const free = new Map<number, Buffer[]>();
-  let retained = 0;
   let allocated = 0;
 
   function sizeFor(bytes: number): number {
@@ -46,24 +45,17 @@ export function createBufferPool(options: {
 
   function bufferOf(size: number): Buffer {
     const reused = free.get(size)?.pop();
-    if (reused === undefined) {
-      allocated += size;
-      return Buffer.allocUnsafeSlow(size);
-    }
-    retained -= size;
-    return reused;
+    if (reused !== undefined) return reused;
+    allocated += size;
+    for (const [other, buffers] of free)
+      while (allocated > options.most && buffers.pop() !== undefined) allocated -= other;
+    return Buffer.allocUnsafeSlow(size);
   }
 
   function keepForReuse(buffer: Buffer): void {
-    const whole = buffer.length;
-    if (retained + whole > options.retain) {
-      allocated -= whole;
-      return;
-    }
-    const sameSize = free.get(whole);
-    if (sameSize === undefined) free.set(whole, [buffer]);
+    const sameSize = free.get(buffer.length);
+    if (sameSize === undefined) free.set(buffer.length, [buffer]);
     else sameSize.push(buffer);
-    retained += whole;
   }
 
   return {
@@ -74,11 +66,10 @@ export function createBufferPool(options: {
     },
     take(bytes, onFree) {
       const buffer = bufferOf(sizeFor(bytes));
-      const freed = (): void => {
+      return new SharedBuffer(buffer, () => {
         keepForReuse(buffer);
         onFree();
-      };
-      return new SharedBuffer(buffer, { freed });
+      });
     },
     fill(buffer, at, chunk) {
       chunk.copy(buffer, at);

@@ -1,6 +1,6 @@
 import { type BudgetLease, LeaseClosedError } from './budget-lease.js';
 import type { BufferPool } from './buffer-pool.js';
-import { type BufferOwner, type HeldBytes, SharedBuffer } from './shared-buffer.js';
+import { type HeldBytes, SharedBuffer } from './shared-buffer.js';
 
 /** A delivery's access to memory: the pool of buffers, and the lease that pays for them. */
 export interface Memory {
@@ -20,24 +20,17 @@ const TINY = 32 * 1024;
 const MAX_KEPT = 2 * 1024;
 
 /** Memory and its price. */
-class Content implements BufferOwner {
+class Content {
   readonly memory: SharedBuffer;
   /** Bytes returned to the budget when the last holder has released the memory. */
   price: number;
   readonly pooled: boolean;
-  readonly #lease: BudgetLease;
 
   constructor(lease: BudgetLease, price: number, source: BufferPool | Buffer) {
-    this.#lease = lease;
+    const onFreed = () => lease.give(this.price);
     this.price = price;
     this.pooled = !Buffer.isBuffer(source);
-    this.memory = Buffer.isBuffer(source)
-      ? new SharedBuffer(source, this)
-      : source.take(price, () => this.freed());
-  }
-
-  freed(): void {
-    this.#lease.give(this.price);
+    this.memory = Buffer.isBuffer(source) ? new SharedBuffer(source, onFreed) : source.take(price, onFreed);
   }
 }
 

@@ -4,11 +4,6 @@ export interface HeldBytes {
   release(): void;
 }
 
-/** Is told when no one holds the memory any more. */
-export interface BufferOwner {
-  freed(): void;
-}
-
 /**
  * Memory with a reference count. It is freed (reused by the pool, returned to the budget) when the owner and every reader
  * have released it, in whatever order: an owner that gives up need not know which store calls still read its bytes.
@@ -16,13 +11,17 @@ export interface BufferOwner {
  */
 export class SharedBuffer implements HeldBytes {
   readonly #bytes: Buffer;
-  readonly #owner: BufferOwner;
+  readonly #onFreed: () => void;
   #holders = 1;
 
-  /** Held by its creator, which has to call `release`. */
-  constructor(bytes: Buffer, owner: BufferOwner) {
+  /**
+   * Held by its creator, which has to call `release`.
+   *
+   * @param onFreed called when the last holder has released the memory
+   */
+  constructor(bytes: Buffer, onFreed: () => void) {
     this.#bytes = bytes;
-    this.#owner = owner;
+    this.#onFreed = onFreed;
   }
 
   /** @throws after the last release: by then it may hold the bytes of another delivery */
@@ -42,6 +41,6 @@ export class SharedBuffer implements HeldBytes {
   release(): void {
     if (this.#holders === 0) throw new Error('a buffer was released more often than it was held');
     this.#holders -= 1;
-    if (this.#holders === 0) this.#owner.freed();
+    if (this.#holders === 0) this.#onFreed();
   }
 }

@@ -22,8 +22,6 @@ export interface CallbackRequest {
 /** A body being read: it counts its bytes, and ends with an error when its sender breaks a limit or goes away. */
 export interface RequestBody extends AsyncIterable<Buffer> {
   readonly bytes: number;
-  /** True once its last chunk was delivered, which saves the read that would find its end. */
-  readonly complete?: boolean;
   /** Why it ended before it was complete; null as long as it has not. */
   readonly failure: Error | null;
   /**

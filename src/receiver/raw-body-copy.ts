@@ -8,9 +8,6 @@ type Lost = 'over-cap' | 'no-memory';
  * Keeps the raw bytes of a body while it is decoded, so that an undecodable one can go to quarantine. Its memory counts
  * against the delivery's lease, but is never waited for: under pressure the raw copy is the first to be released. Chunks
  * are copied together, because a separate buffer of one byte costs hundreds.
- *
- * A class because of its getter. V8 allocates the accessor of an object literal in the old generation, where it keeps
- * all of its callback from every minor collection (`test/integration/young-garbage.test.ts`).
  */
 export class RawBodyCopy implements Discardable {
   readonly #memory: Memory;

@@ -34,12 +34,14 @@ interface CompiledLine {
   readonly digest: Buffer;
 }
 
-/** A header that credentials use, with the digest that the request at hand presents. */
+/** A header that credentials use, with the digest of what the request presents. */
 interface PresentedHeader {
   readonly name: string;
-  /** All zeros when it is missing, so that the comparison takes as long as with a wrong value. */
   readonly digest: Buffer;
 }
+
+/** No digest of a value, so that the comparison takes as long as with a wrong value. */
+const MISSING_DIGEST = Buffer.alloc(32);
 
 /**
  * Compiles a source's credentials. Every line of every credential is compared, as digests of equal length, even after a
@@ -48,10 +50,8 @@ interface PresentedHeader {
 export function compileAuthenticator(credentials: Readonly<Record<string, Credential>>): Authenticator {
   const compiled = Object.entries(credentials).map(([name, credential]) => compile(name, credential));
   if (compiled.length === 0) return () => ({ ok: true, credential: null });
-  const names = new Set(compiled.flatMap(({ lines }) => lines.map(({ header }) => header)));
-  // Made once: every request is checked at a stretch.
-  const presented = [...names].map((name) => ({ name, digest: Buffer.alloc(DIGEST_BYTES) }));
-  return (headers, now) => authenticate(headers, now, compiled, presented);
+  const names = [...new Set(compiled.flatMap(({ lines }) => lines.map(({ header }) => header)))];
+  return (headers, now) => authenticate(headers, now, compiled, names);
 }
 
 function compile(name: string, { headers, notBefore, expires }: Credential): CompiledCredential {
@@ -73,24 +73,21 @@ function authenticate(
   headers: RequestHeaders,
   now: number,
   credentials: readonly CompiledCredential[],
-  presented: readonly PresentedHeader[],
+  names: readonly string[],
 ): Authentication {
+  const presented: PresentedHeader[] = [];
   let isMissing = true;
-  for (const { name, digest } of presented) {
+  for (const name of names) {
     const values = Object.hasOwn(headers, name) ? headers[name] : undefined;
     // Proxies differ in which of two equal headers they use, so a repeated header could bypass a check.
     if (values !== undefined && values.length > 1) return { ok: false, reason: 'repeated', credential: null };
     const value = values?.[0];
-    if (value === undefined) digest.fill(0);
-    else {
-      digest.write(hash('sha256', value, 'binary'), 'binary');
-      isMissing = false;
-    }
+    if (value !== undefined) isMissing = false;
+    presented.push({ name, digest: value === undefined ? MISSING_DIGEST : digestOf(value) });
   }
-  return isMissing ? MISSING : checkCredentials(credentials, presented, now);
+  if (isMissing) return { ok: false, reason: 'missing', credential: null };
+  return checkCredentials(credentials, presented, now);
 }
-
-const MISSING: Authentication = { ok: false, reason: 'missing', credential: null };
 
 /** Every credential is compared, also after a match; one that is valid at the time comes before those that are not. */
 function checkCredentials(
@@ -173,8 +170,6 @@ function matches({ lines }: CompiledCredential, presented: readonly PresentedHea
   }
   return unequal === 0;
 }
-
-const DIGEST_BYTES = 32;
 
 /** Node decodes header values as latin1. Configured values are ASCII, so the encoding cannot make different ones equal. */
 function digestOf(value: string): Buffer {

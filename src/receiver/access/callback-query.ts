@@ -19,7 +19,6 @@ export interface CallbackQuery extends QueryContext {
 
 /** Upper bound of the tokens kept; the service has fewer kinds of content. */
 const MAX_CONTENTS = 16;
-const NO_VALUES: readonly string[] = [];
 
 /**
  * Reads the raw query, without its `?`. `id` and `status` must occur exactly once. `contents` is a hint. All
@@ -65,9 +64,8 @@ function single(parameters: URLSearchParams, name: string): string {
 }
 
 function contentsOf(parameters: URLSearchParams): readonly string[] {
-  const values = parameters.getAll('contents');
-  if (values.length === 0) return NO_VALUES;
-  const tokens = values.flatMap((value) => value.split(','));
+  if (!parameters.has('contents')) return [];
+  const tokens = parameters.getAll('contents').flatMap((value) => value.split(','));
   const known = tokens.map((token) => token.trim()).filter((token) => /^[A-Za-z0-9_.:-]{1,64}$/.test(token));
   return [...new Set(known)].slice(0, MAX_CONTENTS);
 }

@@ -9,15 +9,8 @@ export interface ByteSource {
 /** Bytes processed in one turn of the event loop; the JSON check of them takes under a millisecond. */
 const SLICE_BYTES = 256 * 1024;
 
-/** A body as its chunks arrive. */
-export interface BodyChunks extends AsyncIterable<Buffer> {
-  /** True once its last chunk was delivered, which saves the read that would find its end. */
-  readonly complete?: boolean;
-}
-
 /** The raw body, limited to `maxBytes`. Large chunks are sliced, with a turn of the event loop between slices. */
 export class RawBody implements ByteSource {
-  readonly #body: BodyChunks;
   readonly #iterator: AsyncIterator<Buffer>;
   readonly #maxBytes: number;
   readonly #onRaw: (chunk: Buffer) => void;
@@ -27,8 +20,7 @@ export class RawBody implements ByteSource {
   #over = false;
 
   /** @param onRaw called with every chunk as received */
-  constructor(body: BodyChunks, maxBytes: number, onRaw: (chunk: Buffer) => void) {
-    this.#body = body;
+  constructor(body: AsyncIterable<Buffer>, maxBytes: number, onRaw: (chunk: Buffer) => void) {
     this.#iterator = body[Symbol.asyncIterator]();
     this.#maxBytes = maxBytes;
     this.#onRaw = onRaw;
@@ -94,7 +86,6 @@ export class RawBody implements ByteSource {
       this.#over = false;
       this.#bytes += value.length;
       if (this.#bytes > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
-      this.#over = this.#body.complete === true;
       this.#onRaw(value);
       if (value.length > 0) return this.#firstSlice(value);
     }

@@ -35,7 +35,7 @@ export class DamagedDelimiterDetector {
   /** Whether a damaged delimiter was found. It may be found some chunks later, at the latest by `end`. */
   push(bytes: Buffer): boolean {
     if (bytes.length <= this.#window.length) return this.#pushThrough(bytes);
-    const found = this.#pushThrough(bytes.subarray(0, this.#overlap)) || this.end() || this.holdsOne(bytes);
+    const found = this.#pushThrough(bytes.subarray(0, this.#overlap)) || this.end() || this.#holdsOne(bytes);
     this.#filled = bytes.copy(this.#window, 0, bytes.length - this.#overlap);
     return found;
   }
@@ -54,11 +54,10 @@ export class DamagedDelimiterDetector {
 
   /** Scans the rest; must be called after the last byte of the content. */
   end(): boolean {
-    return this.holdsOne(this.#window.subarray(0, this.#filled));
+    return this.#holdsOne(this.#window.subarray(0, this.#filled));
   }
 
-  /** Whether a damaged delimiter is among these bytes: the whole content of a part behind a line end, without `push`. */
-  holdsOne(bytes: Buffer): boolean {
+  #holdsOne(bytes: Buffer): boolean {
     let at = bytes.indexOf(this.#boundary);
     for (; at !== -1; at = bytes.indexOf(this.#boundary, at + 1)) {
       if (at > 0 && isLineEndOrDash(bytes[at - 1]) && this.#isHeader(bytes, at + this.#boundary.length)) {

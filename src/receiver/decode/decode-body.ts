@@ -4,7 +4,7 @@ import { boundaryOf, type MediaType, parseMediaType } from '../../content/media-
 import type { PartShape } from '../../content/part-shape.js';
 import { singleBodyPlan } from '../../content/single-body-plan.js';
 import type { ItemSink } from '../../domain/item.js';
-import { type BodyChunks, type ByteSource, RawBody } from './byte-source.js';
+import { type ByteSource, RawBody } from './byte-source.js';
 import { contentEncodings, decodedSource } from './content-encoding.js';
 import { decodeMultipart } from './decode-multipart.js';
 
@@ -50,10 +50,10 @@ const MAX_PARTS = 100;
  */
 export async function decodeBody(
   headers: BodyHeaders,
-  body: BodyChunks,
+  body: AsyncIterable<Buffer>,
   sink: ItemSink,
   limits: DecodeLimits,
-  onRaw: (chunk: Buffer) => void = ignore,
+  onRaw: (chunk: Buffer) => void = () => {},
 ): Promise<DecodedBody> {
   const raw = new RawBody(body, limits.maxBytes, onRaw);
   try {
@@ -72,8 +72,6 @@ export async function decodeBody(
     if (!raw.over) await raw.close();
   }
 }
-
-function ignore(): void {}
 
 const NOTHING: DecodedBody = { items: 0 };
 

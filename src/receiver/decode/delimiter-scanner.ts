@@ -32,8 +32,6 @@ type Delimiter = 'delimiter' | 'closing';
  * A delimiter is a complete line: the boundary, `--` on the last one, padding, line end. Any other line is content, as in
  * Go's reader, so that content is never cut at a line that only begins like a delimiter. A part is never lost silently: a
  * preamble or epilogue of more than white space, and content with a damaged delimiter, make the body undecodable.
- *
- * A form in one chunk is not copied: its tokens lie in the chunk.
  */
 export class DelimiterScanner {
   readonly #needle: Buffer;
@@ -62,7 +60,6 @@ export class DelimiterScanner {
 
   /** Must be called with the next bytes when `next` has returned null. */
   push(chunk: Buffer): void {
-    if (this.#beginsForm(chunk)) return;
     this.#data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = NOTHING;
   }
@@ -89,18 +86,6 @@ export class DelimiterScanner {
     this.#data = NOTHING;
     if (this.#place === 'head') return this.#takeHead(data);
     return this.#place === 'epilogue' ? this.#setAside(data) : this.#takeContent(data);
-  }
-
-  /** Nearly every body begins with a delimiter. Without this its first chunk would be copied behind a line end. */
-  #beginsForm(chunk: Buffer): boolean {
-    if (this.#held !== CRLF) return false;
-    const line = this.#needle.subarray(CRLF.length);
-    if (!chunk.subarray(0, line.length).equals(line)) return false;
-    const candidate = this.#classify(chunk, line.length);
-    if (candidate.kind === 'content' || candidate.kind === 'undecided') return false;
-    this.#held = NOTHING;
-    this.#found(chunk, candidate);
-    return true;
   }
 
   #takeContent(data: Buffer): MultipartToken | null {
@@ -209,9 +194,7 @@ export class DelimiterScanner {
     if (end <= this.#skip) return null;
     const bytes = data.subarray(this.#skip, end);
     if (this.#place !== 'content') return this.#setAside(bytes);
-    const isWhole = this.#skip === CRLF.length && this.#delimiter !== null;
-    if (isWhole ? this.#detector.holdsOne(data.subarray(1, end)) : this.#detector.push(bytes))
-      this.#damaged();
+    if (this.#detector.push(bytes)) this.#damaged();
     return { type: 'data', bytes };
   }
 

@@ -29,15 +29,6 @@ export function declaredLengthOf({ headers }: IncomingMessage): number | null {
   return length === undefined ? null : Number(length);
 }
 
-/**
- * A body that is declared to be no larger is delivered in one piece, because every piece costs CPU in decoder and archive.
- * Until it is complete, the limit on concurrent deliveries bounds its memory, not the byte budget.
- */
-const SMALL_BODY = 64 * 1024;
-
-/** Pieces of a small body after which they are joined: one sent byte by byte must not become thousands of buffers. */
-const MAX_PIECES = 32;
-
 /** A sender's pace is measured over this many bytes at a time; over fewer at the end of its body. */
 const JUDGED = { part: 1024 * 1024, smallBody: 1024 * 1024 };
 
@@ -77,6 +68,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   readonly #request: IncomingMessage;
   readonly #limits: BodyLimits;
   readonly #maxBytes: number;
+  readonly #declaredLength: number | null;
   readonly #all: ShortLivedSet<Body>;
   readonly #now: () => number;
   readonly #onStart: (() => void) | undefined;
@@ -89,7 +81,6 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   /** When the reader began to wait; only valid while a read is pending. */
   #waitingSince = 0;
   #waited = 0;
-  readonly #inOnePiece: boolean;
   readonly #rate: FillRate;
 
   constructor(
@@ -103,17 +94,13 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     this.#request = request;
     this.#limits = limits;
     this.#maxBytes = maxBytes;
+    this.#declaredLength = declaredLength;
     this.#all = all;
     this.#now = now;
     this.#onStart = onStart;
     this.#rate = new FillRate(now, JUDGED, declaredLength);
     // Until the first read the receiver takes its time.
     this.#rate.received(0);
-    this.#inOnePiece = declaredLength !== null && declaredLength <= SMALL_BODY;
-  }
-
-  get complete(): boolean {
-    return this.#ended && this.#queue.length === 0;
   }
 
   sufficiency(): number {
@@ -181,35 +168,24 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     }
     this.#rate.received(chunk.length);
     if (this.#rate.gathered >= JUDGED.part) this.#rate.flushed();
-    if (this.#inOnePiece) return this.#gather(chunk);
+    if (this.bytes === this.#declaredLength) this.#end();
     // Until the next chunk is requested: chunks queued here are outside the byte budget.
-    this.#request.pause();
+    else this.#request.pause();
     const pending = this.#takePending();
     if (pending === null) this.#queue.push(chunk);
     else pending.resolve({ value: chunk, done: false });
   };
 
   readonly #onEnd = (): void => {
-    // The listeners stay, because nothing follows but `close`.
+    this.#end();
+    this.#takePending()?.resolve({ value: undefined, done: true });
+  };
+
+  /** The listeners stay, because nothing follows but the end of the request and its `close`. */
+  #end(): void {
     this.#ended = true;
     this.#rate.complete();
     this.#all.delete(this);
-    const pending = this.#takePending();
-    if (pending === null) return;
-    const rest = this.#queue.length > 1 ? Buffer.concat(this.#queue) : this.#queue[0];
-    this.#queue = [];
-    pending.resolve(rest === undefined ? { value: undefined, done: true } : { value: rest, done: false });
-  };
-
-  #gather(chunk: Buffer): void {
-    // Mostly the only one: `push` makes room for 17.
-    if (this.#queue.length === 0) this.#queue = [chunk];
-    else this.#queue.push(chunk);
-    if (this.#queue.length === MAX_PIECES) this.#queue = [Buffer.concat(this.#queue)];
-    const instant = this.#now();
-    this.#waited += instant - this.#waitingSince;
-    this.#waitingSince = instant;
-    this.#rate.awaitSender();
   }
 
   readonly #onError = (error: Error): void => this.fail(new BodyAbortedError({ cause: error }));

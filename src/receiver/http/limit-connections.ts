@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { REQUEST_EVENTS } from './pending-responses.js';
 
 export interface ConnectionLimitOptions {
   /** Most connections at a time. */
@@ -80,22 +81,18 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     connection.responses.push(response);
     idleUntrusted.delete(socket);
     idleTrusted.delete(socket);
-    response.on('close', end);
+    response.on('close', () => end(socket, connection, response));
   }
 
-  /** The listener of every response: `once` and a closure for each would allocate 0.5 KB. */
-  function end(this: ServerResponse): void {
-    const { socket } = this.req;
-    const connection = connections.get(socket);
-    const place = connection?.responses.indexOf(this) ?? -1;
-    if (connection === undefined || place < 0) return;
-    connection.responses.splice(place, 1);
-    if (showsTrust(this)) connection.trusted = true;
+  function end(socket: Socket, connection: Connection, response: ServerResponse): void {
+    if (connections.get(socket) !== connection) return;
+    connection.responses.splice(connection.responses.indexOf(response), 1);
+    if (showsTrust(response)) connection.trusted = true;
     if (connection.responses.length === 0) (connection.trusted ? idleTrusted : idleUntrusted).add(socket);
   }
 
   // Before the app, which may have responded by the time a later listener is called.
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, begin);
+  for (const event of REQUEST_EVENTS) server.prependListener(event, begin);
 
   return {
     get open() {

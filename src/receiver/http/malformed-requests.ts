@@ -1,12 +1,8 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../../domain/problem.js';
-
-/** Node keeps the response that a connection is busy with in this property, which no type declares. */
-interface Connection extends Duplex {
-  readonly remoteAddress?: string;
-  readonly _httpMessage?: ServerResponse | null;
-}
+import { trackResponses } from './pending-responses.js';
 
 interface ParserError extends NodeJS.ErrnoException {
   /** The bytes that Node's parser did not understand. */
@@ -37,33 +33,37 @@ function beginsProxyProtocol(bytes: Buffer | undefined): boolean {
  * @param onProxyProtocol a balancer began the connection with a PROXY header
  */
 export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxyProtocol): void {
+  const pendingOf = trackResponses(server);
   // Node emits the event again for every further chunk of a broken connection.
   const broken = new WeakSet<Duplex>();
-  server.on('clientError', (error: ParserError, socket: Connection) => {
+  server.on('clientError', (error: ParserError, socket: Socket) => {
     if (broken.has(socket)) return;
     broken.add(socket);
     const isProxyProtocol = beginsProxyProtocol(error.rawPacket);
     if (isProxyProtocol) onProxyProtocol(socket.remoteAddress ?? null);
     const problem = isProxyProtocol ? new Problem('request-malformed', PROXY_PROTOCOL) : problemOf(error);
     if (problem === null) socket.destroy(error);
-    else respondInOrder(socket, problem);
+    else respondInOrder(socket, problem, pendingOf);
   });
 }
 
 /** Responds to CONNECT, whose connection Node closes without a response when nothing listens for it. */
 export function rejectConnect(server: Server): void {
-  server.on('connect', (_request: IncomingMessage, socket: Connection) => {
+  const pendingOf = trackResponses(server);
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // Node has removed its own listener.
     socket.on('error', () => {});
-    respondInOrder(socket, new Problem('request-malformed', 'CONNECT is for proxies; this is not one.'));
+    const problem = new Problem('request-malformed', 'CONNECT is for proxies; this is not one.');
+    respondInOrder(socket, problem, pendingOf);
   });
 }
 
-function respondInOrder(socket: Connection, problem: Problem): void {
-  const pending = socket._httpMessage;
+type PendingResponses = (socket: Duplex) => readonly ServerResponse[];
+
+function respondInOrder(socket: Duplex, problem: Problem, pendingOf: PendingResponses): void {
+  const [pending] = pendingOf(socket);
   if (pending?.req.complete) {
-    // Node's own listener runs first: by then it has put the connection's next response in this place.
-    pending.once('close', () => respondInOrder(socket, problem));
+    pending.once('close', () => respondInOrder(socket, problem, pendingOf));
   } else if (!socket.writable || pending?.headersSent) {
     socket.destroy();
   } else {

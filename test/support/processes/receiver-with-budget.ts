@@ -34,7 +34,7 @@ export async function startReceiverWithBudget(options: {
   const store = createFileStore({ directory: folder.path, partSize: options.part, fsync: false });
   let time = 0;
   const budget = createByteBudget({ total: options.total, reserve: options.part, now: () => time });
-  const pool = createBufferPool({ largest: options.part, retain: options.total });
+  const pool = createBufferPool({ largest: options.part, most: options.total });
   const ledger = createLedger({ store, replica: 'test' });
   const { sources, egress, limits } = parseConfig({});
   const bodyReader = createBodyReader();

@@ -23,7 +23,7 @@ function recordingStore(over: Partial<ObjectStore> = {}) {
   return { memory, store, uploads };
 }
 
-const open = (store: ObjectStore, claimed = new Set<string>()) =>
+const open = (store: ObjectStore, claimed: string[] = []) =>
   openStreamTarget(store, context({ deliveryId: 'DELIVERY' }), ITEM, claimed);
 
 describe('the upload of a streamed item', () => {
@@ -67,7 +67,7 @@ describe('the upload of a streamed item', () => {
 
   it('is not asked for again for a second item of the same name in one delivery', async () => {
     const { store, uploads } = recordingStore();
-    const claimed = new Set<string>();
+    const claimed: string[] = [];
     await open(store, claimed);
     await open(store, claimed);
     expect(uploads.aborted).toEqual([]);
@@ -76,7 +76,7 @@ describe('the upload of a streamed item', () => {
 
   it('has a key of its own while that of another item of the same name is being opened', async () => {
     const { store } = recordingStore();
-    const claimed = new Set<string>();
+    const claimed: string[] = [];
     const targets = await Promise.all([open(store, claimed), open(store, claimed)]);
     expect(targets.map(({ isConflict }) => isConflict)).toEqual([false, true]);
     expect(targets[0].key).not.toBe(targets[1].key);

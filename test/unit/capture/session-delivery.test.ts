@@ -30,7 +30,7 @@ function captureInto(before: BeforeCall, recording: { fileName: string | null } 
   const store = createMemoryStore(before);
   const ledger = createLedger({ store, replica: 'test' });
   const budget = createByteBudget({ total: 8 * store.partSize, reserve: store.partSize });
-  const pool = createBufferPool({ largest: store.partSize, retain: 0 });
+  const pool = createBufferPool({ largest: store.partSize, most: 0 });
   const archive = createArchive({ store, budget, pool });
   return {
     store,

@@ -12,7 +12,7 @@ function memory(part = PART): Memory & { held(): number; advance(ms: number): vo
   let time = 0;
   const budget = createByteBudget({ total: 64 * part, reserve: part, now: () => time });
   const [lease, other] = [budget.lease(), budget.lease()];
-  const pool = createBufferPool({ largest: part, retain: 4 * part });
+  const pool = createBufferPool({ largest: part, most: 4 * part });
   const advance = (ms: number) => {
     time += ms;
   };
@@ -107,7 +107,7 @@ describe('a part buffer', () => {
   it('takes a chunk at once when its memory is there, and changes nothing when it is not', async () => {
     const budget = createByteBudget({ total: 2 * PART, reserve: PART });
     const [lease, other] = [budget.lease(), budget.lease()];
-    const pool = createBufferPool({ largest: PART, retain: PART });
+    const pool = createBufferPool({ largest: PART, most: PART });
     const buffer = new PartBuffer({ pool, lease, waitFor: (bytes) => lease.take(bytes) }, PART, 0);
     expect(buffer.bytes()).toHaveLength(0);
     expect([buffer.tryAppend(CHUNK), buffer.tryAppend(Buffer.from('x'))]).toEqual([true, true]);
@@ -147,7 +147,7 @@ describe('a part buffer', () => {
     const [hog, lease] = [budget.lease(), budget.lease()];
     await hog.take(PART);
     await hog.take(PART);
-    const pool = createBufferPool({ largest: PART, retain: PART });
+    const pool = createBufferPool({ largest: PART, most: PART });
     const buffer = new PartBuffer({ pool, lease, waitFor: (bytes) => lease.take(bytes) }, PART, 0);
     const waiting = expect(buffer.append(CHUNK)).rejects.toBeInstanceOf(LeaseClosedError);
     hog.give(2 * PART);

@@ -11,7 +11,7 @@ const LARGEST = 256 * KIB;
 function memoryOf(parts: number) {
   const budget = createByteBudget({ total: parts * LARGEST, reserve: LARGEST });
   const lease = budget.lease();
-  const pool = createBufferPool({ largest: LARGEST, retain: LARGEST });
+  const pool = createBufferPool({ largest: LARGEST, most: LARGEST });
   const memory: Memory = { pool, lease, waitFor: (bytes) => lease.take(bytes) };
   return { memory, lease };
 }

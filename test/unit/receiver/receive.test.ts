@@ -32,7 +32,7 @@ const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j' }, metadata: {
 function receiverOver(before?: BeforeCall) {
   const store = { ...createMemoryStore(before), partSize: PART };
   const budget = createByteBudget({ total: 8 * PART, reserve: PART });
-  const pool = createBufferPool({ largest: PART, retain: PART });
+  const pool = createBufferPool({ largest: PART, most: PART });
   const ledger = createLedger({ store, replica: 'test' });
   const admission = createAdmission({ maxConcurrent: 10, maxWaiters: 10 }, budget);
   const { sources, egress } = parseConfig({

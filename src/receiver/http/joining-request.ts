@@ -1,0 +1,74 @@
+import { IncomingMessage } from 'node:http';
+
+/** Pieces of a body below this size are copied into one buffer. */
+const SMALL_PIECE = 4 * 1024;
+
+/** Bytes of that buffer. */
+const PIECE_BUFFER = 16 * 1024;
+
+/** After this many pieces the socket is paused until they are passed on: each costs the parser a microsecond. */
+const PIECES_AT_ONCE = 1024;
+
+/** Pieces of a body that arrived within one turn of the event loop. */
+class PieceBuffer {
+  #bytes: Buffer;
+  length: number;
+  pieces = 1;
+
+  /** The first piece is not copied: mostly it is the only one. */
+  constructor(first: Buffer) {
+    this.#bytes = first;
+    this.length = first.length;
+  }
+
+  get bytes(): Buffer {
+    return this.length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.length);
+  }
+
+  /** False when the piece does not fit. */
+  add(piece: Buffer): boolean {
+    if (this.length + piece.length > PIECE_BUFFER) return false;
+    if (this.pieces === 1) {
+      const larger = Buffer.allocUnsafeSlow(PIECE_BUFFER);
+      this.#bytes.copy(larger);
+      this.#bytes = larger;
+    }
+    piece.copy(this.#bytes, this.length);
+    this.length += piece.length;
+    this.pieces += 1;
+    return true;
+  }
+}
+
+/**
+ * A class of requests that join small pieces of a body. Node's parser makes a buffer of every chunk of the transfer encoding, and a
+ * buffer of one byte costs hundreds: a body sent byte by byte would fill memory outside the byte budget with millions of them.
+ *
+ * @returns a new class each time, whose prototype belongs to the caller
+ */
+export function joiningRequest(): typeof IncomingMessage {
+  return class JoiningRequest extends IncomingMessage {
+    #pieces: PieceBuffer | null = null;
+
+    override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
+      if (piece === null || piece.length >= SMALL_PIECE) {
+        this.#flush();
+        return super.push(piece, encoding);
+      }
+      if (this.#pieces?.add(piece) !== true) {
+        this.#flush();
+        this.#pieces = new PieceBuffer(piece);
+        setImmediate(() => this.#flush());
+      }
+      const { pieces, length } = this.#pieces as PieceBuffer;
+      return pieces < PIECES_AT_ONCE && this.readableLength + length < this.readableHighWaterMark;
+    }
+
+    #flush(): void {
+      const pending = this.#pieces;
+      if (pending === null) return;
+      this.#pieces = null;
+      if (!this.destroyed) super.push(pending.bytes);
+    }
+  };
+}

@@ -1,0 +1,20 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** The events with which a server hands over a request. */
+export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation'] as const;
+
+/** Keeps the responses of each connection that are not complete: the oldest one first, which is the one being sent. */
+export function trackResponses(server: Server): (connection: Duplex) => readonly ServerResponse[] {
+  const latest = new WeakMap<Duplex, readonly ServerResponse[]>();
+  const pendingOf = (connection: Duplex) =>
+    (latest.get(connection) ?? []).filter(({ writableFinished }) => !writableFinished);
+
+  function begin({ socket }: IncomingMessage, response: ServerResponse): void {
+    latest.set(socket, [...pendingOf(socket), response]);
+  }
+
+  // Before the app, which may have responded by the time a later listener is called.
+  for (const event of REQUEST_EVENTS) server.prependListener(event, begin);
+  return pendingOf;
+}

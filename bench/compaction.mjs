@@ -2,7 +2,7 @@
  * What it costs to write ledger lines as a Parquet file with its rollup, and to read them back: CPU, memory, size, and how
  * long the event loop is blocked. The receiver compacts in its own process, beside the callbacks.
  *
- *   npm run build && node --max-semi-space-size=8 bench/compaction.mjs [lines=60000] [files=3]
+ *   npm run build && node --max-semi-space-size=4 bench/compaction.mjs [lines=60000] [files=3]
  *
  * The lines are computed; so many fill a file of 48 MiB of text, the most that is compacted at once. Goals: 10,000 lines a second and core, at most 256 MB, 16 to 20 % of the size of NDJSON.
  */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { noAnswer } from '../s3-failure.js';
-import type { RequestHeaders } from './object-headers.js';
+import type { SentHeaders } from './object-headers.js';
 import type { TrackedRequest } from './store-pool.js';
 
 /** A request that is sent in one go, and whose answer is small. */
@@ -9,7 +9,7 @@ export interface WireRequest {
   readonly method: 'PUT' | 'HEAD';
   readonly path: string;
   /** `host` has to be among them, and no header about the body's length. */
-  readonly headers: RequestHeaders;
+  readonly headers: SentHeaders;
   /** Null for a request that has none. */
   readonly body: Buffer | null;
   /** Milliseconds to wait for a connection, and then, once more, for the whole answer. */

@@ -13,7 +13,7 @@ export const METADATA = 'x-amz-meta-';
 export const EXPECTED_OWNER = 'x-amz-expected-bucket-owner';
 
 /** Values by name, in lower case. */
-export type RequestHeaders = Readonly<Record<string, string>>;
+export type SentHeaders = Readonly<Record<string, string>>;
 
 /** How a body is protected in transit. */
 export interface Integrity {

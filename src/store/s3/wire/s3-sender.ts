@@ -9,7 +9,7 @@ import type { S3Settings } from '../s3-options.js';
 import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
 import { encodedQuery, encodeKey } from './encode-path.js';
 import { Exchange, type WholeAnswer, type WireRequest } from './exchange.js';
-import { EXPECTED_OWNER, type RequestHeaders } from './object-headers.js';
+import { EXPECTED_OWNER, type SentHeaders } from './object-headers.js';
 import { openExchange } from './open-exchange.js';
 import { createS3Signer, type SigningKeyHolder } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
@@ -35,7 +35,7 @@ interface SignedGet {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
   /** All are signed. */
-  readonly headers: RequestHeaders;
+  readonly headers: SentHeaders;
   /** Milliseconds to the beginning of the answer. */
   readonly timeoutMs: number;
   /** Longest silence within its body, in milliseconds. */
@@ -147,7 +147,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   function bare<Method extends 'GET' | 'HEAD'>(
     method: Method,
     key: string,
-    given: RequestHeaders,
+    given: SentHeaders,
     holder: SigningKeyHolder,
     now: Date,
   ) {

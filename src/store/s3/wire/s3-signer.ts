@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
-import type { RequestHeaders } from './object-headers.js';
+import type { SentHeaders } from './object-headers.js';
 
 /*
  * AWS Signature Version 4 for requests with headers, as S3 wants it: the path is encoded once and signed as it is
@@ -26,7 +26,7 @@ interface UnsignedRequest {
 /** Signs for one region; caches the day's key, which takes four rounds of HMAC to derive. */
 export interface S3Signer {
   /** Returns the headers to send. */
-  sign(request: UnsignedRequest, holder: SigningKeyHolder, now: Date): RequestHeaders;
+  sign(request: UnsignedRequest, holder: SigningKeyHolder, now: Date): SentHeaders;
 }
 
 export function createS3Signer(region: string): S3Signer {

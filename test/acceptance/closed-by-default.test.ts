@@ -10,7 +10,11 @@ import { until } from '../support/until.js';
 /* A receiver in production with the configuration that README.md gives, followed to the letter. */
 
 const SECRET = 'a-secret-for-these-tests';
-const folder = configFolder({ 'callback-token': `${SECRET}\n` });
+const folder = configFolder({
+  'callback-token': `${SECRET}\n`,
+  'admin-token': 'a-token-for-these-tests\n',
+  'api-key': 'a-key-for-these-tests\n',
+});
 const data = path.join(folder.path, 'data');
 let receiver: ReceiverProcess;
 
@@ -25,8 +29,13 @@ function readmeSettings(): string {
 
 beforeAll(async () => {
   const operators = configFolder({ 'default.yaml': readmeSettings() });
-  // Only what the machine of a test needs: free ports, and the public one not beyond loopback.
-  const free = { receiver: { host: '127.0.0.1', port: 0 }, admin: { port: 0 }, sources: undefined };
+  // Only what the machine of a test needs: free ports, none beyond loopback, and no requests to example.com.
+  const free = {
+    receiver: { host: '127.0.0.1', port: 0 },
+    admin: { host: '127.0.0.1', port: 0 },
+    recovery: { interval: 'off' },
+    sources: undefined,
+  };
   receiver = await startProcess(free, { NODE_CONFIG_DIR: operators.path }).finally(operators.remove);
   await until(async () => (await supertest(receiver.publicUrl).get('/readyz')).ok);
 });

@@ -15,8 +15,6 @@ export type UnknownFacts = { readonly [Name in Unknowable]?: Unknown };
 export interface KnownFacts {
   /** Reads a fact; null when it cannot be read, and `unknown` then says why. */
   read<T>(name: Unknowable, fact: Promise<T>): Promise<T | null>;
-  /** Why the lines in memory may not be all; null while they are. */
-  readonly ledger: Unknown | null;
   readonly unknown: UnknownFacts;
   /** Facts that come from the ledger, and of which the lines in memory tell nothing. */
   noteUnread(...names: readonly Unknowable[]): void;
@@ -34,7 +32,6 @@ export function createKnownFacts({ ledger, patience }: KnownFactsOptions): Known
   const unread = unreadLedger(ledger);
   const since = unread?.since ?? null;
   return {
-    ledger: unread,
     unknown,
     async read(name, fact) {
       try {

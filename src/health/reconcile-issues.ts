@@ -10,7 +10,7 @@ export interface ServiceFacts {
 }
 
 /** Milliseconds after which a run is overdue: one run a day leaves time before the service's retention ends. */
-export const RECONCILE_OVERDUE = 26 * 3_600_000;
+const RECONCILE_OVERDUE = 26 * 3_600_000;
 
 export function reconcileIssues(
   reconcile: ReconcileFigures | null,

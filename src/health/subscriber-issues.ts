@@ -12,7 +12,7 @@ export interface SubscriberFacts {
 }
 
 /** Seconds. Retries of single events take minutes; an address that is down for longer needs people. */
-export const LAGGING = 15 * 60;
+const LAGGING = 15 * 60;
 
 export function subscriberIssues(
   { name: subscriber, lagSeconds, dead, lastError }: SubscriberFacts,

@@ -112,9 +112,10 @@ function explainLink(refusal) {
 
 /**
  * Where the request is explained; null unless Explain can judge it, by what was kept of it or by headers that the operator adds.
+ * @public for tests, which knip does not see
  * @param {Pick<Refusal, 'source' | 'reason' | 'cause' | 'peer' | 'forwardedFor'>} refusal
  */
-function explainTarget({ source, reason, cause, peer, forwardedFor }) {
+export function explainTarget({ source, reason, cause, peer, forwardedFor }) {
   const code = cause ?? reason;
   if (source === null || peer === null || explainFrom(code) === null) return null;
   return to('explain', { source, address: peer, forwardedFor, refused: code });

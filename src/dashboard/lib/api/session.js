@@ -18,8 +18,8 @@ export async function loadSession() {
   keepSession(await get('/session'));
 }
 
-/** @param {Session} value */
-function keepSession(value) {
+/** @public for tests, which knip does not see @param {Session} value */
+export function keepSession(value) {
   session = value;
 }
 

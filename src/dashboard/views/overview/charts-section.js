@@ -1,7 +1,8 @@
 import { h } from '../../lib/elements/dom.js';
 import { to } from '../../lib/screen/route.js';
 import { clock } from '../../lib/text/format.js';
-import { chartData, DAY, isEmpty, notesOf, RANGES, sentenceOf } from './chart-data.js';
+import { chartData, DAY, RANGES } from './chart-data.js';
+import { isEmpty, notesOf, sentenceOf } from './chart-text.js';
 
 /** @import { Health, Summary } from '../../lib/api/api-answers.js' */
 /** @import { Chart, Range } from './chart-data.js' */

@@ -5,7 +5,7 @@ import { TONES } from './verdict-banner.js';
 
 /** @import { Health, Topic, Unknowable } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
-/** @import { Action, Facts } from './health-facts.js' */
+/** @import { Action, Facts } from './tile-parts.js' */
 
 /**
  * @typedef {object} Tile

@@ -1,11 +1,11 @@
 import { h, link } from '../../lib/elements/dom.js';
 import { status } from '../../lib/elements/status.js';
 import { ago } from '../../lib/text/format.js';
-import { OF_ALL_SOURCES } from './health-facts.js';
 import { healthTiles } from './health-tiles.js';
+import { OF_ALL_SOURCES } from './tile-parts.js';
 
 /** @import { Health } from '../../lib/api/api-answers.js' */
-/** @import { Action } from './health-facts.js' */
+/** @import { Action } from './tile-parts.js' */
 /** @import { Tile } from './health-tiles.js' */
 
 /**

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
 
 const PAGE = 'dashboard';
-const DOMAIN = ['deliveries-csv', 'job-state', 'kinds', 'next-steps', 'reasons'].map(
+const DOMAIN = ['deliveries-csv', 'failure-causes', 'job-state', 'kinds', 'next-steps', 'reasons'].map(
   (name) => `domain/${name}`,
 );
 /** They import each other alone, at the same paths. */

@@ -1,37 +1,75 @@
 import { Command } from 'commander';
-import type { LedgerLine } from '../domain/delivery.js';
 import { acknowledgeJob } from '../repair/acknowledge-job.js';
+import { acknowledgeJobs } from '../repair/acknowledge-jobs.js';
+import { failuresOf, jobsOf } from '../repair/failures-by-cause.js';
 import { isInLedger } from '../repair/jobs-to-erase.js';
 import { UsageError } from './shared/exit-codes.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
-import { checkJobs, withRecovery } from './shared/with-recovery.js';
+import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
-  readonly reason: string;
+  readonly cause?: string;
+  readonly source?: string;
+  readonly dryRun?: true;
+  readonly reason?: string;
   readonly json?: true;
 }
 
 export function createCommand(): Command {
   return new Command('acknowledge')
-    .description('accept a conflict or a loss: the job is no longer listed as failing until it fails again')
-    .argument('<job>', 'id of the job')
-    .requiredOption('--reason <words>', 'reason, for the ledger')
-    .option('--json', 'print the line of the ledger as one JSON document')
-    .action(async (jobId: string, { reason, json }: Options) => {
-      checkJobs([jobId]);
-      if (reason.trim() === '') throw new UsageError('--reason is empty: say why the failure is accepted');
-      const line = await acknowledge(jobId, reason.trim());
-      if (json) printJson(line);
-      else printLines([`${jobId} is acknowledged by ${CLI_ACTOR} at ${line.receivedAt}: ${line.reason}`]);
+    .description(
+      'accept a conflict or a loss: the job is no longer listed as failing until it fails again; or all jobs of a cause',
+    )
+    .argument('[job]', 'id of the job')
+    .option('--cause <code>', 'all jobs that fail for this cause, as `failures` lists it')
+    .option('--source <name>', 'with --cause: only of this source')
+    .option('--dry-run', 'with --cause: list the jobs, change nothing')
+    .option('--reason <words>', 'reason, for the ledger; needed')
+    .option('--json', 'print the line of the ledger, or the jobs, as one JSON document')
+    .action(async (jobId: string | undefined, options: Options) => {
+      const { cause, dryRun } = options;
+      const reason = options.reason?.trim() ?? '';
+      if ((jobId === undefined) === (cause === undefined))
+        throw new UsageError('name either a job or a cause: --cause <code>');
+      if (reason === '' && !dryRun)
+        throw new UsageError('--reason is missing: say why the failure is accepted');
+      if (jobId !== undefined) await acknowledgeOne(jobId, reason, options);
+      else await acknowledgeCause(cause ?? '', reason, options);
     });
 }
 
-function acknowledge(jobId: string, reason: string): Promise<LedgerLine> {
-  return withRecovery(false, async (work) => {
+async function acknowledgeOne(jobId: string, reason: string, { json, dryRun }: Options): Promise<void> {
+  checkJobs([jobId]);
+  if (dryRun) throw new UsageError('--dry-run goes with --cause');
+  const line = await withRecovery(false, async (work) => {
     const { view } = openRepairs(work);
     await view.refresh();
     if (!(await isInLedger({ view }, jobId))) throw new UsageError(`the ledger has no line of ${jobId}`);
     return acknowledgeJob(work.parts, jobId, { actor: CLI_ACTOR, reason, scope: null });
   });
+  if (json) printJson(line);
+  else printLines([`${jobId} is acknowledged by ${CLI_ACTOR} at ${line.receivedAt}: ${line.reason}`]);
+}
+
+async function acknowledgeCause(
+  cause: string,
+  reason: string,
+  { source, dryRun, json }: Options,
+): Promise<void> {
+  const { jobs, acknowledged } = await withRecovery(dryRun === true, async (work) => {
+    checkSource(work.config, source);
+    const { view } = openRepairs(work);
+    await view.refresh();
+    await view.readPast();
+    const found = jobsOf(await failuresOf(view, { cause, source }));
+    const acceptance = { actor: CLI_ACTOR, reason, scope: null };
+    const done = dryRun ? 0 : await acknowledgeJobs(work.parts, found, acceptance);
+    return { jobs: found, acknowledged: done };
+  });
+  if (json) return printJson({ count: jobs.length, acknowledged, jobs });
+  const many = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
+  if (dryRun)
+    return printLines([`${many} would be acknowledged`, ...jobs.slice(0, 100).map((id) => `  ${id}`)]);
+  printLines([jobs.length === 0 ? 'No job fails for this cause.' : `${many} acknowledged: ${reason}`]);
 }

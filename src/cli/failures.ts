@@ -1,10 +1,11 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { causeInWords, type FailureCause } from '../domain/failure-causes.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../ledger-view/filter-names.js';
-import type { FailureLine, FailurePage } from '../ledger-view/ledger-view.js';
+import type { FailureLine } from '../ledger-view/ledger-view.js';
+import { type FailuresWithCauses, failuresByCause } from '../repair/failures-by-cause.js';
 import { UsageError } from './shared/exit-codes.js';
-import { formatRemedies } from './shared/format-remedies.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';
@@ -16,6 +17,7 @@ interface Options {
   readonly source?: string;
   readonly region?: string;
   readonly since?: Date;
+  readonly cause?: string;
   readonly limit: number;
   readonly cursor?: string;
   readonly json?: true;
@@ -28,6 +30,7 @@ export function createCommand(): Command {
     .option('--source <name>', 'only of this source')
     .option('--region <name>', 'only of this region')
     .option('--since <time>', 'failed since: 48h, 7d, or a time', readTime('--since'))
+    .option('--cause <code>', 'only with this cause, as the list of causes has it')
     .option('--limit <number>', 'jobs to list', readLimit, 100)
     .option('--cursor <text>', 'continue an earlier list')
     .option('--json', 'print one JSON document')
@@ -49,7 +52,7 @@ async function listFailures(work: RecoveryWork, options: Options) {
   } finally {
     progress.end();
   }
-  const { since, limit, cursor, outcome, source, region } = options;
+  const { since, limit, cursor, outcome, source, region, cause } = options;
   const filters = { outcome, source, region };
   try {
     rejectUnknownNames(
@@ -57,7 +60,8 @@ async function listFailures(work: RecoveryWork, options: Options) {
       filterNames(Object.keys(config.sources), Object.keys(config.egress.regions)),
       view,
     );
-    const page = await view.openFailures({ ...filters, since: since?.getTime(), limit, cursor });
+    const query = { ...filters, cause, since: since?.getTime() };
+    const page = await failuresByCause(view, query, { limit, cursor });
     return { page, looked: `${view.status().rows} ledger lines in ${parts.store.location}` };
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
@@ -71,8 +75,8 @@ function readLimit(text: string): number {
 }
 
 /** @param looked what was read, so that a mistyped store does not look like good news */
-function formatFailures(page: FailurePage, looked: string): string[] {
-  const { failures, counts, nextCursor, searchedBackTo, complete, unseen } = page;
+function formatFailures(page: FailuresWithCauses, looked: string): string[] {
+  const { failures, causes, counts, nextCursor, searchedBackTo, complete, unseen } = page;
   const scope = [
     `Covers every delivery since ${searchedBackTo}.`,
     ...(unseen.length === 0 ? [] : [`Not covered: ${unseen.join('; ')}.`]),
@@ -87,14 +91,32 @@ function formatFailures(page: FailurePage, looked: string): string[] {
     `${complete ? '' : 'At least '}${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,
     ...scope,
     '',
+    ...causes.slice(0, SHOWN_CAUSES).flatMap(formatCause),
+    '',
     row(['OUTCOME', 'REGION', 'JOB', 'KEPT UNTIL', 'REASON']),
     ...failures.map(rowOf),
-    ...formatRemedies(
-      failures.map(({ reason }) => reason),
-      failures.map(({ outcome }) => outcome),
-    ),
     ...(nextCursor === null ? [] : ['', `There are more: --cursor ${nextCursor}`]),
   ];
+}
+
+const SHOWN_CAUSES = 20;
+
+/** "47 jobs of intake: the body was larger than maxBytes of the source", what to do, and the commands for all of them. */
+function formatCause({ code, source, outcome, count, first, last, remedy }: FailureCause): string[] {
+  const of = source === null ? '' : ` of ${source}`;
+  const which = `--cause ${quoted(code)}${source === null ? '' : ` --source ${source}`}`;
+  const isFetchable = outcome === 'failed' || outcome === 'refused';
+  return [
+    `${count} ${count === 1 ? 'job' : 'jobs'}${of}, ${outcome}: ${causeInWords(code)}. First ${first}, last ${last}.`,
+    ...(remedy === null ? [] : [`  ${remedy}`]),
+    ...(isFetchable ? [`    transcript-receiver replay refetch ${which}`] : []),
+    `    transcript-receiver acknowledge ${which} --reason <words>`,
+  ];
+}
+
+/** A code needs no quotes; the service's words do. */
+function quoted(text: string): string {
+  return /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function rowOf({ outcome, region, jobId, retentionEndsAt, reason }: FailureLine): string {

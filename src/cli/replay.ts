@@ -29,6 +29,7 @@ interface Options {
   readonly region?: string;
   readonly status?: string;
   readonly outcome?: string;
+  readonly cause?: string;
   readonly reason?: string;
   readonly dryRun?: true;
   readonly json?: true;
@@ -52,6 +53,7 @@ export function createCommand(): Command {
     .option('--region <name>', 'only of this region')
     .option('--status <status>', 'only with this callback status')
     .option('--outcome <outcome>', 'only with this outcome, such as failed or noted')
+    .option('--cause <code>', 'refetch: only jobs that fail for this cause, as `failures` lists it')
     .option('--reason <words>', 'reason, for the ledger')
     .option('--dry-run', 'show what would be replayed, change nothing')
     .option('--json', 'print one JSON document')
@@ -63,7 +65,7 @@ export function createCommand(): Command {
 }
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {
-  const { job, subscriber, dead, failedOf, since, until, source, region, status, outcome } = options;
+  const { job, subscriber, dead, failedOf, since, until, source, region, status, outcome, cause } = options;
   checkJobs(job);
   return {
     kind,
@@ -73,7 +75,7 @@ function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySel
     failedOf,
     since: since?.toISOString(),
     until: until?.toISOString(),
-    ...{ source, region, status, outcome },
+    ...{ source, region, status, outcome, cause },
   };
 }
 
@@ -82,6 +84,7 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   checkSource(config, options.source);
   const { view, replays, outbox } = openRepairs(work);
   await view.refresh();
+  if (selector.cause !== undefined) await view.readPast();
   try {
     const known = filterNames(Object.keys(config.sources), Object.keys(config.egress.regions));
     rejectUnknownNames(selector, known, view);
@@ -133,11 +136,23 @@ function formatFailure({ jobId, outcome, reason }: ReplayFailure): string {
   return `${outcome.padEnd(13)} ${jobId}  ${reasonInWords(reason) ?? 'unknown reason'}`;
 }
 
-function formatReplay({ replayId, state, total, done, failed, outcomes, waitingFor }: ReplayView): string[] {
+function formatReplay({
+  replayId,
+  state,
+  selector,
+  total,
+  done,
+  failed,
+  outcomes,
+  waitingFor,
+}: ReplayView): string[] {
   return [
     `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
     ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
     ...(waitingFor === null ? [] : [`Every item failed for one reason: ${waitingFor}`]),
+    ...(state !== 'running' && failed > 0
+      ? [`Try the failed ones again: transcript-receiver replay ${selector.kind} --failed-of ${replayId}`]
+      : []),
     ...(state === 'interrupted'
       ? ['A receiver on the same store continues it, unless it is cancelled.']
       : []),

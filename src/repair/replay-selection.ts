@@ -1,7 +1,9 @@
 import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { Problem } from '../domain/problem.js';
 import { isInScope } from '../domain/rights.js';
+import { instantOf } from '../ledger-view/delivery-query.js';
 import type { LedgerView } from '../ledger-view/ledger-view.js';
+import { failuresOf, jobsOf } from './failures-by-cause.js';
 import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
@@ -9,7 +11,7 @@ import type { ReplayStore } from './replay-store.js';
 
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
-  readonly view: Pick<LedgerView, 'rows'>;
+  readonly view: Pick<LedgerView, 'rows' | 'openFailures'>;
   readonly quarantine: Pick<QuarantineStore, 'entries' | 'request'>;
   readonly notify: NotifyParts;
 }
@@ -34,6 +36,7 @@ async function selectByKind(parts: SelectionParts, selector: ReplaySelector): Pr
   if (selector.subscriber !== undefined || selector.dead !== undefined) {
     throw new Problem('request-invalid', 'subscriber and dead belong to replays of the kind notify.');
   }
+  if (selector.cause !== undefined) return selectFailing(parts, selector, selector.cause);
   return selector.kind === 'refetch' ? selectJobs(parts, selector) : selectBodies(parts, selector);
 }
 
@@ -54,6 +57,24 @@ async function selectFailed(
   const failures = await replays.failures(id);
   const jobs = new Set(failures.map(({ jobId }) => jobId));
   return { items: failures.map(({ item }) => item), jobs: [...jobs], bytes: 0 };
+}
+
+/** The jobs that fail for a cause now. Throws `request-invalid` for filters that open failures do not have. */
+async function selectFailing(
+  { view }: SelectionParts,
+  selector: ReplaySelector,
+  cause: string,
+): Promise<ReplaySelection> {
+  const { kind, jobs: named, since, until, status, source, region, outcome } = selector;
+  if (kind !== 'refetch' || named !== undefined || until !== undefined || status !== undefined)
+    throw new Problem(
+      'request-invalid',
+      'cause selects failing jobs to refetch: leave jobs, until and status out.',
+    );
+  const filters = { cause, source, region, outcome, scope: scopeOf(selector) };
+  const failures = await failuresOf(view, { ...filters, since: instantOf('since', since) });
+  const jobs = jobsOf(failures);
+  return { items: jobs, jobs, bytes: failures.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 /** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */

@@ -21,6 +21,8 @@ export interface ReplaySelector {
   readonly region?: string | undefined;
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
+  /** Code of a cause of open failures: the jobs that fail for it; `refetch` only. */
+  readonly cause?: string | undefined;
   /** Only what belongs to these sources: those of the token that ordered it. Absent: all. */
   readonly sources?: readonly string[] | undefined;
 }

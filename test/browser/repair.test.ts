@@ -79,6 +79,16 @@ describe('a job that failed', () => {
     await page.getByText('No failing job matches these filters.').waitFor();
     await page.getByRole('link', { name: 'Clear all filters' }).click();
     await page.getByText(/^60 jobs: 60 refused\./).waitFor();
+    const cause = page.getByRole('list', { name: 'Causes' }).getByRole('listitem');
+    await cause.getByText('60 jobs · The body was larger than maxBytes of the source').waitFor();
+    await cause.getByRole('button', { name: 'Refetch all 60 jobs…' }).click();
+    await page.getByRole('dialog', { name: 'Refetch 60 jobs?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await cause.getByRole('button', { name: 'Acknowledge all 60 jobs…' }).click();
+    const all = page.getByRole('dialog', { name: 'Acknowledge 60 jobs?' });
+    await all.getByLabel('Reason').fill('test calls');
+    await all.getByRole('button', { name: 'Acknowledge all' }).click();
+    await page.getByText('No job is failing.').waitFor();
     await fixture.dashboard.go('jobs/two');
     await page.getByText('Acknowledged by tester: the first is right', { exact: true }).waitFor();
   });
@@ -118,12 +128,14 @@ describe('two versions of a transcript', () => {
     await page.getByRole('link', { name: 'Compare both' }).click();
     const compared = page.getByRole('region', { name: 'Comparison of the two versions' });
     await compared.getByText('The versions differ in 1 place.').waitFor();
-    expect(await compared.locator('del').allTextContents()).toEqual(['Only in the first version: Monday.']);
+    expect(await compared.locator('del').allTextContents()).toEqual([
+      'Only in the version that counts: Monday.',
+    ]);
     expect(await compared.locator('ins').allTextContents()).toEqual([
       'Only in the other version: Tuesday then.',
     ]);
     // An erased job takes no import: advice to erase in order to choose would destroy both versions.
-    await compared.getByText('Both versions are kept').waitFor();
+    await compared.getByText('Both versions stay in the store').waitFor();
     expect(await compared.getByText(/erase|import/i).count()).toBe(0);
     await page.getByRole('button', { name: 'Acknowledge… job both' }).click();
     const dialog = page.getByRole('dialog');

@@ -1,6 +1,7 @@
 import type { AdminRoute } from './admin-route.js';
 import { type DeliveriesRouteParts, deliveriesRoutes } from './deliveries-routes.js';
 import { type ExplainRouteParts, explainRoutes } from './explain-routes.js';
+import { type FailuresRouteParts, failuresRoutes } from './failures-routes.js';
 import { type HealthRouteParts, healthRoutes } from './health-routes.js';
 import { type ImportRouteParts, importRoutes } from './import-routes.js';
 import { type JobsRouteParts, jobsRoutes } from './jobs-routes.js';
@@ -24,6 +25,7 @@ type HealthOnly =
 export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   readonly health: Pick<HealthRouteParts, HealthOnly>;
 } & DeliveriesRouteParts &
+  FailuresRouteParts &
   JobsRouteParts &
   QuarantineRouteParts &
   RepairRouteParts &
@@ -37,6 +39,7 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
   const routes = [
     ...healthRoutes({ ...parts, ...parts.health }),
     ...deliveriesRoutes(parts),
+    ...failuresRoutes(parts),
     ...jobsRoutes(parts),
     ...quarantineRoutes(parts),
     ...repairRoutes(parts),

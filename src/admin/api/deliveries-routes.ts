@@ -1,20 +1,14 @@
 import { z } from 'zod';
 import type { RefusalCounts } from '../../archive/read-refusal-counts.js';
 import { isInScope } from '../../domain/rights.js';
-import { instantOf } from '../../ledger-view/delivery-query.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { listRefusals } from '../../ledger-view/refusal-list.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
-import { instantInput, textInput } from '../../text/read-input.js';
+import { textInput } from '../../text/read-input.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import {
-  deliveriesSchema,
-  failuresSchema,
-  refusalCountsSchema,
-  refusalsSchema,
-} from './answers/deliveries.js';
+import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from './answers/deliveries.js';
 import {
   jobFilter,
   outcomeFilter,
@@ -67,27 +61,6 @@ export function deliveriesRoutes({
         await fresh();
         rejectUnknownNames(query, names, view, scope);
         return ok(await view.deliveries({ ...query, scope }));
-      },
-    }),
-    adminRoute({
-      method: 'GET',
-      path: '/failures',
-      right: 'view',
-      tag: 'Deliveries',
-      summary:
-        'Jobs whose last ledger line is a failure that nothing has settled; the job that the service drops first comes first',
-      query: {
-        outcome: textInput.optional().describe('failed, unrecoverable, refused or conflict'),
-        source: sourceFilter,
-        region: regionFilter,
-        since: instantInput.optional().describe('failed at or after it'),
-        ...page(100),
-      },
-      answers: { 200: failuresSchema },
-      async handle({ query: { since, ...filters }, access: { scope } }) {
-        await fresh();
-        rejectUnknownNames(filters, names, view, scope);
-        return ok(await view.openFailures({ ...filters, since: instantOf('since', since), scope }));
       },
     }),
     adminRoute({

@@ -61,6 +61,9 @@ const replayOrder = z
         region: regionFilter,
         status: statusFilter,
         outcome: outcomeFilter,
+        cause: textInput
+          .optional()
+          .describe('refetch: the jobs that fail for this cause, as `causes` of GET /failures has it'),
       })
       .meta({ id: 'ReplaySelector' }),
     dryRun: z.boolean().default(false).describe('only say what would be replayed'),

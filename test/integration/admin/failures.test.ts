@@ -1,15 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const transcript = (content: string) => JSON.stringify({ format: '2.9', metadata: {}, results: [], content });
 
+/** It answers nothing. */
+const SPEECH = { apiKey: 'a'.repeat(32), regions: { eu1: { batchUrl: 'http://127.0.0.1:9/' } } };
+
 let service: RunningService;
 let api: AdminApi;
 
 beforeEach(async () => {
-  service = await startService({ sources: { default: { maxBytes: '1KiB' } } });
+  service = await startService({ sources: { default: { maxBytes: '1KiB' } }, speech: SPEECH });
   api = adminApi(service);
 });
 afterEach(() => service.stop());
@@ -96,5 +100,92 @@ describe('failing jobs', () => {
     expect(await failing()).toEqual({ jobs: ['two'], counts: { conflict: 1 } });
     await api.delete('/jobs/two');
     expect(await failing()).toEqual({ jobs: [], counts: {} });
+  });
+});
+
+describe('failing jobs by cause', () => {
+  const large = transcript('a'.repeat(2000));
+  const cli = (...args: string[]) =>
+    runCommand(args, {
+      NODE_CONFIG: JSON.stringify({
+        store: { url: `file:${service.folder}`, partSize: '64KiB' },
+        sources: { default: { maxBytes: '1KiB' } },
+        speech: SPEECH,
+      }),
+    });
+
+  beforeEach(async () => {
+    for (const id of ['a', 'b', 'c']) await send(id, large);
+    await send('d', transcript('a'));
+    await send('d', transcript('b'));
+  });
+
+  it('are counted with what to do, and their rows lie behind them in pages', async () => {
+    const { body } = await api.get('/failures');
+    expect(body.causes).toEqual([
+      expect.objectContaining({
+        ...{ code: 'body-too-large', source: 'default', outcome: 'refused', count: 3 },
+        remedy: expect.stringMatching(/^Raise maxBytes/),
+      }),
+      expect.objectContaining({ code: 'conflict', count: 1 }),
+    ]);
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: { body: typeof body } = await api.get(
+        `/failures?cause=body-too-large&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
+      );
+      expect(page.body.counts).toEqual({ refused: 3 });
+      seen.push(...page.body.failures.map(({ jobId }: { jobId: string }) => jobId));
+      cursor = page.body.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('are selected by a replay', async () => {
+    const selector = { kind: 'refetch', cause: 'body-too-large', source: 'default' };
+    const preview = await api.post('/replays').send({ selector, dryRun: true });
+    expect(preview.body).toMatchObject({ count: 3, jobs: ['a', 'b', 'c'] });
+    const none = await api.post('/replays').send({ selector: { ...selector, cause: 'x' }, dryRun: true });
+    expect(none.body).toMatchObject({ count: 0 });
+    for (const more of [{ jobs: ['a'] }, { kind: 'release' }])
+      expect(
+        (await api.post('/replays').send({ selector: { ...selector, ...more }, dryRun: true })).status,
+      ).toBe(400);
+  });
+
+  it('are acknowledged together, after a preview', async () => {
+    const order = { cause: 'body-too-large', source: 'default' };
+    const preview = await api.post('/failures/acknowledge').send({ ...order, dryRun: true });
+    expect(preview.body).toEqual({ count: 3, acknowledged: 0, jobs: ['a', 'b', 'c'] });
+    expect((await api.post('/failures/acknowledge').send(order)).status).toBe(400);
+    expect((await failing()).counts).toEqual({ refused: 3, conflict: 1 });
+    const { body } = await api.post('/failures/acknowledge').send({ ...order, reason: 'test calls' });
+    expect(body).toMatchObject({ count: 3, acknowledged: 3 });
+    expect((await failing()).counts).toEqual({ conflict: 1 });
+  });
+
+  it('come first on the command line, with the commands for all of them', async () => {
+    const listed = await cli('failures');
+    expect(listed.stdout).toMatch(
+      /^3 jobs of default, refused: the body was larger than maxBytes of the source\. First /m,
+    );
+    const commands = [...listed.stdout.matchAll(/^ {4}transcript-receiver (.*)$/gm)].map(
+      ([, line = '']) => line,
+    );
+    expect(commands).toEqual([
+      'replay refetch --cause body-too-large --source default',
+      'acknowledge --cause body-too-large --source default --reason <words>',
+      'acknowledge --cause conflict --source default --reason <words>',
+    ]);
+    const preview = await cli('replay', 'refetch', '--cause', 'body-too-large', '--dry-run', '--json');
+    expect(JSON.parse(preview.stdout)).toMatchObject({ count: 3 });
+    const dry = await cli('acknowledge', '--cause', 'body-too-large', '--dry-run');
+    expect(dry.stdout).toMatch(/^3 jobs would be acknowledged\n {2}a\n/);
+    const done = await cli('acknowledge', '--cause', 'body-too-large', '--reason', 'test calls');
+    expect(done).toMatchObject({ code: 0, stdout: '3 jobs acknowledged: test calls\n' });
+    expect((await cli('acknowledge', '--reason', 'x')).code).toBe(2);
+    expect((await cli('acknowledge', 'a', '--cause', 'x', '--reason', 'x')).code).toBe(2);
+    expect((await failing()).counts).toEqual({ conflict: 1 });
   });
 });

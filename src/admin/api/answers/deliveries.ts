@@ -137,10 +137,36 @@ export const failureLineSchema = z
   })
   .meta({ ...OPEN, id: 'FailureLine', description: 'The ledger line of a failure that nothing has settled' });
 
+const failureCauseSchema = z
+  .strictObject({
+    code: z
+      .string()
+      .describe("a stable code, the service's words, or the outcome where no reason was recorded"),
+    source: z.string().nullable(),
+    outcome: z.string().meta({ examples: ['refused', 'failed'] }),
+    count: count.describe('jobs'),
+    first: instant.describe('of the oldest failure'),
+    last: instant.describe('of the newest one'),
+    remedy: z.string().nullable().describe('what to do; null where nothing general can be said'),
+  })
+  .meta({ id: 'FailureCause' });
+
+export const acknowledgedSchema = z
+  .strictObject({
+    count: count.describe('jobs that fail for this cause'),
+    acknowledged: count.describe('those of them that were acknowledged; 0 for a preview'),
+    jobs: z.array(z.string()).describe('the first 100'),
+  })
+  .meta({ id: 'Acknowledged' });
+export type Acknowledged = Answer<typeof acknowledgedSchema>;
+
 export const failuresSchema = z
   .strictObject({
     failures: z.array(failureLineSchema),
     counts: countsByName.describe('by outcome, of all failures that match'),
+    causes: z
+      .array(failureCauseSchema)
+      .describe('of all open failures that match the other filters, the largest first'),
     searchedBackTo: instant.describe('from here on every delivery was looked at'),
     complete: z.boolean().describe("whether the service's whole retention was looked at"),
     unseen: z.array(z.string()).describe('what was not looked at; empty when complete'),

@@ -28,6 +28,7 @@ const REPLAY = {
       region: z.string().optional(),
       status: z.string().optional(),
       outcome: z.string().optional(),
+      cause: z.string().optional(),
       sources: z.array(z.string()).optional().describe('those of the token that ordered it'),
     })
     .describe('what was ordered'),

@@ -1,4 +1,5 @@
 import type {
+  Acknowledged,
   Deliveries,
   Failures,
   failureLineSchema,
@@ -80,6 +81,7 @@ export interface GetAnswers {
 /** Answers of POST by path. */
 export interface PostAnswers {
   '/explain': Explanation;
+  '/failures/acknowledge': Acknowledged;
   /** The preview for `dryRun`. */
   '/replays': ReplayPreview | ReplayStarted;
   [ticket: `/jobs/${string}/ticket`]: Ticket;

@@ -10,18 +10,20 @@ import {
   optionsOf,
   showFilters,
 } from '../../lib/forms/filter-form.js';
-import { to, toJob } from '../../lib/screen/route.js';
+import { toJob } from '../../lib/screen/route.js';
 import { ago, capital, clock, count, total, withClock } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { causeInWords } from '../../vendor/failure-causes.js';
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { acknowledgeButton, refetchJob } from '../job/job-actions.js';
+import { causesSection } from './causes-section.js';
 import { quarantineSection } from './quarantine-list.js';
 
 /** @import { FailureLine, Failures, Names } from '../../lib/api/api-answers.js' */
 /** @import { Filter, FilterValues } from '../../lib/forms/filter-form.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 
-const FILTERS = ['outcome', 'source', 'region', 'since'];
+const FILTERS = ['outcome', 'source', 'region', 'since', 'cause'];
 const FIRST_PAGE = 50;
 const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
 
@@ -68,11 +70,12 @@ function failureSection(page, names, values, state, again) {
     'section',
     { 'aria-labelledby': 'failed', 'data-key': 'failed' },
     h('h2', { id: 'failed' }, 'Jobs'),
-    filterForm('failures', filtersOf(names, values), values),
+    filterForm('failures', filtersOf(names, values, page.causes), values),
     failures.length === 0
       ? noFailures(filtered, page.complete)
       : [
           h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length, page.complete)),
+          causesSection(page.causes, values, again),
           group('Can be fetched again', 'the service may still have the results', fetchable, again),
           group(
             'Need a decision',
@@ -89,7 +92,6 @@ function failureSection(page, names, values, state, again) {
         { 'data-key': 'more' },
         h('button', { type: 'button', class: 'plain', onclick: showMore }, 'Load more'),
       ),
-    fetchable.length > 1 && may('repair') && together(fetchable, values),
   );
 }
 
@@ -130,14 +132,15 @@ function countsInWords(counts, shown, complete) {
   return `${complete ? '' : 'At least '}${count(all, 'job')}: ${each.join(', ')}.${shown < all ? ` The ${count(shown)} that the service deletes first are shown.` : ''}`;
 }
 
-/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
-function filtersOf(names, values) {
+/** @param {Names} names @param {FilterValues} values @param {Failures['causes']} causes @returns {Filter[]} */
+function filtersOf(names, values, causes) {
   const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
   return [
     { name: 'outcome', label: 'Outcome', takes: optionsOf(FAILURES, values.outcome, outcome) },
     { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
     { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
     { name: 'since', label: 'Failed since', takes: 'instant' },
+    { name: 'cause', label: 'Cause', takes: optionsOf(codesOf(causes), values.cause, causeInWords) },
   ];
 }
 
@@ -162,28 +165,15 @@ function group(title, meaning, failures, again) {
   );
 }
 
-/**
- * Prefills a replay with the jobs on screen.
- * @param {readonly FailureLine[]} fetchable @param {FilterValues} values
- */
-function together(fetchable, values) {
-  const jobs = fetchable.map(({ jobId }) => jobId).join(' ');
-  return h(
-    'p',
-    { 'data-key': 'together' },
-    link(
-      to('replays', { kind: 'refetch', ...values, jobs }),
-      `Refetch these ${count(fetchable.length)} jobs with a replay`,
-    ),
-    '.',
-  );
+/** @param {Failures['causes']} causes */
+function codesOf(causes) {
+  return [...new Set(causes.map(({ code }) => code))];
 }
 
 /** @param {FailureLine} line @param {Refresh} again */
 function failureCells(line, again) {
   const jobId = line.jobId ?? '';
-  const cause =
-    reasonInWords(line.reason) ?? (line.outcome === 'conflict' ? CONFLICT : 'no reason was recorded');
+  const cause = reasonInWords(line.reason) ?? causeInWords(line.outcome);
   const remedy = remedyFor(line.reason);
   return [
     moment(line.receivedAt),
@@ -219,8 +209,6 @@ function keptUntil({ outcome, retentionEndsAt }) {
     h('p', { class: 'detail' }, `${ago(retentionEndsAt)}, at the latest`),
   );
 }
-
-const CONFLICT = 'different bytes arrived for the same artefact; both are kept';
 
 /** @param {string} outcome @param {string} jobId @param {Refresh} again */
 function repairOf(outcome, jobId, again) {

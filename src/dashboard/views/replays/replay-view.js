@@ -23,8 +23,15 @@ const STATES = {
   interrupted: ['notice', 'Interrupted'],
 };
 
-/** @param {string} state */
-export function stateBadge(state) {
+/**
+ * A replay that ended is only as good as its items.
+ * @param {Pick<Replay, 'state' | 'total' | 'done' | 'failed'>} replay
+ */
+export function stateBadge({ state, total, done, failed }) {
+  if (state === 'done' && failed > 0)
+    return done === 0
+      ? status('bad', `Failed: all ${count(total)}`)
+      : status('notice', `Done, ${count(failed)} of ${count(total)} failed`);
   const [tone, word] = own(STATES, state) ?? ['neutral', state];
   return status(tone, word);
 }
@@ -54,7 +61,7 @@ export function replayView(screen) {
   const again = screen.keepFresh(1500, async (signal) => {
     const replay = await get(`/replays/${encodeURIComponent(id)}`, { signal });
     screen.render(
-      heading('Replay', stateBadge(replay.state)),
+      heading('Replay', stateBadge(replay)),
       progressOf(replay),
       factsOf(replay),
       waitingFor(replay),

@@ -78,7 +78,7 @@ function cellsOf(replay) {
   return [
     moment(createdAt),
     selector.kind,
-    stateBadge(replay.state),
+    stateBadge(replay),
     progressOf(replay),
     h('div', {}, actor, reason && h('p', { class: 'detail' }, reason)),
     h(

@@ -31,6 +31,7 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'GET /jobs': 'view',
   'POST /jobs/:id/acknowledge': 'repair',
   'POST /jobs/:id/choose': 'repair',
+  'POST /failures/acknowledge': 'repair',
   'POST /quarantine/:id/release': 'repair',
   'POST /quarantine/:id/dismiss': 'repair',
   'POST /subscribers/:id/test': 'repair',

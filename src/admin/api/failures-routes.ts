@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { instantOf } from '../../ledger-view/delivery-query.js';
+import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
+import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import type { AcknowledgeParts } from '../../repair/acknowledge-job.js';
+import { acknowledgeJobs } from '../../repair/acknowledge-jobs.js';
+import { failuresByCause, failuresOf, jobsOf } from '../../repair/failures-by-cause.js';
+import { instantInput, reasonText, textInput } from '../../text/read-input.js';
+import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { acknowledgedSchema, failuresSchema } from './answers/deliveries.js';
+import { page, regionFilter, sourceFilter } from './request-schemas.js';
+
+export interface FailuresRouteParts extends InspectParts, AcknowledgeParts {
+  readonly view: LedgerView;
+  readonly names: FilterNames;
+}
+
+const PREVIEWED_JOBS = 100;
+
+const causeFilter = textInput.describe('code of a cause, as `causes` has it');
+const acknowledgeOrder = z
+  .strictObject({
+    cause: causeFilter,
+    source: sourceFilter,
+    dryRun: z.boolean().default(false).describe('only say which jobs it would be'),
+    reason: reasonText.describe('required unless it is a preview'),
+  })
+  .refine(({ dryRun, reason }) => dryRun || Boolean(reason), 'reason is missing')
+  .meta({ id: 'AcknowledgeCause' });
+
+export function failuresRoutes(parts: FailuresRouteParts): AdminRoute[] {
+  const { view, fresh, names } = parts;
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/failures',
+      right: 'view',
+      tag: 'Deliveries',
+      summary:
+        'Jobs whose last ledger line is a failure that nothing has settled, and their causes; the job that the service drops first comes first',
+      query: {
+        outcome: textInput.optional().describe('failed, unrecoverable, refused or conflict'),
+        source: sourceFilter,
+        region: regionFilter,
+        since: instantInput.optional().describe('failed at or after it'),
+        cause: causeFilter.optional(),
+        ...page(100),
+      },
+      answers: { 200: failuresSchema },
+      async handle({ query: { since, limit, cursor, cause, ...filters }, access: { scope } }) {
+        await fresh();
+        rejectUnknownNames(filters, names, view, scope);
+        const query = { ...filters, cause, since: instantOf('since', since), scope };
+        return ok(await failuresByCause(view, query, { limit, cursor }));
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/failures/acknowledge',
+      right: 'repair',
+      tag: 'Deliveries',
+      summary: 'Preview or settle all jobs that fail for a cause, as they are',
+      body: acknowledgeOrder,
+      answers: { 200: acknowledgedSchema },
+      async handle({ body: { cause, source, dryRun, reason }, actor, access: { scope } }) {
+        await fresh();
+        rejectUnknownNames({ source }, names, view, scope);
+        const jobs = jobsOf(await failuresOf(view, { cause, source, scope }));
+        const answer = { count: jobs.length, jobs: jobs.slice(0, PREVIEWED_JOBS) };
+        if (dryRun || !reason) return ok({ ...answer, acknowledged: 0 });
+        const isWhole = async (jobId: string) => (await jobExtent(parts, jobId, scope)) === 'all';
+        const isAllowed = scope === null ? undefined : isWhole;
+        const acknowledged = await acknowledgeJobs(parts, jobs, { actor, reason, scope }, isAllowed);
+        return ok({ ...answer, acknowledged });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,138 @@
+import { post } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
+import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { jobLink, moment, outcomeBadge } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import { to } from '../../lib/screen/route.js';
+import { capital, count } from '../../lib/text/format.js';
+import { causeInWords } from '../../vendor/failure-causes.js';
+
+/** @import { Failures } from '../../lib/api/api-answers.js' */
+/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
+/** @import { FilterValues } from '../../lib/forms/filter-form.js' */
+/** @import { Refresh } from '../../lib/screen/screen.js' */
+
+/** @typedef {Failures['causes'][number]} Cause */
+
+/** Causes that are shown; the filters lead to the others. */
+const SHOWN = 20;
+
+/**
+ * What failing jobs have in common, with one act for all of a cause.
+ * @param {readonly Cause[]} causes @param {FilterValues} values @param {Refresh} again
+ */
+export function causesSection(causes, values, again) {
+  const shown = causes.filter(({ code }) => !values.cause || values.cause === code).slice(0, SHOWN);
+  return h(
+    'ul',
+    { class: 'causes', 'data-key': 'causes', 'aria-label': 'Causes' },
+    shown.map((cause) => causeItem(cause, values, again)),
+  );
+}
+
+/** @param {Cause} cause @param {FilterValues} values @param {Refresh} again */
+function causeItem(cause, values, again) {
+  const { code, source, outcome, count: jobs, first, last, remedy } = cause;
+  const isFetchable = outcome === 'failed' || outcome === 'refused';
+  const number = count(jobs, 'job');
+  const all = jobs === 1 ? number : `all ${number}`;
+  return h(
+    'li',
+    { class: 'panel', 'data-key': `${code} ${source} ${outcome}` },
+    h(
+      'p',
+      { class: 'lead' },
+      `${number} · ${capital(causeInWords(code))}`,
+      source !== null && h('span', { class: 'quiet' }, ` · ${source}`),
+      ' ',
+      outcomeBadge(outcome),
+    ),
+    h('p', { class: 'detail' }, 'First ', moment(first), ', last ', moment(last), '.'),
+    remedy !== null && h('p', {}, remedy),
+    h(
+      'div',
+      { class: 'buttons' },
+      may('repair') && [
+        isFetchable &&
+          h(
+            'button',
+            { type: 'button', class: 'small', onclick: (event) => refetchAll(event, cause) },
+            `Refetch ${all}…`,
+          ),
+        h(
+          'button',
+          { type: 'button', class: 'plain small', onclick: (event) => acknowledgeAll(event, cause, again) },
+          `Acknowledge ${all}…`,
+        ),
+      ],
+      values.cause !== code && link(to('failures', { ...values, cause: code, source }), 'Show only these'),
+    ),
+  );
+}
+
+/** @param {ButtonEvent} event @param {Cause} cause */
+async function refetchAll(event, { code, source, outcome }) {
+  const button = event.currentTarget;
+  const selector = {
+    kind: /** @type {const} */ ('refetch'),
+    cause: code,
+    source: source ?? undefined,
+    outcome,
+  };
+  await runAction(button, async () => {
+    const found = await post('/replays', { selector, dryRun: true });
+    if (!('count' in found)) return null;
+    const agreed = await confirmDialog({
+      title: `Refetch ${count(found.count, 'job')}?`,
+      body: preview(found, 'Their missing results are fetched from the service. What is stored stays.'),
+      confirm: 'Refetch all',
+      reasonRequired: true,
+    });
+    if (agreed === null) return null;
+    const started = await post('/replays', { selector, dryRun: false, reason: agreed.reason });
+    if ('replayId' in started) location.hash = to(`replays/${encodeURIComponent(started.replayId)}`);
+    return null;
+  });
+}
+
+/** @param {ButtonEvent} event @param {Cause} cause @param {Refresh} again */
+async function acknowledgeAll(event, { code, source }, again) {
+  const button = event.currentTarget;
+  const order = { cause: code, source: source ?? undefined };
+  await runAction(button, async () => {
+    const found = await post('/failures/acknowledge', { ...order, dryRun: true });
+    const agreed = await confirmDialog({
+      title: `Acknowledge ${count(found.count, 'job')}?`,
+      body: preview(
+        found,
+        'They are no longer listed as failing unless they fail again. Nothing is deleted or fetched.',
+      ),
+      confirm: 'Acknowledge all',
+      reasonRequired: true,
+    });
+    if (agreed === null) return null;
+    const { acknowledged } = await post('/failures/acknowledge', { ...order, reason: agreed.reason });
+    return `${count(acknowledged, 'job was', 'jobs were')} acknowledged.`;
+  });
+  await again();
+}
+
+/** @param {{count: number, jobs: readonly string[]}} found @param {string} text */
+function preview({ count: all, jobs }, text) {
+  return h(
+    'div',
+    {},
+    h('p', {}, text),
+    h(
+      'details',
+      {},
+      h('summary', {}, jobs.length < all ? `The first ${count(jobs.length)} jobs` : 'The jobs'),
+      h(
+        'ul',
+        { class: 'job-ids' },
+        jobs.map((id) => h('li', {}, jobLink(id))),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,69 @@
+import { reasonInWords, reasonOf, remedyFor, remedyForFailure } from './reasons.js';
+
+/** What failing jobs have in common: why they fail, and the source. */
+export interface FailureCause {
+  /** A stable code, the service's words, or the outcome where no reason was recorded. */
+  readonly code: string;
+  readonly source: string | null;
+  readonly outcome: string;
+  /** Jobs. */
+  readonly count: number;
+  /** ISO 8601: of the oldest and the newest failure. */
+  readonly first: string;
+  readonly last: string;
+  /** Null where nothing general can be said. */
+  readonly remedy: string | null;
+}
+
+interface FailedLine {
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly source: string | null;
+  readonly receivedAt: string;
+}
+
+/** A conflict has no reason of its own, whatever its line says. */
+export function causeOf({ outcome, reason }: Pick<FailedLine, 'outcome' | 'reason'>): string {
+  return outcome === 'conflict' ? outcome : (reason ?? outcome);
+}
+
+/** Groups failures by cause, source and outcome; the largest group first. */
+export function failureCauses(lines: readonly FailedLine[]): FailureCause[] {
+  const groups = new Map<string, FailureCause>();
+  for (const line of lines) {
+    const { outcome, source, receivedAt } = line;
+    const code = causeOf(line);
+    const name = JSON.stringify([code, source, outcome]);
+    const group = groups.get(name);
+    groups.set(name, {
+      ...{ code, source, outcome, count: (group?.count ?? 0) + 1 },
+      first: group === undefined || receivedAt < group.first ? receivedAt : group.first,
+      last: group === undefined || receivedAt > group.last ? receivedAt : group.last,
+      remedy: remedyOf(code, outcome),
+    });
+  }
+  return [...groups.values()].sort(
+    (one, other) => other.count - one.count || (one.code < other.code ? -1 : 1),
+  );
+}
+
+function remedyOf(code: string, outcome: string): string | null {
+  if (outcome === 'conflict' || reasonOf(code) === null) return remedyForFailure(outcome);
+  return remedyFor(code) ?? remedyForFailure(outcome);
+}
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  conflict: 'different bytes arrived for the same artefact; both are kept',
+  unrecoverable: 'the service no longer has the results',
+  failed: 'no reason was recorded',
+  refused: 'no reason was recorded',
+};
+
+/** Part of a sentence. */
+export function causeInWords(code: string): string {
+  return reasonOf(code) !== null && code !== 'conflict'
+    ? (reasonInWords(code) ?? code)
+    : Object.hasOwn(OUTCOMES, code)
+      ? (OUTCOMES[code] ?? code)
+      : code;
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { causeInWords, failureCauses } from '../../../src/domain/failure-causes.js';
+
+const line = (outcome: string, reason: string | null, source: string | null, minute: number) => ({
+  ...{ outcome, reason, source },
+  receivedAt: `2026-03-04T05:0${minute}:00.000Z`,
+});
+
+describe('failures by cause', () => {
+  it('are grouped by what failed and where, the largest group first', () => {
+    const causes = failureCauses([
+      line('refused', 'body-too-large', 'intake', 3),
+      line('failed', 'eu1 answered 500', 'intake', 1),
+      line('refused', 'body-too-large', 'intake', 1),
+      line('refused', 'body-too-large', 'other', 2),
+      line('conflict', null, 'intake', 2),
+    ]);
+    expect(causes.map(({ code, source, count }) => [code, source, count])).toEqual([
+      ['body-too-large', 'intake', 2],
+      ['body-too-large', 'other', 1],
+      ['conflict', 'intake', 1],
+      ['eu1 answered 500', 'intake', 1],
+    ]);
+    expect(causes[0]).toMatchObject({
+      first: '2026-03-04T05:01:00.000Z',
+      last: '2026-03-04T05:03:00.000Z',
+      remedy: 'Raise maxBytes of the source, restart, and refetch the job.',
+    });
+    expect(causes[2]?.remedy).toMatch(/choose the one that is right/);
+    expect(causes[3]?.remedy).toBeNull();
+  });
+
+  it('are parts of a sentence', () => {
+    expect(causeInWords('body-too-large')).toBe('the body was larger than maxBytes of the source');
+    expect(causeInWords('conflict')).toMatch(/^different bytes/);
+    expect(causeInWords('eu1 answered 500')).toBe('eu1 answered 500');
+    expect(causeInWords('constructor')).toBe('constructor');
+  });
+});

@@ -67,6 +67,23 @@ export interface ReplayState extends Claimed {
   readonly finishedAt: string | null;
 }
 
+/** Whether a document of the store is the state of this replay; a damaged one must not hide the others. */
+export function isReplayState(document: Record<string, unknown>, id: string): boolean {
+  const { v, replayId, createdAt, owner, selector, outcomes, ahead } = document;
+  const areNumbers = ['total', 'next', 'done', 'failed', 'claim', 'bytes'].every((name) =>
+    Number.isSafeInteger(document[name]),
+  );
+  const areObjects = [selector, outcomes].every((value) => typeof value === 'object' && value !== null);
+  return (
+    v === 1 &&
+    replayId === id &&
+    areNumbers &&
+    areObjects &&
+    [createdAt, owner].every((value) => typeof value === 'string') &&
+    Array.isArray(ahead)
+  );
+}
+
 /** The result of one item. */
 export interface ReplayItemResult {
   readonly outcome: string;

@@ -4,7 +4,7 @@ import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { createClaim } from '../store/take-over.js';
 import { isUlid } from '../text/id-cursor.js';
-import type { ReplayFailure, ReplayState } from './replay-state.js';
+import { isReplayState, type ReplayFailure, type ReplayState } from './replay-state.js';
 
 /** A replay as the store holds it. */
 interface StoredReplay {
@@ -61,7 +61,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
         readDocument(store, replayKey(id)),
         store.head(beside(id, 'cancelled')),
       ]);
-      if (state === null) return null;
+      if (state === null || !isReplayState(state, id)) return null;
       return { state: state as unknown as ReplayState, cancelled: cancelled !== null };
     },
     async items(id) {

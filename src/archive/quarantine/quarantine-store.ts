@@ -6,7 +6,7 @@ import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/objec
 import { readDocument } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
-import { type QuarantinedRequest, quarantineContent } from './quarantine.js';
+import { isQuarantinedRequest, type QuarantinedRequest, quarantineContent } from './quarantine.js';
 import {
   markQuarantined,
   type QuarantinedBody,
@@ -95,8 +95,12 @@ export function createQuarantineStore(
     });
   };
 
-  const request = async (id: string) =>
-    (await document(id, 'request.json')) as unknown as QuarantinedRequest | null;
+  const request = async (id: string) => {
+    const found = await document(id, 'request.json');
+    return found !== null && isQuarantinedRequest(found, id)
+      ? (found as unknown as QuarantinedRequest)
+      : null;
+  };
   const settlement = async (id: string) => (isUlid(id) ? readSettlement(store, id) : null);
   const isBodyStored = async (id: string) => {
     const known = await request(id);

@@ -29,6 +29,14 @@ export interface QuarantinedRequest {
   readonly sha256: string;
 }
 
+/** Whether a document of the store is the request of this body. */
+export function isQuarantinedRequest(document: Record<string, unknown>, id: string): boolean {
+  const texts = ['receivedAt', 'source', 'method', 'jobId', 'status', 'query', 'reason', 'detail'];
+  const { deliveryId, headers } = document;
+  const hasHeaders = typeof headers === 'object' && headers !== null;
+  return deliveryId === id && hasHeaders && texts.every((name) => typeof document[name] === 'string');
+}
+
 /** What is stored of a request, without what the body itself says. */
 export type QuarantineRecord = Omit<QuarantinedRequest, 'bytes' | 'sha256' | 'v'>;
 

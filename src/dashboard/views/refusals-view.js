@@ -21,10 +21,12 @@ export function refusalsView(screen) {
     ]);
     screen.render(
       heading('Refusals'),
+      countsOfAllReplicas(counts),
+      h('h2', { 'data-key': 'latest' }, 'Latest'),
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'The latest rejected requests: unauthenticated ones of this replica since its start, authenticated ones of all replicas.',
+        'Unauthenticated requests to this replica since its start, and authenticated ones to all replicas.',
       ),
       unreadLines(faults),
       refusals.length === 0
@@ -40,7 +42,6 @@ export function refusalsView(screen) {
               cells: cellsOf(refusal),
             })),
           }),
-      countsOfAllReplicas(counts),
     );
   });
 }

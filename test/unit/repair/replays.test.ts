@@ -4,6 +4,16 @@ import { createReplays, type ReplaysOptions } from '../../../src/repair/replays.
 import { NEW_REPLAY } from '../../support/new-replay.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
+it.each(['{', '[]', '{"replayId":7,"state":"running","selector":null}'])(
+  'a damaged replay is passed over: %s',
+  async (text) => {
+    const id = '01K0000000000000000000000A';
+    const store = createMemoryStore();
+    store.put(`replays/${id}.json`, text);
+    expect(await createReplayStore(store).read(id)).toBeNull();
+  },
+);
+
 describe('replays of other replicas', () => {
   beforeEach(() => void jest.useFakeTimers({ now: Date.parse('2016-08-01T00:00:00Z') }));
   afterEach(() => void jest.useRealTimers());

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { markQuarantined, quarantinedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
+import { quarantinedRequest } from '../../../support/quarantined-request.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const [FIRST, SECOND] = ['01K0000000000000000000000A', '01K1000000000000000000000B'];
@@ -16,12 +17,18 @@ const RECORD = {
 
 const OWNER = { jobId: 'a', source: 'intake' };
 
+const requestOf = (deliveryId: string, jobId: string) => quarantinedRequest({ deliveryId, jobId });
+
 /** Keeps a body of a job with its request and its entry in the index, as the quarantine does. */
 async function keep(store: ReturnType<typeof createMemoryStore>, id: string, jobId: string, body = 'body') {
   const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
   await markQuarantined(store, jobId, id);
   await store.create(`quarantine/${id}/body`, Buffer.from(body), headers);
-  await store.create(`quarantine/${id}/request.json`, Buffer.from(JSON.stringify({ jobId })), headers);
+  await store.create(
+    `quarantine/${id}/request.json`,
+    Buffer.from(JSON.stringify(requestOf(id, jobId))),
+    headers,
+  );
 }
 
 describe('the quarantine of all replicas', () => {
@@ -45,7 +52,7 @@ describe('the quarantine of all replicas', () => {
     await keep(store, FIRST, 'a');
     store.put('quarantine/../secret/body', 'elsewhere');
     const quarantine = createQuarantineStore(store);
-    expect(await quarantine.request(FIRST)).toEqual({ jobId: 'a' });
+    expect(await quarantine.request(FIRST)).toEqual(requestOf(FIRST, 'a'));
     expect(await quarantine.bodyInfo(FIRST)).toMatchObject({ size: 4 });
     expect(await quarantine.withBody(FIRST, async (body) => body?.toString())).toBe('body');
     for (const id of [SECOND, '../secret', '']) {
@@ -55,6 +62,15 @@ describe('the quarantine of all replicas', () => {
       expect(await quarantine.withBody(id, async (body) => body)).toBeNull();
     }
   });
+
+  it.each(['{', '[]', '{"deliveryId":5}', JSON.stringify(requestOf(SECOND, 'a'))])(
+    'knows no request by a document that is none: %s',
+    async (text) => {
+      const store = createMemoryStore();
+      store.put(`quarantine/${FIRST}/request.json`, text);
+      expect(await createQuarantineStore(store).request(FIRST)).toBeNull();
+    },
+  );
 
   it('holds one body at a time', async () => {
     const store = createMemoryStore();

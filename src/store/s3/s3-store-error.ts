@@ -11,6 +11,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   XMinioAdminBucketQuotaExceeded: 'the quota of the bucket is spent',
   XMinioStorageFull: 'no space is left',
   InsufficientStorage: 'no space is left',
+  InsufficientCapacity: 'no space is left',
   AccessDenied: 'access denied',
   InvalidAccessKeyId: 'the store does not know the access key',
   SignatureDoesNotMatch: 'the secret key is wrong, or something in between alters requests',
@@ -61,6 +62,8 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   XMinioAdminBucketQuotaExceeded: 'over-quota',
   XMinioStorageFull: 'full',
   InsufficientStorage: 'full',
+  // Of Ceph.
+  InsufficientCapacity: 'full',
   AccessDenied: 'denied',
   InvalidAccessKeyId: 'wrong-credentials',
   SignatureDoesNotMatch: 'wrong-credentials',

@@ -30,6 +30,7 @@ describe('the condition of the store, by a failed call', () => {
     ['a 403 without a code', { kind: 'page', status: 403, headers: { server: 'AmazonS3' } }, 'denied'],
     ['a spent quota', { kind: 'answer', status: 403, code: 'QuotaExceeded' }, 'over-quota'],
     ['a full server', { kind: 'answer', status: 507, code: 'XMinioStorageFull' }, 'full'],
+    ['a full Ceph', { kind: 'answer', status: 507, code: 'InsufficientCapacity' }, 'full'],
     ['an unknown key', { kind: 'answer', status: 403, code: 'InvalidAccessKeyId' }, 'wrong-credentials'],
     ['a reset', { kind: 'reset' }, 'unreachable'],
     ['a page of a proxy', { kind: 'page' }, 'unreachable'],

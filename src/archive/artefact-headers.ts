@@ -1,6 +1,6 @@
 import { type ArtefactFacts, artefactMetadata } from '../domain/artefact-metadata.js';
 import type { ItemIdentity } from '../domain/item.js';
-import { contentKind } from '../domain/object-kind.js';
+import { retentionClassOf } from '../domain/retention-class.js';
 import type { ObjectHeaders } from '../store/object-store.js';
 
 /** The delivery of an artefact; determines its key and metadata. */
@@ -18,6 +18,6 @@ export function artefactHeaders(
   return {
     contentType,
     metadata: artefactMetadata(context, { kind, sha256, fileName, partName }),
-    content: { kind: contentKind(kind), source: context.source },
+    content: { kind: retentionClassOf(kind), source: context.source },
   };
 }

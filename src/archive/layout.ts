@@ -1,6 +1,6 @@
 import type { ItemIdentity } from '../domain/item.js';
 import { ITEM_KINDS, type ItemKind, KINDS } from '../domain/kinds.js';
-import { contentKind, type ObjectKind } from '../domain/object-kind.js';
+import { type RetentionClass, retentionClassOf } from '../domain/retention-class.js';
 import {
   DAILY_ROLLUPS_FOLDER,
   LEDGER_FOLDER,
@@ -125,7 +125,7 @@ export const LAST_ERASURE = `${ERASURE_LOG}last`;
 /** Folder of what operators were notified of. Not part of the contract with bucket readers. */
 export const NOTICES_FOLDER = '.notices/';
 
-/** Folder of what ended by its age. Not part of the contract with bucket readers. */
+/** Folder of what expired. Not part of the contract with bucket readers. */
 const RETENTION_FOLDER = '.retention/';
 export const RETENTION_STATE = `${RETENTION_FOLDER}state.json`;
 /** Folder of the removals that are being carried out. */
@@ -151,7 +151,7 @@ export function refusalCountsKey(day: string, run: string): string {
 }
 
 /** Folders whose objects all have one kind; rollups and Parquet files end with the ledger that they are made of. */
-const FOLDER_KINDS: readonly (readonly [folder: string, kind: ObjectKind])[] = [
+const FOLDER_KINDS: readonly (readonly [folder: string, kind: RetentionClass])[] = [
   [QUARANTINE_FOLDER, 'quarantine'],
   [LEDGER_FOLDER, 'ledger'],
   [LEDGER_PARQUET_FOLDER, 'ledger'],
@@ -176,16 +176,16 @@ const ARTEFACT_PATH = new RegExp(
  * The kind of an object by its key; null for what no retention may end: the outbox, marks and claims in dot-folders, and files
  * in a job's folder that are not of the layout.
  */
-export function kindOfKey(key: string): ObjectKind | null {
+export function classOfKey(key: string): RetentionClass | null {
   const found = FOLDER_KINDS.find(([folder]) => key.startsWith(folder));
   if (found !== undefined) return found[1];
   const path = pathInJob(key);
-  return path !== null && ARTEFACT_PATH.test(path) ? contentKind(kindOfPath(path)) : null;
+  return path !== null && ARTEFACT_PATH.test(path) ? retentionClassOf(kindOfPath(path)) : null;
 }
 
 /** Whether a file lies in a job's folder without being of the layout: somebody else put it there. */
 export function isForeign(key: string): boolean {
-  return pathInJob(key) !== null && kindOfKey(key) === null;
+  return pathInJob(key) !== null && classOfKey(key) === null;
 }
 
 function pathInJob(key: string): string | null {

@@ -3,7 +3,7 @@ import { isExpiring } from '../archive/retention/expired-objects.js';
 import type { RetentionReport } from '../archive/retention/retention-report.js';
 import { sweepRetention } from '../archive/retention/sweep-retention.js';
 import { formatDuration } from '../config/units.js';
-import type { ObjectKind } from '../domain/object-kind.js';
+import type { RetentionClass } from '../domain/retention-class.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
@@ -57,13 +57,13 @@ async function run({ config, parts, signal }: RecoveryWork, dryRun: boolean): Pr
 
 function formatReport(
   { kinds, dryRun, inProgress, foreign, faults }: RetentionReport,
-  periods: Readonly<Record<ObjectKind, number | null>>,
+  periods: Readonly<Record<RetentionClass, number | null>>,
 ): string[] {
   return [
     dryRun ? 'Would remove (dry run: nothing was removed)' : 'Removed',
     ...Object.entries(kinds).map(
       ([kind, { before, objects, bytes }]) =>
-        `  ${kind.padEnd(12)} ${objects} objects, ${bytes} bytes, older than ${formatDuration(periods[kind as ObjectKind] ?? 0)} (${before})`,
+        `  ${kind.padEnd(12)} ${objects} objects, ${bytes} bytes, older than ${formatDuration(periods[kind as RetentionClass] ?? 0)} (${before})`,
     ),
     ...(inProgress === 0
       ? []

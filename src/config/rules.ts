@@ -1,5 +1,5 @@
-import { OBJECT_KINDS } from '../domain/object-kind.js';
 import { isRegionName } from '../domain/region.js';
+import { RETENTION_CLASSES } from '../domain/retention-class.js';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
 import { scopeRules, tokenRules } from './admin-rules.js';
 import type { BrokenRule, RuleContext } from './broken-rule.js';
@@ -138,7 +138,7 @@ function* retentionRules({ retention, speech, recovery }: Settings): Generator<B
   const isService = speech.retention >= recovery.window;
   const shortest = isService ? speech.retention : recovery.window;
   const name = isService ? 'speech.retention' : 'recovery.window';
-  for (const kind of OBJECT_KINDS) {
+  for (const kind of RETENTION_CLASSES) {
     const period = retention[kind];
     if (period === null || period >= shortest) continue;
     yield {

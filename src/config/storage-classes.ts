@@ -1,7 +1,7 @@
-import { CONTENT_KINDS, type ContentKind } from '../domain/object-kind.js';
+import { CONTENT_CLASSES, type ContentClass } from '../domain/retention-class.js';
 import { leaf, Mismatch } from './setting.js';
 
-export type StorageClasses = { readonly [K in ContentKind]?: string };
+export type StorageClasses = { readonly [K in ContentClass]?: string };
 
 /** Objects of the classes left out can be read only after a restore that takes hours. */
 const READABLE_AT_ONCE = /^(?!(GLACIER|DEEP_ARCHIVE)$)[A-Z0-9_]{1,64}$/;
@@ -13,9 +13,9 @@ export function storageClasses() {
     if (typeof input === 'string') return READABLE_AT_ONCE.test(input) ? ofArtefacts(input) : undefined;
     if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
     const given = Object.entries(input).filter(([, name]) => name !== null);
-    const unknown = given.find(([kind]) => !isContentKind(kind));
+    const unknown = given.find(([kind]) => !isContentClass(kind));
     if (unknown !== undefined)
-      return new Mismatch(`a map whose kinds are among ${CONTENT_KINDS.join(', ')}, not ${unknown[0]}`);
+      return new Mismatch(`a map whose kinds are among ${CONTENT_CLASSES.join(', ')}, not ${unknown[0]}`);
     const refused = given.find(([, name]) => typeof name !== 'string' || !READABLE_AT_ONCE.test(name));
     if (refused !== undefined) return new Mismatch(`for ${refused[0]} ${EXPECTED}`);
     return Object.fromEntries(given) as StorageClasses;
@@ -24,10 +24,10 @@ export function storageClasses() {
 
 /** Without the quarantine, whose bodies usually end before the minimum age of other classes. */
 function ofArtefacts(name: string): StorageClasses {
-  const kinds = CONTENT_KINDS.filter((kind) => kind !== 'quarantine');
+  const kinds = CONTENT_CLASSES.filter((kind) => kind !== 'quarantine');
   return Object.fromEntries(kinds.map((kind) => [kind, name]));
 }
 
-function isContentKind(text: string): text is ContentKind {
-  return (CONTENT_KINDS as readonly string[]).includes(text);
+function isContentClass(text: string): text is ContentClass {
+  return (CONTENT_CLASSES as readonly string[]).includes(text);
 }

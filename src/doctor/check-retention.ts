@@ -5,7 +5,7 @@ import {
   reconcileReportKey,
   replayKey,
 } from '../archive/layout.js';
-import { CONTENT_KINDS, type ObjectKind, RECORD_KINDS } from '../domain/object-kind.js';
+import { CONTENT_CLASSES, RECORD_CLASSES, type RetentionClass } from '../domain/retention-class.js';
 import { ledgerPartition } from '../ledger/ledger-keys.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
 import { type Finding, passed, skipped, warned } from './finding.js';
@@ -16,7 +16,7 @@ const DAY = 86_400_000;
 
 export interface RetentionCheck {
   /** Milliseconds by kind; null: kept for ever. */
-  readonly periods: Readonly<Record<ObjectKind, number | null>>;
+  readonly periods: Readonly<Record<RetentionClass, number | null>>;
   /** Of all sources. */
   readonly keyPrefixes: Iterable<string>;
   /** Whether objects with content of jobs carry tags. */
@@ -32,7 +32,7 @@ export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: Ret
   if (daysUntilEnd === null) return [skipped(CHECK, "The bucket's lifecycle rules cannot be read.")];
   const given = [...new Set(keyPrefixes)];
   const prefixes = given.length > 0 ? given : [''];
-  const findings = [...CONTENT_KINDS, ...RECORD_KINDS].flatMap((kind) => {
+  const findings = [...CONTENT_CLASSES, ...RECORD_CLASSES].flatMap((kind) => {
     const found = new Set(
       prefixes.map((prefix) => daysUntilEnd(exampleKey(kind, prefix), tags ? { kind } : {})),
     );
@@ -43,7 +43,7 @@ export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: Ret
 }
 
 /** Null when rules and setting agree, and for records without a period, which nobody looks for. */
-function difference(kind: ObjectKind, period: number | null, days: number | null): string | null {
+function difference(kind: RetentionClass, period: number | null, days: number | null): string | null {
   const wanted = period === null ? null : Math.round(period / DAY);
   if (wanted === days) return null;
   if (wanted === null) {
@@ -56,11 +56,11 @@ function difference(kind: ObjectKind, period: number | null, days: number | null
   return `${said}, but a lifecycle rule ends such objects after ${days} days.`;
 }
 
-function isRecord(kind: ObjectKind): boolean {
-  return (RECORD_KINDS as readonly string[]).includes(kind);
+function isRecord(kind: RetentionClass): boolean {
+  return (RECORD_CLASSES as readonly string[]).includes(kind);
 }
 
-function exampleKey(kind: ObjectKind, keyPrefix: string): string {
+function exampleKey(kind: RetentionClass, keyPrefix: string): string {
   const time = '2000-01-01T00:00:00.000Z';
   switch (kind) {
     case 'quarantine':

@@ -1,6 +1,6 @@
 import type { DeliveryContext, OmittedContext } from './context.js';
 import { ORIGINS, type StoredItem } from './item.js';
-import type { ObjectKind } from './object-kind.js';
+import type { RetentionClass } from './retention-class.js';
 
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
 
@@ -41,7 +41,7 @@ export const LEDGER_OUTCOMES = [
   'acknowledged',
   'chosen',
   'erased',
-  'ended',
+  'expired',
   'read',
   'signed-in',
   'sign-in-failed',
@@ -90,9 +90,9 @@ export interface DeliveryShape {
   }[];
 }
 
-/** Objects that ended by their age; those of a line have one kind and one job. */
-export interface EndedObjects {
-  readonly kind: ObjectKind;
+/** Objects that expired; those of a line have one kind and one job. */
+export interface ExpiredObjects {
+  readonly kind: RetentionClass;
   readonly objects: number;
 }
 
@@ -129,6 +129,6 @@ export interface LedgerLine {
   readonly contextOmitted?: OmittedContext;
   /** The sender's trace, as its header said. */
   readonly traceparent?: string;
-  /** What ended by its age; `bytes` is their size. */
-  readonly ended?: EndedObjects;
+  /** What expired; `bytes` is their size. */
+  readonly expired?: ExpiredObjects;
 }

@@ -19,7 +19,7 @@ export interface KnownJob {
   readonly artefacts: readonly StoredArtefact[];
   readonly timeline: readonly TimelineLine[];
   readonly failure: { readonly outcome: string; readonly reason: string | null } | null;
-  readonly ended: readonly EndedPart[];
+  readonly expired: readonly ExpiredPart[];
   readonly erasure: { readonly complete: boolean; readonly keptUntil: string | null } | null;
   readonly service: { readonly record: Readonly<Record<string, unknown>> } | null;
   readonly complete: boolean;
@@ -37,10 +37,10 @@ interface TimelineLine {
   readonly status: string | null;
 }
 
-interface EndedPart {
+interface ExpiredPart {
   readonly kind: string;
   readonly objects: number;
-  readonly endedAt: string;
+  readonly expiredAt: string;
 }
 
 /** A body of the job in quarantine. */
@@ -90,7 +90,7 @@ function stateOf(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant) {
 }
 
 function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): Described {
-  const { artefacts, timeline, failure, ended, erasure } = job;
+  const { artefacts, timeline, failure, expired, erasure } = job;
   if (erasure !== null) return erasedState(erasure, failure, at);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
@@ -102,14 +102,13 @@ function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): D
     return ['good', 'Chosen', 'An operator chose which version counts. Both versions are kept.', null];
   if (conflicts.length > 0)
     return ['neutral', 'Acknowledged', 'The versions differ. An operator acknowledged the conflict.', null];
-  const ends = ended.map((part) => endedInWords(part, at));
+  const ends = expired.map((part) => expiredInWords(part, at));
   if (transcripts.length > 0)
     return ['good', 'Stored', ['The transcript is stored.', ...ends].join(' '), null];
-  if (ended.some(({ kind }) => kind === 'transcript'))
-    return ['neutral', 'Ended by retention', ends.join(' '), null];
+  if (expired.some(({ kind }) => kind === 'transcript')) return ['neutral', 'Expired', ends.join(' '), null];
   const last = timeline.findLast(({ origin }) => origin !== 'admin' && origin !== 'retention');
-  if (ended.some(({ kind }) => kind === 'quarantine') && last?.outcome === 'quarantined')
-    return ['neutral', 'Ended by retention', ends.join(' '), 'refetch'];
+  if (expired.some(({ kind }) => kind === 'quarantine') && last?.outcome === 'quarantined')
+    return ['neutral', 'Expired', ends.join(' '), 'refetch'];
   return withoutTranscript(job, bodies, at);
 }
 
@@ -135,7 +134,7 @@ function failingState(
   ];
 }
 
-const OBJECT_KINDS = new Map([
+const RETENTION_CLASSES = new Map([
   ['transcript', 'Transcripts'],
   ['jobinfo', 'Job information'],
   ['data', 'Media'],
@@ -147,13 +146,13 @@ const OBJECT_KINDS = new Map([
 ]);
 
 /** A kind of `retention.<kind>`. */
-export function objectKindInWords(kind: string): string {
-  return OBJECT_KINDS.get(kind) ?? kind;
+export function retentionClassInWords(kind: string): string {
+  return RETENTION_CLASSES.get(kind) ?? kind;
 }
 
-export function endedInWords({ kind, objects, endedAt }: EndedPart, at: ShowInstant): string {
+export function expiredInWords({ kind, objects, expiredAt }: ExpiredPart, at: ShowInstant): string {
   const count = objects === 1 ? '1 object' : `${objects} objects`;
-  return `${objectKindInWords(kind)} ended by retention at ${at(endedAt)} (${count}).`;
+  return `${retentionClassInWords(kind)} expired at ${at(expiredAt)} (${count}).`;
 }
 
 function erasedState(

@@ -21,7 +21,7 @@ const PROBLEMS = {
   'body-too-slow': [408, 'The body stalled or arrived too slowly'],
   'length-required': [411, 'The Content-Length header is required'],
   conflict: [409, 'The request conflicts with the current state'],
-  'artefact-ended': [410, 'The artefact ended by retention'],
+  'artefact-expired': [410, 'The artefact expired'],
   'body-too-large': [413, 'The body is larger than this source accepts'],
   'range-not-satisfiable': [416, 'The range cannot be satisfied'],
   'too-many-attempts': [429, 'Too many failed attempts'],

@@ -246,8 +246,8 @@ export const REASONS = {
     remedy:
       'If the message names a setting, set it. Otherwise reload the page: someone else or an earlier click may have done this already.',
   },
-  'artefact-ended': {
-    words: 'the artefact ended by retention',
+  'artefact-expired': {
+    words: 'the artefact expired',
     remedy: 'Keep artefacts of this kind for longer with retention, or import the file.',
   },
   'range-not-satisfiable': {

@@ -10,7 +10,7 @@ export interface ReconcileFigures {
   readonly finishedAt: string | null;
   readonly window: unknown;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Jobs that should be here; those whose artefacts ended by their age are in `outcomes` only. */
+  /** Jobs that should be here; those whose artefacts expired are in `outcomes` only. */
   readonly expected: number;
   /** Jobs that are here: matched, recovered, conflict. */
   readonly received: number;
@@ -103,7 +103,7 @@ function runOf(report: Record<string, unknown> | null): RunFigures | null {
     finishedAt: textOf(report.finishedAt),
     window: report.window ?? null,
     outcomes,
-    expected: Object.values(outcomes).reduce((total, count) => total + count, 0) - sum('ended'),
+    expected: Object.values(outcomes).reduce((total, count) => total + count, 0) - sum('expired'),
     received: sum('matched', 'recovered', 'conflict'),
     missing: sum('unrecoverable', 'failed'),
     faults: Array.isArray(report.faults) ? report.faults.map(faultInWords) : [],

@@ -55,7 +55,7 @@ const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as con
 export type RowFilters = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 const END_OF_TIME = 8.64e15;
 /** Outcomes of lines that tell of no delivery. */
-const OTHER_OUTCOMES = ['read', 'signed-in', 'sign-in-failed', 'credential-checked', 'ended'];
+const OTHER_OUTCOMES = ['read', 'signed-in', 'sign-in-failed', 'credential-checked', 'expired'];
 /** Outcomes that only acts of operators have. */
 const ACT_OUTCOMES = [
   'released',
@@ -108,7 +108,7 @@ export function prepareSearch(
 }
 
 /**
- * Accesses, sign-ins and what ended by its age are listed for a client that asks for them, and for one that asks for a job. What is
+ * Accesses, sign-ins and what expired are listed for a client that asks for them, and for one that asks for a job. What is
  * asked for by its name is never left out: an empty list would read as if there were none.
  */
 function listedOrigins({ job, origin, outcome = '', without }: DeliveryQuery): OriginTest {

@@ -1,5 +1,5 @@
 import type { DeliveryContext, OmittedContext } from '../domain/context.js';
-import type { EndedObjects, LedgerLine } from '../domain/delivery.js';
+import type { ExpiredObjects, LedgerLine } from '../domain/delivery.js';
 import { ulidMaker } from '../text/ulid-maker.js';
 
 /** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
@@ -10,10 +10,10 @@ export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
   readonly context: DeliveryContext | null;
   readonly contextOmitted: OmittedContext | null;
   readonly traceparent: string | null;
-  readonly ended: EndedObjects | null;
+  readonly expired: ExpiredObjects | null;
 }
 
-type OptionalField = 'actor' | 'wouldRefuse' | 'context' | 'contextOmitted' | 'traceparent' | 'ended';
+type OptionalField = 'actor' | 'wouldRefuse' | 'context' | 'contextOmitted' | 'traceparent' | 'expired';
 
 /** The fields of a line that no request of a sender stands behind. */
 export const NO_REQUEST = {
@@ -24,12 +24,12 @@ export const NO_REQUEST = {
   wouldRefuse: null,
   contextOmitted: null,
   traceparent: null,
-  ended: null,
+  expired: null,
 } as const;
 
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
-  const { actor, wouldRefuse, context, contextOmitted, traceparent, ended } = fields;
+  const { actor, wouldRefuse, context, contextOmitted, traceparent, expired } = fields;
   return {
     v: 1,
     deliveryId: fields.deliveryId,
@@ -53,7 +53,7 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     ...(context === null ? undefined : { context }),
     ...(contextOmitted === null ? undefined : { contextOmitted }),
     ...(traceparent === null ? undefined : { traceparent }),
-    ...(ended === null ? undefined : { ended }),
+    ...(expired === null ? undefined : { expired }),
   };
 }
 

@@ -9,7 +9,7 @@ export interface RecoveryMetrics {
   finished(run: { ok: boolean; oldestUnrecovered: number | null }): void;
 }
 
-const OUTCOMES = ['matched', 'ended', 'recovered', 'conflict', 'pending', 'unrecoverable', 'failed'];
+const OUTCOMES = ['matched', 'expired', 'recovered', 'conflict', 'pending', 'unrecoverable', 'failed'];
 
 export interface RecoveryMetricsOptions {
   readonly regions: readonly string[];

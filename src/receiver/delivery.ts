@@ -187,7 +187,7 @@ export class Delivery {
       context: this.#query?.context ?? null,
       contextOmitted: this.#query?.contextOmitted ?? null,
       traceparent: this.#traceparent,
-      ended: null,
+      expired: null,
     });
   }
 }

@@ -14,7 +14,7 @@ export function untouchedJob(job: JobRecord, region: string, plan: Plan): Recove
     region,
     outcome: step === 'fetch' ? 'pending' : step,
     reason: step === 'fetch' ? joinReasons(['would be fetched', reason]) : reason,
-    items: missing.map(({ kind, key }) => ({ kind, key, outcome: step === 'ended' ? step : 'missing' })),
+    items: missing.map(({ kind, key }) => ({ kind, key, outcome: step === 'expired' ? step : 'missing' })),
   };
 }
 

@@ -3,8 +3,8 @@ import type { Expectation, ExpectedItem } from './expectation.js';
 
 /** The next step for a job. */
 export interface Plan {
-  readonly step: 'matched' | 'ended' | 'pending' | 'fetch' | 'unrecoverable';
-  /** Expected and not here; with the step `ended` those that are gone by their age, otherwise without them. */
+  readonly step: 'matched' | 'expired' | 'pending' | 'fetch' | 'unrecoverable';
+  /** Expected and not here; with the step `expired` those that are gone by their age, otherwise without them. */
   readonly missing: readonly ExpectedItem[];
   /** Why; null when there is nothing to explain. */
   readonly reason: string | null;
@@ -15,8 +15,8 @@ export interface Situation {
   readonly expectation: Expectation;
   /** Keys of expected items that lie in the archive. */
   readonly present: ReadonlySet<string>;
-  /** Keys of expected items that have ended by their age. */
-  readonly ended: ReadonlySet<string>;
+  /** Keys of expected items that have expired. */
+  readonly expired: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Milliseconds that a callback may be in flight. */
@@ -28,7 +28,7 @@ const GIVEN_UP = /sending notification failed/i;
 const FAILED_ATTEMPT = /sending notification/i;
 const ANSWER = /response status: (\d{3})/i;
 
-const ENDED = 'what is not here has ended by its age (retention)';
+const ENDED = 'what is not here has expired';
 
 /** Statuses of jobs whose results can no longer be requested. */
 const GONE = ['deleted', 'expired'];
@@ -40,14 +40,14 @@ export function requiresArchive(job: JobRecord, expectation: Expectation): boole
 
 /** Decides what to do about one job from what should be here and what is. Pure. */
 export function planJob(situation: Situation): Plan {
-  const { job, expectation, present, ended } = situation;
+  const { job, expectation, present, expired } = situation;
   if (job.status === 'running') return plan('pending', [], 'the job is still running');
   // On a status other than success nothing is required to be present.
   if (job.status === 'rejected') return plan('matched', [], null);
   const absent = expectation.items.filter(({ key }) => !present.has(key));
   if (absent.length === 0) return plan('matched', [], unsupportedNote(expectation));
-  const missing = absent.filter(({ key }) => !ended.has(key));
-  if (missing.length === 0) return plan('ended', absent, ENDED);
+  const missing = absent.filter(({ key }) => !expired.has(key));
+  if (missing.length === 0) return plan('expired', absent, ENDED);
   if (GONE.includes(job.status)) {
     return plan(
       'unrecoverable',

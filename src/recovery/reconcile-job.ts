@@ -1,5 +1,5 @@
 import { isErased } from '../archive/erasure.js';
-import { contentKind } from '../domain/object-kind.js';
+import { retentionClassOf } from '../domain/retention-class.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
@@ -56,8 +56,8 @@ async function planFor(
   const present = requiresArchive(job, expectation)
     ? await presentKeys(parts.store, expectation.items, { again, looking })
     : NONE;
-  const ended = await endedKeys(parts, job, expectation, present, options);
-  return planJob({ job, expectation, present, ended, now, grace });
+  const expired = await endedKeys(parts, job, expectation, present, options);
+  return planJob({ job, expectation, present, expired, now, grace });
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -65,7 +65,7 @@ const NONE: ReadonlySet<string> = new Set();
 const MISSED = ['pending', 'failed', 'unrecoverable'] as const;
 
 /**
- * The keys of what is not here because it ended by its age: received no later than its job was created, by the clock of the
+ * The keys of what is not here because it expired: received no later than its job was created, by the clock of the
  * service. Never while the service still has the job, nor what earlier runs did not find: that was lost before.
  */
 async function endedKeys(
@@ -80,11 +80,11 @@ async function endedKeys(
   if (MISSED.some((outcome) => alreadyRecorded(id, outcome))) return NONE;
   const created = Date.parse(created_at);
   if (created >= clock() - Math.max(retention, window)) return NONE;
-  const endedBefore = await retained.endedBefore();
-  const ended = items.filter(
-    ({ kind }) => created < endedBefore(contentKind(kind)) + SERVICE_CLOCK_TOLERANCE,
+  const expiredBefore = await retained.expiredBefore();
+  const expired = items.filter(
+    ({ kind }) => created < expiredBefore(retentionClassOf(kind)) + SERVICE_CLOCK_TOLERANCE,
   );
-  return new Set(ended.map(({ key }) => key));
+  return new Set(expired.map(({ key }) => key));
 }
 
 async function fetchJob(

@@ -4,7 +4,7 @@ import { LIST_OVERLAP } from './clock-tolerance.js';
 
 export const RECOVERY_OUTCOMES = [
   'matched',
-  'ended',
+  'expired',
   'recovered',
   'conflict',
   'pending',
@@ -14,14 +14,14 @@ export const RECOVERY_OUTCOMES = [
 export type RecoveryOutcome = (typeof RECOVERY_OUTCOMES)[number];
 
 type RecoveryCounts = Readonly<
-  Record<Exclude<RecoveryOutcome, 'ended'>, number> & Partial<Record<'ended', number>>
+  Record<Exclude<RecoveryOutcome, 'expired'>, number> & Partial<Record<'expired', number>>
 >;
 
-/** The result of one item; `missing` was not fetched, `failed` may succeed next time, `ended` is gone by its age. */
+/** The result of one item; `missing` was not fetched, `failed` may succeed next time, `expired` is gone by its age. */
 export interface RecoveredItem {
   readonly kind: StoredItem['kind'];
   readonly key: string;
-  readonly outcome: StoredItem['outcome'] | 'missing' | 'ended' | 'unrecoverable' | 'failed';
+  readonly outcome: StoredItem['outcome'] | 'missing' | 'expired' | 'unrecoverable' | 'failed';
 }
 
 export interface RecoveredJob {
@@ -60,9 +60,9 @@ export interface RecoveryReport {
   readonly regions: readonly string[];
   /** Absent where single jobs were looked at. */
   readonly wholeWindow?: WholeWindow;
-  /** `ended` only where there are some. */
+  /** `expired` only where there are some. */
   readonly outcomes: RecoveryCounts;
-  /** All but the matched and the ended ones, and but the young pending ones beyond the first thousand: these are only counted. */
+  /** All but the matched and the expired ones, and but the young pending ones beyond the first thousand: these are only counted. */
   readonly jobs: readonly RecoveredJob[];
   /** Jobs that were seen and belong to no source here. */
   readonly ignored: number;
@@ -90,14 +90,14 @@ export interface ReportScope {
   readonly whole?: readonly string[];
   /** When that was done before. */
   readonly wholeWindow?: WholeWindow;
-  /** Jobs of these outcomes are listed, others only counted. Default: all but `matched` and `ended`. */
+  /** Jobs of these outcomes are listed, others only counted. Default: all but `matched` and `expired`. */
   readonly listed?: readonly RecoveryOutcome[];
 }
 
 /** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
 const MAX_YOUNG_PENDING = 1000;
 
-const NOTABLE = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched' && outcome !== 'ended');
+const NOTABLE = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched' && outcome !== 'expired');
 
 export function buildReport(scope: ReportScope): ReportBuilder {
   const { since, limited, complete, whole = [], wholeWindow, listed = NOTABLE } = scope;
@@ -105,7 +105,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
   const outcomes = Object.fromEntries(
-    RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'ended').map((outcome) => [outcome, 0]),
+    RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'expired').map((outcome) => [outcome, 0]),
   );
   let ignored = 0;
   let youngPending = 0;

@@ -6,8 +6,8 @@ import { purgeArtefacts } from '../archive/purge-artefacts.js';
 import { REPLACED, versionMetadata } from '../domain/artefact-metadata.js';
 import { type DeliveryContext, metadataName } from '../domain/context.js';
 import type { LedgerItem, LedgerLine } from '../domain/delivery.js';
-import { contentKind } from '../domain/object-kind.js';
 import { Problem } from '../domain/problem.js';
+import { retentionClassOf } from '../domain/retention-class.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../ledger/ledger-line.js';
 import type { Ledger } from '../ledger/write/ledger.js';
@@ -182,7 +182,7 @@ function changedMeanwhile(): Problem {
 /** @param replaced hash of the bytes that it replaces */
 function headersOf({ info, sha256 }: Version, replaced: string | null): ObjectHeaders {
   const { key, contentType, metadata } = info;
-  const kind = contentKind(kindOfPath(placeOfVersion(key)?.path ?? ''));
+  const kind = retentionClassOf(kindOfPath(placeOfVersion(key)?.path ?? ''));
   const { source } = metadata;
   return {
     contentType,

@@ -58,7 +58,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     await run(setUp);
     const rows = await run('SELECT * EXCLUDE (dt, hour) FROM ledger');
     return rows.map(({ receivedAt, shape, items, bytes, actor, wouldRefuse, ...more }) => {
-      const { context, contextOmitted, traceparent, ended, ...rest } = more;
+      const { context, contextOmitted, traceparent, expired, ...rest } = more;
       return {
         ...rest,
         receivedAt: new Date(`${receivedAt}Z`).toISOString(),
@@ -70,7 +70,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
         ...(context === null ? undefined : { context: JSON.parse(String(context)) }),
         ...(contextOmitted === null ? undefined : { contextOmitted: JSON.parse(String(contextOmitted)) }),
         ...(traceparent === null ? undefined : { traceparent }),
-        ...(ended === null ? undefined : { ended: JSON.parse(String(ended)) }),
+        ...(expired === null ? undefined : { expired: JSON.parse(String(expired)) }),
       };
     });
   }
@@ -138,8 +138,8 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     ledgerLine({
       receivedAt: '2026-03-04T05:45:00.000Z',
       origin: 'retention',
-      outcome: 'ended',
-      ended: { kind: 'data', objects: 2 },
+      outcome: 'expired',
+      expired: { kind: 'data', objects: 2 },
     }),
   ];
 

@@ -80,7 +80,7 @@ const removeSegments = (hour: number) => rm(path(`ledger/${folderOf(hour)}`), { 
 /** @param ended the time before which lines of the ledger have ended */
 function verifyAll(ended = Number.NEGATIVE_INFINITY) {
   const sources = { default: { contents: [], keyPrefix: '' } };
-  const retained = { endedBefore: async () => () => ended };
+  const retained = { expiredBefore: async () => () => ended };
   return verify(
     { store, sources, retention: 7 * DAY, retained, clock: () => NOW },
     { version: '1', since: new Date(BEFORE - HOUR) },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jobFolder, kindOfKey, kindOfPath } from '../../archive/layout.js';
+import { classOfKey, jobFolder, kindOfPath } from '../../archive/layout.js';
 import { type ItemKind, STORED_TYPES } from '../../domain/kinds.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
@@ -71,7 +71,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       },
       ticket: true,
       answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
-      problems: ['not-found', 'artefact-ended', 'range-not-satisfiable', 'overloaded'],
+      problems: ['not-found', 'artefact-expired', 'range-not-satisfiable', 'overloaded'],
       async handle({ params, request, response, access, peer }) {
         const info = await findArtefact(parts, params.id, params.path ?? '', access.scope);
         if (info === null) throw await missingArtefact(parts, params.id, params.path ?? '', access.scope);
@@ -124,7 +124,7 @@ async function findArtefact(
   return null;
 }
 
-/** Says when objects of this kind of the job ended by their age, if they did. The speech service is not asked. */
+/** Says when objects of this kind of the job expired, if they did. The speech service is not asked. */
 async function missingArtefact(
   parts: JobsRouteParts,
   jobId: string,
@@ -133,15 +133,15 @@ async function missingArtefact(
 ): Promise<Problem> {
   const missing = new Problem('not-found', 'There is no such artefact.');
   const [, ownPath = path] = /(?:^|\/)jobs\/[^/]+\/(.+)$/.exec(path) ?? [];
-  const kind = kindOfKey(jobFolder('', jobId) + ownPath);
+  const kind = classOfKey(jobFolder('', jobId) + ownPath);
   if (kind === null) return missing;
   const records = { ...parts.records, regions: [] };
   const job = await inspectJob({ ...parts, records }, jobId, scope);
-  const last = job?.ended.findLast((ended) => ended.kind === kind);
+  const last = job?.expired.findLast((expired) => expired.kind === kind);
   if (last === undefined) return missing;
   return new Problem(
-    'artefact-ended',
-    `It is not here any more: objects of the kind ${kind} of this job ended by retention at ${last.endedAt}.`,
+    'artefact-expired',
+    `It is not here any more: objects of the kind ${kind} of this job expired at ${last.expiredAt}.`,
   );
 }
 

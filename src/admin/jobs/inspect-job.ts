@@ -10,7 +10,7 @@ import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
-import { endedObjects, quarantinedBefore } from './ended-objects.js';
+import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
 import { type JobHistory, lineIdentity } from './job-history.js';
 
@@ -89,13 +89,13 @@ export async function inspectJob(
   const complete = searchedBackTo === null && faults.length === 0;
   if (isUnknown && service === null && complete) return null;
   const artefacts = visible.map((artefact) => describeArtefact(artefact, timeline));
-  const ended = mark === null ? await endedOf(parts, timeline, found) : [];
+  const expired = mark === null ? await endedOf(parts, timeline, found) : [];
   const isWhole = extent === 'all' && mark !== null;
   const erasure = isWhole
     ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
     : null;
   const failure = failureOf(all, isVisible);
-  return { jobId, artefacts, timeline, failure, ended, erasure, searchedBackTo, complete, faults, service };
+  return { jobId, artefacts, timeline, failure, expired, erasure, searchedBackTo, complete, faults, service };
 }
 
 /** By the rules of the list of failures. */
@@ -108,12 +108,12 @@ async function endedOf(
   { store, retained, clock }: InspectParts,
   timeline: readonly LedgerLine[],
   found: readonly { readonly info: ObjectInfo }[],
-): Promise<Job['ended']> {
-  const endedBefore = await retained.endedBefore();
-  const bodies = quarantinedBefore(timeline, endedBefore);
+): Promise<Job['expired']> {
+  const expiredBefore = await retained.expiredBefore();
+  const bodies = quarantinedBefore(timeline, expiredBefore);
   const heads = await Promise.all(bodies.map(({ key }) => store.head(key)));
   const present = [...found.map(({ info }) => info), ...heads.filter((head) => head !== null)];
-  return endedObjects(timeline, new Set(present.map(({ key }) => key)), endedBefore, clock());
+  return expiredOfJob(timeline, new Set(present.map(({ key }) => key)), expiredBefore, clock());
 }
 
 /** How much of a job belongs to the sources of a client. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ContentKind } from '../../domain/object-kind.js';
+import type { ContentClass } from '../../domain/retention-class.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { StoreError } from '../../store/object-store.js';
 import { quarantineFolder } from '../layout.js';
@@ -73,7 +73,7 @@ export function createQuarantine(store: ObjectStore): Quarantine {
 }
 
 /** Tags of a quarantined body and of all that belongs to it. */
-export function quarantineContent(source: string): { readonly kind: ContentKind; readonly source: string } {
+export function quarantineContent(source: string): { readonly kind: ContentClass; readonly source: string } {
   return { kind: 'quarantine', source };
 }
 

@@ -1,5 +1,5 @@
 import { decodeTime } from 'ulid';
-import type { ObjectKind } from '../../domain/object-kind.js';
+import type { RetentionClass } from '../../domain/retention-class.js';
 import {
   DAILY_ROLLUPS_FOLDER,
   LEDGER_FOLDER,
@@ -16,12 +16,12 @@ import {
 } from '../../store/object-store.js';
 import { isUlid } from '../../text/id-cursor.js';
 import type { Pause } from '../../time/cooperative-yield.js';
-import { isForeign, kindOfKey, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../layout.js';
-import type { EndedBefore } from './retention-view.js';
+import { classOfKey, isForeign, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../layout.js';
+import type { ExpiredBefore } from './retention-view.js';
 
 /** Objects that a line of the ledger tells of together. */
 export interface ExpiredGroup {
-  readonly kind: ObjectKind;
+  readonly kind: RetentionClass;
   /** Null for the receiver's own records. */
   readonly jobId: string | null;
   readonly source: string | null;
@@ -58,7 +58,7 @@ export const LEDGER_STEPS = [
 
 export interface ExpirySearch {
   readonly store: ExpiringStore;
-  readonly endedBefore: EndedBefore;
+  readonly expiredBefore: ExpiredBefore;
   /** Called with what cannot be read: the search goes on beside it. */
   readonly onFault: (key: string, reason: string) => void;
   readonly onEmpty?: AgeSearch['onEmpty'];
@@ -70,16 +70,16 @@ export interface ExpirySearch {
 
 /** Finds what has ended, but the ledger. The objects of a job come one after the other. */
 export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<ExpiredObject> {
-  const { store, endedBefore, onFault } = search;
+  const { store, expiredBefore, onFault } = search;
   const older = store.expiry.older(
     '',
     ageSearch(search, (key) => {
       if (isForeign(key)) search.onForeign(key);
-      return timeLimit(key, endedBefore);
+      return timeLimit(key, expiredBefore);
     }),
   );
   const examined = readAhead(older, LOOKS_AT_ONCE, (found) =>
-    examine(store, found, endedBefore).catch((error: unknown) => {
+    examine(store, found, expiredBefore).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
       onFault(found.key, error.message);
       return null;
@@ -100,7 +100,7 @@ export async function* expiredLedger(
   search: ExpirySearch,
   folder: (typeof LEDGER_STEPS)[number],
 ): AsyncGenerator<ExpiredObject> {
-  const limit = search.endedBefore('ledger');
+  const limit = search.expiredBefore('ledger');
   const before = (key: string) => (endOfPartition(key) < limit ? Number.POSITIVE_INFINITY : null);
   const older = search.store.expiry.older(folder, ageSearch(search, before));
   for await (const found of older) yield { kind: 'ledger', jobId: null, source: null, found };
@@ -115,10 +115,10 @@ function endOfPartition(key: string): number {
 }
 
 /** A quarantined body ages with its delivery, whenever it was released. */
-function timeLimit(key: string, endedBefore: EndedBefore): number | null {
-  const kind = kindOfKey(key);
+function timeLimit(key: string, expiredBefore: ExpiredBefore): number | null {
+  const kind = classOfKey(key);
   if (kind === null || kind === 'ledger') return null;
-  const limit = endedBefore(kind);
+  const limit = expiredBefore(kind);
   if (limit === Number.NEGATIVE_INFINITY) return null;
   if (kind !== 'quarantine') return limit;
   const id = key.slice(QUARANTINE_FOLDER.length, key.indexOf('/', QUARANTINE_FOLDER.length));
@@ -129,11 +129,11 @@ function timeLimit(key: string, endedBefore: EndedBefore): number | null {
 async function examine(
   store: ObjectStore,
   found: ListedObject,
-  endedBefore: EndedBefore,
+  expiredBefore: ExpiredBefore,
 ): Promise<ExpiredObject | null> {
-  const kind = kindOfKey(found.key);
+  const kind = classOfKey(found.key);
   if (kind === null) return null;
-  const limit = endedBefore(kind);
+  const limit = expiredBefore(kind);
   if (kind === 'replays') return (await isReplayOver(store, found.key, limit)) ? record(kind, found) : null;
   if (kind === 'reports') return record(kind, found);
   const info = await store.head(found.key);
@@ -144,7 +144,7 @@ async function examine(
   return { kind, jobId: JOB_OF_KEY.exec(found.key)?.[1] ?? jobId, source, found };
 }
 
-function record(kind: ObjectKind, found: ListedObject): ExpiredObject {
+function record(kind: RetentionClass, found: ListedObject): ExpiredObject {
   return { kind, jobId: null, source: null, found };
 }
 

@@ -37,7 +37,7 @@ const REMOVED_AT_ONCE = 16;
 const ABANDONED = 600_000;
 
 /**
- * Removes objects that have ended and records it: one line per job, kind and source. Another process may remove some of them
+ * Removes objects that have expired and records it: one line per job, kind and source. Another process may remove some of them
  * meanwhile; each is counted by the one that did. Rejects with `StoreError` when lines could not be written: then the next
  * sweep writes them.
  *
@@ -56,11 +56,11 @@ export async function removeExpired(
 
 /**
  * Finishes the removals of processes that died. What such a process removed is recorded; what is still there is removed only
- * if it has still ended, because the periods may be longer now.
+ * if it has still expired, because the periods may be longer now.
  */
 export async function finishRemovals(
   parts: RemovalParts,
-  hasEnded: (group: ExpiredGroup, before: number) => boolean,
+  hasExpired: (group: ExpiredGroup, before: number) => boolean,
   now: number,
 ): Promise<readonly LedgerLine[]> {
   const lines: LedgerLine[] = [];
@@ -69,8 +69,10 @@ export async function finishRemovals(
     const document = await readDocument(parts.store, key);
     if (document?.v !== 1) continue;
     const removal = document as unknown as Removal;
-    const mode = ({ line: { jobId, source, ended }, before }: RemovalGroup) =>
-      ended !== undefined && hasEnded({ kind: ended.kind, jobId, source }, before) ? 'finish' : 'record';
+    const mode = ({ line: { jobId, source, expired }, before }: RemovalGroup) =>
+      expired !== undefined && hasExpired({ kind: expired.kind, jobId, source }, before)
+        ? 'finish'
+        : 'record';
     lines.push(...(await carryOut(parts, key, removal, mode)));
   }
   return lines;
@@ -113,7 +115,7 @@ async function removeGroup(
   limit: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<LedgerLine | null> {
   const { store, onFault } = parts;
-  const kind = line.ended?.kind;
+  const kind = line.expired?.kind;
   if (kind === undefined) return null;
   let faulty = false;
   const tally = { objects: 0, bytes: 0 };
@@ -146,7 +148,7 @@ async function removeGroup(
   }
   return tally.objects === 0
     ? null
-    : { ...line, bytes: tally.bytes, ended: { kind, objects: tally.objects } };
+    : { ...line, bytes: tally.bytes, expired: { kind, objects: tally.objects } };
 }
 
 async function presence({ store }: RemovalParts, { key }: ListedObject): Promise<'missing' | 'replaced'> {
@@ -214,13 +216,13 @@ function lineOf(
     region: null,
     jobId,
     status: null,
-    outcome: 'ended',
+    outcome: 'expired',
     reason: null,
     items: [],
     bytes: group.reduce((sum, { found }) => sum + found.size, 0),
     durationMs: 0,
     context: null,
     actor,
-    ended: { kind, objects: group.length },
+    expired: { kind, objects: group.length },
   });
 }

@@ -1,5 +1,5 @@
-import { OBJECT_KINDS, type ObjectKind } from '../../domain/object-kind.js';
-import type { EndedBefore, RetentionPeriods } from './retention-view.js';
+import { RETENTION_CLASSES, type RetentionClass } from '../../domain/retention-class.js';
+import type { ExpiredBefore, RetentionPeriods } from './retention-view.js';
 
 /** What a sweep removed, or would remove; printed by `retention --json`. */
 export interface RetentionReport {
@@ -11,7 +11,7 @@ export interface RetentionReport {
   /** The sweep saw everything, and removed what had ended. */
   readonly complete: boolean;
   /** The kinds that have a period. */
-  readonly kinds: Readonly<Partial<Record<ObjectKind, EndedKind>>>;
+  readonly kinds: Readonly<Partial<Record<RetentionClass, ExpiredKind>>>;
   /** Objects that another process was removing; when that one died, they are removed and recorded after ten minutes. */
   readonly inProgress: number;
   /** Files in the folders of jobs that are not of the layout: they stay, whatever their age. */
@@ -20,7 +20,7 @@ export interface RetentionReport {
   readonly faults: readonly { readonly key: string | null; readonly reason: string }[];
 }
 
-interface EndedKind {
+interface ExpiredKind {
   /** ISO 8601: what was received before has ended. */
   readonly before: string;
   readonly objects: number;
@@ -34,16 +34,22 @@ export interface RetentionTally {
   readonly objects: number;
   readonly bytes: number;
   readonly faults: number;
-  add(kind: ObjectKind, objects: number, bytes: number): void;
+  add(kind: RetentionClass, objects: number, bytes: number): void;
   fault(key: string | null, reason: string): void;
   skip(): void;
   foreign(key: string): void;
   report(facts: Pick<RetentionReport, 'startedAt' | 'finishedAt' | 'store' | 'dryRun'>): RetentionReport;
 }
 
-export function createRetentionTally(periods: RetentionPeriods, endedBefore: EndedBefore): RetentionTally {
-  const counts = new Map<ObjectKind, { objects: number; bytes: number }>(
-    OBJECT_KINDS.filter((kind) => periods[kind] !== null).map((kind) => [kind, { objects: 0, bytes: 0 }]),
+export function createRetentionTally(
+  periods: RetentionPeriods,
+  expiredBefore: ExpiredBefore,
+): RetentionTally {
+  const counts = new Map<RetentionClass, { objects: number; bytes: number }>(
+    RETENTION_CLASSES.filter((kind) => periods[kind] !== null).map((kind) => [
+      kind,
+      { objects: 0, bytes: 0 },
+    ]),
   );
   const faults: RetentionReport['faults'][number][] = [];
   const foreign: string[] = [];
@@ -87,7 +93,7 @@ export function createRetentionTally(periods: RetentionPeriods, endedBefore: End
       kinds: Object.fromEntries(
         [...counts].map(([kind, count]) => [
           kind,
-          { before: new Date(endedBefore(kind)).toISOString(), ...count },
+          { before: new Date(expiredBefore(kind)).toISOString(), ...count },
         ]),
       ),
       inProgress,

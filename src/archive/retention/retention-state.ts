@@ -1,4 +1,4 @@
-import type { ObjectKind } from '../../domain/object-kind.js';
+import type { RetentionClass } from '../../domain/retention-class.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { RETENTION_STATE } from '../layout.js';
@@ -10,14 +10,14 @@ export interface RetentionState {
    * ISO 8601, by kind: everything older was removed, or is being removed. Never earlier than before, so that what a sweep
    * removed is known to have ended when the period is longer now.
    */
-  readonly endedBefore: Readonly<Partial<Record<ObjectKind, string>>>;
+  readonly expiredBefore: Readonly<Partial<Record<RetentionClass, string>>>;
   /** ISO 8601: when the last sweep had seen everything; null before the first. */
   readonly finishedAt: string | null;
   /** The periods of that sweep, in milliseconds. */
-  readonly periods: Readonly<Partial<Record<ObjectKind, number | null>>>;
+  readonly periods: Readonly<Partial<Record<RetentionClass, number | null>>>;
 }
 
-const FIRST: RetentionState = { v: 1, endedBefore: {}, finishedAt: null, periods: {} };
+const FIRST: RetentionState = { v: 1, expiredBefore: {}, finishedAt: null, periods: {} };
 
 /** Throws `StoreError`. */
 export async function readRetentionState(store: ObjectStore): Promise<RetentionState> {

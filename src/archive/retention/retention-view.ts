@@ -1,20 +1,20 @@
-import { OBJECT_KINDS, type ObjectKind } from '../../domain/object-kind.js';
+import { RETENTION_CLASSES, type RetentionClass } from '../../domain/retention-class.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readRetentionState } from './retention-state.js';
 
 /** Milliseconds by kind; null keeps objects for ever. */
-export type RetentionPeriods = Readonly<Record<ObjectKind, number | null>>;
+export type RetentionPeriods = Readonly<Record<RetentionClass, number | null>>;
 
 /**
  * The time before which a kind has ended, in milliseconds since the epoch; -Infinity when it never does. What was received before
  * it and is missing is not lost.
  */
-export type EndedBefore = (kind: ObjectKind) => number;
+export type ExpiredBefore = (kind: RetentionClass) => number;
 
-/** What has ended by its age: by the configured periods, and by what sweeps with other periods removed before. */
+/** What has expired: by the configured periods, and by what sweeps with other periods removed before. */
 export interface RetentionView {
   /** Rejects with `StoreError`. */
-  endedBefore(): Promise<EndedBefore>;
+  expiredBefore(): Promise<ExpiredBefore>;
 }
 
 /** No period is shorter than the hours after which this matters. */
@@ -36,9 +36,10 @@ export function createRetentionView(
   store: ObjectStore,
   { periods, shortest, clock = Date.now }: RetentionViewOptions,
 ): RetentionView {
-  let read: { readonly at: number; readonly swept: Promise<ReadonlyMap<ObjectKind, number>> } | null = null;
+  let read: { readonly at: number; readonly swept: Promise<ReadonlyMap<RetentionClass, number>> } | null =
+    null;
 
-  function sweptBefore(now: number): Promise<ReadonlyMap<ObjectKind, number>> {
+  function sweptBefore(now: number): Promise<ReadonlyMap<RetentionClass, number>> {
     if (read !== null && Math.abs(now - read.at) < REMEMBERED) return read.swept;
     const reading = { at: now, swept: readSwept(store) };
     read = reading;
@@ -49,9 +50,9 @@ export function createRetentionView(
   }
 
   return {
-    async endedBefore() {
+    async expiredBefore() {
       const now = clock();
-      const swept = store.expiry === undefined ? new Map<ObjectKind, number>() : await sweptBefore(now);
+      const swept = store.expiry === undefined ? new Map<RetentionClass, number>() : await sweptBefore(now);
       return (kind) => {
         const byPeriod = now - (periods[kind] ?? Number.POSITIVE_INFINITY);
         return Math.min(now - shortest, Math.max(byPeriod, swept.get(kind) ?? Number.NEGATIVE_INFINITY));
@@ -60,11 +61,11 @@ export function createRetentionView(
   };
 }
 
-async function readSwept(store: ObjectStore): Promise<ReadonlyMap<ObjectKind, number>> {
-  const { endedBefore } = await readRetentionState(store);
+async function readSwept(store: ObjectStore): Promise<ReadonlyMap<RetentionClass, number>> {
+  const { expiredBefore } = await readRetentionState(store);
   return new Map(
-    OBJECT_KINDS.flatMap((kind) => {
-      const time = Date.parse(endedBefore[kind] ?? '');
+    RETENTION_CLASSES.flatMap((kind) => {
+      const time = Date.parse(expiredBefore[kind] ?? '');
       return Number.isNaN(time) ? [] : [[kind, time] as const];
     }),
   );

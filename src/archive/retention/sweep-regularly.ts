@@ -1,4 +1,4 @@
-import { OBJECT_KINDS } from '../../domain/object-kind.js';
+import { RETENTION_CLASSES } from '../../domain/retention-class.js';
 import { StoreError } from '../../store/object-store.js';
 import { backgroundYield } from '../../time/cooperative-yield.js';
 import { repeat } from '../../time/repeat.js';
@@ -56,8 +56,8 @@ export function sweepRegularly(options: RegularSweep): { stop(): Promise<void> }
 
 /** Whether the last whole sweep was long ago, or had other periods. */
 export function isDue(state: RetentionState, periods: RetentionPeriods, now: number): boolean {
-  if (OBJECT_KINDS.every((kind) => periods[kind] === null)) return false;
-  if (OBJECT_KINDS.some((kind) => (state.periods[kind] ?? null) !== periods[kind])) return true;
+  if (RETENTION_CLASSES.every((kind) => periods[kind] === null)) return false;
+  if (RETENTION_CLASSES.some((kind) => (state.periods[kind] ?? null) !== periods[kind])) return true;
   const age = now - Date.parse(state.finishedAt ?? '');
   // A time in the future is that of a clock that was wrong.
   return !(age >= 0 && age < SWEEP_EVERY);

@@ -1,4 +1,4 @@
-import { OBJECT_KINDS } from '../../domain/object-kind.js';
+import { RETENTION_CLASSES } from '../../domain/retention-class.js';
 import { COMPACTION_FOLDER } from '../../ledger/ledger-keys.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { StoreError } from '../../store/object-store.js';
@@ -19,7 +19,7 @@ import {
   type RetentionTally,
 } from './retention-report.js';
 import { readRetentionState, writeRetentionState } from './retention-state.js';
-import type { EndedBefore, RetentionPeriods } from './retention-view.js';
+import type { ExpiredBefore, RetentionPeriods } from './retention-view.js';
 
 export interface RetentionParts {
   readonly store: ExpiringStore;
@@ -58,20 +58,20 @@ export async function sweepRetention(
   const { store, periods, clock } = parts;
   const { dryRun = false } = options;
   const startedAt = clock();
-  const endedBefore = endedBeforeAt(periods, startedAt);
-  const tally = createRetentionTally(periods, endedBefore);
+  const expiredBefore = endedBeforeAt(periods, startedAt);
+  const tally = createRetentionTally(periods, expiredBefore);
   try {
     // First: what is missing from then on is known to have ended.
     if (!dryRun) {
-      await announce(parts, endedBefore);
+      await announce(parts, expiredBefore);
       await finishAbandoned(parts, tally);
     }
     const elsewhere = dryRun ? NOTHING : await keysBeingRemoved(store);
-    const take = createTaker(parts, options, endedBefore, tally);
+    const take = createTaker(parts, options, expiredBefore, tally);
     const search = {
       ...{
         store,
-        endedBefore,
+        expiredBefore,
         onFault: tally.fault,
         onForeign: tally.foreign,
         signal: options.signal,
@@ -98,16 +98,17 @@ export async function sweepRetention(
 /** Records what processes that died had removed; removes what of it is left and has still ended. Throws `StoreError`. */
 export async function finishAbandoned(parts: RetentionParts, tally: Pick<RetentionTally, 'add' | 'fault'>) {
   const now = parts.clock();
-  const endedBefore = endedBeforeAt(parts.periods, now);
+  const expiredBefore = endedBeforeAt(parts.periods, now);
   const lines = await finishRemovals(
     removalParts(parts, tally),
-    ({ kind }, before) => before <= endedBefore(kind),
+    ({ kind }, before) => before <= expiredBefore(kind),
     now,
   );
-  for (const { ended, bytes } of lines) if (ended !== undefined) tally.add(ended.kind, ended.objects, bytes);
+  for (const { expired: what, bytes } of lines)
+    if (what !== undefined) tally.add(what.kind, what.objects, bytes);
 }
 
-function endedBeforeAt(periods: RetentionPeriods, now: number): EndedBefore {
+function endedBeforeAt(periods: RetentionPeriods, now: number): ExpiredBefore {
   return (kind) => now - (periods[kind] ?? Number.POSITIVE_INFINITY);
 }
 
@@ -118,16 +119,16 @@ function removalParts(
   return { store, ledger, actor, onFault: tally.fault };
 }
 
-async function announce({ store, periods }: RetentionParts, endedBefore: EndedBefore): Promise<void> {
+async function announce({ store, periods }: RetentionParts, expiredBefore: ExpiredBefore): Promise<void> {
   const state = await readRetentionState(store);
-  const times = OBJECT_KINDS.filter((kind) => periods[kind] !== null).map((kind) => {
-    const time = new Date(endedBefore(kind)).toISOString();
-    const known = state.endedBefore[kind];
+  const times = RETENTION_CLASSES.filter((kind) => periods[kind] !== null).map((kind) => {
+    const time = new Date(expiredBefore(kind)).toISOString();
+    const known = state.expiredBefore[kind];
     return [kind, known !== undefined && known > time ? known : time];
   });
   await writeRetentionState(store, {
     ...state,
-    endedBefore: { ...state.endedBefore, ...Object.fromEntries(times) },
+    expiredBefore: { ...state.expiredBefore, ...Object.fromEntries(times) },
   });
 }
 
@@ -165,14 +166,18 @@ type Take = (expired: AsyncIterable<ExpiredObject>) => Promise<void>;
 function createTaker(
   parts: RetentionParts,
   { dryRun = false, signal, onProgress }: SweepRetentionOptions,
-  endedBefore: EndedBefore,
+  expiredBefore: ExpiredBefore,
   tally: RetentionTally,
 ): Take {
   async function takeBatch(batch: readonly ExpiredObject[]): Promise<void> {
     if (batch.length === 0) return;
-    const expired = batch.map((each) => ({ ...each, before: endedBefore(each.kind) }));
-    for (const { ended, bytes } of await removeExpired(removalParts(parts, tally), expired, parts.clock())) {
-      if (ended !== undefined) tally.add(ended.kind, ended.objects, bytes);
+    const expired = batch.map((each) => ({ ...each, before: expiredBefore(each.kind) }));
+    for (const { expired: what, bytes } of await removeExpired(
+      removalParts(parts, tally),
+      expired,
+      parts.clock(),
+    )) {
+      if (what !== undefined) tally.add(what.kind, what.objects, bytes);
     }
     onProgress?.(tally);
     if (tally.faults >= MAX_FAULTS) throw new Interrupted(`the sweep ended after ${MAX_FAULTS} failures`);
@@ -214,7 +219,8 @@ async function sweepLedger(
   for (const folder of LEDGER_STEPS) {
     if (tally.faults > before) return;
     await take(expiredLedger(search, folder));
-    if (folder === LEDGER_STEPS[0] && !dryRun) await removePlans(search.store, search.endedBefore('ledger'));
+    if (folder === LEDGER_STEPS[0] && !dryRun)
+      await removePlans(search.store, search.expiredBefore('ledger'));
   }
 }
 

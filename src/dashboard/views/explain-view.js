@@ -131,7 +131,7 @@ async function ask(form, result, show) {
  * Headers by name, repeated ones as lists. Throws for a line that is not a header.
  * @param {string} text
  */
-function headersOf(text) {
+export function headersOf(text) {
   const headers = new Map();
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
     const colon = line.indexOf(':');

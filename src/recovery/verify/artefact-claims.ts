@@ -1,7 +1,7 @@
 import { quarantineFolder } from '../../archive/layout.js';
 import { isDelivery, type LedgerItem, type LedgerLine } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
-import { contentKind, type ObjectKind } from '../../domain/object-kind.js';
+import { type RetentionClass, retentionClassOf } from '../../domain/retention-class.js';
 import { isKey } from '../../store/object-key.js';
 
 /** What a ledger line says about one object of the store. */
@@ -17,8 +17,8 @@ export interface ArtefactClaim
 
 export type ClaimKind = StoredItem['kind'] | 'quarantine';
 
-export function objectKindOf(kind: ClaimKind): ObjectKind {
-  return kind === 'quarantine' ? kind : contentKind(kind);
+export function objectKindOf(kind: ClaimKind): RetentionClass {
+  return kind === 'quarantine' ? kind : retentionClassOf(kind);
 }
 
 /** The objects that a line tells of; `unusable` counts items that name no object. */

@@ -7,7 +7,7 @@ import { objectKindOf } from './artefact-claims.js';
 import type { VerifyFinding } from './verify-finding.js';
 import type { Settlement } from './verify-report.js';
 
-/** Why artefacts are missing: an operator erased the job or accepted a loss, or the sweep ended them by their age. */
+/** Why artefacts are missing: an operator erased the job or accepted a loss, or the sweep expired them by their age. */
 export interface JobSettlements {
   /** Takes note of the line of an operator or of the sweep. */
   note(line: LedgerLine): void;
@@ -21,7 +21,7 @@ export interface JobSettlements {
 const CLOCK_DIFFERENCE = 600_000;
 
 /** The sweep writes a line per job and kind: 8 bytes of hash and 8 of time each, and their place in the map. */
-const MAX_ENDED = 1_000_000;
+const MAX_EXPIRED = 1_000_000;
 
 /** Operators write these lines one by one. */
 const MAX_JOBS = 100_000;
@@ -29,12 +29,12 @@ const MAX_JOBS = 100_000;
 export function createJobSettlements(store: ObjectStore): JobSettlements {
   const erased = new Map<string, string>();
   const acknowledged = new Map<string, string>();
-  const ended = new Map<number, number>();
+  const expired = new Map<number, number>();
   return {
-    note({ outcome, jobId, receivedAt, ended: what }) {
-      if (outcome === 'ended' && jobId !== null && what !== undefined) {
+    note({ outcome, jobId, receivedAt, expired: what }) {
+      if (outcome === 'expired' && jobId !== null && what !== undefined) {
         const name = nameOf(jobId, what.kind);
-        if (ended.size < MAX_ENDED || ended.has(name)) ended.set(name, Date.parse(receivedAt));
+        if (expired.size < MAX_EXPIRED || expired.has(name)) expired.set(name, Date.parse(receivedAt));
         return;
       }
       const known = outcome === 'erased' ? erased : outcome === 'acknowledged' ? acknowledged : null;
@@ -53,8 +53,8 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
     settled({ jobId, receivedAt, kind, reason }) {
       if (jobId === null) return null;
       if ((erased.get(jobId) ?? '') >= receivedAt) return 'erased';
-      const endedAt = ended.get(nameOf(jobId, objectKindOf(kind))) ?? Number.NEGATIVE_INFINITY;
-      if (reason === 'missing' && endedAt >= Date.parse(receivedAt)) return 'ended';
+      const expiredAt = expired.get(nameOf(jobId, objectKindOf(kind))) ?? Number.NEGATIVE_INFINITY;
+      if (reason === 'missing' && expiredAt >= Date.parse(receivedAt)) return 'expired';
       return (acknowledged.get(jobId) ?? '') >= receivedAt ? 'acknowledged' : null;
     },
   };

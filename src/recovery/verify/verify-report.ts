@@ -7,7 +7,6 @@ export const VERIFY_OUTCOMES = [
   'missing',
   'damaged',
   'erased',
-  'ended',
   'expired',
   'acknowledged',
   'replaced',
@@ -16,7 +15,7 @@ export const VERIFY_OUTCOMES = [
 export type VerifyOutcome = (typeof VERIFY_OUTCOMES)[number];
 
 /** Why an artefact need not be as its line says, by a later line. */
-export type Settlement = 'erased' | 'ended' | 'acknowledged';
+export type Settlement = 'erased' | 'expired' | 'acknowledged';
 
 /** What kept a run from looking everywhere. */
 export interface VerifyFault {
@@ -38,8 +37,8 @@ export interface VerifyReport {
   readonly deep: boolean;
   /** Milliseconds by kind, `all` for every other kind: a missing artefact that is older counts as expired. */
   readonly expiredAfter: Readonly<Record<string, number>>;
-  /** ISO 8601, by kind of `retention.<kind>`: what was received before and is missing counts as ended. */
-  readonly endedBefore: Readonly<Record<string, string>>;
+  /** ISO 8601, by kind of `retention.<kind>`: what was received before and is missing counts as expired. */
+  readonly expiredBefore: Readonly<Record<string, string>>;
   /** The run looked everywhere. */
   readonly complete: boolean;
   /** Artefacts of which the store said what it has. */
@@ -87,7 +86,7 @@ export interface VerifyReportBuilder {
   readonly ledger: LedgerFigures;
   /** The artefact is as the ledger says. */
   intact(compared: Comparison, size: number): void;
-  count(outcome: 'erased' | 'ended' | 'expired' | 'replaced' | 'unchecked'): void;
+  count(outcome: 'erased' | 'expired' | 'replaced' | 'unchecked'): void;
   finding(finding: VerifyFinding): void;
   repeated(): void;
   fault(key: string | null, reason: string): void;
@@ -107,7 +106,7 @@ export interface VerifyReportBuilder {
 
 export type VerifyScope = Pick<
   VerifyReport,
-  'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredAfter' | 'endedBefore'
+  'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredAfter' | 'expiredBefore'
 >;
 
 export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyReportBuilder {

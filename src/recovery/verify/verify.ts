@@ -1,8 +1,8 @@
 import { keptVersion, placeOfVersion } from '../../archive/artefact-versions.js';
 import { verifyReportKey } from '../../archive/layout.js';
-import type { EndedBefore, RetentionView } from '../../archive/retention/retention-view.js';
+import type { ExpiredBefore, RetentionView } from '../../archive/retention/retention-view.js';
 import { REPLACED } from '../../domain/artefact-metadata.js';
-import { OBJECT_KINDS } from '../../domain/object-kind.js';
+import { RETENTION_CLASSES } from '../../domain/retention-class.js';
 import { readAhead } from '../../ledger/read-ahead.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { createReport } from '../create-report.js';
@@ -22,7 +22,7 @@ export interface VerifyParts {
   readonly sources: RecoverySources;
   /** Milliseconds that the service keeps results. */
   readonly retention: number;
-  /** What has ended by its age. */
+  /** What has expired. */
   readonly retained: RetentionView;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -55,7 +55,7 @@ interface Run {
   readonly parts: VerifyParts;
   readonly startedAt: number;
   readonly expiredAfter: Readonly<Record<string, number>>;
-  readonly endedBefore: EndedBefore;
+  readonly expiredBefore: ExpiredBefore;
   readonly signal: AbortSignal | undefined;
   readonly checking: CheckOptions;
   readonly settlements: JobSettlements;
@@ -81,12 +81,12 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   const startedAt = parts.clock();
   const until = options.until ?? new Date(startedAt);
   const window = { since: options.since.toISOString(), until: until.toISOString() };
-  const { endedBefore, fault } = await endedBeforeOf(parts);
+  const { expiredBefore, fault } = await expiredBeforeOf(parts);
   const report = buildVerifyReport({
     startedAt: new Date(startedAt).toISOString(),
     version: options.version,
     store: parts.store.location,
-    ...{ window, deep, expiredAfter, endedBefore: timesOf(endedBefore) },
+    ...{ window, deep, expiredAfter, expiredBefore: timesOf(expiredBefore) },
   });
   if (fault !== null) report.fault(null, fault);
   const settlements = createJobSettlements(parts.store);
@@ -102,9 +102,9 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
       return pace(bytes);
     },
   };
-  const run: Run = { parts, startedAt, expiredAfter, endedBefore, signal, checking, settlements, report };
+  const run: Run = { parts, startedAt, expiredAfter, expiredBefore, signal, checking, settlements, report };
 
-  const walk = { store: parts.store, window, endedBefore: endedBefore('ledger') };
+  const walk = { store: parts.store, window, expiredBefore: expiredBefore('ledger') };
   /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
   async function* artefacts(): AsyncGenerator<{ claim: ArtefactClaim; doubtful: boolean }> {
     for await (const line of walkLedger({ ...walk, report })) {
@@ -203,34 +203,34 @@ async function isReplaced(objects: ObjectStore, { key, size, sha256 }: ArtefactC
 
 /** Why an artefact need not be as the ledger says; null without such a reason. */
 async function excuseOf(
-  { expiredAfter, endedBefore, startedAt, settlements }: Run,
+  { expiredAfter, expiredBefore, startedAt, settlements }: Run,
   { kind, jobId, receivedAt }: ArtefactClaim,
   result: CheckResult,
-): Promise<'expired' | 'ended' | 'erased' | null> {
+): Promise<'expired' | 'erased' | null> {
   if (jobId !== null && (await settlements.isErasedSince(jobId, receivedAt))) return 'erased';
   const { state } = result;
   // The sweep removes the request.json of a quarantined body first.
   const isGone = state === 'missing' || (state === 'damaged' && result.reason === 'request');
-  if (isGone && Date.parse(receivedAt) < endedBefore(objectKindOf(kind))) return 'ended';
+  if (isGone && Date.parse(receivedAt) < expiredBefore(objectKindOf(kind))) return 'expired';
   const lifetime = expiredAfter[kind] ?? expiredAfter.all ?? Number.POSITIVE_INFINITY;
   return state === 'missing' && startedAt - Date.parse(receivedAt) > lifetime ? 'expired' : null;
 }
 
-/** Without an answer nothing counts as ended, and the report says why. */
-async function endedBeforeOf({
+/** Without an answer nothing counts as expired, and the report says why. */
+async function expiredBeforeOf({
   retained,
-}: VerifyParts): Promise<{ endedBefore: EndedBefore; fault: string | null }> {
+}: VerifyParts): Promise<{ expiredBefore: ExpiredBefore; fault: string | null }> {
   try {
-    return { endedBefore: await retained.endedBefore(), fault: null };
+    return { expiredBefore: await retained.expiredBefore(), fault: null };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const fault = `what ended by its age is not known: ${failureReason(error)}`;
-    return { endedBefore: () => Number.NEGATIVE_INFINITY, fault };
+    const fault = `what expired is not known: ${failureReason(error)}`;
+    return { expiredBefore: () => Number.NEGATIVE_INFINITY, fault };
   }
 }
 
-function timesOf(endedBefore: EndedBefore): Record<string, string> {
-  const times = OBJECT_KINDS.map((kind) => [kind, endedBefore(kind)] as const);
+function timesOf(expiredBefore: ExpiredBefore): Record<string, string> {
+  const times = RETENTION_CLASSES.map((kind) => [kind, expiredBefore(kind)] as const);
   return Object.fromEntries(
     times.flatMap(([kind, time]) => (Number.isFinite(time) ? [[kind, new Date(time).toISOString()]] : [])),
   );

@@ -11,7 +11,7 @@ export interface LedgerWalk {
   /** ISO 8601. */
   readonly window: { readonly since: string; readonly until: string };
   /** Hours of the ledger that ended before this instant have expired, in milliseconds since the epoch. */
-  readonly endedBefore: number;
+  readonly expiredBefore: number;
   readonly report: Pick<VerifyReportBuilder, 'ledger' | 'fault'>;
 }
 
@@ -26,13 +26,13 @@ const MAX_UNREADABLE = 3;
 export async function* walkLedger({
   store,
   window,
-  endedBefore,
+  expiredBefore,
   report,
 }: LedgerWalk): AsyncGenerator<LedgerLine> {
   const { ledger } = report;
   const damaged = new Set<string>();
   const onDamaged = ({ key, message }: LedgerFileError) => {
-    if (!(hourOfKey(key) + HOUR <= endedBefore) && !damaged.has(key)) report.fault(key, message);
+    if (!(hourOfKey(key) + HOUR <= expiredBefore) && !damaged.has(key)) report.fault(key, message);
     damaged.add(key);
   };
   try {

@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe('what ended by its age', () => {
+describe('what expired', () => {
   it('is reported by the command', () => {
     expect(report).toMatchObject({
       complete: true,
@@ -63,18 +63,18 @@ describe('what ended by its age', () => {
   });
 
   it('is told apart from what is missing on the page of the job, and in downloads', async () => {
-    const { ended, artefacts, timeline } = await job('half');
+    const { expired, artefacts, timeline } = await job('half');
     expect(artefacts).toMatchObject([{ kind: 'transcript.json-v2' }]);
-    expect(ended).toMatchObject([{ kind: 'data', objects: 1, bytes: 9 }]);
-    expect(timeline.at(-1)).toMatchObject({ origin: 'retention', outcome: 'ended', actor: 'command-line' });
+    expect(expired).toMatchObject([{ kind: 'data', objects: 1, bytes: 9 }]);
+    expect(timeline.at(-1)).toMatchObject({ origin: 'retention', outcome: 'expired', actor: 'command-line' });
     const download = await api.get('/jobs/half/artefacts/data');
     expect(download.status).toBe(410);
     expect(download.body).toMatchObject({
-      code: 'artefact-ended',
-      detail: expect.stringContaining(String(ended[0]?.endedAt)),
+      code: 'artefact-expired',
+      detail: expect.stringContaining(String(expired[0]?.expiredAt)),
     });
     expect((await api.get('/jobs/half/artefacts/transcript.json')).status).toBe(200);
-    // Of these kinds nothing ended.
+    // Of these kinds nothing expired.
     for (const path of [
       'half/artefacts/jobinfo.json',
       'lost/artefacts/transcript.json',
@@ -82,7 +82,7 @@ describe('what ended by its age', () => {
     ]) {
       expect([path, (await api.get(`/jobs/${path}`)).status]).toEqual([path, 404]);
     }
-    expect((await job('lost')).ended).toEqual([]);
+    expect((await job('lost')).expired).toEqual([]);
   });
 
   it('is told apart from what is missing by verify', async () => {
@@ -94,7 +94,7 @@ describe('what ended by its age', () => {
       since: new Date(Date.now() - 60 * DAY),
       until: new Date(Date.now() - 20 * DAY),
     });
-    expect(outcomes).toMatchObject({ ended: 3, missing: 1, intact: 1 });
+    expect(outcomes).toMatchObject({ expired: 3, missing: 1, intact: 1 });
     expect(missing).toMatchObject([{ key: 'jobs/lost/transcript.json' }]);
   });
 
@@ -103,9 +103,9 @@ describe('what ended by its age', () => {
       ((await api.get(`/deliveries${query}`)).body.deliveries as { outcome: string }[]).map(
         ({ outcome }) => outcome,
       );
-    expect(await outcomes('')).not.toContain('ended');
-    expect(await outcomes('?outcome=ended')).toEqual(['ended', 'ended', 'ended']);
-    expect(await outcomes('?origin=retention')).toEqual(['ended', 'ended', 'ended']);
+    expect(await outcomes('')).not.toContain('expired');
+    expect(await outcomes('?outcome=expired')).toEqual(['expired', 'expired', 'expired']);
+    expect(await outcomes('?origin=retention')).toEqual(['expired', 'expired', 'expired']);
   });
 
   it('is stored like something new when it comes again, and the page says both', async () => {
@@ -113,14 +113,14 @@ describe('what ended by its age', () => {
       'content-type': 'audio/wav',
     });
     expect([status, json.outcome]).toEqual([200, 'stored']);
-    expect(await job('late')).toMatchObject({ artefacts: [{ kind: 'data' }], ended: [{ kind: 'data' }] });
+    expect(await job('late')).toMatchObject({ artefacts: [{ kind: 'data' }], expired: [{ kind: 'data' }] });
     expect((await api.get('/jobs/late/artefacts/data')).status).toBe(200);
   });
 
   it('leaves a job that can still be erased, and stays erased then', async () => {
     const erased = await api.delete('/jobs/gone');
     expect(erased.body).toMatchObject({ complete: true, erased: { artefacts: 0 } });
-    expect(await job('gone')).toMatchObject({ artefacts: [], ended: [], erasure: { complete: true } });
+    expect(await job('gone')).toMatchObject({ artefacts: [], expired: [], erasure: { complete: true } });
     const { json } = await sendCallback(service, 'id=gone&status=success', TRANSCRIPT, JSON_TYPE);
     expect(json.outcome).toBe('noted');
   });

@@ -1,5 +1,5 @@
 import { createService } from '../../../src/app/service.js';
-import { kindOfKey } from '../../../src/archive/layout.js';
+import { classOfKey } from '../../../src/archive/layout.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { type ItemKind, KINDS } from '../../../src/domain/kinds.js';
 import { RIGHTS } from '../../../src/domain/rights.js';
@@ -90,7 +90,7 @@ const result = {
   form: await artefactsOf(form),
   refetched: await artefactsOf(lost),
   counted: (await admin('/metrics')).includes(`transcript_receiver_items_total{kind="${kind}"`),
-  retentionClass: kindOfKey(`jobs/${lost}/${KINDS[kind as ItemKind].file}`),
+  retentionClass: classOfKey(`jobs/${lost}/${KINDS[kind as ItemKind].file}`),
   described: (await admin('/admin/api/openapi.json')).includes(JSON.stringify(kind)),
 };
 await service.stop();

@@ -48,7 +48,7 @@ export interface RecoveryFixtureOptions {
 }
 
 /** Without any period. */
-export const NOTHING_ENDS: RetentionView = { endedBefore: async () => () => Number.NEGATIVE_INFINITY };
+export const NOTHING_ENDS: RetentionView = { expiredBefore: async () => () => Number.NEGATIVE_INFINITY };
 
 export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Promise<RecoveryFixture> {
   const simulator = await createSimulator({

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   artefactPath,
+  classOfKey,
   conflictClaimKey,
   conflictKey,
   deadEventKey,
   deadEventMarker,
   erasureKey,
   jobFolder,
-  kindOfKey,
   kindOfPath,
   LAST_ERASURE,
   NOTICES_FOLDER,
@@ -70,7 +70,7 @@ describe('the kind of an object', () => {
     ['reports', verifyReportKey('2026-01-31T00:00:00Z')],
     ['replays', replayKey('01ABC')],
   ])('is %s for %s', (kind, key) => {
-    expect(kindOfKey(key)).toBe(kind);
+    expect(classOfKey(key)).toBe(kind);
   });
 
   it.each([
@@ -79,6 +79,6 @@ describe('the kind of an object', () => {
     ...[deadEventMarker('j1', 'billing', 'e1')],
     ...[`${NOTICES_FOLDER}state.json`, '.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],
   ])('is unknown for %s', (key) => {
-    expect(kindOfKey(key)).toBeNull();
+    expect(classOfKey(key)).toBeNull();
   });
 });

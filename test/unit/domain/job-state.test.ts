@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { type JobBody, jobState, type KnownJob, unknownJobState } from '../../../src/domain/job-state.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
-const endedAt = '2026-03-04T05:06:07.089Z';
-const ended = (kind: string) => ({ kind, objects: 2, bytes: 10, endedAt });
+const expiredAt = '2026-03-04T05:06:07.089Z';
+const expired = (kind: string) => ({ kind, objects: 2, bytes: 10, expiredAt });
 const artefact = (kind: string) => ({ kind, key: `jobs/j1/${kind}`, sha256: 'a' });
 const quarantined = ledgerLine({ outcome: 'quarantined', items: [] });
 const nothing: KnownJob = {
   ...{ jobId: 'j1', artefacts: [], timeline: [], failure: null },
-  ...{ service: null, ended: [], erasure: null, complete: true },
+  ...{ service: null, expired: [], erasure: null, complete: true },
 };
 const shown = (instant: string) => instant;
 function stateOf(job: Partial<KnownJob>, bodies: readonly JobBody[] = []) {
@@ -17,29 +17,24 @@ function stateOf(job: Partial<KnownJob>, bodies: readonly JobBody[] = []) {
 }
 const failed = ledgerLine({ origin: 'recovery', outcome: 'failed', items: [] });
 
-describe('the state of a job of which something ended by its age', () => {
+describe('the state of a job of which something expired', () => {
   it.each([
-    [
-      'its transcript',
-      { ended: [ended('transcript')] },
-      'Ended by retention',
-      /^Transcripts ended by retention at /,
-    ],
+    ['its transcript', { expired: [expired('transcript')] }, 'Expired', /^Transcripts expired at /],
     [
       'its transcript, after a failure that was settled',
-      { ended: [ended('transcript')], timeline: [failed] },
-      'Ended by retention',
+      { expired: [expired('transcript')], timeline: [failed] },
+      'Expired',
       /./,
     ],
     [
       'its media',
-      { ended: [ended('data')], artefacts: [artefact('transcript.txt')] },
+      { expired: [expired('data')], artefacts: [artefact('transcript.txt')] },
       'Stored',
-      /is stored\. Media ended by retention at .* \(2 objects\)\.$/,
+      /is stored\. Media expired at .* \(2 objects\)\.$/,
     ],
     [
       'its media, while the transcript is missing',
-      { ended: [ended('data')], timeline: [failed], failure: failed },
+      { expired: [expired('data')], timeline: [failed], failure: failed },
       'Missing',
       /failed/,
     ],
@@ -50,24 +45,24 @@ describe('the state of a job of which something ended by its age', () => {
   });
 
   it('a body in quarantine, which can still be fetched', () => {
-    const job = { ended: [ended('quarantine')], timeline: [quarantined] };
+    const job = { expired: [expired('quarantine')], timeline: [quarantined] };
     const state = stateOf(job);
-    expect(state).toMatchObject({ word: 'Ended by retention', repair: 'refetch' });
+    expect(state).toMatchObject({ word: 'Expired', repair: 'refetch' });
   });
 });
 
 describe('the state of a job with an open failure', () => {
-  const refused = { outcome: 'refused', reason: 'body-too-large', receivedAt: endedAt };
-  const conflict = { outcome: 'conflict', reason: null, receivedAt: endedAt };
+  const refused = { outcome: 'refused', reason: 'body-too-large', receivedAt: expiredAt };
+  const conflict = { outcome: 'conflict', reason: null, receivedAt: expiredAt };
   const transcript = artefact('transcript.txt');
   const version = { kind: 'transcript.txt', key: 'jobs/j1/conflicts/transcript.txt.0123', sha256: 'b' };
   const acknowledged = ledgerLine({ origin: 'replay', outcome: 'acknowledged' });
   const settled: JobBody = {
     deliveryId: 'd1',
     state: 'settled',
-    settlement: { by: 'dismissed', settledAt: endedAt, actor: 'ops', reason: 'x' },
+    settlement: { by: 'dismissed', settledAt: expiredAt, actor: 'ops', reason: 'x' },
   };
-  const erasure = { erasedAt: endedAt, complete: true, keptUntil: null };
+  const erasure = { erasedAt: expiredAt, complete: true, keptUntil: null };
 
   it.each<[string, Partial<KnownJob>, string, string, string | null]>([
     ['nothing but it', { failure: refused }, 'bad', 'Missing', 'refetch'],

@@ -41,7 +41,7 @@ function report({ startedDaysAgo, days = 30, deep = false, findings = [], fault,
     version: '1',
     store: 'memory:',
     expiredAfter: {},
-    endedBefore: {},
+    expiredBefore: {},
   };
   const builder = buildVerifyReport(scope);
   for (let n = 0; n < 10; n += 1) builder.intact('metadata', 5);
@@ -110,7 +110,6 @@ describe('the last verify', () => {
       missing: 501,
       damaged: 0,
       erased: 0,
-      ended: 0,
       expired: 0,
       acknowledged: 0,
       replaced: 0,

@@ -14,7 +14,7 @@ const FIELDS: LedgerFields = {
   context: { call: '1' },
   contextOmitted: { customer: 'repeated' },
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-  ended: { kind: 'data', objects: 1 },
+  expired: { kind: 'data', objects: 1 },
   actor: 'tester',
   durationMs: 1,
   bytes: 2,
@@ -41,7 +41,7 @@ describe('a ledger line', () => {
   it('leaves out optional fields that are null', () => {
     const none = {
       ...{ actor: null, wouldRefuse: null, context: null, contextOmitted: null, traceparent: null },
-      ended: null,
+      expired: null,
     };
     const line = ledgerLine({ ...FIELDS, ...none });
     expect(Object.keys(line).at(-1)).toBe('shape');

@@ -27,12 +27,12 @@ interface Case {
   readonly entries?: number;
   readonly errors?: readonly JobError[];
   readonly present?: readonly string[];
-  readonly ended?: readonly string[];
+  readonly expired?: readonly string[];
   readonly grace?: number;
 }
 
 function situation(given: Case): Situation {
-  const { status = 'done', age = 60, errors, present = [], ended = [], grace = 10 * MINUTE } = given;
+  const { status = 'done', age = 60, errors, present = [], expired = [], grace = 10 * MINUTE } = given;
   const entries = given.entries ?? 1;
   const entry = { url: URL, ...(given.contents ? { contents: given.contents } : {}) };
   const notification_config = Array.from({ length: entries }, () => entry);
@@ -51,7 +51,7 @@ function situation(given: Case): Situation {
     selectedBy: 'list',
   });
   if (expectation === null) throw new Error('the job should be ours');
-  return { job, expectation, present: new Set(present), ended: new Set(ended), now: NOW, grace };
+  return { job, expectation, present: new Set(present), expired: new Set(expired), now: NOW, grace };
 }
 
 function at(minutesAgo: number): string {
@@ -76,12 +76,17 @@ const TABLE: readonly [name: string, given: Case, step: Plan['step'], missing: r
   ['a young job with everything here', { age: 1, present: [JSON_KEY] }, 'matched', []],
   ['a done job that only notifies', { contents: [] }, 'matched', []],
   ['a done job without its transcript', {}, 'fetch', [JSON_KEY]],
-  ['a done job whose transcript has ended by its age', { ended: [JSON_KEY] }, 'ended', [JSON_KEY]],
-  ['a deleted job whose transcript has ended', { status: 'deleted', ended: [JSON_KEY] }, 'ended', [JSON_KEY]],
-  ['a job of which more is here than has to be', { present: [JSON_KEY], ended: [JSON_KEY] }, 'matched', []],
+  ['a done job whose transcript has expired', { expired: [JSON_KEY] }, 'expired', [JSON_KEY]],
   [
-    'a done job of which a part has ended and another is missing',
-    { contents: ['transcript', 'transcript.txt'], ended: [JSON_KEY] },
+    'a deleted job whose transcript has expired',
+    { status: 'deleted', expired: [JSON_KEY] },
+    'expired',
+    [JSON_KEY],
+  ],
+  ['a job of which more is here than has to be', { present: [JSON_KEY], expired: [JSON_KEY] }, 'matched', []],
+  [
+    'a done job of which a part has expired and another is missing',
+    { contents: ['transcript', 'transcript.txt'], expired: [JSON_KEY] },
     'fetch',
     [TXT_KEY],
   ],

@@ -45,13 +45,13 @@ describe('a failed job that the list shows no more', () => {
     expect((await reconcile(later)).jobs).toEqual(jobs);
   });
 
-  it('has not ended by its age, because it was missing before', async () => {
+  it('has not expired, because it was missing before', async () => {
     const { later } = await leaveOpen();
     answer('transcript', 500);
-    const retained = { endedBefore: async () => () => Number.POSITIVE_INFINITY };
+    const retained = { expiredBefore: async () => () => Number.POSITIVE_INFINITY };
     const { outcomes } = await reconcile({ ...later, retention: 65 * HOUR, retained });
     expect(outcomes).toMatchObject({ failed: 1 });
-    expect(outcomes.ended).toBeUndefined();
+    expect(outcomes.expired).toBeUndefined();
   });
 
   it('keeps its result while its record cannot be read, and the report says so', async () => {

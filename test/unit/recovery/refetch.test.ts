@@ -117,13 +117,13 @@ describe('refetching a job', () => {
     });
   });
 
-  it('leaves alone what has ended by its age, unless it is fetched again', async () => {
+  it('leaves alone what has expired, unless it is fetched again', async () => {
     const contents = ['transcript', 'data'];
     const jobId = await fixture.lose({ contents }, { createdAt: Date.now() - 10 * HOUR });
     const young = await fixture.lose({ contents });
     // As after a sweep whose clock was ahead: the young job is looked after all the same.
     const retained = {
-      endedBefore: async () => (kind: string) => (kind === 'data' ? Date.now() : Number.NEGATIVE_INFINITY),
+      expiredBefore: async () => (kind: string) => (kind === 'data' ? Date.now() : Number.NEGATIVE_INFINITY),
     };
     const parts = { ...fixture.parts, retention: 5 * HOUR, window: 5 * HOUR, retained };
     expect((await refetch(parts, { jobId: young })).items).toMatchObject([
@@ -135,13 +135,13 @@ describe('refetching a job', () => {
       items: [{ kind: 'transcript.json-v2', outcome: 'created' }],
     });
     expect(await refetch(parts, { jobId })).toMatchObject({
-      outcome: 'ended',
-      reason: expect.stringMatching(/ended by its age/),
-      items: [{ kind: 'data', outcome: 'ended' }],
+      outcome: 'expired',
+      reason: expect.stringMatching(/expired/),
+      items: [{ kind: 'data', outcome: 'expired' }],
     });
     expect(await visibleKeys(fixture.folder, `jobs/${jobId}/`)).toEqual([`jobs/${jobId}/transcript.json`]);
     const report = await refetchAll(parts, [jobId], {});
-    expect(report.outcomes).toMatchObject({ ended: 1, matched: 0 });
+    expect(report.outcomes).toMatchObject({ expired: 1, matched: 0 });
     expect(await refetch(parts, { jobId, again: true })).toMatchObject({ outcome: 'recovered' });
     expect(await visibleKeys(fixture.folder, 'jobs/')).toContain(`jobs/${jobId}/data`);
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../../domain/delivery.js';
 import { ITEM_KINDS } from '../../../domain/kinds.js';
-import { OBJECT_KINDS } from '../../../domain/object-kind.js';
+import { RETENTION_CLASSES } from '../../../domain/retention-class.js';
 import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } from './values.js';
 
 export const storedItemSchema = z
@@ -95,14 +95,14 @@ const LINE = {
     .optional()
     .describe('names of `context` whose value was left out, and why'),
   traceparent: z.string().optional().describe("the sender's W3C trace context"),
-  ended: z
+  expired: z
     .strictObject({
-      kind: z.enum(OBJECT_KINDS).describe('kind of the objects, as in `retention.<kind>`'),
+      kind: z.enum(RETENTION_CLASSES).describe('kind of the objects, as in `retention.<kind>`'),
       objects: count.describe('number of objects; `bytes` of the line is their size'),
     })
     .meta(OPEN)
     .optional()
-    .describe('what ended by its age'),
+    .describe('what expired'),
 };
 
 export const ledgerLineSchema = z.strictObject(LINE).meta({

@@ -23,9 +23,7 @@ const reconcileFiguresSchema = z
     finishedAt: instant.nullable(),
     window: z.unknown(),
     outcomes: countsByName,
-    expected: count.describe(
-      'jobs that should be here; those whose artefacts ended by their age are in outcomes only',
-    ),
+    expected: count.describe('jobs that should be here; those whose artefacts expired are in outcomes only'),
     received: count.describe('jobs that are here: matched, recovered, conflict'),
     missing: count.describe(
       'jobs that should be here and are not: unrecoverable, failed; a later run that found more of them counts',

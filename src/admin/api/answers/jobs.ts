@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FAILURES } from '../../../domain/failure-rules.js';
 import { ITEM_KINDS } from '../../../domain/kinds.js';
-import { CONTENT_KINDS } from '../../../domain/object-kind.js';
+import { CONTENT_CLASSES } from '../../../domain/retention-class.js';
 import { RECOVERY_OUTCOMES } from '../../../recovery/recovery-report.js';
 import { ledgerFaults, ledgerLineSchema, searchedBackTo, storedItemSchema } from './deliveries.js';
 import { type Answer, count, instant, ulid } from './values.js';
@@ -32,18 +32,18 @@ export const jobSchema = z
       })
       .nullable()
       .describe('the open failure for which `GET /failures` lists the job, of any age; null without one'),
-    ended: z
+    expired: z
       .array(
         z.strictObject({
-          kind: z.enum(CONTENT_KINDS).describe('as in `retention.<kind>`'),
+          kind: z.enum(CONTENT_CLASSES).describe('as in `retention.<kind>`'),
           objects: count,
           bytes: count,
-          endedAt: instant.describe(
+          expiredAt: instant.describe(
             'when they were removed; by the rules of a bucket: when their period was over',
           ),
         }),
       )
-      .describe('objects that ended by their age, oldest first; empty for an erased job'),
+      .describe('objects that expired, oldest first; empty for an erased job'),
     erasure: z
       .strictObject({
         erasedAt: instant,
@@ -109,7 +109,15 @@ export const refetchedSchema = z
       z.strictObject({
         kind: z.enum(ITEM_KINDS),
         key: z.string(),
-        outcome: z.enum(['created', 'identical', 'conflict', 'missing', 'ended', 'unrecoverable', 'failed']),
+        outcome: z.enum([
+          'created',
+          'identical',
+          'conflict',
+          'missing',
+          'expired',
+          'unrecoverable',
+          'failed',
+        ]),
       }),
     ),
   })

@@ -18,7 +18,7 @@ export async function loadSession() {
   keepSession(await get('/session'));
 }
 
-/** @public for tests, which knip does not see @param {Session} value */
+/** @param {Session} value */
 export function keepSession(value) {
   session = value;
 }

@@ -1,4 +1,4 @@
-import { callbackStatusInWords, objectKindInWords } from '../../vendor/job-state.js';
+import { callbackStatusInWords, retentionClassInWords } from '../../vendor/job-state.js';
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { bytes, capital, clock, count, listed, milliseconds } from './format.js';
 import { actOf, kindInWords, outcomeOf, own } from './ledger-terms.js';
@@ -93,10 +93,10 @@ const ANY_ORIGIN = {
     items.length > 1
       ? 'The artefact was replaced by another version; the version before is among the conflicts'
       : 'The version that counted already was confirmed',
-  ended: ({ ended }) =>
-    ended
-      ? `${objectKindInWords(ended.kind)} ended by retention: ${count(ended.objects, 'object')}`
-      : 'Objects ended by retention',
+  expired: ({ expired }) =>
+    expired
+      ? `${retentionClassInWords(expired.kind)} expired: ${count(expired.objects, 'object')}`
+      : 'Objects expired',
   read: ({ items, reason }) =>
     reason === 'ticket'
       ? 'A ticket for downloads was issued'

@@ -29,7 +29,7 @@ const OUTCOMES = {
   acknowledged: ['neutral', 'Acknowledged'],
   chosen: ['good', 'Chosen'],
   erased: ['neutral', 'Erased'],
-  ended: ['neutral', 'Ended by retention'],
+  expired: ['neutral', 'Expired'],
   read: ['neutral', 'Read'],
   'signed-in': ['neutral', 'Signed in'],
   'sign-in-failed': ['notice', 'Sign-in failed'],

@@ -5,7 +5,7 @@ import { moment, table } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, clock } from '../../lib/text/format.js';
 import { kindInWords, originInWords } from '../../lib/text/ledger-terms.js';
-import { endedInWords } from '../../vendor/job-state.js';
+import { expiredInWords } from '../../vendor/job-state.js';
 import { isConflict } from '../../vendor/next-steps.js';
 import { chooseArtefact } from './choose-version.js';
 
@@ -18,7 +18,7 @@ import { chooseArtefact } from './choose-version.js';
  * @param {Job} job @param {Downloads} downloads @param {Refresh} again
  */
 export function artefactsSection(job, downloads, again) {
-  const { artefacts, ended } = job;
+  const { artefacts, expired } = job;
   return h(
     'section',
     { 'aria-labelledby': 'artefacts', 'data-key': 'artefacts' },
@@ -33,7 +33,7 @@ export function artefactsSection(job, downloads, again) {
             cells: cellsOf(artefact, job, downloads, again),
           })),
         }),
-    ended.map((each) => h('p', { class: 'quiet' }, endedInWords(each, clock))),
+    expired.map((each) => h('p', { class: 'quiet' }, expiredInWords(each, clock))),
   );
 }
 

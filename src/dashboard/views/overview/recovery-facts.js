@@ -47,7 +47,7 @@ function expectedInWords({ expected, received, missing, outcomes }) {
     parts.length === 1 ? 'Every expected job was received' : `${parts.join(' + ')} = ${count(expected)}`,
     of('recovered') > 0 && `${count(of('recovered'))} of these were fetched by reconcile`,
     of('conflict') > 0 && `${count(of('conflict'))} of these are in conflict`,
-    of('ended') > 0 && `${count(of('ended'))} more ended by retention`,
+    of('expired') > 0 && `${count(of('expired'))} more expired`,
     missing > lacking && `A later run found ${count(missing)} missing`,
   ].filter((text) => typeof text === 'string');
 }

@@ -25,7 +25,7 @@ async function partsOf(store: MemoryStore, options: { pageTime?: number } = {}):
   const records = { regions: [], record: () => Promise.reject(new Error('no region')) };
   const history = createJobHistory(view, () => Date.parse(NOW));
   const quarantine = createQuarantineStore(store);
-  const retained = { endedBefore: async () => () => Number.NEGATIVE_INFINITY };
+  const retained = { expiredBefore: async () => () => Number.NEGATIVE_INFINITY };
   const clock = () => Date.parse(NOW);
   return {
     ...{ store, keyPrefixes: [''], view, history, fresh: async () => {} },

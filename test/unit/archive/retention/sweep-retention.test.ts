@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
 import {
+  classOfKey,
   erasureKey,
-  kindOfKey,
   quarantineFolder,
   quarantineMarker,
   replayKey,
@@ -17,7 +17,7 @@ import { createRetentionView } from '../../../../src/archive/retention/retention
 import { isDue } from '../../../../src/archive/retention/sweep-regularly.js';
 import { sweepRetention } from '../../../../src/archive/retention/sweep-retention.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
-import { OBJECT_KINDS, type ObjectKind } from '../../../../src/domain/object-kind.js';
+import { RETENTION_CLASSES, type RetentionClass } from '../../../../src/domain/retention-class.js';
 import {
   dailyRollupKey,
   hourFolder,
@@ -31,7 +31,9 @@ import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-06-01T12:00:00.000Z');
-const FOREVER = Object.fromEntries(OBJECT_KINDS.map((kind) => [kind, null])) as unknown as RetentionPeriods;
+const FOREVER = Object.fromEntries(
+  RETENTION_CLASSES.map((kind) => [kind, null]),
+) as unknown as RetentionPeriods;
 const PERIODS: RetentionPeriods = { ...FOREVER, transcript: 365 * DAY, data: 30 * DAY };
 
 let parent: string;
@@ -78,15 +80,15 @@ function newArchive() {
   return { directory, store, ledger, lines, put, keys, parts };
 }
 
-const ended = (lines: readonly LedgerLine[]) =>
+const expired = (lines: readonly LedgerLine[]) =>
   lines
-    .map(({ jobId, source, bytes, ended: what }) => [jobId, source, what?.kind, what?.objects, bytes])
+    .map(({ jobId, source, bytes, expired: what }) => [jobId, source, what?.kind, what?.objects, bytes])
     .sort();
 
 const ulidAt = (time: number) => `${encodeTime(time, 10)}0000000000000000`;
 
 /** Keys of each kind, of a delivery so many milliseconds ago. */
-const KEYS: Readonly<Record<ObjectKind, (age: number) => string[]>> = {
+const KEYS: Readonly<Record<RetentionClass, (age: number) => string[]>> = {
   transcript: () => [
     'jobs/j1/transcript.json',
     'jobs/j1/transcript.srt',
@@ -111,7 +113,7 @@ const KEYS: Readonly<Record<ObjectKind, (age: number) => string[]>> = {
   replays: (age) => [replayKey(ulidAt(NOW - age)), `replays/${ulidAt(NOW - age)}/claim-1.json`],
 };
 
-/** Never ended by age: they keep a job from being stored twice, or erased ones from coming back, or wait to be sent. */
+/** Never expired by age: they keep a job from being stored twice, or erased ones from coming back, or wait to be sent. */
 const STATE = [
   erasureKey('j1'),
   '.erasure-log/last',
@@ -128,16 +130,16 @@ describe('a sweep by age', () => {
   ])('decides by the period of each kind alone: %s', async (which, age) => {
     const { put, keys, parts } = newArchive();
     for (const key of STATE) await put(key, 4000 * DAY);
-    for (const kind of OBJECT_KINDS) for (const key of KEYS[kind](age)) await put(key, age);
+    for (const kind of RETENTION_CLASSES) for (const key of KEYS[kind](age)) await put(key, age);
     let left = await keys();
-    for (const kind of OBJECT_KINDS) {
+    for (const kind of RETENTION_CLASSES) {
       const expected = which === 'older' ? KEYS[kind](age) : [];
       const report = await sweepRetention(parts({ ...FOREVER, [kind]: 50 * DAY }));
       const figures = { objects: expected.length, bytes: expected.length * 10 };
       expect(report).toMatchObject({ complete: true, faults: [], kinds: { [kind]: figures } });
       left = left.filter((key) => !expected.includes(key));
       expect([kind, await keys()]).toEqual([kind, left]);
-      expect(KEYS[kind](age).map(kindOfKey)).toEqual(KEYS[kind](age).map(() => kind));
+      expect(KEYS[kind](age).map(classOfKey)).toEqual(KEYS[kind](age).map(() => kind));
     }
   });
 
@@ -158,20 +160,20 @@ describe('a sweep by age', () => {
     await put('jobs/j2/data', 31 * DAY, { size: 13 });
     await put('jobs/j2/transcript.json', 31 * DAY);
     await sweepRetention(parts(PERIODS));
-    expect(ended(lines)).toEqual([
+    expect(expired(lines)).toEqual([
       ['j1', 'intake', 'data', 1, 11],
       ['j1', 'intake', 'transcript', 2, 12],
       ['j2', 'intake', 'data', 1, 13],
     ]);
     for (const { v, origin, outcome, items, reason, receivedAt } of lines) {
       expect({ v, origin, outcome, items, reason, receivedAt }).toEqual({
-        ...{ v: 1, origin: 'retention', outcome: 'ended', items: [], reason: null },
+        ...{ v: 1, origin: 'retention', outcome: 'expired', items: [], reason: null },
         receivedAt: new Date(NOW).toISOString(),
       });
     }
   });
 
-  it('leaves neither folders nor metadata of what has ended', async () => {
+  it('leaves neither folders nor metadata of what has expired', async () => {
     const { directory, put, parts, store } = newArchive();
     const id = ulidAt(NOW - 50 * DAY);
     await put('jobs/j1/data', 50 * DAY);
@@ -267,7 +269,7 @@ describe('a sweep by age', () => {
       kinds: { data: { objects: 1 } },
     });
     expect(await keys()).toEqual([stuck]);
-    expect(ended(lines)).toEqual([['j2', 'intake', 'data', 1, 10]]);
+    expect(expired(lines)).toEqual([['j2', 'intake', 'data', 1, 10]]);
   });
 
   it('goes on behind an object whose metadata cannot be read, and reports it', async () => {
@@ -321,7 +323,7 @@ describe('a sweep by age', () => {
     for (let n = 0; n < 40; n += 1) await put(`jobs/j${n}/data`, 50 * DAY);
     const reports = await Promise.all([sweepRetention(parts(PERIODS)), sweepRetention(parts(PERIODS))]);
     expect(await keys()).toEqual([]);
-    expect(lines.reduce((sum, line) => sum + (line.ended?.objects ?? 0), 0)).toBe(40);
+    expect(lines.reduce((sum, line) => sum + (line.expired?.objects ?? 0), 0)).toBe(40);
     expect(new Set(lines.map(({ jobId }) => jobId)).size).toBe(40);
     expect(reports.every(({ complete }) => complete)).toBe(true);
   });
@@ -336,7 +338,7 @@ class Killed extends Error {}
 describe('a sweep that is killed', () => {
   const contents = ['jobs/j1/data', 'jobs/j1/conflicts/data.cd', 'jobs/j2/data', 'jobs/j2/transcript.json'];
 
-  /** Sweeps until the given number of calls have been made; false when the sweep ended before. */
+  /** Sweeps until the given number of calls have been made; false when the sweep expired before. */
   async function sweepAndDie(archive: ReturnType<typeof newArchive>, calls: number): Promise<boolean> {
     let left = calls;
     const inFlight: Promise<unknown>[] = [];
@@ -390,7 +392,7 @@ describe('a sweep that is killed', () => {
       await sweepRetention(archive.parts(PERIODS, LATER));
       expect(await archive.keys()).toEqual([]);
       const distinct = new Map(archive.lines.map((line) => [line.deliveryId, line]));
-      expect([calls, ended([...distinct.values()])]).toEqual([
+      expect([calls, expired([...distinct.values()])]).toEqual([
         calls,
         [
           ['j1', 'intake', 'data', 2, 20],
@@ -404,7 +406,7 @@ describe('a sweep that is killed', () => {
     }
   });
 
-  it('leaves alone what has not ended by longer periods, and records what is gone', async () => {
+  it('leaves alone what has not expired by longer periods, and records what is gone', async () => {
     const archive = newArchive();
     for (const key of contents) await archive.put(key, 31 * DAY);
     // The state, the plan of the removal, and two of the three removals.
@@ -413,16 +415,16 @@ describe('a sweep that is killed', () => {
     expect(before).toHaveLength(2);
     await sweepRetention(archive.parts(FOREVER, LATER));
     expect(await archive.keys()).toEqual(before);
-    expect(archive.lines.reduce((sum, line) => sum + (line.ended?.objects ?? 0), 0)).toBe(2);
+    expect(archive.lines.reduce((sum, line) => sum + (line.expired?.objects ?? 0), 0)).toBe(2);
   });
 });
 
-describe('what has ended', () => {
+describe('what has expired', () => {
   it('is known by the periods, and by what a sweep with shorter ones removed', async () => {
     const { store, parts } = newArchive();
     await sweepRetention(parts(PERIODS));
     const view = (periods: RetentionPeriods) =>
-      createRetentionView(store, { periods, shortest: 7 * DAY, clock: () => NOW }).endedBefore();
+      createRetentionView(store, { periods, shortest: 7 * DAY, clock: () => NOW }).expiredBefore();
     expect((await view(PERIODS))('data')).toBe(NOW - 30 * DAY);
     expect((await view(FOREVER))('data')).toBe(NOW - 30 * DAY);
     expect((await view({ ...FOREVER, data: 20 * DAY }))('data')).toBe(NOW - 20 * DAY);
@@ -433,7 +435,7 @@ describe('what has ended', () => {
     const { store, parts } = newArchive();
     await sweepRetention(parts(PERIODS, NOW + 365 * DAY));
     const view = createRetentionView(store, { periods: PERIODS, shortest: 7 * DAY, clock: () => NOW });
-    expect((await view.endedBefore())('data')).toBe(NOW - 7 * DAY);
+    expect((await view.expiredBefore())('data')).toBe(NOW - 7 * DAY);
   });
 
   it('is what the periods say where the store ends objects by itself', async () => {
@@ -445,15 +447,23 @@ describe('what has ended', () => {
         throw new Error('not to be read');
       },
     };
-    const endedBefore = await createRetentionView(refusing, {
+    const expiredBefore = await createRetentionView(refusing, {
       ...{ periods: PERIODS, shortest: 7 * DAY, clock: () => NOW },
-    }).endedBefore();
-    expect([endedBefore('data'), endedBefore('ledger')]).toEqual([NOW - 30 * DAY, Number.NEGATIVE_INFINITY]);
+    }).expiredBefore();
+    expect([expiredBefore('data'), expiredBefore('ledger')]).toEqual([
+      NOW - 30 * DAY,
+      Number.NEGATIVE_INFINITY,
+    ]);
   });
 });
 
 describe('a sweep is due', () => {
-  const state = { v: 1, endedBefore: {}, finishedAt: new Date(NOW).toISOString(), periods: PERIODS } as const;
+  const state = {
+    v: 1,
+    expiredBefore: {},
+    finishedAt: new Date(NOW).toISOString(),
+    periods: PERIODS,
+  } as const;
 
   it.each<[string, { now: number; periods?: RetentionPeriods }, boolean]>([
     ['within a day', { now: NOW + DAY - 1 }, false],

@@ -15,7 +15,7 @@ function reportOf(missing: number, lines: number) {
       window,
       deep: false,
       expiredAfter: {},
-      endedBefore: {},
+      expiredBefore: {},
     },
   });
   builder.ledger.lines = lines;

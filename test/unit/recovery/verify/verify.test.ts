@@ -22,13 +22,13 @@ let store: MemoryStore;
 
 beforeEach(() => {
   before = () => undefined;
-  endedBefore = Number.NEGATIVE_INFINITY;
+  expiredBefore = Number.NEGATIVE_INFINITY;
   store = createMemoryStore((operation, key) => before(operation, key));
 });
 
-/** The time before which everything has ended; none by default. */
-let endedBefore = Number.NEGATIVE_INFINITY;
-const retained = { endedBefore: async () => () => endedBefore };
+/** The time before which everything has expired; none by default. */
+let expiredBefore = Number.NEGATIVE_INFINITY;
+const retained = { expiredBefore: async () => () => expiredBefore };
 
 function run(options: Partial<VerifyOptions> = {}, over: ObjectStore = store) {
   const sources = { default: { contents: [], keyPrefix: '' } };
@@ -267,7 +267,7 @@ describe('verify', () => {
     expect(report.faults).toEqual([{ key, reason: 'it has lines that cannot be read' }]);
   });
 
-  it('tells what has ended by its age apart from what is missing', async () => {
+  it('tells what has expired apart from what is missing', async () => {
     const young = '2026-03-06T05:06:07.089Z';
     const body = `quarantine/${'0'.repeat(26)}/body`;
     putSegment(store, AT, [
@@ -282,34 +282,34 @@ describe('verify', () => {
     store.put(body, 'raw');
     store.put('jobs/cut/transcript.txt', 'shorter or longer');
     for (const job of ['old', 'young']) store.objects.delete(`jobs/${job}/transcript.txt`);
-    endedBefore = Date.parse('2026-03-05T00:00:00.000Z');
+    expiredBefore = Date.parse('2026-03-05T00:00:00.000Z');
     const report = await run();
     // Of the quarantined body the sweep has removed the request.json so far.
-    expect(report.outcomes).toMatchObject({ ended: 2, intact: 1, missing: 1, damaged: 1 });
+    expect(report.outcomes).toMatchObject({ expired: 2, intact: 1, missing: 1, damaged: 1 });
     expect(report.missing).toMatchObject([{ jobId: 'young' }]);
-    expect(report.endedBefore).toMatchObject({ transcript: '2026-03-05T00:00:00.000Z' });
+    expect(report.expiredBefore).toMatchObject({ transcript: '2026-03-05T00:00:00.000Z' });
   });
 
-  it('knows by later lines of the sweep what ended, and misses what was stored again since', async () => {
+  it('knows by later lines of the sweep what expired, and misses what was stored again since', async () => {
     const later = '2026-03-05T05:06:07.089Z';
-    const sweep = { origin: 'retention', outcome: 'ended', receivedAt: later } as const;
+    const sweep = { origin: 'retention', outcome: 'expired', receivedAt: later } as const;
     const item = (job: string) => put(`jobs/${job}/transcript.txt`, 'a');
     putSegment(
       store,
       AT,
-      ['ended', 'other-kind', 'other-job', 'again'].map((job) => lineOf(job, [item(job)])),
+      ['expired', 'other-kind', 'other-job', 'again'].map((job) => lineOf(job, [item(job)])),
     );
     putSegment(store, later, [
-      lineOf('ended', [], { ...sweep, ended: { kind: 'transcript', objects: 1 } }),
-      lineOf('other-kind', [], { ...sweep, ended: { kind: 'data', objects: 1 } }),
-      lineOf('again', [], { ...sweep, ended: { kind: 'transcript', objects: 1 } }),
+      lineOf('expired', [], { ...sweep, expired: { kind: 'transcript', objects: 1 } }),
+      lineOf('other-kind', [], { ...sweep, expired: { kind: 'data', objects: 1 } }),
+      lineOf('again', [], { ...sweep, expired: { kind: 'transcript', objects: 1 } }),
     ]);
     const last = '2026-03-05T06:06:07.089Z';
     const again = { ...item('again2'), key: 'jobs/again/conflicts/transcript.txt.x' };
     putSegment(store, last, [lineOf('again', [again], { receivedAt: last })]);
     for (const key of [...store.objects.keys()]) if (key.startsWith('jobs/')) store.objects.delete(key);
     const report = await run();
-    expect(report.outcomes).toMatchObject({ ended: 2, missing: 3 });
+    expect(report.outcomes).toMatchObject({ expired: 2, missing: 3 });
     expect(report.missing.map(({ key }) => key)).toEqual([
       'jobs/other-kind/transcript.txt',
       'jobs/other-job/transcript.txt',
@@ -317,14 +317,14 @@ describe('verify', () => {
     ]);
   });
 
-  it('takes nothing for ended when the store does not say what has, and is not complete', async () => {
+  it('takes nothing for expired when the store does not say what has, and is not complete', async () => {
     putSegment(store, AT, [lineOf('old', [put('jobs/old/transcript.txt', 'a')])]);
     store.objects.delete('jobs/old/transcript.txt');
-    const unknown = { endedBefore: async () => down('read') };
+    const unknown = { expiredBefore: async () => down('read') };
     const parts = { store, sources: {}, retention: 0, retained: unknown, clock: () => NOW };
     const report = await verify(parts, { version: '1', since: SINCE });
-    expect(report).toMatchObject({ complete: false, outcomes: { missing: 1, ended: 0 } });
-    expect(report.faults).toMatchObject([{ key: null, reason: expect.stringMatching(/ended by its age/) }]);
+    expect(report).toMatchObject({ complete: false, outcomes: { missing: 1, expired: 0 } });
+    expect(report.faults).toMatchObject([{ key: null, reason: expect.stringMatching(/expired/) }]);
   });
 
   it('reads no faster than it may, says how much it has read, and ends the wait when it is interrupted', async () => {

@@ -65,9 +65,9 @@ describe('a ledger line in words', () => {
     [{ outcome: 'failed', origin: 'recovery', reason: 'the service answered 503' }, 'bad', /failed/],
     [{ outcome: 'erased', origin: 'replay' }, 'neutral', /^Erased$/],
     [
-      { outcome: 'ended', origin: 'retention', items: [], ended: { kind: 'data', objects: 2 } },
+      { outcome: 'expired', origin: 'retention', items: [], expired: { kind: 'data', objects: 2 } },
       'neutral',
-      /^Media ended by retention: 2 objects$/,
+      /^Media expired: 2 objects$/,
     ],
   ])('%j is %s', (overrides, tone, title) => {
     const described = describeLine(ledgerLine(overrides as never));

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { endedObjects } from '../../../../src/admin/jobs/ended-objects.js';
+import { expiredOfJob } from '../../../../src/admin/jobs/expired-of-job.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-06-01T00:00:00.000Z');
 const at = (days: number) => new Date(NOW - days * DAY).toISOString();
 /** Media 30 days, nothing else. */
-const endedBefore = (kind: string) => (kind === 'data' ? NOW - 30 * DAY : Number.NEGATIVE_INFINITY);
+const expiredBefore = (kind: string) => (kind === 'data' ? NOW - 30 * DAY : Number.NEGATIVE_INFINITY);
 
 const stored = (days: number, key: string, kind = 'data', more: object = {}) =>
   ledgerLine({
@@ -16,13 +16,13 @@ const stored = (days: number, key: string, kind = 'data', more: object = {}) =>
   });
 const swept = (days: number, kind: string, objects = 1) =>
   ledgerLine({
-    ...{ receivedAt: at(days), origin: 'retention', outcome: 'ended', items: [], bytes: 7 },
-    ended: { kind, objects } as never,
+    ...{ receivedAt: at(days), origin: 'retention', outcome: 'expired', items: [], bytes: 7 },
+    expired: { kind, objects } as never,
   });
 const find = (lines: ReturnType<typeof ledgerLine>[], present: readonly string[] = []) =>
-  endedObjects(lines, new Set(present), endedBefore, NOW);
+  expiredOfJob(lines, new Set(present), expiredBefore, NOW);
 
-describe('what of a job ended by its age', () => {
+describe('what of a job expired', () => {
   it('is known by the periods where the rules of a bucket end objects', () => {
     const lines = [
       stored(45, 'a'),
@@ -30,7 +30,7 @@ describe('what of a job ended by its age', () => {
       stored(40, 'conflicts/a'),
       stored(45, 't', 'transcript.txt'),
     ];
-    expect(find(lines)).toEqual([{ kind: 'data', objects: 2, bytes: 10, endedAt: at(10) }]);
+    expect(find(lines)).toEqual([{ kind: 'data', objects: 2, bytes: 10, expiredAt: at(10) }]);
   });
 
   it('is neither what is there, nor what is young, nor what somebody read', () => {
@@ -41,8 +41,8 @@ describe('what of a job ended by its age', () => {
   it('is told once where the sweep has told it', () => {
     const lines = [stored(45, 'a'), swept(14, 'data', 2), stored(10, 'a'), swept(3, 'quarantine')];
     expect(find(lines)).toEqual([
-      { kind: 'data', objects: 2, bytes: 7, endedAt: at(14) },
-      { kind: 'quarantine', objects: 1, bytes: 7, endedAt: at(3) },
+      { kind: 'data', objects: 2, bytes: 7, expiredAt: at(14) },
+      { kind: 'quarantine', objects: 1, bytes: 7, expiredAt: at(3) },
     ]);
   });
 
@@ -51,13 +51,13 @@ describe('what of a job ended by its age', () => {
       ledgerLine({ receivedAt: at(days), deliveryId, outcome: 'quarantined', items: [], bytes: 3 });
     const lines = [quarantined(99, 'A'), quarantined(98, 'B'), quarantined(1, 'C')];
     const limit = (kind: string) => (kind === 'quarantine' ? NOW - 90 * DAY : Number.NEGATIVE_INFINITY);
-    expect(endedObjects(lines, new Set(['quarantine/B/body']), limit, NOW)).toEqual([
-      { kind: 'quarantine', objects: 1, bytes: 3, endedAt: at(9) },
+    expect(expiredOfJob(lines, new Set(['quarantine/B/body']), limit, NOW)).toEqual([
+      { kind: 'quarantine', objects: 1, bytes: 3, expiredAt: at(9) },
     ]);
   });
 
   it('leaves out the records of the receiver and lines without a kind', () => {
-    const broken = ledgerLine({ receivedAt: at(1), origin: 'retention', outcome: 'ended', items: [] });
+    const broken = ledgerLine({ receivedAt: at(1), origin: 'retention', outcome: 'expired', items: [] });
     expect(find([swept(5, 'reports'), broken])).toEqual([]);
   });
 });

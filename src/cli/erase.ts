@@ -11,6 +11,7 @@ import {
   previewErasure,
   sourcesOfJob,
 } from '../repair/jobs-to-erase.js';
+import { openEraseReport } from './shared/erase-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
@@ -23,11 +24,12 @@ interface Options {
   readonly unknown?: true;
   readonly yes?: true;
   readonly reason?: string;
+  readonly report?: string;
   readonly json?: true;
 }
 
 /** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
-const ERASED_AT_ONCE = 16;
+const ERASED_AT_ONCE = 64;
 /** Ids that one run takes. */
 const MAX_GIVEN = 10_000;
 /** Jobs that a preview lists. */
@@ -43,6 +45,7 @@ export function createCommand(): Command {
     .option('--unknown', 'also ids of which nothing is known: what arrives of them later is not stored')
     .option('--reason <words>', 'reason, for the ledger')
     .option('--yes', 'erase without asking; needed without a terminal')
+    .option('--report <file>', 'append what was erased, one JSON line a job; go on where the file ends')
     .option('--json', 'print what was erased, one JSON document a job')
     .action(async (jobs: readonly string[], options: Options) => {
       const context = readContextOptions(options.context ?? []);
@@ -105,6 +108,8 @@ async function run(
     return;
   }
   if (!options.yes) await confirm(jobs, found);
+  const report = options.report === undefined ? null : await openEraseReport(options.report);
+  const left = jobs.filter(({ jobId }) => !report?.isErased(jobId));
 
   const limit = pLimit(ERASED_AT_ONCE);
   const audit = { actor: CLI_ACTOR, reason: options.reason ?? null };
@@ -112,15 +117,16 @@ async function run(
   let failed = 0;
   let isComplete = found.faults.length === 0;
   await Promise.all(
-    jobs.map(({ jobId }) =>
+    left.map(({ jobId }) =>
       limit(async () => {
         const outcome = await eraseOne(jobId);
+        await report?.add(outcome);
         ended += 1;
         progress.end();
         if (options.json) printJson(outcome);
         else
           printLines('error' in outcome ? [`NOT ERASED ${jobId}: ${outcome.error}`] : formatErasure(outcome));
-        if (ended < jobs.length) progress.show(`${ended} of ${jobs.length} jobs`);
+        if (ended < left.length) progress.show(`${ended} of ${left.length} jobs`);
       }),
     ),
   );

@@ -83,7 +83,7 @@ describe('delete-a-customer.md', () => {
     expect(listed.stdout).toContain('acme1');
     expect(listed.stdout).not.toContain('other,');
     expect(await shell(byContext)).toMatchObject({ code: 0 });
-    expect(await readFile(join(folder.path, 'erased-acme.json'), 'utf8')).toContain('"acme1"');
+    expect(await readFile(join(folder.path, 'erased-acme.ndjson'), 'utf8')).toContain('"acme1"');
     expect(await shell(byList)).toMatchObject({ code: 0 });
     expect((await send('id=acme1&status=success', '{"id":"acme1"}')).json).toMatchObject({
       outcome: 'noted',

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hourFolder, parquetKey } from '../../../src/ledger/ledger-keys.js';
@@ -101,9 +101,9 @@ describe('replay on the command line', () => {
     const failing = await cli(['failures']);
     expect(failing.stdout).toMatch(/^1 job is failing: 1 conflict\.\n/);
     expect(failing.stdout).toMatch(
-      /\n\nWhen the outcome is conflict: Compare the versions .* choose the one that is right\.\n$/,
+      /^1 job of default, conflict: .*\n {2}Compare the versions .* choose the one that is right\.\n/m,
     );
-    expect((await cli(['acknowledge', 'c1', '--reason', ' '])).stderr).toMatch(/--reason is empty/);
+    expect((await cli(['acknowledge', 'c1', '--reason', ' '])).stderr).toMatch(/--reason is missing/);
     const done = await cli(['acknowledge', 'c1', '--reason', 'the first is right']);
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(done.stdout).toMatch(/^c1 is acknowledged by command-line at \S+Z: the first is right\n$/);
@@ -226,6 +226,24 @@ describe('erase on the command line', () => {
     expect(await visibleKeys(service.folder, 'jobs/')).toEqual([expect.stringMatching(/^jobs\/e3\//)]);
     const none = await cli(['erase', '--context', 'customer=nobody', '--yes']);
     expect(none).toMatchObject({ code: 0, stdout: 'The ledger has no job with this context\n' });
+  });
+
+  it('writes one report to a file, and goes on where it ends', async () => {
+    for (const id of ['e1', 'e2', 'e3']) await store(id);
+    const file = path.join(service.folder, '..', `${path.basename(service.folder)}.ndjson`);
+    await writeFile(file, `${JSON.stringify({ jobId: 'e1', complete: true })}\n{"jobId":"e2","err`);
+    const result = await cli(['erase', 'e1', 'e2', 'e3', '--yes', '--report', file]);
+    expect(result.code).toBe(0);
+    expect(result.stdout.match(/^Erased e[123]/gm)?.sort()).toEqual(['Erased e2', 'Erased e3']);
+    expect(await visibleKeys(service.folder, 'jobs/')).toEqual([expect.stringMatching(/^jobs\/e1\//)]);
+    const text = await readFile(file, 'utf8');
+    expect(text.match(/^\{"jobId":"e[23]","deliveryId"/gm)).toHaveLength(2);
+    await writeFile(file, 'no report\n\n');
+    expect(await cli(['erase', 'e1', '--yes', '--report', file])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/line 1 of .* is not of such a report/),
+    });
+    await rm(file);
   });
 
   it('says that jobs of a customer may be missing when the ledger is damaged', async () => {

@@ -9,14 +9,16 @@
  */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeTime } from 'ulid';
 import { compact } from '../dist/ledger/compact/compact.js';
+import { parseSegmentKey, segmentKey } from '../dist/ledger/segment-key.js';
 import { ledgerLine } from './lib/ledger-lines.mjs';
 
 const [lines = 4_200_000, perSegment = 20, storeMs = 30] = process.argv.slice(2).map(Number);
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-03-04T05:00:00Z');
-const FOLDER = 'ledger/dt=2026-03-04/hour=05/';
+const HOUR = 'dt=2026-03-04/hour=05/';
+const FOLDER = `ledger/${HOUR}`;
+const WRITERS = 4;
 const segments = Math.ceil(lines / perSegment);
 const step = HOUR_MS / segments;
 
@@ -29,10 +31,18 @@ function enter(call) {
   return sleep(storeMs);
 }
 
-/** Names end with the number of their segment. */
-function nameOf(number) {
-  return `${encodeTime(Math.floor(START + number * step))}${String(number).padStart(16, '0')}-r.ndjson`;
+/** The writers take turns. */
+function* segmentsOf(writer) {
+  for (let number = 1; (number - 1) * WRITERS + writer < segments; number += 1)
+    yield segmentKey({ hour: HOUR, writer: `writer-${writer}`, number });
 }
+
+function indexOf(key) {
+  const { writer, number } = parseSegmentKey(key);
+  return (number - 1) * WRITERS + Number(writer.slice('writer-'.length));
+}
+
+const writtenAt = (key) => new Date(START + Math.floor(indexOf(key) * step));
 
 function segment(number) {
   const cpu = process.cpuUsage();
@@ -56,7 +66,7 @@ function keep(key, body) {
 const info = (key, body) => ({
   key,
   size: body.length,
-  modifiedAt: new Date(),
+  modifiedAt: key.startsWith(FOLDER) ? writtenAt(key) : new Date(),
   metadata: {},
   contentType: '',
 });
@@ -78,15 +88,18 @@ const store = {
       }
       return;
     }
-    for (let number = 0; number < segments; number += 1) {
-      if (number % 1000 === 0) await enter('LIST');
-      const key = FOLDER + nameOf(number);
-      if (key > startAfter) yield { key, size: perSegment * 770, modifiedAt: new Date(START) };
+    let listed = 0;
+    for (let writer = 0; writer < WRITERS; writer += 1) {
+      for (const key of segmentsOf(writer)) {
+        if (listed % 1000 === 0) await enter('LIST');
+        listed += 1;
+        if (key > startAfter) yield { key, size: perSegment * 770, modifiedAt: writtenAt(key) };
+      }
     }
   },
   async read(key) {
     await enter('GET');
-    const body = key.startsWith(FOLDER) ? segment(Number(key.slice(-25, -9))) : objects.get(key);
+    const body = key.startsWith(FOLDER) ? segment(indexOf(key)) : objects.get(key);
     return body === undefined ? null : { info: info(key, body), body: Readable.from([body]) };
   },
   async head(key) {
@@ -130,7 +143,7 @@ const atRest = process.memoryUsage.rss();
 const cpu = process.cpuUsage();
 const began = performance.now();
 const parts = {
-  ...{ store, clock: () => START + 12 * HOUR_MS, closedAfter: 6 * HOUR_MS, keepSegments: null },
+  ...{ store, clock: () => START + 12 * HOUR_MS, keepSegments: null },
   // As the command does.
   concurrency: 32,
 };

@@ -25,7 +25,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { encodeTime } from 'ulid';
 import { compactHour } from '../dist/ledger/compact/compact-hour.js';
-import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
+import { createLedgerView } from '../dist/ledger/read/ledger-view.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { exampleLine } from './lib/example-line.mjs';
 
@@ -181,7 +181,7 @@ async function look() {
 }
 
 async function prepare() {
-  const parts = { store: computedStore(0), clock: () => NOW, closedAfter: 0, keepSegments: null };
+  const parts = { store: computedStore(0), clock: () => NOW, keepSegments: null };
   const began = performance.now();
   await compactHour(parts, HOUR);
   console.log(

@@ -23,7 +23,6 @@ const OPTIONS = { rate: 1000, seconds: 20, storeMs: 30, maxLinger: 0, replicas: 
 const WARM_UP = 3;
 /** The defaults of `limits.maxConcurrentDeliveries` / 2, and of `limits.totalTimeout` with five minutes more. */
 const FULL_SEGMENT = 128;
-const CLOSED_AFTER = 6 * 3_600_000 + 300_000;
 /** Dollars per call, us-east-1. */
 const PRICES = { PUT: 5e-6, LIST: 5e-6, GET: 4e-7, HEAD: 4e-7, DELETE: 0 };
 const SECRET = `whsec_${Buffer.alloc(32, 'benchmark').toString('base64')}`;
@@ -62,7 +61,7 @@ function openOutbox(store, owner, url, onSent) {
     started = resolve;
   });
   const outbox = createOutbox({
-    ...{ store, owner, closedAfter: CLOSED_AFTER, stopWithin: 3_000 },
+    ...{ store, owner, stopWithin: 3_000 },
     subscribers: {
       bench: {
         ...{ url, secrets: [SECRET], format: 'cloudevents', events: ['job.stored'], sources: [] },

@@ -9,8 +9,8 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime, encodeTime } from 'ulid';
+import { createLedgerView } from '../dist/ledger/read/ledger-view.js';
 import { createLedger } from '../dist/ledger/write/ledger.js';
-import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
 import { exampleLine } from './lib/example-line.mjs';
 
 const [perDay = 100e6, replicas = 12, storeMs = 30] = process.argv.slice(2).map(Number);

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeTime } from 'ulid';
 import { encodeLedgerFile } from '../dist/ledger/compact/ledger-parquet.js';
 import { sumRollups } from '../dist/ledger/compact/sum-rollups.js';
-import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
+import { createLedgerView } from '../dist/ledger/read/ledger-view.js';
 
 const [storeMs = 30, perDay = 10e6] = process.argv.slice(2).map(Number);
 const HOUR = 3_600_000;

@@ -4,7 +4,6 @@ import type { OutboxMetrics } from '../observe/outbox-metrics.js';
 import { createOutbox, type Outbox } from '../outbox/outbox.js';
 import type { OutboxObserver } from '../outbox/outbox-observer.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { closedAfter } from './compaction-parts.js';
 
 /** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
 const SAVING = 3_000;
@@ -22,7 +21,6 @@ export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): 
     store,
     subscribers: config.subscribers,
     owner: config.replicaName,
-    closedAfter: closedAfter(config),
     stopWithin: config.receiver.drainDelay + SAVING,
     observer: {
       events: (subscriber) => ({
@@ -62,7 +60,6 @@ export function openCommandOutbox(config: Config, store: ObjectStore): Outbox {
     store,
     subscribers: config.subscribers,
     owner: config.replicaName,
-    closedAfter: closedAfter(config),
     stopWithin: 0,
     observer: UNOBSERVED,
   });

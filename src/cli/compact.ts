@@ -19,13 +19,9 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('compact')
-    .description('write closed hours of the ledger into Parquet files and rollups')
-    .option(
-      '--since <time>',
-      'look for late segments in all hours since: 48h, 7d, or a time',
-      readTime('--since'),
-    )
-    .option('--all', 'look for late segments in all hours')
+    .description('write whole hours of the ledger into Parquet files and rollups')
+    .option('--since <time>', 'look again at all hours since: 48h, 7d, or a time', readTime('--since'))
+    .option('--all', 'look again at all hours')
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       if (options.all && options.since) throw new UsageError('--all and --since exclude each other');

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { createLedgerView } from '../ledger-view/ledger-view.js';
+import { createLedgerView } from '../ledger/read/ledger-view.js';
 import { reconcile } from '../recovery/reconcile.js';
 import type { RecoveredJob, RecoveryReport } from '../recovery/recovery-report.js';
 import { refetchAll } from '../recovery/refetch.js';

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { filterNames, rejectUnknownNames } from '../ledger-view/filter-names.js';
+import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
 import type { ReplayFailure, ReplaySelector, ReplayState, ReplayView } from '../repair/replay-state.js';
 import type { Replays } from '../repair/replays.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';

@@ -1,5 +1,5 @@
 import type { LedgerLine } from '../domain/delivery.js';
-import { readLedger } from '../ledger/ledger-reader.js';
+import { readLines } from '../ledger/read/read-lines.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { ulidMaker } from '../text/ulid-maker.js';
 import { adviceForRefusal } from './advice.js';
@@ -148,8 +148,8 @@ async function acceptance(options: PublicCheckOptions, { status, own }: PublicAn
 
 async function findLine(store: ObjectStore, deliveryId: string): Promise<LedgerLine | null> {
   // The clock of another machine dates the line.
-  const since = new Date(Date.now() - 15 * 60_000).toISOString();
-  for await (const line of readLedger(store, { since })) {
+  const since = Date.now() - 15 * 60_000;
+  for await (const line of readLines(store, { since })) {
     if (line.deliveryId === deliveryId) return line;
   }
   return null;

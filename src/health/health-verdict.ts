@@ -1,4 +1,4 @@
-import type { LedgerViewStatus } from '../ledger-view/ledger-view.js';
+import type { LedgerViewStatus } from '../ledger/read/ledger-view.js';
 import type { CanaryStatus } from '../observe/canary.js';
 import { credentialIssues } from './credential-issues.js';
 import type { CredentialState } from './credential-states.js';

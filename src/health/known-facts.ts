@@ -1,4 +1,4 @@
-import type { LedgerViewStatus } from '../ledger-view/ledger-view.js';
+import type { LedgerViewStatus } from '../ledger/read/ledger-view.js';
 import { withDeadline } from '../time/deadline.js';
 import type { Unknowable } from './verdict-words.js';
 

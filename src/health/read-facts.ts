@@ -1,6 +1,6 @@
 import type { QuarantineEntry } from '../archive/quarantine/quarantine-store.js';
 import type { SourceScope } from '../domain/rights.js';
-import type { FailurePage, LedgerView } from '../ledger-view/ledger-view.js';
+import type { FailurePage, LedgerView } from '../ledger/read/ledger-view.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
 import type { OldestOpen, ReceiverFacts, VerdictFacts } from './health-verdict.js';
 import type { Issue } from './issues.js';

@@ -35,14 +35,17 @@ export function rollupKey(hour: string, n: number): string {
   return `${ROLLUPS_FOLDER}${hour}${fileNumber(n)}.json`;
 }
 
-/** Key of the n-th rollup of a day; `day` is `YYYY-MM-DD`. */
-export function dailyRollupKey(day: string, n: number): string {
-  return `${DAILY_ROLLUPS_FOLDER}dt=${day}/${fileNumber(n)}.json`;
+/** Key of the rollup of a day; `day` is `YYYY-MM-DD`. */
+export function dailyRollupKey(day: string): string {
+  return `${DAILY_ROLLUPS_FOLDER}dt=${day}/${fileNumber(1)}.json`;
 }
 
-export function compactionPlanKey(hour: string, n: number): string {
-  return `${COMPACTION_FOLDER}${hour}${fileNumber(n)}.json`;
+export function compactionPlanKey(hour: string): string {
+  return `${COMPACTION_FOLDER}${hour}plan.json`;
 }
+
+/** How far the ledger is compacted. */
+export const COMPACTION_STATE = `${COMPACTION_FOLDER}state.json`;
 
 /** File numbers have at least four digits, so that names sort by them. */
 function fileNumber(n: number): string {

@@ -1,45 +1,39 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import type { JobEvent } from '../events/receiver-event.js';
-import { readFinishedFiles } from '../ledger/compact/hour-files.js';
+import { createCoverage } from '../ledger/compact/covered-numbers.js';
+import { readHourFiles } from '../ledger/compact/hour-files.js';
 import { openLedgerFile } from '../ledger/compact/open-ledger-file.js';
-import { LEDGER_PARQUET_FOLDER } from '../ledger/ledger-keys.js';
-import { readSegment } from '../ledger/ledger-reader.js';
+import type { Rollup } from '../ledger/compact/rollup.js';
+import { readSegment } from '../ledger/read-segment.js';
+import { segmentKey } from '../ledger/segment-key.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { announcedAs } from './announcements.js';
-import { partitionOf } from './follow/hour-folders.js';
 import type { WaitingEvent } from './outbox-state.js';
 
-/** Makes a waiting event again of its ledger line; null when the line is gone. Throws as the store does. */
+/** The event that waits, read from the ledger; null when the line is gone. Throws as the store does. */
 export async function findEvent(store: ObjectStore, waiting: WaitingEvent): Promise<JobEvent | null> {
-  const { id, hour, part, receivedAt } = waiting;
-  for await (const line of linesOf(store, hour, part, Date.parse(receivedAt))) {
-    const event = line.receivedAt === receivedAt ? await announcedAs(store, line, id) : null;
+  for await (const line of linesOf(store, waiting)) {
+    const event = line.receivedAt === waiting.receivedAt ? await announcedAs(store, line, waiting.id) : null;
     if (event !== null) return event;
   }
   return null;
 }
 
-async function* linesOf(
-  store: ObjectStore,
-  hour: string,
-  part: string,
-  receivedAt: number,
-): AsyncGenerator<LedgerLine> {
-  if (part.endsWith('.parquet')) {
-    return yield* fileLines(store, `${LEDGER_PARQUET_FOLDER}${hour}${part}`, receivedAt);
-  }
-  const segment = await readSegment(store, `${partitionOf(hour)}${part}.ndjson`);
+async function* linesOf(store: ObjectStore, { hour, part }: WaitingEvent): AsyncGenerator<LedgerLine> {
+  const [writer = '', number] = part.split('~');
+  const place = number === undefined ? null : { hour, writer, number: Number(number) };
+  const segment = place && (await readSegment(store, segmentKey(place)));
   if (segment !== null) return yield* segment.entries.map(({ line }) => line);
-  for (const { parquetKey, segments } of await readFinishedFiles(store, hour)) {
-    if (parquetKey !== null && segments.includes(`${part}.ndjson`)) {
-      yield* fileLines(store, parquetKey, receivedAt);
-    }
+  const { rollups } = await readHourFiles(store, hour);
+  for (const rollup of rollups) {
+    const hasLine = place === null ? rollup.n === Number(part) : createCoverage([rollup])(place);
+    if (hasLine) yield* fileLines(store, rollup);
   }
 }
 
-async function* fileLines(store: ObjectStore, key: string, receivedAt: number): AsyncGenerator<LedgerLine> {
-  const file = await openLedgerFile(store, key);
-  for (const [index, group] of file?.rowGroups.entries() ?? []) {
-    if (group.first <= receivedAt && receivedAt <= group.last) yield* (await file?.readLines(index)) ?? [];
+async function* fileLines(store: ObjectStore, { parquet }: Rollup): AsyncGenerator<LedgerLine> {
+  const file = parquet && (await openLedgerFile(store, parquet));
+  for (const index of file?.rowGroups.keys() ?? []) {
+    for (const { line } of (await file?.readLines(index)) ?? []) yield line;
   }
 }

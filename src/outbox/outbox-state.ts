@@ -1,18 +1,17 @@
 import type { Claimed } from '../store/lease-watch.js';
 import type { Attempt } from './dead-event.js';
-import type { SegmentRecordDocument } from './follow/segment-record.js';
 
 /** An event that failed and will be tried again, by reference: its content stays in the ledger. */
 export interface WaitingEvent {
   readonly id: string;
   /** Folder of the hour, e.g. `dt=2026-03-04/hour=05/`. */
   readonly hour: string;
-  /** Name of its segment, or of the Parquet file that it was read from. */
+  /** `<writer>~<number>` of its segment, or the number of the compacted file that it was read from. */
   readonly part: string;
   /** ISO 8601 of the ledger line. */
   readonly receivedAt: string;
-  /** Of the event; absent in states of older versions. */
-  readonly source?: string | null;
+  /** Of the event. */
+  readonly source: string | null;
   /** Milliseconds since the epoch. */
   readonly firstTriedAt: number;
   readonly nextTryAt: number;
@@ -23,28 +22,26 @@ export interface WaitingEvent {
   readonly ended?: 'rejected' | 'expired';
 }
 
-/** How far an hour is whose segments are followed by name. */
-export interface HourProgress extends SegmentRecordDocument {
-  /** Compacted files of the hour whose lines were all sent, and lines of the next one. */
+/** How far an hour was sent. */
+export interface HourProgress {
+  /** The last number of each writer. */
+  readonly writers: Readonly<Record<string, number>>;
+  /** Compacted files whose lines were all sent, and rows of the next one. */
   readonly files: number;
   readonly row: number;
-  /** When all names of the closed hour were last compared, in milliseconds since the epoch; null before. */
-  readonly comparedAt: number | null;
 }
 
 /** Where the sender of a subscriber is: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
 export interface OutboxState extends Claimed {
   readonly v: 1;
-  /** ISO 8601: deliveries that ended before are not announced. */
+  /** ISO 8601: what was written before is not announced. */
   readonly since: string;
-  /** Hours from this one on have not been begun. */
-  readonly next: string;
+  /** Folder of an hour: all before it were sent, but for those in `hours`. */
+  readonly before: string;
   readonly hours: Readonly<Record<string, HourProgress>>;
-  /** By day, for each hour the number of compacted files that were sent; such an hour is not in `hours`. */
-  readonly done: Readonly<Record<string, readonly number[]>>;
   readonly waiting: readonly WaitingEvent[];
-  /** Sources that the figures below cover. Empty: all, as when it is absent in states of older versions. */
-  readonly sources?: readonly string[];
+  /** Sources that the figures below cover. Empty: all. */
+  readonly sources: readonly string[];
   readonly sent: number;
   readonly retried: number;
   readonly dead: number;
@@ -62,7 +59,7 @@ export const MAX_STATE_BYTES = 4 * 1024 * 1024;
 const NO_FIGURES = { sent: 0, retried: 0, dead: 0, lastSentAt: null, lastFailure: null };
 
 /** The state of a subscriber that nobody has claimed yet. */
-export function newOutboxState(since: number, beginning: Pick<OutboxState, 'next' | 'done'>): OutboxState {
+export function newOutboxState(since: number, beginning: Pick<OutboxState, 'before' | 'hours'>): OutboxState {
   return {
     v: 1,
     claim: 0,
@@ -70,8 +67,8 @@ export function newOutboxState(since: number, beginning: Pick<OutboxState, 'next
     heartbeatAt: null,
     since: new Date(since).toISOString(),
     ...beginning,
-    hours: {},
     waiting: [],
+    sources: [],
     ...NO_FIGURES,
     openSince: null,
     oldestUnsent: null,
@@ -86,14 +83,12 @@ export function newOutboxState(since: number, beginning: Pick<OutboxState, 'next
  */
 export function ofPresentSources(state: OutboxState, sources: readonly string[]): OutboxState {
   if (sources.length === 0) return { ...state, sources };
-  const counted = state.sources ?? [];
+  const counted = state.sources;
   const areOthersCounted = counted.length === 0 || counted.some((source) => !sources.includes(source));
   return {
     ...state,
     sources,
-    waiting: state.waiting.filter(
-      ({ source }) => source === undefined || (source !== null && sources.includes(source)),
-    ),
+    waiting: state.waiting.filter(({ source }) => source !== null && sources.includes(source)),
     ...(areOthersCounted && NO_FIGURES),
   };
 }

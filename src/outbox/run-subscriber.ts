@@ -4,9 +4,8 @@ import type { JobEvent } from '../events/receiver-event.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAnnouncements } from './announcements.js';
-import { endedSince } from './ended-since.js';
 import { findEvent } from './find-event.js';
-import { createLedgerFollower, type FollowerOptions } from './follow/ledger-follower.js';
+import { createLedgerFollower } from './follow/ledger-follower.js';
 import { isRepetition, isWanted } from './job-event.js';
 import type { SenderObserver } from './outbox-observer.js';
 import type { OutboxState } from './outbox-state.js';
@@ -30,7 +29,7 @@ export interface OutboxTimes {
 
 export const OUTBOX_TIMES: OutboxTimes = { poll: 5_000, busyPoll: 1_000, save: 2_000, heartbeat: 10_000 };
 
-export interface SubscriberRunOptions extends Pick<FollowerOptions, 'closedAfter'> {
+export interface SubscriberRunOptions {
   readonly name: string;
   readonly subscriber: Subscriber;
   readonly store: ObjectStore;
@@ -108,7 +107,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     const ordered = [...lines].sort((a, b) => Number(isRepetition(a)) - Number(isRepetition(b)));
     try {
       for (const line of ordered) {
-        const event = endedSince(line, since) ? await announcements.of(line) : null;
+        const event = await announcements.of(line);
         if (event !== null) events.push(event);
       }
       const tasks = events

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { takeOver } from '../store/take-over.js';
-import { beginningOf } from './follow/beginning-of.js';
+import { beginningOf } from './follow/ledger-follower.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { newOutboxState, type OutboxState, ofPresentSources } from './outbox-state.js';
 import { createOutboxStore } from './outbox-store.js';
@@ -24,7 +24,7 @@ export interface SubscriberWatch {
 }
 
 export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatch {
-  const { name, subscriber, store, owner, observer, lease = LEASE, clock, closedAfter, times } = options;
+  const { name, subscriber, store, owner, observer, lease = LEASE, clock, times } = options;
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
   const states = createOutboxStore(store, name);
@@ -61,8 +61,8 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
   }
 
   async function begin(): Promise<OutboxState> {
-    const since = clock();
-    return newOutboxState(since, await beginningOf(store, since, closedAfter));
+    const beginning = await beginningOf(store, clock());
+    return newOutboxState(clock(), beginning);
   }
 
   async function watch(): Promise<void> {

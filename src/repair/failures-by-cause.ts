@@ -1,6 +1,6 @@
 import { causeOf, type FailureCause, failureCauses } from '../domain/failure-causes.js';
-import type { FailureLine, FailurePage, LedgerView } from '../ledger-view/ledger-view.js';
-import type { FailureQuery } from '../ledger-view/open-failures.js';
+import type { FailureQuery } from '../ledger/read/failures/open-failures.js';
+import type { FailureLine, FailurePage, LedgerView } from '../ledger/read/ledger-view.js';
 
 type View = Pick<LedgerView, 'openFailures'>;
 

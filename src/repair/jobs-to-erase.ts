@@ -4,8 +4,8 @@ import { isErased } from '../archive/erasure.js';
 import { quarantinedBodies } from '../archive/quarantine/quarantined-bodies.js';
 import { type DeliveryContext, hasContextValue } from '../domain/context.js';
 import type { LedgerLine } from '../domain/delivery.js';
-import type { DeliveryQuery } from '../ledger-view/delivery-query.js';
-import type { LedgerView } from '../ledger-view/ledger-view.js';
+import type { DeliveryQuery } from '../ledger/read/delivery-query.js';
+import type { LedgerView } from '../ledger/read/ledger-view.js';
 import type { ObjectStore } from '../store/object-store.js';
 
 export interface JobSearchParts {

@@ -1,6 +1,6 @@
 import { isErased } from '../archive/erasure.js';
 import type { JobEvent } from '../events/receiver-event.js';
-import type { DeliveryPage, LedgerView } from '../ledger-view/ledger-view.js';
+import type { DeliveryPage, LedgerView } from '../ledger/read/ledger-view.js';
 import { type EventFilter, jobEventOf } from '../outbox/job-event.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -11,7 +11,7 @@ export interface NotifyParts {
   readonly outbox: Pick<Outbox, 'statuses' | 'countDeadEvents' | 'deadEvents' | 'deadEvent' | 'send'>;
   /** What each configured subscriber asks for. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;
-  readonly view: Pick<LedgerView, 'rows' | 'deliveries'>;
+  readonly view: Pick<LedgerView, 'lines' | 'deliveries'>;
   readonly store: ObjectStore;
 }
 
@@ -57,15 +57,21 @@ export async function notifyItem(
   return failure(isTemporary(status) ? 'failed' : 'rejected', `${subscriber} answered ${status}.`, jobId);
 }
 
+/** Milliseconds that clocks differ, and from the receipt of a delivery until its line is written. */
+const CLOCKS = 15 * 60_000;
+const LONGEST = 86_400_000;
+
 async function findEvent(
   { outbox, view, store }: NotifyParts,
   { subscriber, receivedAt, eventId, jobId }: NotifyItem,
 ): Promise<JobEvent | null> {
   if (receivedAt === 'dead') return (await outbox.deadEvent(subscriber, eventId))?.event ?? null;
-  const until = new Date(Date.parse(receivedAt) + 1).toISOString();
+  const received = Date.parse(receivedAt);
+  const since = new Date(received - CLOCKS).toISOString();
+  const until = new Date(received + LONGEST).toISOString();
   let cursor: string | null = null;
   do {
-    const range = { job: jobId, since: receivedAt, until, limit: 500 };
+    const range = { job: jobId, since, until, limit: 500 };
     const page: DeliveryPage = await view.deliveries(cursor === null ? range : { ...range, cursor });
     for (const line of page.deliveries) {
       const event = line.deliveryId === eventId ? jobEventOf(line, store.location) : null;

@@ -1,7 +1,6 @@
 import { Problem } from '../domain/problem.js';
 import { areInScope } from '../domain/rights.js';
 import type { JobEvent } from '../events/receiver-event.js';
-import { linesOf } from '../ledger-view/ledger-row.js';
 import { isWanted, jobEventOf } from '../outbox/job-event.js';
 import { formatNotifyItem, type NotifyParts } from './notify-item.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
@@ -64,9 +63,9 @@ async function* ledgerEvents(
   const named = jobs === undefined ? null : new Set(jobs);
   // The ledger finds one job without reading all lines of the time.
   const job = jobs?.length === 1 ? jobs[0] : undefined;
-  for await (const rows of view.rows({ ...filters, job, scope: scopeOf(selector) })) {
-    const chosen = named === null ? rows : rows.filter((row) => row.job !== null && named.has(row.job));
-    for (const line of linesOf(chosen)) {
+  for await (const lines of view.lines({ ...filters, job, scope: scopeOf(selector) })) {
+    for (const line of lines) {
+      if (named !== null && !(line.jobId !== null && named.has(line.jobId))) continue;
       const event = jobEventOf(line, store.location);
       if (event !== null && filter !== undefined && isWanted(event, filter)) yield event;
     }

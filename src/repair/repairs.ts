@@ -1,7 +1,7 @@
 import type { Archive } from '../archive/archive.js';
 import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
+import { createLedgerView, type LedgerView } from '../ledger/read/ledger-view.js';
 import type { Ledger } from '../ledger/write/ledger.js';
-import { createLedgerView, type LedgerView } from '../ledger-view/ledger-view.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import type { ObjectStore } from '../store/object-store.js';

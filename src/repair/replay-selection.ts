@@ -1,8 +1,8 @@
 import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { Problem } from '../domain/problem.js';
 import { isInScope } from '../domain/rights.js';
-import { instantOf } from '../ledger-view/delivery-query.js';
-import type { LedgerView } from '../ledger-view/ledger-view.js';
+import { instantOf } from '../ledger/read/delivery-query.js';
+import type { LedgerView } from '../ledger/read/ledger-view.js';
 import { failuresOf, jobsOf } from './failures-by-cause.js';
 import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
@@ -11,7 +11,7 @@ import type { ReplayStore } from './replay-store.js';
 
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
-  readonly view: Pick<LedgerView, 'rows' | 'openFailures'>;
+  readonly view: Pick<LedgerView, 'lines' | 'openFailures'>;
   readonly quarantine: Pick<QuarantineStore, 'entries' | 'request'>;
   readonly notify: NotifyParts;
 }
@@ -87,10 +87,10 @@ async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): P
   }
   const named = jobs === undefined ? null : new Set(jobs);
   const bytes = new Map<string, number>(filtered ? [] : [...(named ?? [])].map((job) => [job, 0]));
-  for await (const rows of view.rows({ ...filters, scope: scopeOf(selector) })) {
-    for (const { job, bytes: size } of rows) {
-      if (job === null || (named !== null && !named.has(job))) continue;
-      bytes.set(job, Math.max(bytes.get(job) ?? 0, size));
+  for await (const lines of view.lines({ ...filters, scope: scopeOf(selector) })) {
+    for (const { jobId, bytes: size } of lines) {
+      if (jobId === null || (named !== null && !named.has(jobId))) continue;
+      bytes.set(jobId, Math.max(bytes.get(jobId) ?? 0, Number(size) || 0));
     }
     if (bytes.size > MAX_REPLAY_ITEMS) break;
   }

@@ -1,5 +1,5 @@
 import { mkdtempSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -25,10 +25,11 @@ beforeAll(async () => {
   putSegment(store, daysAgo(4), [ledgerLine({ receivedAt: daysAgo(4) })]);
   // Its segment was deleted, so that memory begins after it.
   const removed = ledgerLine({ receivedAt: daysAgo(3) });
-  await putRollup(store, removed.receivedAt, 1, [removed], ['removed.ndjson']);
-  for (const [name, { body }] of store.objects) {
+  await putRollup(store, removed.receivedAt, 1, [removed]);
+  for (const [name, { body, modifiedAt }] of store.objects) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), body);
+    await utimes(join(folder, name), modifiedAt, modifiedAt);
   }
 });
 afterAll(() => rm(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readLedger } from '../../src/ledger/ledger-reader.js';
+import { readLines } from '../../src/ledger/read/read-lines.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
 import { createCanary } from '../../src/observe/canary.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
@@ -31,7 +31,7 @@ describe('ledger on files', () => {
     await Promise.all(ledgers.map((ledger) => ledger.close()));
 
     const found: string[] = [];
-    for await (const line of readLedger(store)) found.push(JSON.stringify(line));
+    for await (const line of readLines(store)) found.push(JSON.stringify(line));
     expect(found.sort()).toEqual(lines.map((line) => JSON.stringify(line)).sort());
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Health } from '../../src/admin/api/answers/health.js';
-import type { FailurePage } from '../../src/ledger-view/ledger-view.js';
+import type { FailurePage } from '../../src/ledger/read/ledger-view.js';
 import { writeBurst } from '../support/ledger/write-burst.js';
 import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

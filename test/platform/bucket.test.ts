@@ -111,11 +111,11 @@ describe('k8s/s3/bucket-policy.json', () => {
   it.each([
     ['an artefact', `${jobFolder('', 'j1')}data`],
     ['an artefact of a source with a prefix', `${jobFolder('team/', 'j1')}data`],
-    ['the ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],
+    ['the ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x~00000001.ndjson`],
     ['a quarantined body', `${quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')}body`],
     ['a Parquet file of the ledger', parquetKey('dt=2026-01-31/hour=00/', 1)],
     ['a rollup', rollupKey('dt=2026-01-31/hour=00/', 1)],
-    ['a daily rollup', dailyRollupKey('2026-01-31', 1)],
+    ['a daily rollup', dailyRollupKey('2026-01-31')],
     ['a report of verify', verifyReportKey('2026-01-31T00:00:00Z')],
   ])('denies overwriting %s, also below a prefix of the store', (_, key) => {
     expect(isGuarded(key)).toBe(true);
@@ -152,7 +152,7 @@ describe('k8s/s3/lifecycle.json', () => {
     ['ledger', ledgerPartition('2026-01-31T00:00:00Z')],
     ['ledger-parquet', parquetKey('dt=2026-01-31/hour=00/', 1)],
     ['rollups', rollupKey('dt=2026-01-31/hour=00/', 1)],
-    ['rollups-daily', dailyRollupKey('2026-01-31', 1)],
+    ['rollups-daily', dailyRollupKey('2026-01-31')],
     ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
     ['canaries-of-gone-replicas', '.canary/replica'],
   ])('the rule %s covers the keys it is meant for', (id, key) => {

@@ -178,7 +178,7 @@ describe('two processes on one host', () => {
     readdirSync(path.join(store, 'ledger'), { recursive: true })
       .map(String)
       .filter((file) => file.endsWith('.ndjson'))
-      .map((file) => path.basename(file, '.ndjson').slice(27));
+      .map((file) => path.basename(file).slice(27).split('~')[0]);
 
   it('run the installed command', () => {
     const version = execFileSync(path.join(prefix, 'bin/transcript-receiver'), ['--version'], {

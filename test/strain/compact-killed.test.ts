@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../src/domain/delivery.js';
 import { compact } from '../../src/ledger/compact/compact.js';
-import { readLedger } from '../../src/ledger/ledger-reader.js';
+import { readLines } from '../../src/ledger/read/read-lines.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
 import { listKeys, readCompactedLedger, sortedTexts } from '../support/ledger/compacted-ledger.js';
@@ -59,14 +59,13 @@ describe('processes that compact and are killed', () => {
       const keepSegments = round < ROUNDS / 2 ? null : DAY;
       await Promise.all([1, 2, 3].map(() => compactAndDie({ ...options, keepSegments })));
       const seen: LedgerLine[] = [];
-      for await (const line of readLedger(store)) seen.push(line);
+      for await (const line of readLines(store)) seen.push(line);
       expect(sortedTexts(seen)).toEqual(sortedTexts(lines));
     }
 
     const parts = {
       store,
       clock: () => Date.now() + AHEAD,
-      closedAfter: 0,
       keepSegments: DAY,
       planTimeout: 0,
     };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { RefusalCounts } from '../../archive/read-refusal-counts.js';
 import { isInScope } from '../../domain/rights.js';
-import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
-import type { FreshView } from '../../ledger-view/fresh-view.js';
-import type { LedgerView } from '../../ledger-view/ledger-view.js';
-import { listRefusals } from '../../ledger-view/refusal-list.js';
+import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
+import type { FreshView } from '../../ledger/read/fresh-view.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import { textInput } from '../../text/read-input.js';
+import { listRefusals } from '../refusals/list-refusals.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from './answers/deliveries.js';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { instantOf } from '../../ledger-view/delivery-query.js';
-import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
-import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import { instantOf } from '../../ledger/read/delivery-query.js';
+import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import type { AcknowledgeParts } from '../../repair/acknowledge-job.js';
 import { acknowledgeJobs } from '../../repair/acknowledge-jobs.js';
 import { failuresByCause, failuresOf, jobsOf } from '../../repair/failures-by-cause.js';

@@ -1,7 +1,7 @@
 import type { SourceScope } from '../../domain/rights.js';
-import { type FilterNames, namesInScope } from '../../ledger-view/filter-names.js';
-import type { FreshView } from '../../ledger-view/fresh-view.js';
-import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import { type FilterNames, namesInScope } from '../../ledger/read/filter-names.js';
+import type { FreshView } from '../../ledger/read/fresh-view.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import { instantInput, whole } from '../../text/read-input.js';
 import { type HealthParts, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';

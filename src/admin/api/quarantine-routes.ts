@@ -5,8 +5,8 @@ import { CHECKS_PER_PAGE, type QuarantineStore } from '../../archive/quarantine/
 import { Problem } from '../../domain/problem.js';
 import { QUARANTINE_STATES } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
-import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import { previewOf, type TrialDecoder } from '../../repair/decode-quarantined.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { textInput } from '../../text/read-input.js';

@@ -6,8 +6,8 @@ import type { RetentionView } from '../../archive/retention/retention-view.js';
 import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { openFailure } from '../../domain/failure-rules.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { FreshView } from '../../ledger-view/fresh-view.js';
-import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import type { FreshView } from '../../ledger/read/fresh-view.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
@@ -62,9 +62,9 @@ export async function inspectJob(
   const alone = found.length === 0 && recent.length === 0;
   const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
   const { lines, searchedBackTo, faults } = await parts.history.search(jobId, {
-    receivedAt: [
-      ...found.flatMap(({ info }) => info.metadata['received-at'] ?? []),
-      ...bodies.flatMap(({ receivedAt }) => receivedAt ?? []),
+    storedAt: [
+      ...found.map(({ info }) => info.modifiedAt.getTime()),
+      ...bodies.flatMap(({ receivedAt }) => (receivedAt === null ? [] : Date.parse(receivedAt))),
     ],
     isKnown:
       scope === null ? !alone || bodies.length > 0 || mark !== null : isAnyInScope(found, recent, scope),
@@ -129,7 +129,7 @@ export async function jobExtent(parts: InspectParts, jobId: string, scope: Sourc
   ]);
   const recent = await recentLines(parts, jobId);
   const isKnown = isAnyInScope(found, recent, scope);
-  const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown, scope });
+  const { lines } = await parts.history.search(jobId, { storedAt: [], isKnown, scope });
   const known = [
     ...sourcesOf(found, [...recent, ...lines]),
     ...(await sourcesOfBodies(parts, bodies, scope)),
@@ -183,7 +183,7 @@ export async function isKnownHere(parts: InspectParts, jobId: string): Promise<b
   await parts.fresh();
   const { deliveries } = await parts.view.deliveries({ job: jobId, limit: 1 });
   if (deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0) return true;
-  const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown: false, scope: null });
+  const { lines } = await parts.history.search(jobId, { storedAt: [], isKnown: false, scope: null });
   return lines.length > 0;
 }
 

@@ -1,6 +1,6 @@
 import { isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
 
 /** What the ledger holds of a job before the lines in memory, as far as it was searched. */
 interface JobLines {
@@ -14,8 +14,8 @@ interface JobLines {
 
 /** What is known of a job besides the ledger. */
 interface JobTraces {
-  /** Instants (ISO 8601) at which lines are likely: their hours are searched first. */
-  readonly receivedAt: readonly string[];
+  /** Instants after which lines were probably written, in milliseconds since the epoch: those minutes are searched first. */
+  readonly storedAt: readonly number[];
   /** Whether anything is known: then the last 30 days are enough. */
   readonly isKnown: boolean;
   /** Lines of other sources do not make the job known: the time of an answer must not reveal it. */
@@ -39,16 +39,19 @@ const KEPT = 5 * 60_000;
  * `GET deliveries` lists those.
  */
 const MAX_LINES = 500;
-const HOUR = 3_600_000;
-const MAX_HOURS = 24;
+const MINUTE = 60_000;
+/** A line is written after what it records is stored, by the store's own clock. */
+const LIKELY = { before: MINUTE, after: 5 * MINUTE };
+const MAX_RANGES = 24;
 const BEGIN = '1970-01-01T00:00:00.000Z';
-const USUAL_DAYS = 30 * 24 * HOUR;
+const USUAL_DAYS = 30 * 24 * 60 * MINUTE;
 
 interface Search {
   readonly begunAt: number;
   readonly lines: Map<string, LedgerLine>;
   readonly accesses: Map<string, LedgerLine>;
-  readonly hours: Set<number>;
+  /** Instants around which it was searched. */
+  readonly instants: Set<number>;
   readonly faults: Set<string>;
   cursor: string | null | undefined;
   searchedBackTo: string | null;
@@ -68,7 +71,7 @@ export function createJobHistory(
       begunAt: clock(),
       lines: new Map(),
       accesses: new Map(),
-      hours: new Set(),
+      instants: new Set(),
       faults: new Set(),
       cursor: undefined,
       searchedBackTo: new Date(clock()).toISOString(),
@@ -81,15 +84,15 @@ export function createJobHistory(
     return begun;
   }
 
-  async function searchHours(jobId: string, one: Search, receivedAt: readonly string[]): Promise<void> {
-    const likely = new Set(receivedAt.flatMap((at) => (isUnseen(one, at) ? hourOf(at) : [])));
-    for (const hour of [...likely].filter((start) => !one.hours.has(start)).slice(0, MAX_HOURS)) {
-      const range = { since: iso(hour), until: iso(hour + HOUR) };
+  async function searchLikely(jobId: string, one: Search, storedAt: readonly number[]): Promise<void> {
+    const likely = storedAt.filter((time) => isUnseen(one, time) && !one.instants.has(time));
+    for (const time of likely.slice(0, MAX_RANGES)) {
+      const range = { since: iso(time - LIKELY.before), until: iso(time + LIKELY.after) };
       const query = { job: jobId, limit: MAX_LINES, without: 'accesses', ...range } as const;
       const page = await view.deliveries(query);
       add(one, page);
       if (page.nextCursor !== null) return;
-      one.hours.add(hour);
+      one.instants.add(time);
     }
   }
 
@@ -112,7 +115,7 @@ export function createJobHistory(
   return {
     async search(jobId, traces) {
       const one = searchFor(jobId);
-      one.running ??= searchHours(jobId, one, traces.receivedAt)
+      one.running ??= searchLikely(jobId, one, traces.storedAt)
         .then(() => searchOn(jobId, one, traces))
         .finally(() => {
           one.running = null;
@@ -139,13 +142,8 @@ function add({ lines, accesses, faults }: Search, found: FoundLines): void {
   for (const fault of found.faults) faults.add(fault);
 }
 
-function isUnseen({ searchedBackTo }: Search, at: string): boolean {
-  return searchedBackTo !== null && at < searchedBackTo;
-}
-
-function hourOf(instant: string): number[] {
-  const time = Date.parse(instant);
-  return Number.isNaN(time) ? [] : [Math.floor(time / HOUR) * HOUR];
+function isUnseen({ searchedBackTo }: Search, time: number): boolean {
+  return searchedBackTo !== null && time < Date.parse(searchedBackTo) + LIKELY.after;
 }
 
 function iso(time: number): string {

@@ -5,10 +5,10 @@ import { collectLastAccepted } from './last-accepted.js';
 import type { Rollup, RollupHead } from './rollup.js';
 import { createRollupGroups } from './rollup-groups.js';
 
-/** Adds the lines of a file up, in bounded memory. */
+/** Adds the lines of a file up. */
 export interface RollupBuilder {
-  /** Lines come in the order of the file. */
-  add(line: LedgerLine): void;
+  /** Lines come in the order of the file; `writtenAt` is in milliseconds since the epoch. */
+  add(line: LedgerLine, writtenAt: number): void;
   finish(head: RollupHead): Rollup;
 }
 
@@ -17,13 +17,13 @@ export function buildRollup(): RollupBuilder {
   const lastAccepted = collectLastAccepted();
   const attention = collectAttention();
   let rows = 0;
-  let firstReceivedAt: string | null = null;
-  let lastReceivedAt: string | null = null;
+  let first: number | null = null;
+  let last: number | null = null;
   return {
-    add(line) {
+    add(line, writtenAt) {
       rows += 1;
-      firstReceivedAt ??= line.receivedAt;
-      lastReceivedAt = line.receivedAt;
+      first ??= writtenAt;
+      last = writtenAt;
       const names = {
         source: nameOrNull(line.source),
         region: nameOrNull(line.region),
@@ -32,7 +32,7 @@ export function buildRollup(): RollupBuilder {
         outcome: line.outcome,
       };
       const duration = line.origin === 'callback' ? numberOf(line.durationMs) : null;
-      groups.add(tenMinutesOf(line.receivedAt), names, {
+      groups.add(tenMinutesOf(writtenAt), names, {
         lines: 1,
         bytes: numberOf(line.bytes),
         durations: duration === null ? [] : [[String(durationBucket(duration)), 1]],
@@ -41,17 +41,15 @@ export function buildRollup(): RollupBuilder {
       lastAccepted.add(line);
       attention.add(line);
     },
-    finish: ({ segments, ...head }) => ({
+    finish: (head) => ({
       v: 1,
       ...head,
       rows,
-      firstReceivedAt,
-      lastReceivedAt,
+      first: isoOrNull(first),
+      last: isoOrNull(last),
       slots: groups.slots().map(({ slot, groups: all }) => ({ minute: slot, groups: all })),
       lastAccepted: lastAccepted.result(),
       ...attention.result(),
-      // Last, because `readRollupFigures` stops before it.
-      segments,
     }),
   };
 }
@@ -65,6 +63,10 @@ function numberOf(value: unknown): number {
   return Number.isFinite(value) ? Math.max(0, Number(value)) : 0;
 }
 
-function tenMinutesOf(receivedAt: string): number {
-  return Math.floor(Number(receivedAt.slice(14, 16)) / 10) * 10;
+function isoOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+function tenMinutesOf(time: number): number {
+  return Math.floor(new Date(time).getUTCMinutes() / 10) * 10;
 }

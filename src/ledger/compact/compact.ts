@@ -1,21 +1,48 @@
-import type { ObjectStore } from '../../store/object-store.js';
+import { StoreError } from '../../store/object-store.js';
 import { cooperativeYield } from '../../time/cooperative-yield.js';
-import { COMPACTION_FOLDER, DAILY_ROLLUPS_FOLDER, LEDGER_FOLDER, ROLLUPS_FOLDER } from '../ledger-keys.js';
-import { type CompactionRun, compactDay, type LedgerDay } from './compact-day.js';
+import { HOUR, hourAt, isWhole, startOfHour } from '../hours.js';
+import { LEDGER_FOLDER } from '../ledger-keys.js';
+import { compactHour } from './compact-hour.js';
 import type { CompactionParts } from './compaction-parts.js';
 import { type CompactionReport, createCompactionReport } from './compaction-report.js';
+import { type CompactionState, readCompactionState, saveCompactionState } from './compaction-state.js';
+import { countOf } from './covered-numbers.js';
+import { endSegments } from './end-segments.js';
+import { LedgerFileError } from './ledger-file-error.js';
+import { type LedgerDay, listDays } from './list-hours.js';
 import type { Rollup } from './rollup.js';
+import { writeDailyRollup } from './write-daily-rollup.js';
 
 export interface CompactOptions {
-  /** Looks for late segments in every hour that ends later; default: in recent hours only. */
+  /** Looks at every hour from this one on, compacted or not; default: from where the last run has come to. */
   readonly since?: Date | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with every file that this run finished, and the report so far. */
   readonly onFile?: ((rollup: Rollup, report: CompactionReport) => void) | undefined;
 }
 
+interface CompactionRun {
+  readonly parts: CompactionParts;
+  /** The store's time, in milliseconds since the epoch; the same for the whole run. */
+  readonly now: number;
+  readonly signal: AbortSignal | undefined;
+  readonly report: CompactionReport;
+  /** Called with every file that the run finished. */
+  readonly onFile: (rollup: Rollup) => void;
+  /** Hours that failed in a row. */
+  failures: number;
+  /** The first hour that is not complete: the next run begins with it. */
+  stopsAt: string | null;
+}
+
+const DAY = 24 * HOUR;
+/** A store that fails that often in a row is not asked for the other hours. */
+const MAX_FAILURES = 5;
+/** Enough to repair from. */
+const MAX_FAULTS = 100;
+
 /**
- * Compacts the closed hours of the ledger, oldest first, sums up days, and deletes segments as `keepSegments` says. Any
+ * Compacts the hours of the ledger that are whole, oldest first, sums up days, and deletes segments as `keepSegments` says. Any
  * number of processes may do so at once and be killed at any point: the next run continues. Never throws: what failed is
  * in the report.
  */
@@ -31,67 +58,139 @@ export async function compact(
       return pause();
     },
   };
-  const now = parts.clock();
-  const report = createCompactionReport(now);
-  const run: CompactionRun = {
-    parts,
-    now,
-    since: since?.getTime() ?? null,
-    signal,
-    report,
-    failures: 0,
-    onFile(rollup) {
-      report.files += 1;
-      report.lines += rollup.rows;
-      report.segments += rollup.segments.length;
-      report.broken += rollup.broken;
-      report.newer += rollup.newer;
-      onFile?.(rollup, report);
-    },
-  };
+  const report = createCompactionReport(parts.clock());
   try {
-    for (const day of await listDays(parts.store)) {
-      signal?.throwIfAborted();
-      await compactDay(run, day);
-    }
+    const state = await readCompactionState(parts.store);
+    const run: CompactionRun = {
+      ...{ parts, signal, report, failures: 0, stopsAt: null },
+      now: parts.clock() + (parts.store.clockOffset?.() ?? 0),
+      onFile: (rollup) => countFile(report, rollup, onFile),
+    };
+    const first = since === undefined ? state.before : hourAt(since.getTime());
+    const from = first < state.before ? { before: first, last: null } : state;
+    const reached = await compactHours(run, from);
+    if (reached.before > state.before) await saveCompactionState(parts.store, reached);
+    await endOldSegments(run);
   } catch (error) {
     if (signal?.aborted) report.interrupted = true;
-    else report.faults.push({ hour: null, reason: error instanceof Error ? error.message : String(error) });
+    else report.faults.push({ hour: null, reason: messageOf(error) });
   }
   report.finishedAt = new Date(parts.clock()).toISOString();
   return report;
 }
 
-const DAY_FOLDER = /^dt=(\d{4}-\d\d-\d\d)\/$/;
-
-/** Oldest first. */
-async function listDays(store: ObjectStore): Promise<LedgerDay[]> {
-  const [withSegments, withRollups, withDailyRollup] = await Promise.all([
-    listDayNames(store, LEDGER_FOLDER),
-    listDayNames(store, ROLLUPS_FOLDER),
-    listDayNames(store, DAILY_ROLLUPS_FOLDER),
-  ]);
-  const planned = new Map<string, Set<string>>();
-  for await (const { key } of store.list(COMPACTION_FOLDER)) {
-    const hour = key.slice(COMPACTION_FOLDER.length, key.lastIndexOf('/') + 1);
-    const day = DAY_FOLDER.exec(hour.slice(0, hour.indexOf('/') + 1))?.[1];
-    if (day === undefined) continue;
-    planned.set(day, (planned.get(day) ?? new Set()).add(hour));
-  }
-  return [...new Set([...withSegments, ...withRollups, ...planned.keys()])].sort().map((name) => ({
-    name,
-    hasSegments: withSegments.has(name),
-    hasRollups: withRollups.has(name),
-    hasDailyRollup: withDailyRollup.has(name),
-    planned: planned.get(name) ?? new Set(),
-  }));
+function countFile(report: CompactionReport, rollup: Rollup, onFile: CompactOptions['onFile']): void {
+  report.files += 1;
+  report.lines += rollup.rows;
+  report.segments += countOf(rollup.writers);
+  report.broken += rollup.broken;
+  report.newer += rollup.newer;
+  onFile?.(rollup, report);
 }
 
-async function listDayNames(store: ObjectStore, folder: string): Promise<Set<string>> {
-  const names = new Set<string>();
-  for await (const key of store.folders(folder)) {
-    const name = DAY_FOLDER.exec(key.slice(folder.length))?.[1];
-    if (name !== undefined && !Number.isNaN(Date.parse(name))) names.add(name);
+/** Compacts every hour from a state on. Resolves to how far the ledger is compacted then. */
+async function compactHours(run: CompactionRun, from: CompactionState): Promise<CompactionState> {
+  let { before, last: previous } = from;
+  let last = previous;
+  for await (const day of listDays(run.parts.store, from.before)) {
+    for (const hour of day.hours.filter((each) => each >= from.before)) {
+      run.signal?.throwIfAborted();
+      if (!isWhole(hour, run.now)) return { before, last };
+      const isComplete = await lookAtHour(run, hour, previous);
+      previous = hour;
+      // The hours behind it are compacted as well, but the next run begins with this one.
+      if (!isComplete) run.stopsAt ??= hour;
+      if (run.stopsAt !== null) continue;
+      last = hour;
+      before = hourAfter(hour) ?? hour;
+    }
+    const end = Date.parse(day.name) + DAY;
+    if (!isWhole(hourAt(end - HOUR), run.now)) break;
+    if (run.stopsAt === null && (await sumUp(run, day))) before = hourAt(end);
+    else run.stopsAt ??= before;
   }
-  return names;
+  return { before, last };
+}
+
+/** The next hour of the same day: a day counts as done only when it is summed up. */
+function hourAfter(hour: string): string | null {
+  const next = hourAt(startOfHour(hour) + HOUR);
+  return next.startsWith(hour.slice(0, hour.indexOf('/'))) ? next : null;
+}
+
+/** Compacts what is left of an hour. Resolves to whether the hour is complete. */
+async function lookAtHour(run: CompactionRun, hour: string, previous: string | null): Promise<boolean> {
+  const { parts, report, signal } = run;
+  let files = 0;
+  const onFile = (rollup: Rollup) => {
+    if (files === 0) report.hours += 1;
+    files += 1;
+    run.onFile(rollup);
+  };
+  const onFault = (reason: string) => addFault(report, hour, reason);
+  let isComplete = false;
+  try {
+    const isDone = await attempt(run, hour, async () => {
+      isComplete = await compactHour(parts, hour, { previous, signal, onFile, onFault });
+    });
+    if (isDone && !isComplete) report.inProgress += 1;
+  } finally {
+    if (!isComplete) report.oldestOpen ??= new Date(startOfHour(hour)).toISOString();
+  }
+  return isComplete;
+}
+
+function sumUp(run: CompactionRun, { name, hours }: LedgerDay): Promise<boolean> {
+  return attempt(run, `dt=${name}/`, async () => {
+    if (await writeDailyRollup(run.parts.store, name, hours)) run.report.days += 1;
+  });
+}
+
+/** Deletes the segments of hours that ended long enough ago. */
+async function endOldSegments(run: CompactionRun): Promise<void> {
+  const { parts, report, signal, now } = run;
+  if (parts.keepSegments === null) return;
+  const onDeleted = () => {
+    report.deleted += 1;
+  };
+  for await (const { hours } of listDays(parts.store, '', [LEDGER_FOLDER])) {
+    for (const hour of hours) {
+      signal?.throwIfAborted();
+      if (now < startOfHour(hour) + HOUR + parts.keepSegments) return;
+      const onFault = (reason: string) => addFault(report, hour, reason);
+      await attempt(run, hour, () => endSegments(parts, hour, { signal, onDeleted, onFault }));
+    }
+  }
+}
+
+/**
+ * Resolves to whether it succeeded. What fails is in the report; the run continues. Throws only when the run was stopped or the store
+ * fails every time.
+ */
+async function attempt(run: CompactionRun, hour: string, work: () => Promise<void>): Promise<boolean> {
+  const { report, signal } = run;
+  try {
+    await work();
+    run.failures = 0;
+    return true;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    addFault(report, hour, messageOf(error));
+    // The store answered.
+    if (error instanceof LedgerFileError) run.failures = 0;
+    else run.failures += 1;
+    if (run.failures === MAX_FAILURES)
+      throw new StoreError('compact', `${MAX_FAILURES} hours failed in a row`);
+    return false;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Once: several steps of an hour can find the same damage. */
+function addFault({ faults }: CompactionReport, hour: string, reason: string): void {
+  if (faults.length >= MAX_FAULTS) return;
+  if (!faults.some((known) => known.hour === hour && known.reason === reason)) faults.push({ hour, reason });
 }

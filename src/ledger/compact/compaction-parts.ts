@@ -6,8 +6,6 @@ export interface CompactionParts {
   readonly store: ObjectStore;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Milliseconds from the end of an hour until no delivery of it can be running any more. */
-  readonly closedAfter: number;
   /** Milliseconds from the end of an hour until its compacted segments are deleted; null keeps them forever. */
   readonly keepSegments: number | null;
   /** Text of a compacted file in bytes. All of it is in memory while the file is made. Default 48 MiB. */

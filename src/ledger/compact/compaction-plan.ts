@@ -1,49 +1,91 @@
+import { randomUUID } from 'node:crypto';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { compactionPlanKey } from '../ledger-keys.js';
+import { type ListedSegment, listSegments } from '../list-segments.js';
+import { rangesOf } from './covered-numbers.js';
+import type { CoveredNumbers } from './rollup.js';
 
 /**
- * The claim on a file of an hour: which segments it covers. Created before the file and deleted after its rollup, by
- * conditional create, so that no two files cover one segment (docs/decisions/compaction.md).
+ * Which segments each file of an hour covers. Made once for an hour that is whole, by conditional create, and deleted after the last
+ * rollup, so that all processes make the same files (docs/decisions/compaction.md).
  */
 export interface CompactionPlan {
-  readonly n: number;
-  /** Names of the segments, without their folder. */
-  readonly segments: readonly string[];
+  readonly previous: string | null;
+  /** The first is of file 1. */
+  readonly files: readonly CoveredNumbers[];
 }
 
-/** The names of 20,000 segments, and a thousand ledger lines: a few megabytes. */
+export interface StoredPlan extends CompactionPlan {
+  /** Whether this call made it. */
+  readonly isOwn: boolean;
+  /** When the store wrote it. */
+  readonly createdAt: Date;
+}
+
+/** Far above the ranges of thousands of files. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Claims the n-th file of an hour. False when another plan of that number exists.
- *
- * @param owner unique; tells an own plan whose response was lost from another's
+ * The plan of an hour, which is made if there is none; null for an hour without segments, and for one that another process has finished
+ * meanwhile. Throws `StoreError`.
  */
-export async function createPlan(
+export async function claimPlan(
   store: ObjectStore,
   hour: string,
-  { n, segments }: CompactionPlan,
-  owner: string,
-): Promise<boolean> {
-  const key = compactionPlanKey(hour, n);
-  const body = Buffer.from(JSON.stringify({ v: 1, hour, owner, segments }));
-  if ((await store.create(key, body, DOCUMENT_HEADERS)) === 'created') return true;
-  const existing = await readDocument(store, key, MAX_DOCUMENT_BYTES);
-  return existing?.owner === owner;
+  previous: string | null,
+  fileBytes: number,
+): Promise<StoredPlan | null> {
+  const known = await readPlan(store, hour, null);
+  if (known !== null) return known;
+  const files = splitIntoFiles(await collectSegments(store, hour), fileBytes);
+  if (files.length === 0) return null;
+  const owner = randomUUID();
+  const body = Buffer.from(JSON.stringify({ v: 1, hour, owner, previous, files }));
+  await store.create(compactionPlanKey(hour), body, DOCUMENT_HEADERS);
+  return readPlan(store, hour, owner);
 }
 
-/** Null when the plan is missing: its rollup exists then. Throws `StoreError`. */
-export async function readPlan(store: ObjectStore, hour: string, n: number): Promise<CompactionPlan | null> {
-  const key = compactionPlanKey(hour, n);
-  // Read again: between the two calls a done plan can be claimed once more, for a moment.
-  for (let reads = 1; reads <= 3; reads += 1) {
-    const document = await readDocument(store, key, MAX_DOCUMENT_BYTES);
-    if (document?.v === 1 && Array.isArray(document.segments)) {
-      return { n, segments: document.segments.filter((name) => typeof name === 'string') };
-    }
-    if (document === null && (await store.head(key)) === null) return null;
+async function readPlan(store: ObjectStore, hour: string, owner: string | null): Promise<StoredPlan | null> {
+  const key = compactionPlanKey(hour);
+  const found = await store.head(key);
+  if (found === null) return null;
+  const document = await readDocument(store, key, MAX_DOCUMENT_BYTES);
+  if (document === null && (await store.head(key)) === null) return null;
+  if (document?.v !== 1 || !Array.isArray(document.files))
+    throw new StoreError('read', `${key} is no plan of a compaction, or one of a newer version`);
+  const previous = typeof document.previous === 'string' ? document.previous : null;
+  const isOwn = owner !== null && document.owner === owner;
+  return { previous, files: document.files, isOwn, createdAt: found.modifiedAt };
+}
+
+async function collectSegments(store: ObjectStore, hour: string): Promise<ListedSegment[]> {
+  const segments: ListedSegment[] = [];
+  const latest = new Map<string, number>();
+  for await (const { key: _, ...segment } of listSegments(store, hour)) {
+    // A file has consecutive numbers of each writer, whatever the clocks of a store's servers say.
+    const writtenAt = Math.max(segment.writtenAt, latest.get(segment.writer) ?? 0);
+    latest.set(segment.writer, writtenAt);
+    segments.push({ ...segment, key: '', writtenAt });
   }
-  // Its segments are unknown, so that any other file of the hour could repeat them.
-  throw new StoreError('read', `${key} is no plan of a compaction, or one of a newer version`);
+  return segments;
+}
+
+/** By the time they were written, so that a file is a part of the hour. */
+function splitIntoFiles(segments: ListedSegment[], fileBytes: number): CoveredNumbers[] {
+  const files: CoveredNumbers[] = [];
+  let file: ListedSegment[] = [];
+  let bytes = 0;
+  // The order of writers and numbers stays where times are equal.
+  for (const segment of segments.sort((a, b) => a.writtenAt - b.writtenAt)) {
+    if (file.length > 0 && bytes + segment.size > fileBytes) {
+      files.push(rangesOf(file));
+      file = [];
+      bytes = 0;
+    }
+    file.push(segment);
+    bytes += segment.size;
+  }
+  if (file.length > 0) files.push(rangesOf(file));
+  return files;
 }

@@ -1,17 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import { type Compressors, parquetRead, type RowGroup } from 'hyparquet';
 import type { ByteRange } from './file-checks.js';
-import { LEDGER_LAYOUTS, type LedgerColumn } from './ledger-columns.js';
-
-const [{ schema: EVERY_COLUMN }] = LEDGER_LAYOUTS;
-
-/** Upper bound of a page, far above the megabyte we write: a single value makes a page of its own. */
-const MAX_PAGE_BYTES = 128 * 1024 * 1024;
+import { LEDGER_SCHEMA, type LedgerColumn } from './ledger-columns.js';
 
 const compressors: Compressors = {
   GZIP(bytes, length) {
     if (length === 0) return new Uint8Array();
-    if (length > MAX_PAGE_BYTES) throw new Error(`a page of ${length} bytes`);
     return gunzipSync(bytes, { maxOutputLength: length });
   },
 };
@@ -36,7 +30,7 @@ export async function decodeColumn(
     },
     metadata: {
       version: 2,
-      schema: EVERY_COLUMN,
+      schema: LEDGER_SCHEMA,
       num_rows: group.num_rows,
       row_groups: [group],
       metadata_length: 0,

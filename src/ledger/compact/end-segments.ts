@@ -1,13 +1,16 @@
-import { LEDGER_FOLDER } from '../ledger-keys.js';
-import { isSegmentKey, readSegment } from '../ledger-reader.js';
+import { parquetKey, rollupKey } from '../ledger-keys.js';
+import { type ListedSegment, listSegments } from '../list-segments.js';
 import { readAhead } from '../read-ahead.js';
+import { readSegment } from '../read-segment.js';
 import type { CompactionParts } from './compaction-parts.js';
-import { type FinishedFile, readFinishedFiles } from './hour-files.js';
+import { createCoverage } from './covered-numbers.js';
+import { readHourFiles } from './hour-files.js';
 import { LedgerFileError } from './ledger-file-error.js';
 import { lineDigest, readDigests } from './line-digest.js';
+import type { Rollup } from './rollup.js';
 
 /**
- * Milliseconds from a rollup to the end of its segments: a reader that listed the rollups before this one was written
+ * Milliseconds from the last rollup of an hour to the end of its segments: a reader that listed the rollups before this one was written
  * reads them.
  */
 const READERS_GRACE = 3_600_000;
@@ -21,7 +24,7 @@ export interface EndSegmentsOptions {
 }
 
 /**
- * Deletes the segments of an hour whose every line was found in a file that was just read back. Segments with lines that
+ * Deletes the segments of a compacted hour whose every line was found in a file that was just read back. Segments with lines that
  * no file holds stay. Throws `StoreError`, and the signal's reason.
  */
 export async function endSegments(
@@ -30,19 +33,22 @@ export async function endSegments(
   { signal, onDeleted, onFault }: EndSegmentsOptions = {},
 ): Promise<void> {
   const { store, clock, concurrency = 16 } = parts;
-  const folder = `${LEDGER_FOLDER}${hour}`;
-  const existing = new Set<string>();
-  for await (const { key } of store.list(folder))
-    if (isSegmentKey(key)) existing.add(key.slice(folder.length));
-  for (const file of await readFinishedFiles(store, hour)) {
-    if (clock() - file.finishedAt.getTime() < READERS_GRACE) continue;
-    const names = file.segments.filter((name) => existing.has(name));
-    const replaced = await replacedSegments(parts, folder, file, names, signal).catch((error: unknown) => {
-      if (!(error instanceof FileFault)) throw error;
+  const { rollups, isCompacted, faults } = await readHourFiles(store, hour);
+  for (const { message } of faults) onFault?.(message);
+  if (!isCompacted) return;
+  const last = await store.head(rollupKey(hour, rollups.length));
+  if (last === null || clock() - last.modifiedAt.getTime() < READERS_GRACE) return;
+  const existing: ListedSegment[] = [];
+  for await (const segment of listSegments(store, hour)) existing.push(segment);
+  for (const rollup of rollups) {
+    const isCovered = createCoverage([rollup]);
+    const covered = existing.filter(isCovered).map(({ key }) => key);
+    const replaced = await replacedSegments(parts, rollup, covered, signal).catch((error: unknown) => {
+      if (!(error instanceof LedgerFileError)) throw error;
       onFault?.(error.message);
       return [];
     });
-    const deletions = readAhead(replaced, concurrency, (name) => store.delete(folder + name));
+    const deletions = readAhead(replaced, concurrency, (key) => store.delete(key));
     for await (const _ of deletions) {
       onDeleted?.();
       signal?.throwIfAborted();
@@ -50,41 +56,33 @@ export async function endSegments(
   }
 }
 
-/** The file cannot replace its segments. */
-class FileFault extends Error {}
-
-/** Names of the segments that hold nothing but lines that the file holds as well. */
+/** Keys of the segments that hold nothing but lines that the file holds as well. Throws `LedgerFileError` when it cannot replace them. */
 async function replacedSegments(
-  parts: CompactionParts,
-  folder: string,
-  { parquetKey, extent }: FinishedFile,
-  names: readonly string[],
+  { store, concurrency = 16, pause }: CompactionParts,
+  { hour, n, parquet }: Rollup,
+  keys: readonly string[],
   signal?: AbortSignal,
 ): Promise<string[]> {
-  const { store, concurrency = 16, pause } = parts;
   const replaced: string[] = [];
   const missing = new Set<string>();
-  const segments = readAhead(names, concurrency, async (name) => ({
-    name,
-    parsed: await readSegment(store, folder + name),
+  const segments = readAhead(keys, concurrency, async (key) => ({
+    key,
+    parsed: await readSegment(store, key),
   }));
-  for await (const { name, parsed } of segments) {
+  for await (const { key, parsed } of segments) {
     signal?.throwIfAborted();
     if (parsed === null || parsed.brokenLines.length + parsed.newerLines.length > 0) continue;
     for (const { line } of parsed.entries) {
       missing.add(lineDigest(line));
       await pause?.();
     }
-    replaced.push(name);
+    replaced.push(key);
   }
   if (missing.size === 0) return replaced;
-  if (parquetKey === null) throw new FileFault(`${folder} holds lines that its rollup does not know`);
-  const file = { key: parquetKey, extent };
-  await readDigests(store, file, (digest) => missing.delete(digest), pause).catch((error: unknown) => {
-    throw error instanceof LedgerFileError ? new FileFault(error.message) : error;
-  });
+  const file = parquetKey(hour, n);
+  if (parquet === null) throw new LedgerFileError(file, 'its rollup has none, but segments with lines');
+  await readDigests(store, parquet, (digest) => missing.delete(digest), pause);
   if (missing.size === 0) return replaced;
-  throw new FileFault(
-    `${parquetKey} lacks ${missing.size} ${missing.size === 1 ? 'line' : 'lines'} of its segments, which were kept`,
-  );
+  const lines = missing.size === 1 ? 'line' : 'lines';
+  throw new LedgerFileError(file, `it lacks ${missing.size} ${lines} of its segments, which were kept`);
 }

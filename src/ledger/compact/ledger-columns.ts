@@ -1,10 +1,11 @@
 import type { ConvertedType, ParquetType, SchemaElement } from 'hyparquet';
 import type { LedgerItem, LedgerLine } from '../../domain/delivery.js';
-import type { Pause } from '../../time/cooperative-yield.js';
 import { parseLine } from '../parse-segment.js';
 
 /** A line as the columns of a Parquet file hold it (docs/ledger.md). */
 export interface LedgerRecord {
+  /** The store's time of its segment, in milliseconds since the epoch. */
+  readonly writtenAt: number;
   readonly deliveryId: string;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
@@ -51,6 +52,7 @@ const ITEM = [text('kind'), text('key'), column('size', 'INT64'), text('sha256')
 
 /** The fields that lists and filters need come first, so that one range read fetches them without the others. */
 const COLUMNS: readonly (readonly [SchemaElement, ...SchemaElement[]])[] = [
+  [column('writtenAt', 'INT64', 'TIMESTAMP_MILLIS')],
   [text('deliveryId')],
   [column('receivedAt', 'INT64', 'TIMESTAMP_MILLIS')],
   [text('origin')],
@@ -83,49 +85,14 @@ const COLUMNS: readonly (readonly [SchemaElement, ...SchemaElement[]])[] = [
 
 export const LEDGER_COLUMNS = COLUMNS.map(([{ name }]) => name) as LedgerColumn[];
 
-/** Columns that only those files have in which a line has such a field. Files of earlier versions lack them. */
-const CONTEXT_COLUMNS = ['context', 'contextOmitted'] as const;
-
-/** The columns of a file. */
-export interface LedgerLayout {
-  readonly columns: readonly LedgerColumn[];
-  readonly schema: SchemaElement[];
-  /** Paths of the columns that hold values, in the order of the file. */
-  readonly leaves: readonly string[];
-}
-
-function layoutOf(columns: typeof COLUMNS): LedgerLayout {
-  return {
-    columns: columns.map(([{ name }]) => name as LedgerColumn),
-    schema: [{ name: 'ledger', num_children: columns.length }, ...columns.flat()],
-    leaves: columns.flatMap(([{ name }]) =>
-      name === 'items' ? ITEM.map((field) => `items.list.element.${field.name}`) : [name],
-    ),
-  };
-}
-
-const WITH_CONTEXT = layoutOf(COLUMNS);
-const WITHOUT_CONTEXT = layoutOf(
-  COLUMNS.filter(([{ name }]) => !(CONTEXT_COLUMNS as readonly string[]).includes(name)),
-);
-export const LEDGER_LAYOUTS = [WITH_CONTEXT, WITHOUT_CONTEXT] as const;
-
-/** The columns of a file of these lines. Without context it is one that earlier versions can read as well. */
-export async function layoutFor(
-  lines: readonly { readonly text: string }[],
-  pause: Pause,
-): Promise<LedgerLayout> {
-  for (const { text: lineText } of lines) {
-    // Also finds it where it is no field of the line: then the columns are there and empty.
-    if (lineText.includes('"context')) return WITH_CONTEXT;
-    await pause();
-  }
-  return WITHOUT_CONTEXT;
-}
+export const LEDGER_SCHEMA: SchemaElement[] = [
+  { name: 'ledger', num_children: COLUMNS.length },
+  ...COLUMNS.flat(),
+];
 
 /** Fields of a line that have a column. */
 const FIELDS: ReadonlySet<string> = new Set(
-  LEDGER_COLUMNS.filter((name) => name !== 'extra' && name !== 'raw'),
+  LEDGER_COLUMNS.filter((name) => !['writtenAt', 'extra', 'raw'].includes(name)),
 );
 const NULLABLE = [
   'source',
@@ -141,10 +108,14 @@ const ABSENT = ['actor', 'wouldRefuse'] as const;
 const ITEM_FIELDS = ['kind', 'key', 'sha256', 'outcome'] as const;
 
 /** Null for text that is not a ledger line. */
-export function encodeLine(lineText: string): { line: LedgerLine; record: LedgerRecord } | null {
+export function encodeLine(
+  lineText: string,
+  writtenAt: number,
+): { line: LedgerLine; record: LedgerRecord } | null {
   const line = parseLine(lineText);
   if (line === null) return null;
   const record = {
+    writtenAt,
     deliveryId: line.deliveryId,
     receivedAt: Date.parse(line.receivedAt),
     origin: line.origin,

@@ -1,25 +1,23 @@
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore, PendingUpload } from '../../store/object-store.js';
 import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
-import { checksOf, FORMAT_KEY, type GroupChecks } from './file-checks.js';
-import { encodeLine, type LedgerColumn, layoutFor } from './ledger-columns.js';
+import { CHUNKS_KEY, checksOf } from './file-checks.js';
+import { encodeLine, LEDGER_COLUMNS, LEDGER_SCHEMA } from './ledger-columns.js';
 import { createRecordBatch, type RecordBatch } from './record-batch.js';
+import type { RollupParquet, RollupRowGroup } from './rollup.js';
 import type { SortableLine } from './sort-lines.js';
 
 /** A Parquet file of ledger lines as it lies in the store. */
 export interface WrittenLedgerFile {
-  readonly key: string;
-  /** `exists`: a file lies at that key already. Made of the same lines, it has the same rows. */
+  /** `exists`: a file lies at that key already. */
   readonly result: 'created' | 'exists';
-  readonly rows: number;
-  /** Size of the file. */
-  readonly bytes: number;
+  readonly parquet: RollupParquet;
 }
 
 /** Called with every line, in the order of the rows. */
-export type OnLine = (line: LedgerLine, lineText: string) => void;
+export type OnLine = (line: LedgerLine, writtenAt: number) => void;
 
 const HEADERS = { contentType: 'application/vnd.apache.parquet', metadata: {} } as const;
 
@@ -44,65 +42,87 @@ export async function writeLedgerFile(
   let upload: PendingUpload | null = null;
   let bytes = 0;
   let held = Buffer.alloc(0);
+  const encoder = encodeLedgerFile(lines, onLine, pause);
   try {
-    for await (const chunk of encodeLedgerFile(lines, onLine, pause)) {
-      bytes += chunk.length;
-      held = Buffer.concat([held, chunk]);
+    for (let next = await encoder.next(); ; next = await encoder.next()) {
+      if (next.done) {
+        await upload?.write(held);
+        const result = await (upload?.complete() ?? store.create(key, held, HEADERS));
+        return { result, parquet: { key, bytes, ...next.value } };
+      }
+      bytes += next.value.length;
+      held = Buffer.concat([held, next.value]);
       while (held.length > store.partSize) {
         upload ??= await store.startUpload(key, HEADERS);
         await upload.write(held.subarray(0, store.partSize));
         held = Buffer.from(held.subarray(store.partSize));
       }
     }
-    await upload?.write(held);
-    const result = await (upload?.complete() ?? store.create(key, held, HEADERS));
-    return { key, result, rows: lines.length, bytes };
   } catch (error) {
     await upload?.abort();
     throw error;
   }
 }
 
-/** The bytes of the file, a chunk for every row group. The same lines give the same bytes. */
+/** The bytes of the file, a chunk for every row group, and what the rollup says of it. The same lines give the same bytes. */
 export async function* encodeLedgerFile(
   lines: readonly SortableLine[],
   onLine?: OnLine,
   pause: Pause = cooperativeYield(),
-): AsyncGenerator<Buffer> {
-  const { columns, schema } = await layoutFor(lines, pause);
+): AsyncGenerator<Buffer, Omit<RollupParquet, 'key' | 'bytes'>> {
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
     writer,
-    schema,
+    schema: LEDGER_SCHEMA,
     codec: 'GZIP',
     // Level 1 of zlib takes the time of Snappy in JavaScript and saves 40 % of its size: hashes are half the content.
     compressors: { GZIP: (bytes) => gzipSync(bytes, { level: 1 }) },
     createdBy: 'transcript-receiver',
   });
-  const checks: GroupChecks[] = [];
+  const checks: number[][] = [];
+  const groups: RollupRowGroup[] = [];
   for (const group of splitIntoGroups(lines)) {
     const batch = createRecordBatch();
-    for (const { text } of group) {
-      const encoded = encodeLine(text);
+    for (const { text, writtenAt } of group) {
+      const encoded = encodeLine(text, writtenAt);
       if (encoded === null) throw new Error('not a ledger line');
       batch.add(encoded.record);
-      onLine?.(encoded.line, text);
+      onLine?.(encoded.line, writtenAt);
       await pause();
     }
     const before = parquet.pendingIndexes.length;
-    await writeRowGroup(parquet, columns, batch, pause);
-    const drained = writer.offset - writer.index;
-    checks.push({
+    await writeRowGroup(parquet, batch, pause);
+    const written = parquet.pendingIndexes.slice(before);
+    const columns = written.map(({ chunk }) => chunk);
+    checks.push(checksOf(columns, writer.getBytes(), writer.offset - writer.index));
+    groups.push({
       rows: batch.rows,
-      first: batch.receivedAt[0] ?? 0,
-      last: batch.receivedAt.at(-1) ?? 0,
-      ...checksOf(parquet.pendingIndexes.slice(before), writer.getBytes(), drained),
+      first: batch.writtenAt[0] ?? 0,
+      last: batch.writtenAt.at(-1) ?? 0,
+      hasJobs: written.some(({ bloomFilter }) => bloomFilter !== undefined),
     });
     yield drain(writer);
   }
-  parquet.kvMetadata = [{ key: FORMAT_KEY, value: JSON.stringify(checks) }];
+  parquet.kvMetadata = [{ key: CHUNKS_KEY, value: JSON.stringify(checks) }];
+  const offset = writer.offset;
   await parquet.finish();
-  yield drain(writer);
+  const end = drain(writer);
+  yield end;
+  // Its length, and the magic number.
+  const footer = end.subarray(end.length - end.readUInt32LE(end.length - 8) - 8);
+  const filters = end.subarray(firstFilter(parquet, offset) - offset, end.length - footer.length);
+  return {
+    ...{ filters: filters.length, filtersCrc: crc32(filters) },
+    ...{ footer: footer.length, footerCrc: crc32(footer), groups },
+  };
+}
+
+/** Where the first bloom filter begins: statistics come before it, the other filters and the footer behind. */
+function firstFilter({ row_groups: groups }: ParquetWriter, otherwise: number): number {
+  const offsets = groups.flatMap(({ columns }) =>
+    columns.flatMap(({ meta_data: meta }) => meta?.bloom_filter_offset ?? []),
+  );
+  return offsets.length === 0 ? otherwise : Math.min(...offsets.map(Number));
 }
 
 function* splitIntoGroups(lines: readonly SortableLine[]): Generator<SortableLine[]> {
@@ -120,14 +140,9 @@ function* splitIntoGroups(lines: readonly SortableLine[]): Generator<SortableLin
 }
 
 /** Writes column by column, each as a row group of its own, to give the event loop back in between; then joins them. */
-async function writeRowGroup(
-  parquet: ParquetWriter,
-  names: readonly LedgerColumn[],
-  batch: RecordBatch,
-  pause: Pause,
-): Promise<void> {
+async function writeRowGroup(parquet: ParquetWriter, batch: RecordBatch, pause: Pause): Promise<void> {
   const before = parquet.row_groups.length;
-  for (const name of names) {
+  for (const name of LEDGER_COLUMNS) {
     await parquet.write({ columnData: [batch.column(name)], rowGroupSize: batch.rows });
     await pause();
   }

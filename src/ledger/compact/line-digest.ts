@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import type { Pause } from '../../time/cooperative-yield.js';
 import { LedgerFileError } from './ledger-file-error.js';
 import { openLedgerFile } from './open-ledger-file.js';
-import type { FileExtent } from './rollup-extent.js';
+import type { RollupParquet } from './rollup.js';
 
 /** Equal for lines with equal fields in any order, and for no others. */
 export function lineDigest(line: LedgerLine): string {
@@ -24,14 +24,14 @@ function canonicalJson(value: unknown): string {
  */
 export async function readDigests(
   store: ObjectStore,
-  { key, extent }: { readonly key: string; readonly extent: FileExtent | null },
+  parquet: RollupParquet,
   onDigest: (digest: string) => void,
   pause?: Pause,
 ): Promise<void> {
-  const file = await openLedgerFile(store, key, extent ?? undefined);
-  if (file === null) throw new LedgerFileError(key, 'it is missing');
+  const file = await openLedgerFile(store, parquet);
+  if (file === null) throw new LedgerFileError(parquet.key, 'it is missing');
   for (const index of file.rowGroups.keys()) {
-    for (const line of await file.readLines(index)) {
+    for (const { line } of await file.readLines(index)) {
       onDigest(lineDigest(line));
       await pause?.();
     }

@@ -1,9 +1,4 @@
-import type { DailyCovers, DailyFigures, DailyRollup, Rollup } from './rollup.js';
-
-/** Null for anything but a rollup of this version. Unknown fields are ignored. */
-export function parseRollup(value: unknown): Rollup | null {
-  return isRollup(value) ? (value as unknown as Rollup) : null;
-}
+import type { DailyCovers, DailyFigures, DailyRollup } from './rollup.js';
 
 /** Null for anything but a daily rollup of this version. Unknown fields are ignored. */
 export function parseDailyRollup(value: unknown): DailyRollup | null {
@@ -91,28 +86,14 @@ const isLastAccepted = shape({
   byCredential: mapOf(isText, isInstant),
 });
 
-/** The fields that lists and charts use. */
-const isLine = shape({ v: is(1), deliveryId: isText, receivedAt: isInstant, outcome: isText, jobId: isText });
-
 const COUNTS = {
   rows: isCount,
-  firstReceivedAt: nullOr(isInstant),
-  lastReceivedAt: nullOr(isInstant),
+  first: nullOr(isInstant),
+  last: nullOr(isInstant),
   broken: isCount,
   newer: isCount,
   lastAccepted: isLastAccepted,
 };
-
-const isRollup = shape({
-  v: is(1),
-  hour: isText,
-  segments: listOf(isText),
-  parquet: nullOr(shape({ key: isText, bytes: isCount })),
-  ...COUNTS,
-  slots: listOf(shape({ minute: isAtMost(59), groups: listOf(isGroup) })),
-  attention: listOf(shape({ line: isLine, first: isInstant })),
-  attentionOmitted: isCount,
-});
 
 const DAY = { v: is(1), day: isText };
 
@@ -123,7 +104,7 @@ const isDailyCovers = shape({ ...DAY, covers: listOf(isText), noteworthy: listOf
 const isDailyRollup = shape({
   ...DAY,
   ...COUNTS,
-  halfDays: (value) => value === undefined || listOf(isHalfDay)(value),
+  halfDays: listOf(isHalfDay),
   covers: listOf(isText),
   noteworthy: listOf(isText),
   slots: listOf(shape({ hour: isAtMost(23), groups: listOf(isGroup) })),

@@ -1,14 +1,11 @@
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { type RunWork, runAtOnce } from '../../time/work-queue.js';
 import { DAILY_ROLLUPS_FOLDER } from '../ledger-keys.js';
-import { parseDailyCovers, parseDailyFigures, parseDailyRollup, parseRollup } from './parse-rollup.js';
-import type { DailyCovers, DailyFigures, DailyRollup, Rollup, RollupFigures } from './rollup.js';
-import { isRollupOf } from './rollup-extent.js';
+import { parseDailyCovers, parseDailyFigures, parseDailyRollup } from './parse-rollup.js';
+import type { DailyCovers, DailyFigures, DailyRollup, Rollup } from './rollup.js';
+import { decodeRollup } from './rollup-document.js';
 
-/** A rollup names its segments: of 100,000 lines in as many segments that is half of this. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Bytes that hold the figures of nearly every rollup. */
-const ROLLUP_HEAD = [256 * 1024];
 /** Bytes that hold the half days of some twenty sources, and of a hundred. */
 const DAILY_HEAD = [32 * 1024, 256 * 1024];
 
@@ -24,10 +21,6 @@ interface Head<Part> {
   readonly parse: (value: unknown) => Part | null;
 }
 
-/** A line in a rollup can have a field of this name: then the names of the segments begin later, and JSON cannot be made. */
-const FIGURES: Head<RollupFigures> = {
-  ...{ bytes: ROLLUP_HEAD, before: ',"segments":[', end: ',"segments":[]}', parse: parseRollup },
-};
 const DAILY_FIGURES: Head<DailyFigures> = {
   ...{ bytes: DAILY_HEAD, before: ',"noteworthy":[', end: '}', parse: parseDailyFigures },
 };
@@ -40,7 +33,8 @@ const DAILY_COVERS: Head<DailyCovers> = {
  * `StoreError`; so do all of these.
  */
 export async function readRollup(store: ObjectStore, key: string, run = runAtOnce): Promise<Rollup | null> {
-  return ownRollup(key, await readDocument(store, key, parseRollup, run));
+  const read = await readBytes(store, key);
+  return read && run(() => decodeRollup(key, read.bytes));
 }
 
 export async function readDailyRollup(
@@ -51,12 +45,7 @@ export async function readDailyRollup(
   return ownDaily(key, await readDocument(store, key, parseDailyRollup, run));
 }
 
-/** Reads only the beginning of a large rollup. */
-export async function readRollupFigures(store: ObjectStore, key: string, run = runAtOnce) {
-  return ownRollup(key, await readHead(store, key, FIGURES, parseRollup, run));
-}
-
-/** Reads only the half days of a large daily rollup; all of it where an earlier version wrote it, without them. */
+/** Reads only the half days of a large daily rollup. */
 export async function readDailyFigures(store: ObjectStore, key: string, run = runAtOnce) {
   return ownDaily(key, await readHead(store, key, DAILY_FIGURES, parseDailyRollup, run));
 }
@@ -64,10 +53,6 @@ export async function readDailyFigures(store: ObjectStore, key: string, run = ru
 /** Reads the beginning of a large daily rollup, which says what it covers. */
 export async function readDailyCovers(store: ObjectStore, key: string, run = runAtOnce) {
   return ownDaily(key, await readHead(store, key, DAILY_COVERS, parseDailyRollup, run));
-}
-
-function ownRollup<Part extends RollupFigures>(key: string, rollup: Part | null): Part | null {
-  return rollup !== null && isRollupOf(key, rollup) ? rollup : null;
 }
 
 function ownDaily<Part extends { readonly day: string }>(key: string, daily: Part | null): Part | null {

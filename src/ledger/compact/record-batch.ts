@@ -5,7 +5,7 @@ import type { LedgerColumn, LedgerRecord } from './ledger-columns.js';
 export interface RecordBatch {
   readonly rows: number;
   /** Milliseconds since the epoch. */
-  readonly receivedAt: readonly number[];
+  readonly writtenAt: readonly number[];
   add(record: LedgerRecord): void;
   column(name: LedgerColumn): ColumnSource;
 }
@@ -25,7 +25,7 @@ const REPEATED = [
   'wouldRefuse',
   'contextOmitted',
 ] as const;
-const NUMBERS = ['receivedAt', 'bytes', 'durationMs', 'v'] as const;
+const NUMBERS = ['writtenAt', 'receivedAt', 'bytes', 'durationMs', 'v'] as const;
 const ITEM_TEXTS = ['kind', 'key', 'sha256', 'outcome'] as const;
 
 export function createRecordBatch(): RecordBatch {
@@ -60,7 +60,7 @@ export function createRecordBatch(): RecordBatch {
     get rows() {
       return itemCounts.length;
     },
-    receivedAt: numbers.receivedAt,
+    writtenAt: numbers.writtenAt,
     add(record) {
       for (const name of DISTINCT) distinct[name].add(record[name]);
       for (const name of REPEATED) {
@@ -75,7 +75,8 @@ export function createRecordBatch(): RecordBatch {
       itemCounts.push(record.items.length);
     },
     column(name) {
-      const options = { name, statistics: name === 'receivedAt', bloomFilter: name === 'jobId' };
+      const statistics = name === 'writtenAt' || name === 'receivedAt';
+      const options = { name, statistics, bloomFilter: name === 'jobId' };
       if (name === 'items') return { ...options, encoding: 'PLAIN', data: items() };
       if (name === 'bytes') return { ...options, data: numbers.bytes.map(BigInt) };
       if (isOneOf(DISTINCT, name)) return { ...options, encoding: 'PLAIN', data: distinct[name].values() };

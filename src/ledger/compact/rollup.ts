@@ -34,26 +34,58 @@ export interface AttentionLine {
   readonly first: string;
 }
 
-/** What a compacted file holds: figures for charts, and what needs attention. */
+/** The numbers of the segments that a file covers, by writer: ascending ranges, both ends included. */
+export type CoveredNumbers = Readonly<Record<string, readonly (readonly [from: number, to: number])[]>>;
+
+/** A row group of a Parquet file: the times of its first and last line, and whether it has a bloom filter. */
+export interface RollupRowGroup {
+  readonly rows: number;
+  /** Milliseconds since the epoch. */
+  readonly first: number;
+  readonly last: number;
+  readonly hasJobs: boolean;
+}
+
+/** The Parquet file of a rollup. */
+export interface RollupParquet {
+  readonly key: string;
+  /** Size of the file. */
+  readonly bytes: number;
+  /** Bytes of the bloom filters and of the footer, which are the end of the file, and the CRC-32 of each. */
+  readonly filters: number;
+  readonly filtersCrc: number;
+  readonly footer: number;
+  readonly footerCrc: number;
+  readonly groups: readonly RollupRowGroup[];
+}
+
+/**
+ * The commit record of a file of a compacted hour: what it covers, what its Parquet file is, figures for charts, and what needs
+ * attention. An hour is compacted when the rollups of all of its files exist.
+ */
 export interface Rollup {
   readonly v: 1;
   /** Folder of the hour, e.g. `dt=2026-03-04/hour=05/`. */
   readonly hour: string;
-  /** Names of the segments that are covered, without their folder. */
-  readonly segments: readonly string[];
+  /** Number of the file, from 1, and how many the hour has. */
+  readonly n: number;
+  readonly files: number;
+  /** Folder of the last hour before this one that has lines; null for the first. A lost hour is noticed by it. */
+  readonly previous: string | null;
+  readonly writers: CoveredNumbers;
   /** Null when the segments hold no line that can be read. */
-  readonly parquet: { readonly key: string; readonly bytes: number } | null;
+  readonly parquet: RollupParquet | null;
   readonly rows: number;
-  /** ISO 8601; null without rows. */
-  readonly firstReceivedAt: string | null;
-  readonly lastReceivedAt: string | null;
+  /** ISO 8601: when the first and the last of its segments with lines were written; null without rows. */
+  readonly first: string | null;
+  readonly last: string | null;
   /** Lines that are not in the Parquet file: damaged ones, and ones of a newer version. */
   readonly broken: number;
   readonly newer: number;
   /** By the minute in which ten minutes begin: 0, 10, ... 50. Without empty ones. */
   readonly slots: readonly { readonly minute: number; readonly groups: readonly RollupGroup[] }[];
   readonly lastAccepted: LastAccepted;
-  /** In order of receipt. */
+  /** In the order of receipt. */
   readonly attention: readonly AttentionLine[];
   /** Number of failed jobs that `attention` leaves out, at most; the Parquet file has them. */
   readonly attentionOmitted: number;
@@ -80,12 +112,12 @@ export interface DailyRollup {
   /** `YYYY-MM-DD` */
   readonly day: string;
   readonly rows: number;
-  readonly firstReceivedAt: string | null;
-  readonly lastReceivedAt: string | null;
+  readonly first: string | null;
+  readonly last: string | null;
   readonly broken: number;
   readonly newer: number;
-  /** What a chart of months needs. Without empty ones; undefined in rollups of earlier versions. */
-  readonly halfDays?: readonly HalfDay[] | undefined;
+  /** What a chart of months needs. Without empty ones. */
+  readonly halfDays: readonly HalfDay[];
   /** Keys of the rollups that hold attention lines. */
   readonly noteworthy: readonly string[];
   /** Keys of all rollups in it. */
@@ -95,21 +127,13 @@ export interface DailyRollup {
   readonly lastAccepted: LastAccepted;
 }
 
-/** A rollup without the names of its segments, which are most of it for a busy hour. */
-export type RollupFigures = Omit<Rollup, 'segments'>;
-
 /** The first fields of a daily rollup. */
-export type DailyFigures = Pick<DailyRollup, 'day' | 'lastAccepted'> & {
-  readonly halfDays: readonly HalfDay[];
-};
+export type DailyFigures = Pick<DailyRollup, 'day' | 'lastAccepted' | 'halfDays'>;
 
 export type DailyCovers = Pick<DailyRollup, 'day' | 'noteworthy' | 'covers'>;
 
 /** What the lines themselves do not say. */
-export interface RollupHead {
-  readonly hour: string;
-  readonly segments: readonly string[];
-  readonly parquet: { readonly key: string; readonly bytes: number } | null;
-  readonly broken: number;
-  readonly newer: number;
-}
+export type RollupHead = Pick<
+  Rollup,
+  'hour' | 'n' | 'files' | 'previous' | 'writers' | 'parquet' | 'broken' | 'newer'
+>;

@@ -2,7 +2,8 @@ import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
 
 /** A line of a segment, with the fields that make its position in the order of the ledger. */
 export interface SortableLine {
-  readonly receivedAt: string;
+  /** The store's time of its segment, in milliseconds since the epoch. */
+  readonly writtenAt: number;
   readonly deliveryId: string;
   readonly outcome: string;
   /** As stored, without the line's end. */
@@ -13,7 +14,7 @@ export interface SortableLine {
 const RUN = 4096;
 
 /**
- * The lines by time of receipt, then by delivery id, then by outcome; of equal lines one. Lines of one position that differ
+ * The lines by the time they were written, then by delivery id, then by outcome; of equal lines one. Lines of one position that differ
  * elsewhere are all kept, in the order of their texts.
  */
 export async function sortLines(
@@ -54,15 +55,11 @@ function compareLines(a: SortableLine, b: SortableLine): number {
   return comparePositions(a, b) || compare(a.text, b.text);
 }
 
-type LinePosition = Pick<SortableLine, 'receivedAt' | 'deliveryId' | 'outcome'>;
+type LinePosition = Pick<SortableLine, 'writtenAt' | 'deliveryId' | 'outcome'>;
 
-/** By time of receipt, then by delivery id, then by outcome: the order of the ledger. */
-export function comparePositions(a: LinePosition, b: LinePosition): number {
-  return (
-    compare(a.receivedAt, b.receivedAt) ||
-    compare(a.deliveryId, b.deliveryId) ||
-    compare(a.outcome, b.outcome)
-  );
+/** The order of the ledger. */
+function comparePositions(a: LinePosition, b: LinePosition): number {
+  return a.writtenAt - b.writtenAt || compare(a.deliveryId, b.deliveryId) || compare(a.outcome, b.outcome);
 }
 
 function compare(a: string, b: string): number {

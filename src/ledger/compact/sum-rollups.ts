@@ -25,14 +25,13 @@ export function sumRollups(
   }
   const sum = (field: 'rows' | 'broken' | 'newer') =>
     rollups.reduce((total, { rollup }) => total + rollup[field], 0);
-  const instants = (field: 'firstReceivedAt' | 'lastReceivedAt') =>
-    rollups.flatMap(({ rollup }) => rollup[field] ?? []).sort();
+  const instants = (field: 'first' | 'last') => rollups.flatMap(({ rollup }) => rollup[field] ?? []).sort();
   return {
     v: 1,
     day,
     rows: sum('rows'),
-    firstReceivedAt: instants('firstReceivedAt')[0] ?? null,
-    lastReceivedAt: instants('lastReceivedAt').at(-1) ?? null,
+    first: instants('first')[0] ?? null,
+    last: instants('last').at(-1) ?? null,
     broken: sum('broken'),
     newer: sum('newer'),
     lastAccepted: lastAccepted.result(),

@@ -1,10 +1,9 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { ulidMaker } from '../../text/ulid-maker.js';
-import { ledgerPartition } from '../ledger-keys.js';
 import { createFlushPacer } from './flush-pacer.js';
-import { type SegmentInfo, type SegmentLine, writeSegment } from './write-segment.js';
+import { createSegmentWriter } from './segment-writer.js';
+import type { SegmentInfo, SegmentLine } from './write-segment.js';
 
 /** The append-only record of everything that happened (docs/ledger.md). */
 export interface Ledger {
@@ -40,10 +39,11 @@ export interface LedgerOptions {
   readonly maxLinger?: number;
   /** Lines that end such a wait. Default 24. */
   readonly fullSegment?: number;
+  /** Milliseconds after which the outcome of a write counts as unknown. Default two minutes. */
+  readonly writeDeadline?: number;
 }
 
 interface WaitingLine extends SegmentLine {
-  readonly partition: string;
   /** When it should be written at the latest, in milliseconds of `performance.now`. */
   readonly dueAt: number;
   readonly resolve: () => void;
@@ -56,28 +56,23 @@ interface WaitingLine extends SegmentLine {
  * writes per callback would double, to shorten the wait by no more than a quarter of a write.
  */
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, onSegment, clock = Date.now } = options;
+  const { onSegment, clock = Date.now } = options;
   const maxWaitingLines = options.maxWaitingLines ?? 10_000;
   const maxWaitingBytes = options.maxWaitingBytes ?? 32 * 1024 * 1024;
   const maxLinger = options.maxLinger ?? 0;
   const pacer = createFlushPacer({ lingers: maxLinger > 0, fullSegment: options.fullSegment });
-  const nextUlid = ulidMaker();
-  const replica = sanitiseReplica(options.replica);
+  const writer = createSegmentWriter({ ...options, clock, deadline: options.writeDeadline });
   const queue = createLineQueue(options.maxSegmentBytes ?? 1024 * 1024);
-  const partitionOf = cachedPartition();
   let writing: Promise<void> | null = null;
   let closed = false;
 
-  async function writeGroup(partition: string, lines: readonly WaitingLine[]): Promise<void> {
-    const key = `${partition}${nextUlid(clock())}-${replica}.ndjson`;
+  async function write(lines: readonly WaitingLine[]): Promise<void> {
     try {
-      const info = await writeSegment(store, key, lines);
+      const info = await writer.write(lines);
       for (const line of lines) line.resolve();
       onSegment?.(info);
     } catch (error) {
-      const failure =
-        error instanceof StoreError ? error : new StoreError('ledger', 'unexpected', { cause: error });
-      for (const line of lines) line.reject(failure);
+      for (const line of lines) line.reject(error);
     }
   }
 
@@ -88,7 +83,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (!closed) await pacer.waitForLines(queue.lines(), queue.dueAt());
       const started = performance.now();
       const batch = queue.take();
-      await Promise.all(byPartition(batch).map(([partition, lines]) => writeGroup(partition, lines)));
+      await write(batch);
       pacer.wrote(batch.length, performance.now() - started);
     }
   }
@@ -108,9 +103,8 @@ export function createLedger(options: LedgerOptions): Ledger {
           throw new StoreError('ledger', `${queue.lines()} lines wait already for the store`);
         }
         const text = JSON.stringify(line);
-        const partition = partitionOf(line.receivedAt);
         const dueAt = performance.now() + (line.origin === 'callback' ? maxLinger : 0);
-        queue.add({ text, bytes: Buffer.byteLength(text) + 1, partition, dueAt, resolve, reject });
+        queue.add({ text, bytes: Buffer.byteLength(text) + 1, dueAt, resolve, reject });
         pacer.arrived(queue.lines(), queue.dueAt());
         wake();
       });
@@ -121,19 +115,6 @@ export function createLedger(options: LedgerOptions): Ledger {
       pacer.cancelWait();
       while (writing !== null) await writing;
     },
-  };
-}
-
-/** Remembers the partition of the last line, which is that of nearly every next one. */
-function cachedPartition(): (instant: string) => string {
-  let hour: string | null = null;
-  let partition = '';
-  return (instant) => {
-    if (hour === null || !instant.startsWith(hour)) {
-      hour = instant.slice(0, 'YYYY-MM-DDTHH'.length);
-      partition = ledgerPartition(instant);
-    }
-    return partition;
   };
 }
 
@@ -167,19 +148,4 @@ function createLineQueue(maxBytes: number) {
       return batch;
     },
   };
-}
-
-function byPartition(batch: readonly WaitingLine[]): [string, WaitingLine[]][] {
-  const groups = new Map<string, WaitingLine[]>();
-  for (const line of batch) {
-    const group = groups.get(line.partition);
-    if (group) group.push(line);
-    else groups.set(line.partition, [line]);
-  }
-  return [...groups];
-}
-
-/** Replica names come from host names. Characters that a key should not hold become `-`. */
-function sanitiseReplica(replica: string): string {
-  return replica.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64) || 'replica';
 }

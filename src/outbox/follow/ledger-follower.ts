@@ -1,29 +1,20 @@
-import { LedgerFileError } from '../../ledger/compact/ledger-file-error.js';
-import { ROLLUPS_FOLDER } from '../../ledger/ledger-keys.js';
+import { listDays } from '../../ledger/compact/list-hours.js';
+import { HOUR, hourAt, openHours, startOfHour } from '../../ledger/hours.js';
+import { listSegments } from '../../ledger/list-segments.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { OutboxState } from '../outbox-state.js';
-import { firstHour } from './beginning-of.js';
-import { listNewNames, needsComparison } from './followed-hour.js';
-import { hasPassed } from './has-passed.js';
-import { DAY, dayFolderOf, folderOf, hourAfter, startOf } from './hour-folders.js';
-import { createHourSweep } from './hour-sweep.js';
-import { createLedgerProgress } from './ledger-progress.js';
-import { createSegmentReader } from './segment-reader.js';
-import { type HourSending, sendClosedHour, sendUnreadOfOpenHour } from './send-closed-hour.js';
+import { createHourPosition, type HourPosition } from './hour-position.js';
+import { type HourSending, sendListed, sendNext } from './send-segments.js';
+import { sendWholeHour } from './send-whole-hour.js';
 
-export interface FollowerOptions extends Pick<HourSending, 'sendLines' | 'whenSettled'> {
-  readonly store: ObjectStore;
-  readonly state: Pick<OutboxState, 'since' | 'next' | 'hours' | 'done'>;
-  /** Milliseconds from the end of an hour until no delivery of it can be running any more. */
-  readonly closedAfter: number;
+export interface FollowerOptions extends Omit<HourSending, 'onPosition'> {
+  readonly state: Pick<OutboxState, 'before' | 'hours'>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Called with what keeps an hour from being sent; the others continue. */
-  readonly onFault: (hour: string, error: Error) => void;
 }
 
 /**
- * Reads every line of the ledger once, whenever its segment appears: open hours by their segments, closed ones by their
+ * Reads every line of the ledger once, whenever its segment appears: open hours by the next number of each writer, whole ones by their
  * compacted files. What is read is settled by the sender; what is not settled is read again after a take-over.
  */
 export interface LedgerFollower {
@@ -31,124 +22,116 @@ export interface LedgerFollower {
   look(): Promise<boolean>;
   /** From when on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
   position(): number | null;
-  progress(): Pick<OutboxState, 'next' | 'hours' | 'done'>;
+  progress(): Pick<OutboxState, 'before' | 'hours'>;
 }
 
 const MINUTE = 60_000;
-/** How far back new lines usually appear; those of longer deliveries are looked for once a minute. */
-const USUAL_DELAY = 10 * MINUTE;
+/** Segments of an hour that one call lists, with those that are new: others are asked for by number, and listed once a minute. */
+const SMALL = 500;
+
+/** Where a subscription begins: behind everything that is written. */
+export async function beginningOf(
+  store: ObjectStore,
+  now: number,
+): Promise<Pick<OutboxState, 'before' | 'hours'>> {
+  const positions: HourPosition[] = [];
+  for (const hour of openHours(now)) {
+    const position = createHourPosition(hour);
+    for await (const { writer, number } of listSegments(store, hour)) position.advance(writer, number)();
+    positions.push(position);
+  }
+  const hours = Object.fromEntries(positions.map((position) => [position.hour, position.progress()]));
+  return { before: positions[0]?.hour ?? hourAt(now), hours };
+}
+
+function isSmall({ read }: HourPosition): boolean {
+  let numbers = 0;
+  for (const last of read.values()) numbers += last;
+  return numbers <= SMALL;
+}
 
 export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
-  const { store, closedAfter, clock, onFault, state } = options;
-  const since = Date.parse(state.since);
-  const progress = createLedgerProgress(options);
-  const { hours, sent, isClosed } = progress;
-  let othersAt = Number.NEGATIVE_INFINITY;
-  let lookedAt = clock();
-  let position: number | null = since;
-  let existing: { readonly day: string; readonly hours: ReadonlySet<string> } | null = null;
-
-  const readSegments = createSegmentReader({
+  const { store, state } = options;
+  const hours = new Map(
+    Object.entries(state.hours).map(([hour, progress]) => [hour, createHourPosition(hour, progress)]),
+  );
+  let { before } = state;
+  let lookedAt = now();
+  let position: number | null = startOfHour(before);
+  const sending: HourSending = {
     ...options,
-    since,
     onPosition(time) {
       position = time;
     },
-  });
-  const sending: HourSending = { ...options, readSegments };
-  const sweep = createHourSweep({
-    ...{ store, progress, since, clock, close },
-    first: firstHour(since, closedAfter),
-    onOpenHour(hour) {
-      progress.follow(hour);
-      othersAt = Number.NEGATIVE_INFINITY;
-    },
-  });
+  };
 
-  /** A damaged file keeps its hour open, and no other. */
-  async function close(hour: string, listsSegments = true): Promise<void> {
-    const followed = progress.follow(hour);
-    position = startOf(hour);
-    try {
-      if (await sendClosedHour(sending, followed, listsSegments)) {
-        sent.set(hour, followed.files);
-        hours.delete(hour);
-      }
-    } catch (error) {
-      if (!(error instanceof LedgerFileError)) throw error;
-      onFault(hour, error);
-    }
-    if (hours.has(hour) && followed.reading.size === 0) followed.record.close();
-    followed.comparedAt = clock();
-    progress.grown.delete(hour);
+  /** The store's time: whether an hour is whole goes by it. */
+  function now(): number {
+    return options.clock() + (store.clockOffset?.() ?? 0);
   }
 
-  async function closeHours(): Promise<void> {
-    for (const hour of [...hours.keys()].sort()) {
-      if (hour >= progress.next || !isClosed(hour)) continue;
-      const comparedAt = hours.get(hour)?.comparedAt ?? null;
-      const isDue = comparedAt === null || progress.grown.has(hour) || hasPassed(DAY, comparedAt, clock());
-      if (isDue) await close(hour);
-    }
+  function follow(hour: string): HourPosition {
+    const known = hours.get(hour) ?? createHourPosition(hour);
+    hours.set(hour, known);
+    return known;
   }
 
-  /** Hours of a day that have segments or rollups. */
-  async function existingHours(hour: string): Promise<ReadonlySet<string>> {
-    const day = dayFolderOf(hour);
-    if (existing?.day === day) return existing.hours;
-    const found = new Set<string>();
-    for (const root of ['ledger/', ROLLUPS_FOLDER]) {
-      for await (const folder of store.folders(root + day)) found.add(folder.slice(root.length));
+  /** Sends the hours that became whole, and those of which something could not be read before. */
+  async function sendWholeHours(): Promise<void> {
+    const [firstOpen = hourAt(now())] = openHours(now());
+    if (before >= firstOpen) return;
+    for (const hour of [...hours.keys()].sort()) if (hour < before) await sendWhole(hour);
+    for await (const day of listDays(store, before)) {
+      for (const hour of day.hours) if (hour >= before && hour < firstOpen) await sendWhole(hour);
     }
-    existing = { day, hours: found };
-    return found;
+    before = firstOpen;
   }
 
-  async function beginHours(): Promise<void> {
-    const last = folderOf(clock() + MINUTE);
-    while (progress.next <= last) {
-      const hour = progress.next;
-      if (!isClosed(hour)) progress.follow(hour);
-      else if (hours.has(hour) || (await existingHours(hour)).has(hour)) await close(hour);
-      progress.next = hourAfter(hour);
-    }
-    existing = null;
+  async function sendWhole(hour: string): Promise<void> {
+    const isSent = await sendWholeHour(sending, follow(hour));
+    if (isSent) hours.delete(hour);
+    if (hour >= before) before = hourAt(startOfHour(hour) + HOUR);
   }
 
-  async function readOpenHours(): Promise<boolean> {
-    const now = clock();
-    const usual = new Set([now - USUAL_DELAY, now, now + MINUTE].map(folderOf));
-    const withOthers = hasPassed(MINUTE, othersAt, clock());
+  async function readOpenHour(hour: string): Promise<number> {
+    const place = follow(hour);
+    const time = now();
+    if (place.listedAt === null || Math.abs(time - place.listedAt) >= MINUTE || isSmall(place)) {
+      const { sent } = await sendListed(sending, place);
+      place.listedAt = time;
+      return sent.length;
+    }
+    // A writer of the hour before begins the next one with its first number.
+    const earlier = hours.get(hourAt(startOfHour(hour) - HOUR));
+    const later = hours.get(hourAt(startOfHour(hour) + HOUR));
     let found = 0;
-    // A clock that is set back comes to hours that were left already.
-    for (const hour of usual) if (!isClosed(hour)) progress.reopen(hour);
-    for (const hour of [...hours.keys()].sort()) {
-      if (!isClosed(hour)) progress.reopen(hour);
-      const followed = hours.get(hour);
-      if (followed === undefined || isClosed(hour) || !(withOthers || usual.has(hour))) continue;
-      const names = await listNewNames(store, followed, now);
-      found += names.length;
-      await readSegments(followed, names);
-      if (!needsComparison(followed, now)) continue;
-      await sendUnreadOfOpenHour(sending, followed);
-      followed.comparedOpenAt = now;
+    for (const writer of new Set([...place.read.keys(), ...(earlier?.read.keys() ?? [])])) {
+      // It never returns to an hour that it has left, once the next number of that was asked for since.
+      if (place.finished.has(writer)) continue;
+      const hasLeft = later?.read.has(writer) === true;
+      found += await sendNext(sending, place, writer);
+      if (hasLeft) place.finished.add(writer);
     }
-    if (withOthers) othersAt = now;
-    return found > 0;
+    return found;
   }
 
   return {
     async look() {
       position ??= lookedAt;
-      await closeHours();
-      await beginHours();
-      const found = await readOpenHours();
-      await sweep();
-      lookedAt = clock();
+      await sendWholeHours();
+      let found = 0;
+      for (const hour of openHours(now())) found += await readOpenHour(hour);
+      lookedAt = options.clock();
       position = null;
-      return found;
+      return found > 0;
     },
-    position: () => position ?? (hasPassed(MINUTE, lookedAt, clock()) ? Math.min(lookedAt, clock()) : null),
-    progress: () => progress.document(folderOf(clock() - USUAL_DELAY)),
+    position() {
+      const clock = options.clock();
+      return position ?? (Math.abs(clock - lookedAt) >= MINUTE ? Math.min(lookedAt, clock) : null);
+    },
+    progress: () => ({
+      before,
+      hours: Object.fromEntries([...hours].map(([hour, each]) => [hour, each.progress()])),
+    }),
   };
 }

@@ -1,7 +1,7 @@
 import { link, lstat, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { settleAll } from '../../time/settle-all.js';
-import { BlockedKeyError, type CreateResult, type ObjectHeaders } from '../object-store.js';
+import { BlockedKeyError, type CreateResult, type ObjectHeaders, StoreError } from '../object-store.js';
 import { errnoOf, ifAbsent, isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
 import type { FileMeta } from './file-meta.js';
@@ -13,11 +13,18 @@ import type { TempFile } from './temp-file.js';
 /** Another process that prunes empty folders may remove a parent before it is used. */
 const ATTEMPTS = 20;
 
+const LATEST_LINK = 15 * 60_000;
+
 export interface FilePublisher {
   /** Whether an object lies at `key`; durable when this resolves to true. */
   isThere(key: string): Promise<boolean>;
-  /** Makes a complete temp file visible at `key` if nothing lies there; durable when this resolves. */
-  create(key: string, temp: TempFile, headers: ObjectHeaders): Promise<CreateResult>;
+  /**
+   * Makes a complete temp file visible at `key` if nothing lies there; durable when this resolves. Throws `StoreError` when it comes
+   * to that more than fifteen minutes after the call began: the process slept meanwhile.
+   *
+   * @param begun milliseconds since the epoch; default now
+   */
+  create(key: string, temp: TempFile, headers: ObjectHeaders, begun?: number): Promise<CreateResult>;
   /** Makes a complete temp file visible at `key`, whatever lies there. */
   replace(key: string, temp: TempFile, headers: ObjectHeaders): Promise<void>;
   /** The same if the object that lies there has this version; `exists` when it has not, or nothing lies there. */
@@ -98,7 +105,13 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
       return true;
     },
 
-    create: (key, temp, headers) => publish(key, temp, headers, (target) => linkNew(temp.path, target, key)),
+    create: (key, temp, headers, begun = Date.now()) =>
+      publish(key, temp, headers, (target) => {
+        // Readers count on it, as on S3, which takes no request that was signed earlier: an hour of the ledger is whole then.
+        if (Math.abs(Date.now() - begun) > LATEST_LINK)
+          throw new StoreError('create', `${key} came too late`);
+        return linkNew(temp.path, target, key);
+      }),
 
     async replace(key, temp, headers) {
       await replaceObject(key, temp, headers, null);

@@ -136,6 +136,8 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
       },
     }),
 
+    clockOffset: () => bucket.sender.clockOffset(),
+
     traits: () => bucketTraits(bucket.client, options.bucket, options.settings),
 
     close() {

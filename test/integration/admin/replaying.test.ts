@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
+import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
-import { createLedgerView } from '../../../src/ledger-view/ledger-view.js';
 import { createReplayStore } from '../../../src/repair/replay-store.js';
 import { createReplays, type ReplaysOptions } from '../../../src/repair/replays.js';
 import type { SpeechClients } from '../../../src/speech/speech.js';

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { encodeTime } from 'ulid';
 import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
@@ -98,7 +97,7 @@ describe('ledger lines of a newer version', () => {
     const receivedAt = new Date().toISOString();
     const folder = `${service.folder}/${ledgerPartition(receivedAt)}`;
     await mkdir(folder, { recursive: true });
-    const name = `${encodeTime(Date.now())}${'0'.repeat(16)}-newer.ndjson`;
+    const name = 'newer~00000001.ndjson';
     await writeFile(`${folder}${name}`, `${JSON.stringify({ ...ledgerLine({ receivedAt }), v: 2 })}\n`);
 
     await until(async () => (await api.get('/health')).body.ledger.newer.count === 1);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import { erasureKey } from '../../../src/archive/layout.js';
-import { createLedgerView } from '../../../src/ledger-view/ledger-view.js';
+import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
 import { refetchAll } from '../../../src/recovery/refetch.js';

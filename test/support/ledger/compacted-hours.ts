@@ -1,34 +1,60 @@
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { buildRollup } from '../../../src/ledger/compact/build-rollup.js';
 import { writeLedgerFile } from '../../../src/ledger/compact/ledger-parquet.js';
-import type { Rollup } from '../../../src/ledger/compact/rollup.js';
-import { sortLines } from '../../../src/ledger/compact/sort-lines.js';
+import type { CoveredNumbers, Rollup, RollupParquet } from '../../../src/ledger/compact/rollup.js';
+import { encodeRollup } from '../../../src/ledger/compact/rollup-document.js';
+import { type SortableLine, sortLines } from '../../../src/ledger/compact/sort-lines.js';
 import { sumRollups } from '../../../src/ledger/compact/sum-rollups.js';
 import { dailyRollupKey, hourFolder, parquetKey, rollupKey } from '../../../src/ledger/ledger-keys.js';
 import type { MemoryStore } from '../store/memory-store.js';
 
-/**
- * Puts the n-th rollup of an hour into a store, without its file. Returns its key.
- *
- * @param segments keys of the segments it covers
- */
+/** What a file of an hour is beside its lines. */
+interface FileOfHour {
+  /** Default: `n`, as of the last file of an hour. */
+  readonly files?: number;
+  readonly previous?: string | null;
+  readonly writers?: CoveredNumbers;
+  readonly parquet?: RollupParquet;
+}
+
+const NO_FILE = { bytes: 1, filters: 0, filtersCrc: 0, footer: 1, footerCrc: 0, groups: [] };
+
+/** Lines as if each had been written when it was received. */
+export function sortable(lines: readonly LedgerLine[]): Promise<SortableLine[]> {
+  return sortLines(
+    lines.map((line) => ({
+      writtenAt: Date.parse(line.receivedAt),
+      deliveryId: line.deliveryId,
+      outcome: line.outcome,
+      text: JSON.stringify(line),
+    })),
+  );
+}
+
+/** The rollup of a file of an hour, without the file. */
+export async function rollupOf(
+  hour: string,
+  n: number,
+  lines: readonly LedgerLine[],
+  { files = n, previous = null, writers = {}, ...more }: FileOfHour = {},
+): Promise<Rollup> {
+  const folder = hourFolder(hour);
+  const builder = buildRollup();
+  for (const { text, writtenAt } of await sortable(lines)) builder.add(JSON.parse(text), writtenAt);
+  const parquet = more.parquet ?? { key: parquetKey(folder, n), ...NO_FILE };
+  return builder.finish({ hour: folder, n, files, previous, writers, parquet, broken: 0, newer: 0 });
+}
+
+/** Puts the n-th rollup of an hour into a store, without its file. Returns its key. */
 export async function putRollup(
   store: MemoryStore,
   hour: string,
   n: number,
   lines: readonly LedgerLine[],
-  segments: readonly string[] = [],
+  file: FileOfHour = {},
 ): Promise<string> {
-  const folder = hourFolder(hour);
-  const key = rollupKey(folder, n);
-  const builder = buildRollup();
-  for (const { text } of await sorted(lines)) builder.add(JSON.parse(text) as LedgerLine);
-  const rollup = builder.finish({
-    ...{ hour: folder, broken: 0, newer: 0 },
-    segments: segments.map((name) => name.slice(name.lastIndexOf('/') + 1)),
-    parquet: { key: parquetKey(folder, n), bytes: 1 },
-  });
-  store.put(key, JSON.stringify(rollup));
+  const key = rollupKey(hourFolder(hour), n);
+  store.put(key, encodeRollup(await rollupOf(hour, n, lines, file)).toString());
   return key;
 }
 
@@ -38,21 +64,19 @@ export async function putCompacted(
   hour: string,
   n: number,
   lines: readonly LedgerLine[],
+  file: FileOfHour = {},
 ): Promise<string> {
-  await writeLedgerFile(store, parquetKey(hourFolder(hour), n), await sorted(lines));
-  return putRollup(store, hour, n, lines);
+  const key = parquetKey(hourFolder(hour), n);
+  const { parquet } = await writeLedgerFile(store, key, await sortable(lines));
+  return putRollup(store, hour, n, lines, { ...file, parquet });
 }
 
-function sorted(lines: readonly LedgerLine[]) {
-  return sortLines(lines.map((line) => ({ ...line, text: JSON.stringify(line) })));
-}
-
-/** Puts the n-th rollup of a day into a store, over the rollups of hours with these keys. Returns its key. */
-export function putDaily(store: MemoryStore, day: string, n: number, keys: readonly string[]): string {
+/** Puts the rollup of a day into a store, over the rollups of hours with these keys. Returns its key. */
+export function putDaily(store: MemoryStore, day: string, _n: number, keys: readonly string[]): string {
   const rollups = keys.map((key) => {
     return { key, rollup: JSON.parse(String(store.objects.get(key)?.body)) as Rollup };
   });
-  const key = dailyRollupKey(day, n);
+  const key = dailyRollupKey(day);
   store.put(key, JSON.stringify(sumRollups(day, rollups)));
   return key;
 }

@@ -1,7 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { segmentsIn } from '../../../src/ledger/compact/covered-numbers.js';
 import { openLedgerFile } from '../../../src/ledger/compact/open-ledger-file.js';
-import type { DailyRollup, Rollup } from '../../../src/ledger/compact/rollup.js';
+import type { DailyRollup, Rollup, RollupParquet } from '../../../src/ledger/compact/rollup.js';
+import { COMPACTION_STATE } from '../../../src/ledger/ledger-keys.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 
 /** What a bucket reader finds of the compacted ledger: only files that have a rollup. */
@@ -18,25 +21,30 @@ export interface CompactedLedger {
 export async function readCompactedLedger(store: ObjectStore): Promise<CompactedLedger> {
   const rollups = await readDocuments<Rollup>(store, 'rollups/');
   const lines: LedgerLine[] = [];
-  for (const { parquet } of rollups.values()) if (parquet) lines.push(...(await linesOf(store, parquet.key)));
+  for (const { parquet } of rollups.values()) if (parquet) lines.push(...(await linesOf(store, parquet)));
   const files = new Set([...rollups.values()].map(({ parquet }) => parquet?.key));
   const parquet = await listKeys(store, 'ledger-parquet/');
+  const plans = await listKeys(store, '.compaction/');
   return {
     rollups,
     daily: await readDocuments<DailyRollup>(store, 'rollups-daily/'),
     lines,
-    covered: [...rollups.values()].flatMap(({ hour, segments }) =>
-      segments.map((name) => `ledger/${hour}${name}`),
+    covered: [...rollups.values()].flatMap(({ hour, writers }) =>
+      [...segmentsIn(writers)].map((place) => segmentKey({ hour, ...place })),
     ),
-    leftOver: [...(await listKeys(store, '.compaction/')), ...parquet.filter((key) => !files.has(key))],
+    leftOver: [
+      ...plans.filter((key) => key !== COMPACTION_STATE),
+      ...parquet.filter((key) => !files.has(key)),
+    ],
   };
 }
 
 /** The lines of a Parquet file. */
-export async function linesOf(store: ObjectStore, key: string): Promise<LedgerLine[]> {
-  const file = await openLedgerFile(store, key);
+export async function linesOf(store: ObjectStore, parquet: RollupParquet): Promise<LedgerLine[]> {
+  const file = await openLedgerFile(store, parquet);
   const lines: LedgerLine[] = [];
-  for (const index of file?.rowGroups.keys() ?? []) lines.push(...((await file?.readLines(index)) ?? []));
+  for (const index of file?.rowGroups.keys() ?? [])
+    for (const { line } of (await file?.readLines(index)) ?? []) lines.push(line);
   return lines;
 }
 

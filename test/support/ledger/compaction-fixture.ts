@@ -18,7 +18,7 @@ interface Given extends Partial<CompactionParts> {
 }
 
 export function partsOf(store: MemoryStore, { now = MORNING, ...more }: Given = {}): CompactionParts {
-  return { store, clock: () => now, closedAfter: 6 * HOUR, keepSegments: null, ...more };
+  return { store, clock: () => now, keepSegments: null, ...more };
 }
 
 /** Segments of three lines each in an hour, written one minute after the other. */

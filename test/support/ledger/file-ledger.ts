@@ -1,6 +1,6 @@
-import { encodeTime } from 'ulid';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { hourFolder } from '../../../src/ledger/ledger-keys.js';
+import { hourAt } from '../../../src/ledger/hours.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { ledgerLine } from './ledger-lines.js';
 
@@ -22,7 +22,7 @@ export async function writeHour(
         outcome: index % 7 === 0 ? 'failed' : 'stored',
       }),
     );
-    const key = `ledger/${hourFolder(receivedAt)}${encodeTime(at)}${String(segment).padStart(16, '0')}-r.ndjson`;
+    const key = segmentKey({ hour: hourAt(at), writer: 'r', number: segment + 1 });
     const body = Buffer.from(written.map((line) => `${JSON.stringify(line)}\n`).join(''));
     await store.create(key, body, { contentType: 'application/x-ndjson', metadata: {} });
     all.push(...written);

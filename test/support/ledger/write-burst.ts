@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeTime } from 'ulid';
-import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
+import { hourAt } from '../../../src/ledger/hours.js';
+import { LEDGER_FOLDER } from '../../../src/ledger/ledger-keys.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
 
 interface BurstOptions {
   readonly lines: number;
@@ -19,15 +21,20 @@ const LINES_PER_SEGMENT = 250;
  */
 export async function writeBurst(folder: string, { lines, withinMs, now }: BurstOptions): Promise<void> {
   const folders = new Set<string>();
+  const numbers = new Map<string, number>();
   for (let first = 0; first < lines; first += LINES_PER_SEGMENT) {
     const time = now - withinMs + Math.floor((first / lines) * withinMs);
-    const partition = ledgerPartition(new Date(time).toISOString());
+    const hour = hourAt(time);
+    const partition = LEDGER_FOLDER + hour;
+    const number = (numbers.get(hour) ?? 0) + 1;
+    numbers.set(hour, number);
     if (!folders.has(partition)) await mkdir(join(folder, partition), { recursive: true });
     folders.add(partition);
     const count = Math.min(LINES_PER_SEGMENT, lines - first);
     const texts = Array.from({ length: count }, (_, index) => JSON.stringify(burstLine(first + index, time)));
-    const name = `${encodeTime(time)}${String(first).padStart(16, '0')}-burst.ndjson`;
-    await writeFile(join(folder, partition, name), `${texts.join('\n')}\n`);
+    const path = join(folder, segmentKey({ hour, writer: 'burst', number }));
+    await writeFile(path, `${texts.join('\n')}\n`);
+    await utimes(path, time / 1000, time / 1000);
   }
 }
 

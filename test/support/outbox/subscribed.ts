@@ -55,7 +55,6 @@ export function outboxOf(
     store,
     subscribers,
     owner: 'replica-a',
-    closedAfter: 6 * 3_600_000,
     stopWithin: 1_000,
     times: FAST,
     lease: 100,

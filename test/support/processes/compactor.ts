@@ -14,7 +14,7 @@ process.on('message', async ({ url, fileBytes, keepSegments, ahead }: CompactorO
   const store = await openStore({ url, fsync: false });
   const clock = () => Date.now() + ahead;
   // Plans count as abandoned at once: living processes work on the same files, too.
-  const parts = { store, clock, closedAfter: 0, keepSegments, fileBytes, planTimeout: 0 };
+  const parts = { store, clock, keepSegments, fileBytes, planTimeout: 0 };
   process.send?.('compacting');
   for (;;) await compact(parts, { since: new Date(0) });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
 import { readBack } from '../../../src/archive/read-back.js';
 import { KINDS, type RetrievableKind } from '../../../src/domain/kinds.js';
-import { readLedger } from '../../../src/ledger/ledger-reader.js';
+import { readLines } from '../../../src/ledger/read/read-lines.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
@@ -220,7 +220,7 @@ function differences(actual: Map<string, string>, expected: Map<string, string>)
 async function createdTwice(store: ObjectStore): Promise<string[]> {
   const seen = new Set<string>();
   const twice: string[] = [];
-  for await (const line of readLedger(store, {})) {
+  for await (const line of readLines(store, {})) {
     for (const { key, outcome } of line.items) {
       if (outcome === 'created' && seen.has(key)) twice.push(key);
       if (outcome === 'created') seen.add(key);

@@ -32,7 +32,8 @@ interface Stored {
 export interface MemoryStore extends ObjectStore {
   readonly objects: Map<string, Stored>;
   readonly calls: { operation: string; key: string }[];
-  put(key: string, text: string): void;
+  /** @param modifiedAt milliseconds since the epoch; default now */
+  put(key: string, text: string, modifiedAt?: number): void;
 }
 
 /** A stand-in for the network behind a store: objects in a map; every call can be delayed or fail. */
@@ -63,8 +64,8 @@ export function createMemoryStore(
       ...stored.headers,
     };
   }
-  function save(key: string, body: Buffer, headers: ObjectHeaders): void {
-    objects.set(key, { body: Buffer.from(body), headers, modifiedAt: new Date(clock()) });
+  function save(key: string, body: Buffer, headers: ObjectHeaders, modifiedAt = clock()): void {
+    objects.set(key, { body: Buffer.from(body), headers, modifiedAt: new Date(modifiedAt) });
   }
   function createNow(key: string, body: Buffer, headers: ObjectHeaders): CreateResult {
     if (objects.has(key)) return 'exists';
@@ -80,7 +81,8 @@ export function createMemoryStore(
     partSize: 8 * 1024 * 1024,
     objects,
     calls,
-    put: (key, text) => save(key, Buffer.from(text), { contentType: 'text/plain', metadata: {} }),
+    put: (key, text, modifiedAt) =>
+      save(key, Buffer.from(text), { contentType: 'text/plain', metadata: {} }, modifiedAt),
     async create(key, body, headers) {
       await enter('create', key);
       return createNow(key, body, headers);

@@ -65,7 +65,7 @@ describe('the kind of an object', () => {
     ['ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],
     ['ledger', parquetKey(hour, 1)],
     ['ledger', rollupKey(hour, 1)],
-    ['ledger', dailyRollupKey('2026-01-31', 1)],
+    ['ledger', dailyRollupKey('2026-01-31')],
     ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
     ['reports', verifyReportKey('2026-01-31T00:00:00Z')],
     ['replays', replayKey('01ABC')],
@@ -74,7 +74,7 @@ describe('the kind of an object', () => {
   });
 
   it.each([
-    ...[erasureKey('j1'), LAST_ERASURE, conflictClaimKey(folder, 'data', 'f00'), compactionPlanKey(hour, 1)],
+    ...[erasureKey('j1'), LAST_ERASURE, conflictClaimKey(folder, 'data', 'f00'), compactionPlanKey(hour)],
     ...[quarantineMarker('j1', '01ABC'), deadEventKey('billing', 'e1'), outboxStateKey('billing')],
     ...[deadEventMarker('j1', 'billing', 'e1')],
     ...[`${NOTICES_FOLDER}state.json`, '.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],

@@ -24,19 +24,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ['domain', 'time', 'text'],
   ledger: ['domain', 'time', 'text', 'store'],
   archive: ['domain', 'time', 'text', 'memory', 'store', 'ledger'],
-  'ledger-view': ['domain', 'time', 'text', 'observe', 'store', 'ledger'],
   outbox: ['domain', 'time', 'text', 'events', 'store', 'ledger', 'archive'],
   receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'ledger', 'archive'],
   recovery: ['domain', 'time', 'content', 'observe', 'store', 'ledger', 'archive', 'speech'],
   capture: ['domain', 'store', 'ledger', 'archive', 'speech'],
   repair: [
     ...['domain', 'time', 'text', 'content', 'events', 'store', 'archive', 'speech', 'receiver', 'recovery'],
-    ...['ledger', 'ledger-view', 'outbox'],
+    ...['ledger', 'outbox'],
   ],
-  health: ['domain', 'time', 'observe', 'store', 'archive', 'ledger-view', 'recovery'],
+  health: ['domain', 'time', 'observe', 'store', 'archive', 'ledger', 'recovery'],
   admin: [
     ...['domain', 'time', 'text', 'events', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair'],
-    ...['ledger', 'ledger-view', 'outbox', 'health'],
+    ...['ledger', 'outbox', 'health'],
   ],
   doctor: ['domain', 'text', 'events', 'store', 'ledger', 'archive', 'speech', 'outbox'],
 };

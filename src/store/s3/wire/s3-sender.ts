@@ -73,6 +73,8 @@ export interface S3Sender {
   get(request: SignedGet): Promise<OpenAnswer>;
   /** Makes one attempt, as `put` does. */
   head(request: SignedHead): Promise<IncomingHttpHeaders>;
+  /** Milliseconds by which the server's clock was ahead of this machine's at its last answer. */
+  clockOffset(): number;
   close(): Promise<void>;
 }
 
@@ -130,6 +132,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
       answers.acceptUnidentified();
     }
     const { status } = answer;
+    clock.observe(answer.headers.date);
     if (status === 200 || (status === 412 && put.ifAbsent === true)) return answer;
     throw clock.corrected(failureOf(status, answer.text, answer.headers), offset);
   }
@@ -163,6 +166,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     const request = { ...bare('HEAD', key, {}, holder, now), body: null, timeoutMs };
     const { status, headers } = await send(pools.head, request);
     answers.check('HeadObject', { status, headers, text: null });
+    clock.observe(headers.date);
     if (status !== 200) throw clock.corrected(headFailure(status, headers, now), offset);
     return headers;
   }
@@ -183,6 +187,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
       body.on('error', () => undefined).destroy();
       throw error;
     }
+    clock.observe(found.date as string | undefined);
     if (text !== null) throw clock.corrected(failureOf(status, text, found), offset);
     return response;
   }
@@ -192,6 +197,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     put,
     get,
     head,
+    clockOffset: () => clock.ahead,
     close: async () => {
       await Promise.all(
         Object.values(pools)

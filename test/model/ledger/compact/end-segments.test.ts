@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { compact } from '../../../../src/ledger/compact/compact.js';
-import { readLedger } from '../../../../src/ledger/ledger-reader.js';
+import { readLines } from '../../../../src/ledger/read/read-lines.js';
 import { listKeys, sortedTexts } from '../../../support/ledger/compacted-ledger.js';
 import { fillHour, HOUR, partsOf, storeAt } from '../../../support/ledger/compaction-fixture.js';
 import type { MemoryStore } from '../../../support/store/memory-store.js';
@@ -13,7 +13,7 @@ const ENDING = { now: Date.parse('2026-03-05T05:00:00Z'), keepSegments: DAY };
 
 async function readAll(store: MemoryStore): Promise<LedgerLine[]> {
   const lines: LedgerLine[] = [];
-  for await (const line of readLedger(store)) lines.push(line);
+  for await (const line of readLines(store)) lines.push(line);
   return lines;
 }
 

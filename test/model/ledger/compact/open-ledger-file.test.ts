@@ -1,25 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parquetMetadata } from 'hyparquet';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { probeOfJob } from '../../../../src/ledger/compact/job-blooms.js';
 import { LedgerFileError } from '../../../../src/ledger/compact/ledger-file-error.js';
-import { encodeLedgerFile } from '../../../../src/ledger/compact/ledger-parquet.js';
+import { writeLedgerFile } from '../../../../src/ledger/compact/ledger-parquet.js';
 import { type LedgerFile, openLedgerFile } from '../../../../src/ledger/compact/open-ledger-file.js';
-import { sortLines } from '../../../../src/ledger/compact/sort-lines.js';
+import type { RollupParquet } from '../../../../src/ledger/compact/rollup.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
+import { sortable } from '../../../support/ledger/compacted-hours.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const KEY = 'ledger-parquet/dt=2026-03-04/hour=05/0001.parquet';
 const START = Date.parse('2026-03-04T05:00:00Z');
-
-/** More than a footer may have. */
-const FOOTER_VALUES = 500_001;
-
-function varint(value: number): number[] {
-  return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
-}
 
 /** Lines of an hour, in order. */
 function linesOf(count: number): LedgerLine[] {
@@ -41,14 +34,15 @@ function linesOf(count: number): LedgerLine[] {
   );
 }
 
-/** What a rollup says of a file. */
-const EXTENT = { rows: 5000, first: START, last: START + 4999 * 300 };
+interface Encoded {
+  readonly bytes: Buffer;
+  readonly parquet: RollupParquet;
+}
 
-async function encode(lines: readonly LedgerLine[]): Promise<Buffer> {
-  const sorted = await sortLines(lines.map((line) => ({ ...line, text: JSON.stringify(line) })));
-  const chunks: Buffer[] = [];
-  for await (const chunk of encodeLedgerFile(sorted)) chunks.push(chunk);
-  return Buffer.concat(chunks);
+async function encode(lines: readonly LedgerLine[]): Promise<Encoded> {
+  const store = createMemoryStore();
+  const { parquet } = await writeLedgerFile(store, KEY, await sortable(lines));
+  return { bytes: store.objects.get(KEY)?.body ?? Buffer.alloc(0), parquet };
 }
 
 async function storeWith(bytes: Buffer): Promise<ObjectStore> {
@@ -57,17 +51,17 @@ async function storeWith(bytes: Buffer): Promise<ObjectStore> {
   return store;
 }
 
-async function open(bytes: Buffer): Promise<LedgerFile> {
-  const file = await openLedgerFile(await storeWith(bytes), KEY);
+async function open({ bytes, parquet }: Encoded): Promise<LedgerFile> {
+  const file = await openLedgerFile(await storeWith(bytes), parquet);
   if (file === null) throw new Error('the file is missing');
   return file;
 }
 
-async function readAll(bytes: Buffer): Promise<LedgerLine[]> {
-  const file = await open(bytes);
+async function readAll(encoded: Encoded): Promise<LedgerLine[]> {
+  const file = await open(encoded);
   await file.rowGroupsOfJobs([probeOfJob('job-1')]);
   const groups = await Promise.all(file.rowGroups.map((_, index) => file.readLines(index)));
-  return groups.flat();
+  return groups.flat().map(({ line }) => line);
 }
 
 describe('an open ledger file', () => {
@@ -77,8 +71,6 @@ describe('an open ledger file', () => {
   it('knows its row groups and the time of their first and last line', async () => {
     const file = await open(await encoded);
 
-    expect(file.rows).toBe(5000);
-    expect(file.bytes).toBe((await encoded).length);
     const times = lines.map(({ receivedAt }) => Date.parse(receivedAt));
     expect(file.rowGroups.map(({ rows, first, last }) => [rows, first, last])).toEqual([
       [2048, times[0], times[2047]],
@@ -90,8 +82,9 @@ describe('an open ledger file', () => {
   it('reads the lines of a row group, all or some', async () => {
     const file = await open(await encoded);
 
-    expect(await file.readLines(1)).toEqual(lines.slice(2048, 4096));
-    expect(await file.readLines(2, [0, 5, 903])).toEqual([lines[4096], lines[4101], lines[4999]]);
+    const all = lines.map((line) => ({ line, writtenAt: Date.parse(line.receivedAt) }));
+    expect(await file.readLines(1)).toEqual(all.slice(2048, 4096));
+    expect(await file.readLines(2, [0, 5, 903])).toEqual([all[4096], all[4101], all[4999]]);
     await expect(file.readLines(3)).rejects.toThrow('no row group 3');
   });
 
@@ -109,33 +102,6 @@ describe('an open ledger file', () => {
     expect(columns.receivedAt).toEqual(expected.map(({ receivedAt }) => Date.parse(receivedAt)));
     expect(columns.items).toEqual(expected.map(({ items }) => items));
     expect(columns.jobId).toEqual(expected.map(({ jobId }) => jobId));
-  });
-
-  it('has columns of the context only where a line has one, so that earlier versions read the others', async () => {
-    const parquetColumns = async (bytes: Buffer) => {
-      const { buffer, byteOffset, byteLength } = new Uint8Array(bytes);
-      const { schema } = parquetMetadata(buffer.slice(byteOffset, byteOffset + byteLength));
-      return schema.map(({ name }) => name);
-    };
-    const line = ledgerLine({ context: { call: '1' } });
-    const plain = ledgerLine();
-    const withContext = await encode([line, plain]);
-
-    expect(await parquetColumns(await encoded)).toEqual(
-      ['ledger', 'deliveryId', 'receivedAt', 'origin', 'source', 'region', 'jobId', 'status', 'outcome']
-        .concat(['credential', 'bytes', 'durationMs', 'clientIp', 'method', 'reason', 'actor', 'wouldRefuse'])
-        .concat(['items', 'list', 'element', 'kind', 'key', 'size', 'sha256', 'outcome'])
-        .concat(['shape', 'extra', 'raw', 'v']),
-    );
-    expect(await parquetColumns(withContext)).toEqual(expect.arrayContaining(['context', 'contextOmitted']));
-    expect((await (await open(await encoded)).readColumns(2, ['context', 'v'])).context).toEqual(
-      new Array(904).fill(null),
-    );
-    expect((await (await open(withContext)).readColumns(0, ['context'])).context).toEqual([
-      '{"call":"1"}',
-      null,
-    ]);
-    expect(await readAll(withContext)).toEqual([line, plain]);
   });
 
   it('finds the row groups of a job', async () => {
@@ -158,8 +124,8 @@ describe('an open ledger file', () => {
     expect(await file.rowGroupsOfJobs([probeOfJob('job-1')])).toEqual([]);
   });
 
-  it('asks the store for the end of the file, for a range of a row group and once for the bloom filters', async () => {
-    const bytes = await encoded;
+  it('asks the store once for footer and bloom filters, and for a range of a row group', async () => {
+    const { bytes, parquet } = await encoded;
     const store = await storeWith(bytes);
     const ranges: { start: number; end: number }[] = [];
     const counted: ObjectStore = {
@@ -170,65 +136,45 @@ describe('an open ledger file', () => {
         return store.read(key, range);
       },
     };
-    const file = await openLedgerFile(counted, KEY, { ...EXTENT, bytes: bytes.length });
-    await file?.readColumns(0, ['deliveryId', 'outcome']);
+    const file = await openLedgerFile(counted, parquet);
     await file?.rowGroupsOfJobs([probeOfJob('job-1')]);
     await file?.rowGroupsOfJobs([probeOfJob('job-2')]);
+    await file?.readColumns(0, ['deliveryId', 'outcome']);
     await file?.readLines(0);
 
-    expect(ranges).toHaveLength(4);
-    expect(ranges[0]).toEqual({ start: Math.max(0, bytes.length - 128 * 1024), end: bytes.length - 1 });
-    const [, columns, blooms, rowGroup = 0] = ranges.map(({ start, end }) => end - start + 1);
+    expect(ranges).toHaveLength(3);
+    const [tail = 0, columns, rowGroup = 0] = ranges.map(({ start, end }) => end - start + 1);
+    expect(tail).toBeLessThan(bytes.length / 5);
     expect(columns).toBeLessThan(rowGroup * 0.7);
-    expect(blooms).toBeLessThan(15_000);
   });
 
   it('is null when it is missing', async () => {
-    expect(await openLedgerFile(createMemoryStore(), KEY)).toBeNull();
-    expect(await openLedgerFile(createMemoryStore(), KEY, { ...EXTENT, bytes: 1000 })).toBeNull();
+    expect(await openLedgerFile(createMemoryStore(), (await encoded).parquet)).toBeNull();
   });
 
   it('reports a file that was removed after it was opened', async () => {
-    const store = await storeWith(await encoded);
-    const file = await openLedgerFile(store, KEY);
+    const { bytes, parquet } = await encoded;
+    const store = await storeWith(bytes);
+    const file = await openLedgerFile(store, parquet);
     await store.delete(KEY);
 
     await expect(file?.readLines(0)).rejects.toThrow(StoreError);
   });
 });
 
-describe('a file that is damaged or foreign', () => {
+describe('a file that is damaged, or another than that of its rollup', () => {
   const lines = linesOf(300);
   const encoded = encode(lines);
-  const rejected = (bytes: Buffer) => expect(readAll(bytes)).rejects.toThrow(LedgerFileError);
-
-  it.each([0, 1, 7, 8, 12, 100])('is rejected when only %d bytes of it are there', async (length) => {
-    await rejected((await encoded).subarray(0, length));
-  });
-
-  it.each([0xffffffff, 0x7fffffff, 1 << 24, 1, 0])(
-    'is rejected with a footer of %d bytes',
-    async (length) => {
-      const bytes = Buffer.from(await encoded);
-      bytes.writeUInt32LE(length, bytes.length - 8);
-      await rejected(bytes);
-    },
-  );
-
-  it('is rejected when it has another size than its reader knows', async () => {
-    const store = await storeWith(await encoded);
-    const extent = { ...EXTENT, bytes: (await encoded).length - 1 };
-    await expect(openLedgerFile(store, KEY, extent)).rejects.toThrow(LedgerFileError);
-  });
+  const readWith = async (bytes: Buffer) => readAll({ bytes, parquet: (await encoded).parquet });
 
   it('is rejected, or read as written, with any bit flipped', async () => {
-    const original = await encoded;
+    const { bytes: original } = await encoded;
     await fc.assert(
       fc.asyncProperty(fc.nat(original.length - 1), fc.nat(7), async (offset, bit) => {
         const bytes = Buffer.from(original);
         bytes.writeUInt8(bytes.readUInt8(offset) ^ (1 << bit), offset);
-        // A bit of a statistic that only other readers use, or of the name of the writer.
-        await readAll(bytes).then(
+        // A bit of a statistic of a page, which only other readers use.
+        await readWith(bytes).then(
           (read) => expect(read).toEqual(lines),
           (error: unknown) => expect(error).toBeInstanceOf(LedgerFileError),
         );
@@ -237,93 +183,20 @@ describe('a file that is damaged or foreign', () => {
     );
   });
 
-  it('is read up to a row group that its footer describes wrongly', async () => {
-    const bytes = Buffer.from(await encode(linesOf(5000)));
-    const names = Buffer.from('deliveryId');
-    // The name is in the schema, then in each row group.
-    let at = -1;
-    for (let count = 0; count < 3; count += 1) at = bytes.indexOf(names, at + 1);
-    bytes.write('X', at);
-    const file = await open(bytes);
-
-    expect(await file.readLines(0)).toHaveLength(2048);
-    await expect(file.readLines(1)).rejects.toThrow('its row group 1 is damaged');
-    expect(await file.readLines(2)).toHaveLength(904);
-  });
-
-  it('is rejected without the magic number at its end', async () => {
-    const bytes = Buffer.from(await encoded);
-    bytes.write('X', bytes.length - 1);
-    await rejected(bytes);
-  });
-
-  it('is rejected with a bit flipped in the head of a page', async () => {
-    // Not all of that is covered by the checksum of gzip.
-    for (let offset = 4; offset < 64; offset += 1) {
-      const bytes = Buffer.from(await encoded);
-      bytes.writeUInt8(bytes.readUInt8(offset) ^ 1, offset);
-      await rejected(bytes);
-    }
-  });
-
   it('is rejected when it is truncated anywhere', async () => {
-    const original = await encoded;
+    const { bytes } = await encoded;
     await fc.assert(
-      fc.asyncProperty(fc.nat(original.length - 1), (length) => rejected(original.subarray(0, length))),
-    );
-  });
-
-  it('is rejected when its footer holds random bytes', async () => {
-    const original = await encoded;
-    const length = original.readUInt32LE(original.length - 8);
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uint8Array({ minLength: 1, maxLength: length }),
-        fc.nat(length - 1),
-        (noise, at) => {
-          const bytes = Buffer.from(original);
-          bytes.set(noise.subarray(0, length - at), bytes.length - 8 - length + at);
-          return readAll(bytes).then(
-            (read) => expect(read).toEqual(lines),
-            (error: unknown) => expect(error).toBeInstanceOf(LedgerFileError),
-          );
-        },
-      ),
-      { numRuns: 150 },
-    );
-  });
-
-  it('is rejected when a list of its footer says that it has 30 million elements', async () => {
-    // A struct with a list of lists, each of a length that V8 would reserve 240 MB for.
-    const list = [0xf9, 0x80, 0x87, 0xa7, 0x0e];
-    const footer = Buffer.from([0x29, ...Array.from({ length: 20 }, () => list).flat(), 0]);
-    const trailer = Buffer.alloc(8, 'PAR1PAR1');
-    trailer.writeUInt32LE(footer.length);
-    const before = process.memoryUsage().heapUsed;
-
-    await rejected(Buffer.concat([Buffer.from('PAR1'), footer, trailer]));
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
-  });
-
-  it.each([
-    ['a struct of flags', [...Array<number>(FOOTER_VALUES).fill(0x11), 0]],
-    [
-      'a list of empty structs',
-      [0x19, 0xfc, ...varint(FOOTER_VALUES), ...Array<number>(FOOTER_VALUES).fill(0), 0],
-    ],
-  ])('is rejected when its footer is %s that would not fit into memory', async (_, footer) => {
-    const trailer = Buffer.alloc(8, 'PAR1PAR1');
-    trailer.writeUInt32LE(footer.length);
-
-    const bytes = Buffer.concat([Buffer.from('PAR1'), Buffer.from(footer), trailer]);
-    await expect(readAll(bytes)).rejects.toThrow('its footer has more than 500000 values');
-  });
-
-  it('is rejected when it is random', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), fc.boolean(), (noise, magic) =>
-        rejected(Buffer.concat([noise, Buffer.from(magic ? 'PAR1' : '')])),
+      fc.asyncProperty(fc.nat(bytes.length - 1), (length) =>
+        expect(readWith(bytes.subarray(0, length))).rejects.toThrow(LedgerFileError),
       ),
     );
+  });
+
+  it('is rejected when it is the file of another hour', async () => {
+    const other = await encode(linesOf(299));
+    await expect(readWith(other.bytes)).rejects.toThrow(LedgerFileError);
+    const padded = Buffer.concat([other.bytes, Buffer.alloc(1000)]);
+    const { length } = (await encoded).bytes;
+    await expect(readWith(padded.subarray(0, length))).rejects.toThrow(LedgerFileError);
   });
 });

@@ -11,7 +11,7 @@ import { createJobHistory } from '../../../../src/admin/jobs/job-history.js';
 import { quarantineFolder } from '../../../../src/archive/layout.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
-import { createLedgerView } from '../../../../src/ledger-view/ledger-view.js';
+import { createLedgerView } from '../../../../src/ledger/read/ledger-view.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
@@ -162,7 +162,7 @@ describe('inspectJob', () => {
     const parts = await partsOf(store, { pageTime: 0 });
     expect(await inspectJob(parts, 'j1')).toMatchObject({
       ...{ artefacts: [], timeline: [], complete: false, faults: [] },
-      searchedBackTo: '2026-03-01T06:00:00.000Z',
+      searchedBackTo: '2026-03-02T05:00:00.000Z',
     });
     expect(await inspectJob(parts, 'j1')).toMatchObject({ timeline: [line] });
   });

@@ -106,7 +106,7 @@ const KEYS: Readonly<Record<RetentionClass, (age: number) => string[]>> = {
       `${ledgerPartition(at)}a-r.ndjson`,
       parquetKey(hour, 1),
       rollupKey(hour, 1),
-      dailyRollupKey(at.slice(0, 10), 1),
+      dailyRollupKey(at.slice(0, 10)),
     ];
   },
   reports: (age) => [verifyReportKey(new Date(NOW - age).toISOString())],

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { compact } from '../../../../src/ledger/compact/compact.js';
-import { COMPACTION_FOLDER } from '../../../../src/ledger/ledger-keys.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { listKeys, readCompactedLedger, sortedTexts } from '../../../support/ledger/compacted-ledger.js';
-import { fillHour, HOUR, MORNING, partsOf, storeAt } from '../../../support/ledger/compaction-fixture.js';
+import { fillHour, MORNING, partsOf, storeAt } from '../../../support/ledger/compaction-fixture.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import type { MemoryStore } from '../../../support/store/memory-store.js';
@@ -38,8 +37,10 @@ describe('compact', () => {
       oldestOpen: null,
     });
     expect([...written(store).keys()].sort()).toEqual([
+      '.compaction/state.json',
       'ledger-parquet/dt=2026-03-03/hour=23/0001.parquet',
       'ledger-parquet/dt=2026-03-04/hour=04/0001.parquet',
+      'rollups-daily/dt=2026-03-03/0001.json',
       'rollups/dt=2026-03-03/hour=23/0001.json',
       'rollups/dt=2026-03-04/hour=04/0001.json',
     ]);
@@ -48,9 +49,10 @@ describe('compact', () => {
 
   it('leaves open hours alone', async () => {
     const store = storeAt();
-    const closed = fillHour(store, '2026-03-04T05');
-    fillHour(store, '2026-03-04T06');
+    const closed = fillHour(store, '2026-03-04T11');
     fillHour(store, '2026-03-04T12');
+    const soon = Date.parse('2026-03-04T12:19:59Z');
+    expect(await compact(partsOf(store, { now: soon }))).toMatchObject({ hours: 0, oldestOpen: null });
     expect(await compact(partsOf(store))).toMatchObject({ hours: 1, oldestOpen: null });
     await expectExactlyOnce(store, closed);
   });
@@ -60,30 +62,6 @@ describe('compact', () => {
     const lines = fillHour(store, '2026-03-04T04', 7);
     const segment = [...store.objects.values()][0]?.body.length ?? 0;
     expect(await compact(partsOf(store, { fileBytes: 2.5 * segment }))).toMatchObject({ hours: 1, files: 4 });
-    await expectExactlyOnce(store, lines);
-  });
-
-  it('lists an hour only as far as the next file takes it, because the names of a large one fill the memory', async () => {
-    const store = storeAt();
-    const lines = fillHour(store, '2026-03-04T04', 20);
-    const segment = [...store.objects.values()][0]?.body.length ?? 0;
-    let listed = 0;
-    const listedBefore: number[] = [];
-    const counting = {
-      ...store,
-      async *list(prefix: string, options?: { startAfter?: string }) {
-        for await (const object of store.list(prefix, options)) {
-          if (prefix.startsWith('ledger/')) listed += 1;
-          yield object;
-        }
-      },
-      create(...[key, ...rest]: Parameters<typeof store.create>) {
-        if (key.startsWith(COMPACTION_FOLDER)) listedBefore.push(listed);
-        return store.create(key, ...rest);
-      },
-    };
-    await compact(partsOf(counting, { fileBytes: 5.5 * segment }));
-    expect(listedBefore).toEqual([6, 11, 16, 20]);
     await expectExactlyOnce(store, lines);
   });
 
@@ -103,11 +81,11 @@ describe('compact', () => {
       });
     }
     expect(written(store)).toEqual(before);
-    const writes = ['create', 'replace', 'startUpload', 'delete'];
+    const writes = ['create', 'replace', 'startUpload'];
     expect(store.calls.filter(({ operation }) => writes.includes(operation))).toEqual([]);
   });
 
-  it('makes 14 store calls when there is nothing to do', async () => {
+  it('makes seven store calls before its work, however long the ledger is', async () => {
     const store = storeAt();
     for (const day of ['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03']) {
       for (let hour = 10; hour < 24; hour += 1) fillHour(store, `${day}T${hour}`, 1);
@@ -116,38 +94,7 @@ describe('compact', () => {
     await compact(partsOf(store));
     store.calls.length = 0;
     await compact(partsOf(store, { now: MORNING + 60_000 }));
-    expect(store.calls.map(({ operation }) => operation)).not.toContain('read');
-    expect(store.calls.length).toBeLessThanOrEqual(14);
-  });
-
-  it('puts late segments, and only them, into a further file', async () => {
-    const store = storeAt();
-    const lines = fillHour(store, '2026-03-04T05');
-    await compact(partsOf(store));
-    const before = written(store);
-    const late = ledgerLine({ receivedAt: '2026-03-04T05:59:59.999Z' });
-    const key = putSegment(store, '2026-03-04T12:40:00Z', [late], 'ledger/dt=2026-03-04/hour=05/');
-
-    const report = await compact(partsOf(store, { now: MORNING + HOUR }));
-
-    expect(report).toMatchObject({ hours: 1, files: 1, lines: 1, segments: 1 });
-    const { rollups } = await readCompactedLedger(store);
-    expect(rollups.get('rollups/dt=2026-03-04/hour=05/0002.json')?.segments).toEqual([key.split('/').at(-1)]);
-    expect(written(store)).toEqual(new Map([...written(store), ...before]));
-    await expectExactlyOnce(store, [...lines, late]);
-  });
-
-  it('finds segments that come very late when it looks at the hour again', async () => {
-    const store = storeAt();
-    const lines = fillHour(store, '2026-03-03T05');
-    await compact(partsOf(store));
-    const late = ledgerLine({ receivedAt: '2026-03-03T05:00:00.000Z' });
-    putSegment(store, '2026-03-04T12:00:00Z', [late], 'ledger/dt=2026-03-03/hour=05/');
-    expect(await compact(partsOf(store))).toMatchObject({ files: 0 });
-    expect(await compact(partsOf(store), { since: new Date('2026-03-03T05:59:00Z') })).toMatchObject({
-      files: 1,
-    });
-    await expectExactlyOnce(store, [...lines, late]);
+    expect(store.calls.map(({ operation }) => operation)).toEqual(['read', ...Array(6).fill('folders')]);
   });
 
   it.each([2, 4])('shares the work between %d processes at once', async (processes) => {
@@ -157,18 +104,14 @@ describe('compact', () => {
         fillHour(store, hour, 8),
       );
       const parts = partsOf(store, { fileBytes: 4000 });
-      const late = ledgerLine({ receivedAt: '2026-03-04T03:00:00.000Z' });
 
       const reports = await Promise.all(
-        Array.from({ length: processes }, async (_, index) => {
-          if (index === 1) putSegment(store, '2026-03-04T12:00:00Z', [late], 'ledger/dt=2026-03-04/hour=03/');
-          return compact(parts, { since: new Date(0) });
-        }),
+        Array.from({ length: processes }, () => compact(parts, { since: new Date(0) })),
       );
       await compact(parts, { since: new Date(0) });
 
       expect(reports.flatMap(({ faults }) => faults)).toEqual([]);
-      await expectExactlyOnce(store, [...lines, late]);
+      await expectExactlyOnce(store, lines);
       const { daily } = await readCompactedLedger(store);
       expect([...daily.keys()]).toEqual(['rollups-daily/dt=2026-03-02/0001.json']);
     }
@@ -178,7 +121,7 @@ describe('compact', () => {
     const store = storeAt();
     const lines = fillHour(store, '2026-03-04T04');
     const stopped = new AbortController();
-    const dying = createStoreThatStops(store, '.compaction/dt=2026-03-04/hour=04/0001.json', stopped);
+    const dying = createStoreThatStops(store, '.compaction/dt=2026-03-04/hour=04/plan.json', stopped);
     const parts = partsOf(store);
     const first = await compact({ ...parts, store: dying }, { signal: stopped.signal });
     expect(first).toMatchObject({ interrupted: true, files: 0, oldestOpen: '2026-03-04T04:00:00.000Z' });
@@ -190,12 +133,13 @@ describe('compact', () => {
     await expectExactlyOnce(store, lines);
   });
 
-  it('sums up a day that ended more than 24 hours ago, once', async () => {
+  it('sums up a day whose hours are compacted, once', async () => {
     const store = storeAt();
     fillHour(store, '2026-03-02T00');
     fillHour(store, '2026-03-02T23');
-    fillHour(store, '2026-03-03T00');
+    fillHour(store, '2026-03-04T00');
     expect(await compact(partsOf(store))).toMatchObject({ hours: 3, days: 1 });
+    expect(await compact(partsOf(store), { since: new Date(0) })).toMatchObject({ hours: 0, days: 0 });
     const { daily } = await readCompactedLedger(store);
     expect([...daily.keys()]).toEqual(['rollups-daily/dt=2026-03-02/0001.json']);
     expect([...daily.values()][0]?.covers).toEqual([
@@ -204,40 +148,21 @@ describe('compact', () => {
     ]);
   });
 
-  it('adds late files of a day to a further daily rollup, also after the process died in between', async () => {
-    const store = storeAt();
-    fillHour(store, '2026-03-02T00');
-    await compact(partsOf(store));
-    putSegment(store, '2026-03-04T12:00:00Z', [ledgerLine()], 'ledger/dt=2026-03-02/hour=00/');
-    const stopped = new AbortController();
-    const dying = createStoreThatStops(store, 'rollups/dt=2026-03-02/hour=00/0002.json', stopped);
-    await compact({ ...partsOf(store), store: dying }, { since: new Date(0), signal: stopped.signal });
-    expect((await readCompactedLedger(store)).rollups.size).toBe(2);
-
-    await compact(partsOf(store));
-
-    const { daily, leftOver } = await readCompactedLedger(store);
-    expect([...daily.values()].map(({ covers }) => covers)).toEqual([
-      ['rollups/dt=2026-03-02/hour=00/0001.json'],
-      ['rollups/dt=2026-03-02/hour=00/0002.json'],
-    ]);
-    expect(leftOver).toEqual([]);
-  });
-
   it('counts what it cannot read and never stops at it', async () => {
     const store = storeAt();
     const lines = fillHour(store, '2026-03-04T04', 2);
     const folder = 'ledger/dt=2026-03-04/hour=04/';
     const good = ledgerLine({ receivedAt: '2026-03-04T04:30:00.000Z' });
+    const written = Date.parse('2026-03-04T04:33:00Z');
     putSegment(store, '2026-03-04T04:31:00Z', ['{"v":1,', JSON.stringify(good), '[]']);
     putSegment(store, '2026-03-04T04:32:00Z', [JSON.stringify({ ...good, v: 2 })]);
-    store.put(`${folder}empty.ndjson`, '');
-    store.put(`${folder}spaces and ünïcode, "quotes" & more.ndjson`, '\n\n');
+    store.put(`${folder}x~00000001.ndjson`, '', written);
+    store.put(`${folder}x~00000002.ndjson`, '\n\n', written);
     store.put(`${folder}below/x.ndjson`, 'no line');
     store.put(`${folder}notes.txt`, 'not ours');
     store.put('ledger/dt=2026-03-04/hour=xx/foreign.ndjson', 'not ours');
     store.put('ledger/foreign/x.ndjson', 'not ours');
-    store.objects.set(`${folder}huge.ndjson`, {
+    store.objects.set(`${folder}x~00000003.ndjson`, {
       headers: { contentType: 'text/plain', metadata: {} },
       modifiedAt: new Date(MORNING),
       body: Buffer.alloc(65 * 1024 * 1024),
@@ -245,13 +170,47 @@ describe('compact', () => {
 
     const report = await compact(partsOf(store));
 
-    expect(report).toMatchObject({ hours: 1, lines: 7, broken: 6, newer: 1 });
-    expect(report.faults).toHaveLength(5);
+    expect(report).toMatchObject({ hours: 1, lines: 7, broken: 5, newer: 1 });
+    expect(report.faults).toHaveLength(4);
     expect(report.faults.map(({ reason }) => reason)).toContain(
-      `${folder}empty.ndjson has lines that cannot be read`,
+      `${folder}x~00000001.ndjson has lines that cannot be read`,
     );
     await expectExactlyOnce(store, [...lines, good]);
     expect(await compact(partsOf(store))).toMatchObject({ files: 0, faults: [] });
+  });
+
+  it('names a lost number, a segment that was lost since, and an hour of which a rollup is lost', async () => {
+    const store = storeAt();
+    fillHour(store, '2026-03-04T03');
+    const lines = fillHour(store, '2026-03-04T04');
+    store.objects.delete('ledger/dt=2026-03-04/hour=04/r~00000002.ndjson');
+    const { faults } = await compact(partsOf(store));
+    expect(faults).toEqual([
+      { hour: 'dt=2026-03-04/hour=04/', reason: 'ledger/dt=2026-03-04/hour=04/ has lost number 2 of r' },
+    ]);
+    const { rollups, lines: found } = await readCompactedLedger(store);
+    expect(sortedTexts(found)).toEqual(expect.arrayContaining(sortedTexts(lines.slice(6))));
+    const rollup = rollups.get('rollups/dt=2026-03-04/hour=04/0001.json');
+    expect(rollup).toMatchObject({
+      n: 1,
+      files: 1,
+      previous: 'dt=2026-03-04/hour=03/',
+      writers: {
+        r: [
+          [1, 1],
+          [3, 5],
+        ],
+      },
+      rows: 12,
+      first: '2026-03-04T04:00:05.000Z',
+      last: '2026-03-04T04:04:05.000Z',
+    });
+    store.objects.delete('rollups/dt=2026-03-04/hour=04/0001.json');
+    const parquet = 'ledger-parquet/dt=2026-03-04/hour=04/0001.parquet';
+    const again = await compact(partsOf(store), { since: new Date(0) });
+    expect(again.faults.map(({ reason }) => reason)).toEqual([
+      `read: ${parquet} is not a readable ledger file: it has no rollup`,
+    ]);
   });
 
   it('covers an hour in which no line can be read', async () => {
@@ -306,8 +265,8 @@ describe('compact', () => {
   });
 
   it('gives up on a store that fails every time', async () => {
-    const store = storeAt(MORNING, (operation) => {
-      if (operation === 'read') throw new StoreError('read', 'timed out');
+    const store = storeAt(MORNING, (operation, key) => {
+      if (operation === 'read' && key.startsWith('ledger/')) throw new StoreError('read', 'timed out');
     });
     for (let hour = 10; hour < 24; hour += 1) fillHour(store, `2026-03-03T${hour}`, 1);
     const { faults, oldestOpen } = await compact(partsOf(store));

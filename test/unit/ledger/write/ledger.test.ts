@@ -2,6 +2,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import type { SegmentInfo } from '../../../../src/ledger/write/write-segment.js';
 import { StoreError } from '../../../../src/store/object-store.js';
@@ -39,17 +40,24 @@ function createDoor() {
   };
 }
 
+const WRITTEN = Date.parse('2026-03-04T05:59:59.999Z');
+
 describe('ledger', () => {
-  it('writes a line as one NDJSON object in the partition of its receipt', async () => {
+  it('writes a line as one NDJSON object in the hour of its writing', async () => {
     const store = createMemoryStore();
     const segments: SegmentInfo[] = [];
-    const ledger = createLedger({ store, replica: 'a b/c', onSegment: (info) => segments.push(info) });
-    const line = ledgerLine({ receivedAt: '2026-03-04T05:59:59.999Z' });
+    const ledger = createLedger({
+      store,
+      replica: 'a b/c',
+      clock: () => WRITTEN,
+      onSegment: (info) => segments.push(info),
+    });
+    const line = ledgerLine({ receivedAt: '2026-03-03T23:59:59.999Z' });
 
     await ledger.append(line);
 
     const [key, stored] = [...store.objects][0] ?? [];
-    expect(key).toMatch(/^ledger\/dt=2026-03-04\/hour=05\/[0-9A-HJKMNP-TV-Z]{26}-a-b-c\.ndjson$/);
+    expect(key).toMatch(/^ledger\/dt=2026-03-04\/hour=05\/[0-9A-HJKMNP-TV-Z]{26}-a-b-c~00000001\.ndjson$/);
     expect(stored?.body.toString()).toBe(`${JSON.stringify(line)}\n`);
     expect(stored?.headers.contentType).toBe('application/x-ndjson');
     expect(segments).toEqual([{ key, lines: 1, bytes: stored?.body.length, durationMs: expect.any(Number) }]);
@@ -94,21 +102,6 @@ describe('ledger', () => {
       'create: timed out',
     ]);
     expect(linesIn(store).map((line) => line.jobId)).toEqual(['later']);
-  });
-
-  it('fails one partition of a flush without failing the other', async () => {
-    const store = createMemoryStore((operation, key) => {
-      if (operation === 'create' && key.includes('hour=05')) throw new Error('disk on fire');
-    });
-    const ledger = createLedger({ store, replica: 'r' });
-
-    const [fifth, sixth] = await Promise.allSettled([
-      ledger.append(ledgerLine({ receivedAt: '2026-03-04T05:59:59.999Z' })),
-      ledger.append(ledgerLine({ receivedAt: '2026-03-04T06:00:00.000Z' })),
-    ]);
-
-    expect(fifth).toMatchObject({ status: 'rejected', reason: expect.any(StoreError) });
-    expect(sixth?.status).toBe('fulfilled');
   });
 
   it('counts a write whose response was lost as success when its bytes are stored', async () => {
@@ -175,18 +168,44 @@ describe('ledger', () => {
     await Promise.all(waiting);
   });
 
-  it('names segments so that they sort by the time they were written', async () => {
+  it('numbers segments from 1 in each hour', async () => {
     const store = createMemoryStore();
-    let now = 1_700_000_000_000;
+    let now = WRITTEN;
     const ledger = createLedger({ store, replica: 'r', clock: () => now });
-    for (const step of [0, 0, 5, -3, 100]) {
+    for (const step of [0, 0, 1, 3_600_000]) {
       now += step;
       await ledger.append(ledgerLine());
     }
-    const keys = store.calls.map((call) => call.key);
-    expect(keys).toHaveLength(5);
-    expect(keys.toSorted()).toEqual(keys);
-    expect(new Set(keys).size).toBe(5);
+    const places = [...store.objects.keys()].map((key) => parseSegmentKey(key));
+    expect(places.map((place) => [place?.hour.slice(-8), place?.number])).toEqual([
+      ['hour=05/', 1],
+      ['hour=05/', 2],
+      ['hour=06/', 1],
+      ['hour=07/', 1],
+    ]);
+    expect(new Set(places.map((place) => place?.writer)).size).toBe(1);
+  });
+
+  it.each([
+    ['ahead of', -300_001],
+    ['behind', 300_001],
+  ])('does not write with a clock that is more than five minutes %s the store', async (side, offset) => {
+    let ahead = offset;
+    const store = { ...createMemoryStore(), clockOffset: () => ahead };
+    const ledger = createLedger({ store, replica: 'r' });
+    const message = `this machine's clock is 5 minutes ${side} the store's: set it`;
+    await expect(ledger.append(ledgerLine())).rejects.toThrow(message);
+    expect(store.objects.size).toBe(0);
+    ahead = 300_000;
+    await ledger.append(ledgerLine());
+  });
+
+  it('takes a write that is not answered in time as failed', async () => {
+    const door = createDoor();
+    const store = createMemoryStore(door.pass);
+    const ledger = createLedger({ store, replica: 'r', writeDeadline: 1 });
+    await expect(ledger.append(ledgerLine())).rejects.toThrow('was not written within 1 ms');
+    (await door.next()).open();
   });
 
   it('flushes on close and rejects later lines', async () => {
@@ -272,7 +291,6 @@ describe('ledger', () => {
     const arrival = fc.record({
       replica: fc.integer({ min: 0, max: 1 }),
       pause: fc.integer({ min: 0, max: 3 }),
-      hour: fc.constantFrom('04', '05'),
       reason: fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' })),
     });
     await fc.assert(
@@ -281,9 +299,7 @@ describe('ledger', () => {
         const ledgers = [0, 1].map((index) =>
           createLedger({ store, replica: `r${index}`, maxSegmentBytes: 1500 }),
         );
-        const lines = arrivals.map(({ reason, hour }) =>
-          ledgerLine({ reason, receivedAt: `2026-03-04T${hour}:00:00.000Z` }),
-        );
+        const lines = arrivals.map(({ reason }) => ledgerLine({ reason }));
         await Promise.all(
           arrivals.map(async ({ pause, replica }, index) => {
             await sleep(pause);

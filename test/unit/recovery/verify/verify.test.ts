@@ -5,6 +5,7 @@ import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../../src/domain/item.js';
 import { compact } from '../../../../src/ledger/compact/compact.js';
 import { ledgerPartition } from '../../../../src/ledger/ledger-keys.js';
+import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import { type VerifyOptions, verify } from '../../../../src/recovery/verify/verify.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
@@ -92,10 +93,11 @@ describe('verify', () => {
 
   it('ends when nothing can be read any more', async () => {
     putJobs(5);
-    before = (operation, key) => (key.startsWith('ledger/') ? down(operation) : undefined);
+    for (const hour of ['06', '07', '08', '09']) putSegment(store, `2026-03-04T${hour}:00:00.000Z`, []);
+    before = (operation) => (operation === 'list' ? down(operation) : undefined);
     const report = await run();
     expect(report).toMatchObject({ complete: false, checked: 0 });
-    expect(report.faults.at(-1)?.reason).toBe('the ledger was not read from 2026-03-01T03:00:00.000Z on');
+    expect(report.faults.at(-1)?.reason).toBe('the ledger was not read from dt=2026-03-04/hour=07/ on');
   });
 
   it('ends when the store answers for none of a thousand artefacts', async () => {
@@ -206,7 +208,7 @@ describe('verify', () => {
 
   it('checks the artefacts of live sessions', async () => {
     const { archive } = archiveOver(store);
-    const ledger = createLedger({ store, replica: 'r' });
+    const ledger = createLedger({ store, replica: 'r', clock: () => Date.parse(AT) });
     const session = beginSessionDelivery(
       { store, archive, ledger, pauseMs: 0 },
       {
@@ -265,6 +267,59 @@ describe('verify', () => {
     const report = await run();
     expect(report).toMatchObject({ complete: false, checked: 2, ledger: { broken: 2 } });
     expect(report.faults).toEqual([{ key, reason: 'it has lines that cannot be read' }]);
+  });
+
+  it('names what is lost of the ledger: a number, an hour with its file, a file, and what came late', async () => {
+    const hours = ['05', '06', '07', '08', '09'];
+    for (const hour of hours) {
+      for (const minute of ['01', '02', '03']) {
+        const at = `2026-03-04T${hour}:${minute}:00.000Z`;
+        const key = `jobs/j${hour}${minute}/transcript.txt`;
+        putSegment(store, at, [lineOf(`j${hour}${minute}`, [put(key, hour)], { receivedAt: at })]);
+      }
+    }
+    const clock = () => Date.parse('2026-03-04T12:00:00Z');
+    await compact({ store, clock, keepSegments: null });
+    expect(await run()).toMatchObject({ complete: true, faults: [], checked: 15 });
+    const folder = (hour: string) => `ledger/dt=2026-03-04/hour=${hour}/`;
+    const parquet = (hour: string) => `ledger-parquet/dt=2026-03-04/hour=${hour}/0001.parquet`;
+    const lose = (prefix: string) => {
+      for (const key of [...store.objects.keys()]) if (key.startsWith(prefix)) store.objects.delete(key);
+    };
+    // A whole hour, rollup and all.
+    for (const root of ['ledger/', 'ledger-parquet/', 'rollups/']) lose(`${root}dt=2026-03-04/hour=08/`);
+    // Rollup and segments of an hour.
+    for (const root of ['ledger/', 'rollups/']) lose(`${root}dt=2026-03-04/hour=06/`);
+    // Its Parquet file is that of another hour, and its segments are gone.
+    const other = store.objects.get(parquet('09'));
+    if (other) store.objects.set(parquet('07'), other);
+    lose(folder('07'));
+    // A segment that no file covers.
+    store.put(`${folder('05')}late~00000001.ndjson`, JSON.stringify(lineOf('late', [])));
+    // A number that was lost before it was compacted.
+    for (const minute of ['01', '02', '03'])
+      putSegment(store, `2026-03-04T10:${minute}:00Z`, [lineOf('j', [])]);
+    lose(`${folder('10')}r~00000002`);
+
+    const { complete, faults } = await run();
+    expect(complete).toBe(false);
+    expect(faults).toEqual([
+      { key: `${folder('05')}late~00000001.ndjson`, reason: expect.stringContaining('after its hour') },
+      { key: parquet('06'), reason: expect.stringContaining('it has no rollup') },
+      { key: parquet('07'), reason: expect.stringContaining('not a readable ledger file') },
+      { key: folder('08'), reason: 'it is lost with all that was compacted of it' },
+      { key: folder('10'), reason: `${folder('10')} has lost number 2 of r` },
+      { key: `${folder('10')}r~00000002.ndjson`, reason: expect.stringContaining('missing') },
+    ]);
+  });
+
+  it('names the last compacted hour when it is lost', async () => {
+    putJobs(1);
+    await compact({ store, clock: () => Date.parse('2026-03-04T12:00:00Z'), keepSegments: null });
+    for (const key of [...store.objects.keys()]) if (key.includes('hour=05/')) store.objects.delete(key);
+    expect((await run()).faults).toEqual([
+      { key: 'ledger/dt=2026-03-04/hour=05/', reason: 'it is lost with all that was compacted of it' },
+    ]);
   });
 
   it('tells what has expired apart from what is missing', async () => {
@@ -360,12 +415,13 @@ describe('verify', () => {
     expect(report.faults[0]?.reason).toMatch(/^the report was not stored: the store failed/);
   });
 
-  it('has at most 64 requests in flight and reads no further ahead, however long the ledger is', async () => {
+  it('has at most 64 requests in flight and reads ahead by steps, however long the ledger is', async () => {
     const computed = computedStore({ segments: 400, linesEach: 50 });
     const report = await run({}, computed.store);
     expect(report).toMatchObject({ complete: true, checked: 20_000, distinct: true });
     expect(computed.mostInFlight()).toBeLessThanOrEqual(64);
-    expect(computed.mostUnchecked()).toBeLessThanOrEqual(64 + 16 * 50);
+    // A step of the reader has 256 segments.
+    expect(computed.mostUnchecked()).toBeLessThanOrEqual(64 + 256 * 50);
   });
 });
 
@@ -373,7 +429,7 @@ describe('verify', () => {
 function computedStore({ segments, linesEach }: { segments: number; linesEach: number }) {
   const memory = createMemoryStore();
   const folder = ledgerPartition(AT);
-  const keyOf = (n: number) => `${folder}${String(n).padStart(10, '0')}-r.ndjson`;
+  const keyOf = (n: number) => `${folder}r~${String(n + 1).padStart(8, '0')}.ndjson`;
   let read = 0;
   let checked = 0;
   let inFlight = 0;
@@ -382,16 +438,19 @@ function computedStore({ segments, linesEach }: { segments: number; linesEach: n
   const store: ObjectStore = {
     ...memory,
     async *folders(prefix) {
+      if (!prefix.startsWith('ledger/')) return;
       yield prefix === 'ledger/' ? `${folder.split('/').slice(0, 2).join('/')}/` : folder;
     },
-    async *list() {
-      for (let n = 0; n < segments; n += 1) yield { key: keyOf(n), size: 1, modifiedAt: new Date(AT) };
+    async *list(prefix) {
+      if (prefix !== folder) return;
+      const at = (n: number) => new Date(Date.parse(AT) + n * 1000);
+      for (let n = 0; n < segments; n += 1) yield { key: keyOf(n), size: 1, modifiedAt: at(n) };
     },
     async read(key, ...rest) {
       if (!key.startsWith('ledger/')) return memory.read(key, ...rest);
       read += linesEach;
       unchecked = Math.max(unchecked, read - checked);
-      const first = Number(key.slice(folder.length, folder.length + 10)) * linesEach;
+      const first = (parseSegmentKey(key)?.number ?? 0) * linesEach;
       const lines = Array.from({ length: linesEach }, (_, n) => {
         const item = {
           kind: 'data',
@@ -402,7 +461,7 @@ function computedStore({ segments, linesEach }: { segments: number; linesEach: n
         };
         return JSON.stringify(lineOf(`j${first + n}`, [item as StoredItem]));
       });
-      memory.put(key, lines.join('\n'));
+      memory.put(key, lines.join('\n'), Date.parse(AT) + (first / linesEach - 1) * 1000);
       const reading = await memory.read(key);
       memory.objects.delete(key);
       return reading;

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createFileFolders, type FileFolders } from '../../../../src/store/file/file-folders.js';
 import { createFileMeta, type FileMeta } from '../../../../src/store/file/file-meta.js';
 import { createFilePublisher } from '../../../../src/store/file/file-publisher.js';
@@ -45,6 +45,27 @@ describe('the file store at the worst moment', () => {
     expect(opened?.info.metadata).toEqual({ writer: 'new' });
     expect(await opened?.handle.readFile('utf8')).toBe('new');
     await opened?.handle.close();
+  });
+
+  it('makes no object of a write that slept for longer than fifteen minutes', async () => {
+    let now = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now);
+    const sleeping: FileFolders = {
+      ...folders,
+      async ensure(folder) {
+        await folders.ensure(folder);
+        now += 15 * 60_000 + 1;
+      },
+    };
+    const publisher = createFilePublisher({ root, folders: sleeping, meta, fsync: true });
+    const temp = await openTempFile(join(path, '.tmp'), 'a/b', folders);
+    try {
+      await expect(publisher.create('a/b', temp, headers('late'))).rejects.toThrow('a/b came too late');
+      expect(await openObject(root, 'a/b', meta)).toBeNull();
+    } finally {
+      clock.mockRestore();
+      await temp.discard();
+    }
   });
 
   it('makes the folder again when another process prunes it before the link', async () => {

@@ -46,6 +46,25 @@ describe.each([
   });
 });
 
+it.each([-240_000, 0, 600_000])(
+  'knows how far the store’s clock is ahead by its answers: %d ms',
+  async (ahead) => {
+    const under = await openStandInStore({ retries: 0 });
+    try {
+      expect(under.store.clockOffset?.()).toBe(0);
+      under.standIn.clockAheadMs = ahead;
+      await under.store.create('a', Buffer.from('a'), HEADERS);
+      for (const ask of [() => under.store.head('a'), () => under.store.read('a')]) {
+        await ask();
+        // The header has whole seconds.
+        expect(Math.abs((under.store.clockOffset?.() ?? 0) - ahead)).toBeLessThan(30_000);
+      }
+    } finally {
+      await under.close();
+    }
+  },
+);
+
 it('is not corrected twice for a request that is refused for its date whatever it is', async () => {
   const under = await openStandInStore({ retries: 0 });
   under.standIn.misbehave = () => ({ kind: 'answer', status: 403, code: 'RequestTimeTooSkewed' });

@@ -1,0 +1,29 @@
+import { hourFolder, hourOfKey } from './ledger-keys.js';
+
+export const HOUR = 3_600_000;
+
+/**
+ * Milliseconds from the end of an hour until nothing appears in it any more: a write has a deadline of two minutes, a store takes no
+ * request that was signed more than fifteen minutes ago, and the rest is for clocks.
+ */
+export const WHOLE_AFTER = 20 * 60_000;
+
+/** Folder of the hour of an instant in milliseconds since the epoch, e.g. `dt=2026-03-04/hour=05/`. */
+export function hourAt(time: number): string {
+  return hourFolder(new Date(time).toISOString());
+}
+
+/** The begin of an hour in milliseconds since the epoch; NaN for a foreign folder. */
+export function startOfHour(hour: string): number {
+  return hourOfKey(hour);
+}
+
+/** Whether nothing appears in the hour any more. What does all the same is a fault. */
+export function isWhole(hour: string, now: number): boolean {
+  return startOfHour(hour) + HOUR + WHOLE_AFTER <= now;
+}
+
+/** The hours that are not whole: at most two, oldest first. */
+export function openHours(now: number): string[] {
+  return [now - HOUR, now].map(hourAt).filter((hour) => !isWhole(hour, now));
+}

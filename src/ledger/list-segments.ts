@@ -1,0 +1,63 @@
+import type { ListedObject, ObjectStore } from '../store/object-store.js';
+import { HOUR } from './hours.js';
+import { hourOfKey, LEDGER_FOLDER } from './ledger-keys.js';
+import { parseSegmentKey, type SegmentPlace, segmentKey } from './segment-key.js';
+
+export interface ListedSegment extends SegmentPlace {
+  readonly key: string;
+  readonly size: number;
+  /**
+   * The store's time of the segment, in milliseconds since the epoch: where its lines are in the order of the ledger. A time
+   * outside of its hour, as of a write that was answered late or of a bucket that was copied, counts as the nearest within.
+   */
+  readonly writtenAt: number;
+}
+
+/** The last number that was read of each writer of an hour. Nothing ever appears behind it. */
+export type SegmentPosition = ReadonlyMap<string, number>;
+
+/** Segments in a row that are read over before the listing begins anew behind them. */
+const READ_OVER = 100;
+
+/** The segments of an hour, in the order of writers and numbers. Throws `StoreError`. */
+export function listSegments(store: ObjectStore, hour: string): AsyncGenerator<ListedSegment> {
+  return segmentsAfter(store, hour, new Map());
+}
+
+/**
+ * The segments of an hour behind a position, in the same order. Takes a call for each writer that has written many, however
+ * many these are.
+ */
+export async function* segmentsAfter(
+  store: ObjectStore,
+  hour: string,
+  position: SegmentPosition,
+): AsyncGenerator<ListedSegment> {
+  for (let startAfter: string | null = ''; startAfter !== null; ) {
+    const listing: AsyncIterable<ListedObject> = store.list(
+      LEDGER_FOLDER + hour,
+      startAfter === '' ? undefined : { startAfter },
+    );
+    startAfter = null;
+    let passed = 0;
+    for await (const listed of listing) {
+      const place = parseSegmentKey(listed.key);
+      if (place === null) continue;
+      const read = position.get(place.writer) ?? 0;
+      if (place.number > read) {
+        passed = 0;
+        yield { ...place, key: listed.key, size: listed.size, writtenAt: writtenAt(listed) };
+        continue;
+      }
+      passed += 1;
+      if (passed < READ_OVER || place.number === read) continue;
+      startAfter = segmentKey({ ...place, number: read });
+      break;
+    }
+  }
+}
+
+export function writtenAt({ key, modifiedAt }: Pick<ListedObject, 'key' | 'modifiedAt'>): number {
+  const start = hourOfKey(key);
+  return Math.min(Math.max(modifiedAt.getTime(), start), start + HOUR - 1);
+}

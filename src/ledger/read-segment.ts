@@ -1,0 +1,44 @@
+import { buffer } from 'node:stream/consumers';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { writtenAt } from './list-segments.js';
+import { type ParsedSegment, parseSegment } from './parse-segment.js';
+
+/** Our segments hold 1 MiB or a single line. A much larger object is foreign and is not read into memory. */
+const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
+
+const NOTHING: ParsedSegment = { entries: [], brokenLines: [], newerLines: [] };
+
+export interface ReadSegment extends ParsedSegment {
+  /** The store's time of the segment, as `ListedSegment` has it. */
+  readonly writtenAt: number;
+}
+
+/** A segment that was read and not parsed yet: parsing takes the event loop for some milliseconds a megabyte. */
+export interface UnparsedSegment {
+  /** @param text a text that each wanted line holds: a segment without it is not parsed, and has no lines */
+  parse(text?: string): ReadSegment;
+}
+
+/** Reads one segment; null when it is missing. */
+export async function readSegment(store: ObjectStore, key: string): Promise<ReadSegment | null> {
+  const unparsed = await fetchSegment(store, key);
+  return unparsed && unparsed.parse();
+}
+
+/** Reads one segment without parsing it; null when it is missing. */
+export async function fetchSegment(store: ObjectStore, key: string): Promise<UnparsedSegment | null> {
+  const reading = await store.read(key);
+  if (reading === null) return null;
+  const time = writtenAt({ key, modifiedAt: reading.info.modifiedAt });
+  if (reading.info.size > MAX_SEGMENT_BYTES) {
+    reading.body.destroy();
+    return { parse: () => ({ ...NOTHING, brokenLines: [0], writtenAt: time }) };
+  }
+  try {
+    const content = await buffer(reading.body);
+    const holds = (text: string | undefined) => text === undefined || content.includes(text);
+    return { parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt: time }) };
+  } catch (cause) {
+    throw new StoreError('read', `${key} could not be read to its end`, { cause });
+  }
+}

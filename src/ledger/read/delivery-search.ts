@@ -1,0 +1,126 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import type { DeliverySearch } from './delivery-query.js';
+import type { CompactedHours } from './log/compacted-hours.js';
+import { entryOf, type LogEntry } from './log/log-entry.js';
+import { matchesFields } from './log/log-filter.js';
+import { hoursInOrder } from './log/log-hours.js';
+import { beforeInstant, comparePositions, type LogPosition } from './log/log-position.js';
+import { type LogSearch, scanLog } from './log/scan-log.js';
+import { type LedgerRow, linesOf } from './window/ledger-row.js';
+import { matchContext } from './window/match-context.js';
+import type { RowWindow } from './window/row-window.js';
+
+/** The lines of one page, and where the next page begins; null when there is nothing older. */
+export interface FoundLines {
+  /** Newest first. */
+  readonly entries: readonly LogEntry[];
+  readonly next: LogPosition | null;
+  /**
+   * Everything written from this instant on was searched, in milliseconds since the epoch; null when the search reached the beginning
+   * of the ledger.
+   */
+  readonly searchedBackTo: number | null;
+  /** What is damaged or missing, so that lines may be. */
+  readonly faults: readonly string[];
+}
+
+export interface SearchParts {
+  readonly store: ObjectStore;
+  readonly compacted: CompactedHours;
+  readonly window: RowWindow;
+  /** Milliseconds that a page may search the store. A page that needs more ends early with a cursor. */
+  readonly pageTime: number;
+  /** The window holds everything written from this instant on. */
+  readonly completeSince: () => number;
+  /** Whether the window is still being filled. */
+  readonly isLoading: () => boolean;
+  readonly onSkipped: LogSearch['onSkipped'];
+}
+
+/**
+ * Newest first: the lines in memory, and, where the query has a range or memory is not filled yet, those before them from the store.
+ * Rejects with `StoreError`.
+ */
+export async function searchDeliveries(parts: SearchParts, search: DeliverySearch): Promise<FoundLines> {
+  const complete = parts.completeSince();
+  const held = heldLines(parts.window, search, complete);
+  if (held.length > search.limit || complete <= search.since) return pageOf(search, held, null, []);
+  const edge = beforeInstant(complete);
+  const isBehind = comparePositions(search.start, edge) <= 0;
+  if (!search.explicit && !isBehind && !parts.isLoading()) {
+    return pageOf(search, held, (await hasBefore(parts.store, complete)) ? edge : null, []);
+  }
+  return searchStore(parts, search, held, isBehind ? search.start : edge);
+}
+
+/** One line more than the page holds: it shows whether there is a next page. */
+function heldLines(window: RowWindow, search: DeliverySearch, complete: number): LogEntry[] {
+  const { filter, since, start, limit } = search;
+  const hasContext = filter.context === null ? () => true : matchContext(filter.context);
+  const oldest = Math.max(since, complete);
+  const found: LedgerRow[] = [];
+  for (const { rows, count } of window.hoursBefore(start)) {
+    for (let index = count - 1; index >= 0; index -= 1) {
+      const row = rows[index];
+      if (!row || row.written < oldest || found.length > limit) return entriesOf(found);
+      if (matchesFields(filter, row) && hasContext(row)) found.push(row);
+    }
+  }
+  return entriesOf(found);
+}
+
+/** The lines of rows; one that cannot be parsed is left out. */
+function entriesOf(rows: readonly LedgerRow[]): LogEntry[] {
+  return linesOf(rows).flatMap((line, index) => {
+    const row = rows[index];
+    return line === null || row === undefined ? [] : [entryOf(line, row.written)];
+  });
+}
+
+async function searchStore(
+  parts: SearchParts,
+  search: DeliverySearch,
+  held: readonly LogEntry[],
+  before: LogPosition,
+): Promise<FoundLines> {
+  const deadline = performance.now() + parts.pageTime;
+  const faults = new Set<string>();
+  const entries = [...held];
+  const wanted = search.limit + 1 - held.length;
+  const steps = scanLog(parts.store, parts.compacted, {
+    range: { order: 'newest', since: search.since, before },
+    filter: search.filter,
+    wanted,
+    onFault: (text) => faults.add(text),
+    onSkipped: parts.onSkipped,
+  });
+  let next: LogPosition | null = null;
+  for await (const step of steps) {
+    entries.push(...step.entries);
+    if (entries.length > search.limit) break;
+    const isProgress = comparePositions(step.at, before) < 0;
+    if (!isProgress || performance.now() < deadline) continue;
+    next = step.at.written > search.since ? step.at : null;
+    break;
+  }
+  return pageOf(search, entries, next, [...faults]);
+}
+
+async function hasBefore(store: ObjectStore, time: number): Promise<boolean> {
+  for await (const _hour of hoursInOrder(store, 'newest', Number.NEGATIVE_INFINITY, time - 1)) return true;
+  return false;
+}
+
+/** The next page begins after the last line of this one. */
+function pageOf(
+  { limit, since }: DeliverySearch,
+  entries: readonly LogEntry[],
+  otherwise: LogPosition | null,
+  faults: readonly string[],
+): FoundLines {
+  const page = entries.slice(0, limit);
+  const last = page.at(-1);
+  const next = entries.length > limit && last ? last : otherwise;
+  const end = Number.isFinite(since) ? since : null;
+  return { entries: page, next, searchedBackTo: next === null ? end : next.written, faults };
+}

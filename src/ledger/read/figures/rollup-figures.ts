@@ -1,0 +1,158 @@
+import { isDelivery } from '../../../domain/delivery.js';
+import { isInScope, type SourceScope } from '../../../domain/rights.js';
+import {
+  type DailyRollup,
+  type LastAccepted,
+  OTHER,
+  type Rollup,
+  type RollupGroup,
+  type SourceFigures,
+} from '../../compact/rollup.js';
+import { startOfHour } from '../../hours.js';
+import { HOUR } from '../time-ranges.js';
+import type { LastDeliveries } from './last-deliveries.js';
+import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
+
+/** The figures of a rollup that charts show, in little memory. */
+export interface RollupFigures {
+  readonly slots: readonly { readonly start: number; readonly figures: PackedFigures }[];
+  readonly last: Pick<LastDeliveries, 'byRegion' | 'bySource' | 'byCredential'>;
+  /** Lines of sources that have no name here, because there are too many. */
+  readonly hasOtherSources: boolean;
+  /** How many rollups its hour has; 1 for that of a day. */
+  readonly files: number;
+  /** Bytes in memory, roughly. */
+  readonly weight: number;
+}
+
+const MINUTE = 60_000;
+
+/** @param scope only the figures of these sources */
+export function packRollup(
+  { hour, slots, lastAccepted, files }: Pick<Rollup, 'hour' | 'slots' | 'lastAccepted' | 'files'>,
+  scope: SourceScope,
+): RollupFigures {
+  const start = startOfHour(hour);
+  const packed = pack(
+    slots.map(({ minute, groups }) => ({ start: start + minute * MINUTE, groups })),
+    lastAccepted,
+    scope,
+  );
+  return { ...packed, files };
+}
+
+/** @param scope only the figures of these sources */
+export function packDailyRollup(
+  { day, slots, lastAccepted }: DailyRollup,
+  scope: SourceScope,
+): RollupFigures {
+  const start = Date.parse(`${day}T00:00:00.000Z`);
+  return pack(
+    slots.map(({ hour, groups }) => ({ start: start + hour * HOUR, groups })),
+    lastAccepted,
+    scope,
+  );
+}
+
+/** @param scope only the figures of these sources */
+export function packHalfDays(
+  { day, lastAccepted, halfDays }: Pick<DailyRollup, 'day' | 'lastAccepted' | 'halfDays'>,
+  scope: SourceScope,
+): RollupFigures {
+  const start = Date.parse(`${day}T00:00:00.000Z`);
+  return pack(
+    halfDays.map(({ hour, sources }) => ({ start: start + hour * HOUR, groups: sources })),
+    lastAccepted,
+    scope,
+  );
+}
+
+/** Lines of a source; by outcome and region, or of one of each. */
+type Group = RollupGroup | SourceFigures;
+
+function pack(
+  slots: readonly { readonly start: number; readonly groups: readonly Group[] }[],
+  { byRegion, bySource, byCredential }: LastAccepted,
+  scope: SourceScope,
+): RollupFigures {
+  const packed = slots.map(({ start, groups }) => ({ start, figures: packGroups(ofSources(groups, scope)) }));
+  const last = {
+    byRegion: scope === null ? timesOf(byRegion) : new Map<string, number>(),
+    bySource: timesOf(bySource, (source) => isInScope(scope, source)),
+    byCredential: timesOf(byCredential, (name) => isInScope(scope, name.slice(0, name.indexOf('/')))),
+  };
+  const names = last.byRegion.size + last.bySource.size + last.byCredential.size;
+  const weight = packed.reduce((sum, { figures }) => sum + weightOf(figures), 200 + names * 64);
+  const hasOtherSources = slots.some(({ groups }) => groups.some(({ source }) => source === OTHER));
+  return { slots: packed, last, weight, hasOtherSources, files: 1 };
+}
+
+/** Lines without a source are in the figures of all sources only, and so are those whose source has no name of its own. */
+function ofSources(groups: readonly Group[], scope: SourceScope): readonly Group[] {
+  if (scope === null) return groups;
+  return groups.filter(({ source }) => source !== OTHER && isInScope(scope, source));
+}
+
+function packGroups(groups: readonly Group[]): PackedFigures {
+  const outcomes = new Map<string, number>();
+  const regions = new Map<string, number>();
+  const durations: number[] = [];
+  let [lines, bytes, max] = [0, 0, 0];
+  for (const group of groups) {
+    if (!isDelivery(group.origin)) continue;
+    lines += group.lines;
+    bytes += group.bytes;
+    if ('outcomes' in group) {
+      countAll(outcomes, group.outcomes);
+      countAll(regions, group.regions);
+    } else {
+      countUp(outcomes, group.outcome, group.lines);
+      countUp(regions, group.region ?? 'none', group.lines);
+    }
+    if (group.origin !== 'callback') continue;
+    max = Math.max(max, group.maxDuration);
+    for (const name in group.durations) {
+      const bucket = Number(name);
+      durations[bucket] = (durations[bucket] ?? 0) + (group.durations[name] ?? 0);
+    }
+  }
+  return {
+    lines,
+    bytes,
+    outcomes,
+    regions,
+    durations: { pairs: pairsOf(durations), max },
+  };
+}
+
+/** Each bucket with a count, followed by that. */
+function pairsOf(counts: readonly number[]): Uint32Array {
+  const pairs: number[] = [];
+  counts.forEach((count, bucket) => {
+    pairs.push(bucket, count);
+  });
+  return Uint32Array.from(pairs);
+}
+
+function countUp(counts: Map<string, number>, name: string, by: number): void {
+  const known = counts.get(name);
+  if (known !== undefined || counts.size < MAX_COUNTED_NAMES || name === 'other')
+    counts.set(name, (known ?? 0) + by);
+  else countUp(counts, 'other', by);
+}
+
+function countAll(counts: Map<string, number>, more: Readonly<Record<string, number>>): void {
+  for (const [name, count] of Object.entries(more)) countUp(counts, name, count);
+}
+
+function weightOf({ outcomes, regions, durations }: PackedFigures): number {
+  return 400 + (outcomes.size + regions.size) * 40 + durations.pairs.byteLength;
+}
+
+function timesOf(
+  instants: Readonly<Record<string, string>>,
+  isWanted: (name: string) => boolean = () => true,
+): Map<string, number> {
+  const wanted = Object.entries(instants).filter(([name]) => isWanted(name));
+  return new Map(wanted.map(([name, instant]) => [name, Date.parse(instant)]));
+}

@@ -1,0 +1,159 @@
+import pLimit from 'p-limit';
+import type { SourceScope } from '../../../domain/rights.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import type { Pause } from '../../../time/cooperative-yield.js';
+import { createWorkQueue } from '../../../time/work-queue.js';
+import { readDailyFigures, readDailyRollup, readRollup } from '../../compact/read-rollup.js';
+import { DAY, HALF_DAY, HOUR, mergeRanges, type TimeRange } from '../time-ranges.js';
+import { packDailyRollup, packHalfDays, packRollup, type RollupFigures } from './rollup-figures.js';
+import type { RollupListing, RollupsOfDay } from './rollup-listing.js';
+
+/** Figures of a range of whole hours, and what of it they do not cover. */
+export interface RollupCoverage {
+  readonly files: readonly RollupFigures[];
+  /** Whether an hour of the range has a rollup; `files` has its figures unless it is among the gaps. */
+  holds(hour: number): boolean;
+  /** Hours with deliveries whose figures are unknown, oldest first. */
+  readonly gaps: readonly TimeRange[];
+  /** Why rollups could not be used. */
+  readonly faults: readonly string[];
+}
+
+export interface RollupReader {
+  /**
+   * Reads the figures of hours from a store, or from memory: rollups never change. Never rejects: a store that fails is
+   * a fault, and the range a gap.
+   *
+   * @param longest slot that is short enough, in milliseconds: the slots of days have hours or half days, others ten minutes
+   * @param scope only the figures of these sources
+   */
+  figures(range: TimeRange, longest: number, scope: SourceScope): Promise<RollupCoverage>;
+}
+
+/** Reads at once. */
+const CONCURRENCY = 32;
+/** Bytes of the figures in memory, roughly: those of a year, or of a week of 100 million deliveries a day. */
+const MAX_CACHED = 48 * 1024 * 1024;
+
+/** @param pause called before each document is decoded */
+export function createRollupReader(store: ObjectStore, listing: RollupListing, pause?: Pause): RollupReader {
+  const limit = pLimit(CONCURRENCY);
+  const decode = createWorkQueue(pause);
+  const cache = new Map<string, RollupFigures>();
+  const reading = new Map<string, Promise<RollupFigures | null>>();
+  let cached = 0;
+
+  function keep(key: string, figures: RollupFigures): RollupFigures {
+    cached += figures.weight - (cache.get(key)?.weight ?? 0);
+    cache.delete(key);
+    cache.set(key, figures);
+    for (const [oldest, { weight }] of cache) {
+      if (cached <= MAX_CACHED) break;
+      cache.delete(oldest);
+      cached -= weight;
+    }
+    return figures;
+  }
+
+  const reads = {
+    async rollup(key: string, scope: SourceScope) {
+      const document = await limit(() => readRollup(store, key, decode));
+      return document && keep(nameOf(key, scope), await decode(() => packRollup(document, scope)));
+    },
+    async hours(key: string, scope: SourceScope) {
+      const document = await limit(() => readDailyRollup(store, key, decode));
+      return document && keep(nameOf(key, scope), await decode(() => packDailyRollup(document, scope)));
+    },
+    async halfDays(key: string, scope: SourceScope) {
+      const document = await limit(() => readDailyFigures(store, key, decode));
+      return document && keep(HALF_DAYS + nameOf(key, scope), packHalfDays(document, scope));
+    },
+  };
+
+  function figuresOf(
+    key: string,
+    scope: SourceScope,
+    kind: keyof typeof reads,
+  ): Promise<RollupFigures | null> {
+    const finest = nameOf(key, scope);
+    const name = kind === 'halfDays' && !cache.has(finest) ? HALF_DAYS + finest : finest;
+    const known = cache.get(name);
+    if (known !== undefined) return Promise.resolve(keep(name, known));
+    const pending = reading.get(name);
+    if (pending !== undefined) return pending;
+    const begun = reads[kind](key, scope).finally(() => reading.delete(name));
+    reading.set(name, begun);
+    return begun;
+  }
+
+  return {
+    async figures(range, longest, scope) {
+      const files: RollupFigures[] = [];
+      const gaps: TimeRange[] = [];
+      const faults: string[] = [];
+      let days: RollupsOfDay[] = [];
+
+      async function take(
+        keys: readonly string[],
+        covers: TimeRange,
+        kind: keyof typeof reads,
+      ): Promise<void> {
+        let isWhole = true;
+        const reads = keys.map(async (key) => {
+          const read = await figuresOf(key, scope, kind).catch(asText);
+          if (read !== null && typeof read !== 'string') {
+            files.push(read);
+            isWhole &&= kind !== 'rollup' || read.files === keys.length;
+            return;
+          }
+          isWhole = false;
+          faults.push(read ?? `${key} is damaged or of a newer version`);
+        });
+        await Promise.all(reads);
+        if (!isWhole) gaps.push(covers);
+      }
+      function* takeDay({ start, daily, hours }: RollupsOfDay) {
+        const kind = longest >= HALF_DAY && hasWholeHalves(start, range) ? 'halfDays' : 'hours';
+        if (daily.length > 0) yield take(daily, { since: start, until: start + DAY }, kind);
+        for (const [hour, keys] of hours) {
+          if (hour >= range.until || hour + HOUR <= range.since) continue;
+          yield take(keys, { since: hour, until: hour + HOUR }, 'rollup');
+        }
+      }
+
+      try {
+        days = await listing.days(range.since, range.until, longest >= HOUR);
+      } catch (error) {
+        return { files, holds: () => false, gaps: [range], faults: [asText(error)] };
+      }
+      for (const { bare } of days) gaps.push(...bare.map((hour) => ({ since: hour, until: hour + HOUR })));
+      await Promise.all(days.flatMap((day) => [...takeDay(day)]));
+      return {
+        files,
+        holds: (hour) =>
+          days.some(
+            ({ daily, start, hours }) =>
+              (daily.length > 0 && hour >= start && hour < start + DAY) || hours.has(hour),
+          ),
+        gaps: mergeRanges(gaps, range),
+        faults,
+      };
+    },
+  };
+}
+
+/** Whether a range begins and ends between half days, as far as it lies in a day. */
+function hasWholeHalves(day: number, { since, until }: TimeRange): boolean {
+  return Math.max(since, day) % HALF_DAY === 0 && Math.min(until, day + DAY) % HALF_DAY === 0;
+}
+
+const HALF_DAYS = 'half days of ';
+
+/** The configuration names few scopes. Names of sources hold no space. */
+function nameOf(key: string, scope: SourceScope): string {
+  return scope === null ? key : [key, ...[...scope].sort()].join(' ');
+}
+
+function asText(error: unknown): string {
+  return error instanceof Error ? error.message : 'the store failed';
+}

@@ -1,0 +1,101 @@
+import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../domain/delivery.js';
+import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
+import { Problem } from '../../domain/problem.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { parseContextFilter } from './context-filter.js';
+import type { LedgerView } from './ledger-view.js';
+
+/** Filters whose values are names from a known set. */
+export interface NameFilters {
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly status?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly origin?: string | undefined;
+  readonly context?: string | undefined;
+}
+
+/** The values that the filters offer to a client. */
+export interface OfferedNames {
+  readonly sources: readonly string[];
+  readonly regions: readonly string[];
+  readonly statuses: readonly string[];
+  readonly outcomes: readonly string[];
+  readonly origins: readonly string[];
+  /** Names of the context that sources admit. */
+  readonly contexts: readonly string[];
+}
+
+/** All of them. */
+export interface FilterNames extends Omit<OfferedNames, 'contexts'> {
+  /** By source. */
+  readonly contexts: ReadonlyMap<string, readonly string[]>;
+}
+
+const FIELDS = [
+  ['source', 'sources'],
+  ['region', 'regions'],
+  ['status', 'statuses'],
+  ['outcome', 'outcomes'],
+  ['origin', 'origins'],
+] as const;
+
+/** @param sources, regions and names of each source's context as configured */
+export function filterNames(
+  sources: Iterable<string>,
+  regions: Iterable<string>,
+  contexts: FilterNames['contexts'] = new Map(),
+): FilterNames {
+  return {
+    sources: [...sources].sort(),
+    regions: [...regions].sort(),
+    statuses: KNOWN_CALLBACK_STATUSES,
+    outcomes: LEDGER_OUTCOMES,
+    origins: LEDGER_ORIGINS,
+    contexts,
+  };
+}
+
+/** The names that exist for a client with some sources. */
+export function namesInScope(names: FilterNames, scope: SourceScope): OfferedNames {
+  const contexts = [...names.contexts].flatMap(([source, own]) => (isInScope(scope, source) ? own : []));
+  return {
+    ...names,
+    sources: names.sources.filter((source) => isInScope(scope, source)),
+    contexts: [...new Set(contexts)].sort(),
+  };
+}
+
+/**
+ * Rejects a filter that can match nothing: a misspelt name would show an empty list, which reads as good news. The sets
+ * are open, so that every name in the ledger is known as well: a source that was removed, a new status. Throws `Problem`
+ * `request-invalid` that lists the known names.
+ */
+export function rejectUnknownNames(
+  filters: NameFilters,
+  known: FilterNames,
+  view: Pick<LedgerView, 'holds'>,
+  scope: SourceScope = null,
+): void {
+  const existing = namesInScope(known, scope);
+  for (const [field, names] of FIELDS) {
+    const value = filters[field];
+    if (value === undefined || existing[names].includes(value) || view.holds(field, value, scope)) continue;
+    throw new Problem(
+      'request-invalid',
+      `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${existing[names].join(', ')}.`,
+    );
+  }
+  if (filters.context !== undefined) rejectUnknownContext(filters.context, existing.contexts);
+}
+
+/** The ledger may hold names that were admitted once, but a misspelt one is far more likely. */
+function rejectUnknownContext(filter: string, names: readonly string[]): void {
+  const { name } = parseContextFilter(filter);
+  if (names.includes(name)) return;
+  const admitted = names.length === 0 ? 'no source admits any' : `sources admit ${names.join(', ')}`;
+  throw new Problem(
+    'request-invalid',
+    `context: ${JSON.stringify(name.slice(0, 64))} is not known; ${admitted} (sources.<name>.context).`,
+  );
+}

@@ -1,0 +1,180 @@
+import type { ObjectStore } from '../../../store/object-store.js';
+import type { CoveredNumbers } from '../../compact/rollup.js';
+import { LEDGER_FOLDER } from '../../ledger-keys.js';
+import { type ListedSegment, writtenAt } from '../../list-segments.js';
+import { LAST_NUMBER, parseSegmentKey, segmentKey } from '../../segment-key.js';
+import type { LogOrder } from './log-position.js';
+
+interface HourPlace {
+  readonly store: ObjectStore;
+  /** Folder of the hour, `dt=…/hour=HH/`. */
+  readonly hour: string;
+}
+
+export interface SegmentSearch extends HourPlace {
+  readonly order: LogOrder;
+  /** Only segments written from `since` until before `until`, in milliseconds since the epoch. */
+  readonly since: number;
+  readonly until: number;
+  /** Only these numbers; null: all of the hour. */
+  readonly only: CoveredNumbers | null;
+  /** Called with numbers that are missing although a later one exists. */
+  readonly onGap: (writer: string, from: number, to: number) => void;
+}
+
+/** The segments that one writer has in an hour. */
+interface WriterSegments {
+  readonly writer: string;
+  /** All of them; null where they are more than a page. */
+  readonly all: readonly ListedSegment[] | null;
+}
+
+/** A page of a listing. */
+const PAGE = 1000;
+
+/**
+ * The segments of an hour in the order in which they were written. Numbers of a writer have no gaps, so that the segments of an instant
+ * are found by bisection: a busy hour is not listed as a whole to read a part of it.
+ */
+export async function* segmentsInOrder(search: SegmentSearch): AsyncGenerator<ListedSegment> {
+  const { store, hour, order, only } = search;
+  const writers = (await listWriters(store, hour)).filter(
+    ({ writer }) => only === null || Object.hasOwn(only, writer),
+  );
+  const sign = order === 'oldest' ? 1 : -1;
+  const streams = writers.map((writer) =>
+    sign > 0 ? ascending(search, writer) : descending(search, writer),
+  );
+  const heads = await Promise.all(
+    streams.map(async (stream) => ({
+      stream,
+      head: (await stream.next()).value as ListedSegment | undefined,
+    })),
+  );
+  for (;;) {
+    let first: (typeof heads)[number] | null = null;
+    for (const each of heads) {
+      if (each.head === undefined) continue;
+      if (!first?.head || sign * (each.head.writtenAt - first.head.writtenAt) < 0) first = each;
+    }
+    if (!first?.head) return;
+    yield first.head;
+    first.head = (await first.stream.next()).value as ListedSegment | undefined;
+  }
+}
+
+/** The last number of each writer of an hour. */
+export async function lastNumbers(store: ObjectStore, hour: string): Promise<Map<string, number>> {
+  const writers = await listWriters(store, hour);
+  const numbers = writers.map(async (segments): Promise<[string, number]> => {
+    const place = { store, hour };
+    return [segments.writer, (await firstSince(place, segments, Number.POSITIVE_INFINITY)) - 1];
+  });
+  return new Map(await Promise.all(numbers));
+}
+
+async function listWriters(store: ObjectStore, hour: string): Promise<WriterSegments[]> {
+  const writers: WriterSegments[] = [];
+  let startAfter: string | undefined;
+  for (;;) {
+    const page: ListedSegment[] = [];
+    for await (const segment of listFrom(store, hour, startAfter)) if (page.push(segment) === PAGE) break;
+    const last = page.length === PAGE ? page.at(-1)?.writer : undefined;
+    for (const [writer, all] of groupByWriter(page))
+      writers.push({ writer, all: writer === last ? null : all });
+    if (last === undefined) return writers;
+    startAfter = segmentKey({ hour, writer: last, number: LAST_NUMBER });
+  }
+}
+
+function groupByWriter(segments: readonly ListedSegment[]): Map<string, ListedSegment[]> {
+  const groups = new Map<string, ListedSegment[]>();
+  for (const segment of segments) {
+    const group = groups.get(segment.writer);
+    if (group === undefined) groups.set(segment.writer, [segment]);
+    else group.push(segment);
+  }
+  return groups;
+}
+
+async function* listFrom(
+  store: ObjectStore,
+  hour: string,
+  startAfter?: string,
+): AsyncGenerator<ListedSegment> {
+  const listing = store.list(LEDGER_FOLDER + hour, startAfter === undefined ? undefined : { startAfter });
+  for await (const listed of listing) {
+    const place = parseSegmentKey(listed.key);
+    if (place !== null) yield { ...place, key: listed.key, size: listed.size, writtenAt: writtenAt(listed) };
+  }
+}
+
+/** Segments of a writer from a number on, at most a page. */
+async function pageFrom(
+  { store, hour }: HourPlace,
+  { writer, all }: WriterSegments,
+  number: number,
+): Promise<readonly ListedSegment[]> {
+  if (all !== null) return all.filter((segment) => segment.number >= number);
+  const page: ListedSegment[] = [];
+  const startAfter = segmentKey({ hour, writer, number: number - 1 });
+  for await (const segment of listFrom(store, hour, startAfter)) {
+    if (segment.writer !== writer || page.push(segment) === PAGE) break;
+  }
+  return page;
+}
+
+/** The first number whose segment was written at or after an instant, or the one after the last. */
+async function firstSince(search: HourPlace, segments: WriterSegments, time: number): Promise<number> {
+  const isBefore = async (number: number) => {
+    const [next] = await pageFrom(search, segments, number);
+    return next !== undefined && next.writtenAt < time;
+  };
+  if (!(await isBefore(1))) return 1;
+  let low = 1;
+  let high = 2;
+  while (await isBefore(high)) [low, high] = [high, high * 2];
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if (await isBefore(middle)) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+function isWanted(
+  { only, since, until }: SegmentSearch,
+  { writer, number, writtenAt }: ListedSegment,
+): boolean {
+  const isCovered = only === null || only[writer]?.some(([from, to]) => number >= from && number <= to);
+  return isCovered === true && writtenAt >= since && writtenAt < until;
+}
+
+async function* ascending(search: SegmentSearch, segments: WriterSegments): AsyncGenerator<ListedSegment> {
+  for (let next = await firstSince(search, segments, search.since); ; ) {
+    const page = await pageFrom(search, segments, next);
+    for (const segment of page) {
+      if (segment.number > next) search.onGap(segments.writer, next, segment.number - 1);
+      next = segment.number + 1;
+      if (segment.writtenAt >= search.until) return;
+      if (isWanted(search, segment)) yield segment;
+    }
+    if (page.length === 0) return;
+  }
+}
+
+async function* descending(search: SegmentSearch, segments: WriterSegments): AsyncGenerator<ListedSegment> {
+  let next = (await firstSince(search, segments, search.until)) - 1;
+  while (next >= 1) {
+    const low = Math.max(1, next - PAGE + 1);
+    const page = (await pageFrom(search, segments, low)).filter(({ number }) => number <= next);
+    for (const segment of page.toReversed()) {
+      if (segment.number < next) search.onGap(segments.writer, segment.number + 1, next);
+      next = segment.number - 1;
+      if (segment.writtenAt < search.since) return;
+      if (isWanted(search, segment)) yield segment;
+    }
+    if (next >= low) search.onGap(segments.writer, low, next);
+    next = low - 1;
+  }
+}

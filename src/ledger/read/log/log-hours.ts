@@ -1,0 +1,44 @@
+import type { ObjectStore } from '../../../store/object-store.js';
+import {
+  hourFolder,
+  hourOfKey,
+  LEDGER_FOLDER,
+  LEDGER_PARQUET_FOLDER,
+  ROLLUPS_FOLDER,
+} from '../../ledger-keys.js';
+import type { LogOrder } from './log-position.js';
+
+/** Folders of the hours that have segments or compacted files, `dt=…/hour=HH/`; days are listed lazily. */
+export async function* hoursInOrder(
+  store: ObjectStore,
+  order: LogOrder,
+  since: number,
+  until: number,
+): AsyncGenerator<string> {
+  const oldest = folderAt(since);
+  const newest = folderAt(until);
+  const inOrder = (folders: string[]) => (order === 'oldest' ? folders : folders.reverse());
+  for (const day of inOrder(await foldersOf(store, ''))) {
+    if (day > newest || day < oldest.slice(0, day.length)) continue;
+    for (const hour of inOrder(await foldersOf(store, day))) {
+      if (hour <= newest && hour >= oldest && !Number.isNaN(hourOfKey(hour))) yield hour;
+    }
+  }
+}
+
+/** Instants without a four-digit year sort before or after every folder. */
+function folderAt(time: number): string {
+  if (!(time >= 0)) return '';
+  if (time >= Date.UTC(10_000, 0)) return '~';
+  return hourFolder(new Date(time).toISOString());
+}
+
+async function foldersOf(store: ObjectStore, path: string): Promise<string[]> {
+  const names = new Set<string>();
+  await Promise.all(
+    [LEDGER_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER].map(async (root) => {
+      for await (const folder of store.folders(root + path)) names.add(folder.slice(root.length));
+    }),
+  );
+  return [...names].sort();
+}

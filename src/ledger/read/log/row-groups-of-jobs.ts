@@ -1,0 +1,22 @@
+import type { JobProbe } from '../../compact/job-blooms.js';
+import { LedgerFileError } from '../../compact/ledger-file-error.js';
+import type { LedgerFile } from '../../compact/open-ledger-file.js';
+
+/**
+ * Row groups of a file that may hold lines of some jobs. Rejects with `StoreError`.
+ *
+ * @param onFault called where the bloom filters are damaged, which hides no line: then it is all of them
+ */
+export async function rowGroupsOfJobs(
+  file: LedgerFile,
+  jobs: readonly JobProbe[],
+  onFault: (text: string) => void,
+): Promise<readonly number[]> {
+  try {
+    return await file.rowGroupsOfJobs(jobs);
+  } catch (error) {
+    if (!(error instanceof LedgerFileError)) throw error;
+    onFault(error.message);
+    return [...file.rowGroups.keys()];
+  }
+}

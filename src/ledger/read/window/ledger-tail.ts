@@ -1,0 +1,155 @@
+import type { ObjectStore } from '../../../store/object-store.js';
+import { HOUR, openHours } from '../../hours.js';
+import { type ListedSegment, segmentsAfter } from '../../list-segments.js';
+import { readAhead } from '../../read-ahead.js';
+import { fetchSegment, type UnparsedSegment } from '../../read-segment.js';
+import type { CompactedHours } from '../log/compacted-hours.js';
+import { lastNumbers } from '../log/hour-segments.js';
+import { entryOf, type LogEntry } from '../log/log-entry.js';
+import { EVERYTHING, endOf } from '../log/log-filter.js';
+import { END_OF_LOG } from '../log/log-position.js';
+import { type LogSearch, scanLog } from '../log/scan-log.js';
+import { floorTo } from '../time-ranges.js';
+import { createRowPacker, type LedgerRow } from './ledger-row.js';
+import type { RowWindow } from './row-window.js';
+
+export interface LedgerTailOptions {
+  readonly store: ObjectStore;
+  readonly compacted: CompactedHours;
+  readonly window: RowWindow;
+  readonly clock: () => number;
+  /** How far back rows are held, in milliseconds. */
+  readonly windowMs: number;
+  /** Bytes of rows: loading ends there, and later the oldest rows are dropped. */
+  readonly maxBytes: number;
+  readonly onSkipped: LogSearch['onSkipped'];
+  readonly onFault: LogSearch['onFault'];
+  /** Called whenever the load made progress. */
+  readonly onProgress: () => void;
+  /** Called with rows that were written since this process follows the ledger, in the order of their segments. */
+  readonly onRows: (rows: readonly LedgerRow[]) => void;
+}
+
+/** Keeps the newest rows of the ledger in memory. Calls must not overlap, but `poll` may be called while `load` runs. */
+export interface LedgerTail {
+  /** Reads backwards, until memory is full. After an error it can be called again and continues where it failed. */
+  load(): Promise<void>;
+  /** Reads what was written since the last call. */
+  poll(): Promise<void>;
+  /** Ends a load after its step. */
+  stop(): void;
+  /** Every line written at or after this instant is in the window. */
+  completeSince(): number;
+  /** The same of lines that are in the window, or left it because it was full. */
+  seenSince(): number;
+}
+
+const CONCURRENCY = 16;
+const ADDED_AT_ONCE = 512;
+
+export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
+  const { store, compacted, window, clock, maxBytes, onSkipped, onFault } = options;
+  const packRows = createRowPacker();
+  /** The last number that was read, by hour and writer. */
+  const positions = new Map<string, Map<string, number>>();
+  let complete = Number.POSITIVE_INFINITY;
+  let seen = Number.POSITIVE_INFINITY;
+  let isFull = false;
+  let isStopped = false;
+  let begun: Promise<void> | null = null;
+
+  /** The window begins with an hour: its figures come from memory or from a rollup. */
+  const begin = () => floorTo(HOUR, clock() - options.windowMs);
+
+  function reached(time: number): void {
+    complete = Math.min(complete, time);
+    seen = Math.min(seen, complete);
+  }
+
+  function trim(): void {
+    const oldest = begin();
+    const dropped = window.dropOver(maxBytes);
+    if (dropped !== null) isFull = true;
+    complete = Math.max(complete, dropped ?? oldest, oldest);
+    seen = Math.max(seen, oldest);
+    window.dropBefore(oldest);
+  }
+
+  /** Where following begins: everything before is the load's. Once is enough, but for a store that fails. */
+  function beginToFollow(): Promise<void> {
+    begun ??= Promise.all(
+      openHours(clock()).map(async (hour) => positions.set(hour, await lastNumbers(store, hour))),
+    ).then(
+      () => undefined,
+      (error: unknown) => {
+        begun = null;
+        throw error;
+      },
+    );
+    return begun;
+  }
+
+  /** Some lines at a time: a fast store would otherwise bring them faster than they are compressed. */
+  async function add(entries: readonly LogEntry[]): Promise<LedgerRow[]> {
+    const all: LedgerRow[] = [];
+    for (let first = 0; first < entries.length; first += ADDED_AT_ONCE) {
+      const rows = packRows(entries.slice(first, first + ADDED_AT_ONCE));
+      for (const row of rows) all.push(row);
+      window.add(rows);
+      await Promise.all([...new Set(rows.map(({ block }) => block))].map(({ packed }) => packed));
+    }
+    return all;
+  }
+
+  async function follow(hour: string): Promise<void> {
+    const position = positions.get(hour) ?? new Map<string, number>();
+    positions.set(hour, position);
+    const fresh = readAhead(segmentsAfter(store, hour, position), CONCURRENCY, async (segment) => ({
+      segment,
+      unparsed: await fetchSegment(store, segment.key),
+    }));
+    for await (const { segment, unparsed } of fresh) {
+      const entries = entriesOf(segment, unparsed);
+      position.set(segment.writer, segment.number);
+      const rows = await add(entries);
+      options.onRows(rows);
+      trim();
+    }
+  }
+
+  function entriesOf({ key, writtenAt }: ListedSegment, unparsed: UnparsedSegment | null) {
+    const { entries = [], brokenLines = [], newerLines = [] } = unparsed?.parse() ?? {};
+    if (brokenLines.length + newerLines.length > 0)
+      onSkipped(key, { broken: brokenLines.length, newer: newerLines.length });
+    return entries.map(({ line }) => entryOf(line, writtenAt));
+  }
+
+  return {
+    async load() {
+      await beginToFollow();
+      const before = Number.isFinite(complete) ? { ...END_OF_LOG, written: complete } : END_OF_LOG;
+      const range = { order: 'newest', since: begin(), before } as const;
+      const steps = scanLog(store, compacted, { range, filter: EVERYTHING, onSkipped, onFault });
+      for await (const { entries, at } of steps) {
+        await add(entries);
+        reached(endOf({ ...range, before: at }));
+        trim();
+        options.onProgress();
+        if (isFull || isStopped) return;
+      }
+      reached(range.since);
+    },
+    async poll() {
+      await beginToFollow();
+      const now = clock();
+      for (const hour of positions.keys()) if (!openHours(now).includes(hour)) positions.delete(hour);
+      for (const hour of openHours(now)) await follow(hour);
+      trim();
+    },
+    stop() {
+      isStopped = true;
+    },
+    completeSince: () => complete,
+    seenSince: () => Math.min(seen, complete),
+  };
+}

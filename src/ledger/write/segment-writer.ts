@@ -1,0 +1,88 @@
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { ulidMaker } from '../../text/ulid-maker.js';
+import { DeadlineError, withDeadline } from '../../time/deadline.js';
+import { hourAt } from '../hours.js';
+import { LAST_NUMBER, segmentKey } from '../segment-key.js';
+import { type SegmentInfo, type SegmentLine, writeSegment } from './write-segment.js';
+
+/**
+ * Writes numbered segments, one after the other (docs/decisions/ledger-segments.md). A number is used only when the one before it is
+ * known to be written, so that nothing appears behind a number that was read, and a missing number is a lost segment. After
+ * a write whose outcome is unknown the writer has a new name: nothing is written over, and nothing waits for the outcome.
+ */
+export interface SegmentWriter {
+  /** Durable when it resolves. Throws `StoreError`: the lines may then still be in the ledger. Calls must not overlap. */
+  write(lines: readonly SegmentLine[]): Promise<SegmentInfo>;
+}
+
+export interface SegmentWriterOptions {
+  readonly store: ObjectStore;
+  /** Name of this replica; part of the writer's name. */
+  readonly replica: string;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Milliseconds after which the outcome of a write counts as unknown. Default two minutes. */
+  readonly deadline?: number | undefined;
+}
+
+const DEADLINE = 120_000;
+
+/** Lines of a replica whose clock is further from the store's would be in an hour that is not open, or is not yet. */
+const MAX_CLOCK_OFFSET = 5 * 60_000;
+
+export function createSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
+  const { store, clock, deadline = DEADLINE } = options;
+  const nextUlid = ulidMaker();
+  const replica = sanitiseReplica(options.replica);
+  let writer = newName();
+  let hour = '';
+  let number = 0;
+
+  function newName(): string {
+    return `${nextUlid(clock())}-${replica}`;
+  }
+
+  function rename(): void {
+    writer = newName();
+    number = 0;
+  }
+
+  function nextKey(): string {
+    const now = hourAt(clock());
+    // The clock was set back: this name has been in a later hour, and readers take its numbers in this one as complete.
+    if (now < hour || number === LAST_NUMBER) rename();
+    else if (now > hour) number = 0;
+    hour = now;
+    return segmentKey({ hour, writer, number: number + 1 });
+  }
+
+  return {
+    async write(lines) {
+      checkClock(store.clockOffset?.() ?? 0);
+      const key = nextKey();
+      try {
+        const message = `${key} was not written within ${deadline} ms`;
+        const info = await withDeadline(writeSegment(store, key, lines), deadline, message);
+        number += 1;
+        return info;
+      } catch (error) {
+        rename();
+        if (error instanceof StoreError) throw error;
+        const detail = error instanceof DeadlineError ? error.message : 'unexpected';
+        throw new StoreError('ledger', detail, { cause: error });
+      }
+    },
+  };
+}
+
+function checkClock(offset: number): void {
+  if (Math.abs(offset) <= MAX_CLOCK_OFFSET) return;
+  const minutes = Math.round(Math.abs(offset) / 60_000);
+  const side = offset < 0 ? 'ahead of' : 'behind';
+  throw new StoreError('ledger', `this machine's clock is ${minutes} minutes ${side} the store's: set it`);
+}
+
+/** Replica names come from host names. Characters that a key should not hold become `-`. */
+function sanitiseReplica(replica: string): string {
+  return replica.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64) || 'replica';
+}

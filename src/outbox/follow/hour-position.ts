@@ -1,0 +1,48 @@
+import type { HourProgress } from '../outbox-state.js';
+
+/** How far one hour was read. What is read is settled later, and only what is settled is remembered. */
+export interface HourPosition {
+  readonly hour: string;
+  /** The last number that was read of each writer. */
+  readonly read: ReadonlyMap<string, number>;
+  /** Compacted files whose lines were all sent, and settled rows of the next one. */
+  files: number;
+  row: number;
+  /** When its segments were last listed, in milliseconds since the epoch; null before. */
+  listedAt: number | null;
+  /** Writers that write no more in it. */
+  readonly finished: Set<string>;
+  /** A segment was read. Call the result once its events are settled. */
+  advance(writer: string, number: number): () => void;
+  progress(): HourProgress;
+}
+
+export function createHourPosition(hour: string, given?: HourProgress): HourPosition {
+  const read = new Map(Object.entries(given?.writers ?? {}));
+  const open = new Map<string, Set<number>>();
+
+  /** Everything up to it is settled. */
+  function settled(writer: string): number {
+    const last = read.get(writer) ?? 0;
+    return Math.min(last, ...[...(open.get(writer) ?? [])].map((number) => number - 1));
+  }
+
+  return {
+    hour,
+    read,
+    files: given?.files ?? 0,
+    row: given?.row ?? 0,
+    listedAt: null,
+    finished: new Set(),
+    advance(writer, number) {
+      read.set(writer, number);
+      const numbers = open.get(writer) ?? new Set();
+      open.set(writer, numbers.add(number));
+      return () => void numbers.delete(number);
+    },
+    progress() {
+      const writers = Object.fromEntries([...read.keys()].map((writer) => [writer, settled(writer)]));
+      return { writers, files: this.files, row: this.row };
+    },
+  };
+}

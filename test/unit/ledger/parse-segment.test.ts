@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseSegment } from '../../../src/ledger/parse-segment.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+
+const ndjson = (...lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+
+function parse(content: string | Buffer) {
+  const { entries, brokenLines, newerLines } = parseSegment(Buffer.from(content));
+  return { lines: entries.map(({ line }) => line), brokenLines, newerLines };
+}
+
+describe('a segment', () => {
+  const good = ledgerLine();
+
+  it('gives the lines that can be read, and the numbers of the others', () => {
+    const text = `${ndjson(good)}{"v":1,\n\n[]\nnull\n${ndjson({ ...good, receivedAt: 'yesterday' })}`;
+    const { lines, brokenLines } = parse(text + ndjson(good).slice(0, 40));
+    expect(lines).toEqual([good]);
+    expect(brokenLines).toEqual([2, 4, 5, 6, 7]);
+  });
+
+  it('gives the lines beside one whose bytes are not UTF-8', () => {
+    const [before = '', after = ''] = ndjson({ ...good, reason: 'Z|rich' }).split('|');
+    const damaged = Buffer.concat([Buffer.from(before), Buffer.of(0xfc), Buffer.from(after)]);
+    const content = Buffer.concat([Buffer.from(ndjson(good)), damaged, Buffer.from(ndjson(good))]);
+    expect(parse(content)).toEqual({ lines: [good, good], brokenLines: [2], newerLines: [] });
+  });
+
+  it('without lines is damaged: it is never written so', () => {
+    expect(parse('').brokenLines).toEqual([0]);
+  });
+
+  it('has lines of newer versions apart from those without a valid version', () => {
+    const text = ndjson({ ...good, v: 2 }, good, { ...good, v: '2' }, { v: 3 }, { ...good, v: 0 });
+    expect(parse(text)).toEqual({ lines: [good], newerLines: [1, 4], brokenLines: [3, 5] });
+  });
+
+  it('keeps unknown fields and fills missing ones', () => {
+    const short = {
+      ...{ v: 1, deliveryId: 'd', receivedAt: '2026-03-04T05:06:07.089Z' },
+      ...{ origin: 'import', outcome: 'stored', colour: 'blue' },
+    };
+    expect(parse(ndjson(short)).lines).toMatchObject([{ ...short, jobId: null, items: [], bytes: 0 }]);
+  });
+});

@@ -1,0 +1,341 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { LedgerLine } from '../../../../../src/domain/delivery.js';
+import { FAILURES, settles } from '../../../../../src/domain/failure-rules.js';
+import { hourFolder, parquetKey, rollupKey } from '../../../../../src/ledger/ledger-keys.js';
+import {
+  createLedgerView,
+  type LedgerView,
+  type LedgerViewOptions,
+} from '../../../../../src/ledger/read/ledger-view.js';
+import { putCompacted, putDaily } from '../../../../support/ledger/compacted-hours.js';
+import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
+import { putSegment } from '../../../../support/ledger/ledger-segments.js';
+import { createMemoryStore, type MemoryStore } from '../../../../support/store/memory-store.js';
+
+const NOW = Date.parse('2026-03-24T12:30:00.000Z');
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const iso = (time: number) => new Date(time).toISOString();
+const at = (time: number, jobId: string, outcome: string) =>
+  ledgerLine({ receivedAt: iso(time), jobId, outcome });
+
+const views: LedgerView[] = [];
+async function load(store: MemoryStore, options: Partial<LedgerViewOptions> = {}): Promise<LedgerView> {
+  const view = createLedgerView({ store, clock: () => NOW, windowMs: HOUR, ...options });
+  views.push(view);
+  await view.refresh();
+  await view.readPast();
+  return view;
+}
+afterEach(async () => {
+  await Promise.all(views.splice(0).map((view) => view.stop()));
+});
+
+/** One file for every hour of the lines, and one for the day where told so. */
+async function compact(store: MemoryStore, lines: readonly LedgerLine[], n = 1): Promise<string[]> {
+  const hours = new Map<string, LedgerLine[]>();
+  for (const line of lines) {
+    const hour = line.receivedAt.slice(0, 13);
+    hours.set(hour, [...(hours.get(hour) ?? []), line]);
+  }
+  const keys: string[] = [];
+  for (const held of hours.values()) keys.push(await putCompacted(store, held[0]?.receivedAt ?? '', n, held));
+  return keys;
+}
+
+const failing = async (view: LedgerView) => {
+  await view.readPast();
+  const page = await view.openFailures({ limit: 500 });
+  return page.failures.map(({ jobId, outcome }) => `${jobId} ${outcome}`).sort();
+};
+const readsOf = (store: MemoryStore, prefix: string) =>
+  store.calls.filter(({ operation, key }) => operation === 'read' && key.startsWith(prefix)).length;
+
+/** The open failures by the rules, over all lines. */
+function openByRules(lines: readonly LedgerLine[]): string[] {
+  const open = new Map<string, LedgerLine>();
+  const timed = lines.map((line) => ({ ...line, time: Date.parse(line.receivedAt) }));
+  for (const kind of ['failure', 'conflict'] as const) {
+    for (const line of timed) {
+      if (!FAILURES.includes(line.outcome) || (line.outcome === 'conflict') !== (kind === 'conflict'))
+        continue;
+      const isOpen = !timed.some((other) => other.jobId === line.jobId && settles(other, line));
+      const known = open.get(String(line.jobId));
+      if (isOpen && (known === undefined || kind === 'conflict' || known.receivedAt <= line.receivedAt)) {
+        open.set(String(line.jobId), line);
+      }
+    }
+  }
+  return [...open].map(([job, { outcome }]) => `${job} ${outcome}`).sort();
+}
+
+describe('open failures', () => {
+  it('are found over the whole retention, and settled by later lines wherever those lie', async () => {
+    const outcomes = ['failed', 'refused', 'conflict', 'stored', 'noted', 'recovered', 'acknowledged'];
+    const lines = fc.array(
+      fc.record({
+        slot: fc.integer({ min: 0, max: 6 * 24 * 6 }),
+        job: fc.integer({ min: 0, max: 6 }),
+        outcome: fc.constantFrom(...outcomes),
+      }),
+      { maxLength: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        lines,
+        fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+        async (plan, dailies) => {
+          const store = createMemoryStore();
+          // Of one instant the order is that of the ids, which the rules do not look at.
+          const times = new Set<number>();
+          const all = plan.flatMap(({ slot, job, outcome }) => {
+            const time = NOW - slot * 600_000 - 1;
+            if (times.has(time)) return [];
+            times.add(time);
+            return [at(time, `job${job}`, outcome)];
+          });
+          const recent = all.filter(({ receivedAt }) => receivedAt >= '2026-03-24T11');
+          for (const line of recent) putSegment(store, line.receivedAt, [line]);
+          const keys = await compact(
+            store,
+            all.filter((line) => !recent.includes(line)),
+          );
+          for (const [index, daily] of dailies.entries()) {
+            const day = iso(NOW - (index + 2) * DAY).slice(0, 10);
+            const ofDay = keys.filter((key) => key.includes(`dt=${day}/`)).sort();
+            if (daily && ofDay.length > 0) putDaily(store, day, 1, ofDay);
+          }
+          const view = await load(store);
+          expect(await failing(view)).toEqual(openByRules(all));
+          expect(await view.openFailures({ limit: 1 })).toMatchObject({
+            complete: true,
+            unseen: [],
+            searchedBackTo: iso(NOW - 7 * DAY),
+          });
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  it.each<[string, number[]]>([
+    ['in memory', [0.6, 0.4, 0.2]],
+    ['in one compacted file', [40.3, 40.2, 40.1]],
+    ['in three compacted files', [50, 40, 30]],
+    ['in a compacted file and in memory', [40, 0.4, 0.2]],
+  ])('are not settled by what settles a rejected callback after them (%s)', async (_, ages) => {
+    const store = createMemoryStore();
+    const [failed = 0, refused = 0, noted = 0] = ages.map((hours) => NOW - hours * HOUR);
+    const lines = [at(failed, 'lost', 'failed'), at(refused, 'lost', 'refused'), at(noted, 'lost', 'noted')];
+    const recent = lines.filter(({ receivedAt }) => receivedAt >= iso(NOW - HOUR));
+    for (const line of recent) putSegment(store, line.receivedAt, [line]);
+    await compact(
+      store,
+      lines.filter((line) => !recent.includes(line)),
+    );
+    expect(await failing(await load(store))).toEqual(['lost failed']);
+  });
+
+  it('ask the store for no rollup and no file twice', async () => {
+    const store = createMemoryStore();
+    const lines = [at(NOW - 40 * HOUR, 'lost', 'failed'), at(NOW - 20 * HOUR, 'other', 'stored')];
+    await compact(store, lines);
+    let now = NOW;
+    const view = await load(store, { clock: () => now });
+    expect(await failing(view)).toEqual(['lost failed']);
+    expect(readsOf(store, 'rollups/')).toBe(2);
+    expect(readsOf(store, 'ledger-parquet/')).toBeGreaterThan(0);
+    store.calls.length = 0;
+    now += 60_000;
+    expect(await failing(view)).toEqual(['lost failed']);
+    expect(readsOf(store, 'rollups/') + readsOf(store, 'ledger-parquet/')).toBe(0);
+
+    await compact(store, [at(NOW - 10 * HOUR, 'lost', 'stored')]);
+    now += 60_000;
+    expect(await failing(view)).toEqual([]);
+    expect(readsOf(store, 'rollups/')).toBe(1);
+  });
+
+  it('keep those that leave memory, and settle them by what comes later', async () => {
+    const store = createMemoryStore();
+    let now = NOW;
+    putSegment(store, iso(NOW), [at(NOW, 'lost', 'failed'), at(NOW, 'settled', 'refused')]);
+    const view = await load(store, { maxBytes: 12_000, clock: () => now });
+    for (let minute = 1; minute < 20; minute += 1) {
+      now = NOW + minute * 60_000;
+      const line = minute === 5 ? at(now, 'settled', 'stored') : at(now, `job${minute}`, 'stored');
+      putSegment(store, iso(now), [line]);
+      await view.refresh();
+    }
+    expect(view.status().rows).toBeLessThan(15);
+    expect(await failing(view)).toEqual(['lost failed']);
+    const [lost] = (await view.openFailures({ limit: 1 })).failures;
+    expect(lost).toMatchObject({ reason: null, retentionEndsAt: iso(NOW + 7 * DAY) });
+  });
+
+  it('are all listed after a night of failures, and none of them once they are settled', async () => {
+    const store = createMemoryStore();
+    const jobs = Array.from({ length: 12_000 }, (_, index) => `job${index}`);
+    const lines = (outcome: string, time: number) => jobs.map((job) => at(time, job, outcome));
+    putSegment(store, iso(NOW - 1000), lines('failed', NOW - 1000));
+    putSegment(store, iso(NOW), lines('stored', NOW).slice(0, 11_000));
+    const page = await (await load(store)).openFailures({ limit: 1 });
+    expect(page).toMatchObject({ counts: { failed: 1000 }, complete: true });
+  });
+
+  describe('when there are more than memory takes', () => {
+    const many = Array.from({ length: 200 }, (_, index) => `job${index}`);
+    const reason = 'x'.repeat(2000);
+    const last = (page: { failures: readonly { jobId: string | null }[] }) =>
+      page.failures.map(({ jobId }) => jobId);
+
+    it('are looked at once others are settled', async () => {
+      const store = createMemoryStore();
+      let now = NOW;
+      const view = await load(store, { maxBytes: 64 * 1024, clock: () => now });
+      for (const job of many) {
+        now += 1000;
+        putSegment(store, iso(now), [{ ...at(now, job, 'failed'), reason }]);
+        await view.refresh();
+      }
+      const lines = many.map((job, index) => ({ ...at(NOW + 1000 * (index + 1), job, 'failed'), reason }));
+      now += 2 * HOUR;
+      await view.readPast();
+      const first = await view.openFailures({ limit: 500 });
+      expect(first.failures.length).toBeLessThan(150);
+      expect(first.failures.find(({ jobId }) => jobId === 'job1')?.reason).toBe(`${'x'.repeat(500)}…`);
+      expect(first.complete).toBe(false);
+      expect(first.unseen.join()).toContain('ledger.viewMemory');
+
+      await compact(store, lines);
+      const listed: (string | null)[] = [];
+      for (let round = 0; round < 40; round += 1) {
+        now += 60_000;
+        await view.refresh();
+        await view.readPast();
+        const page = await view.openFailures({ limit: 500 });
+        if (page.failures.length === 0) break;
+        listed.push(...last(page));
+        const settling = last(page).map((job) => at(now, job ?? '', 'acknowledged'));
+        putSegment(store, iso(now), settling);
+      }
+      expect([...new Set(listed)].sort()).toEqual([...many].sort());
+      now += 60_000;
+      await view.readPast();
+      expect((await view.openFailures({ limit: 1 })).failures).toEqual([]);
+    });
+
+    it('are found at a start where the oldest were settled since', async () => {
+      const store = createMemoryStore();
+      const failed = many.map((job, index) => ({ ...at(NOW - 40 * HOUR + index, job, 'failed'), reason }));
+      const settled = many.slice(0, 195).map((job) => at(NOW - 20 * HOUR, job, 'stored'));
+      await compact(store, [...failed, ...settled]);
+      const view = await load(store, { maxBytes: 64 * 1024 });
+      await view.readPast();
+      const page = await view.openFailures({ limit: 500 });
+      expect(last(page)).toEqual(many.slice(195));
+      expect(page).toMatchObject({ complete: true, unseen: [] });
+    });
+
+    it('are found beyond those that the rollup of an hour lists', async () => {
+      const store = createMemoryStore();
+      const jobs = Array.from({ length: 1500 }, (_, index) => `job${index}`);
+      const failed = jobs.map((job, index) => at(NOW - 40 * HOUR + index, job, 'failed'));
+      const settled = jobs.slice(0, 100).map((job) => at(NOW - 40 * HOUR + 1800, job, 'stored'));
+      await compact(store, [...failed, ...settled]);
+      const view = await load(store);
+      await view.readPast();
+      const page = await view.openFailures({ limit: 1 });
+      expect(page).toMatchObject({ counts: { failed: 1400 }, complete: true, unseen: [] });
+    });
+  });
+
+  it('of the time before memory are settled by lines that leave memory', async () => {
+    const store = createMemoryStore();
+    let now = NOW;
+    await compact(store, [at(NOW - 30 * HOUR, 'settled', 'failed'), at(NOW - 30 * HOUR, 'lost', 'failed')]);
+    putSegment(store, iso(NOW), [at(NOW, 'first', 'stored')]);
+    const view = await load(store, { maxBytes: 12_000, clock: () => now });
+    await view.readPast();
+    for (let minute = 1; minute < 20; minute += 1) {
+      now = NOW + minute * 60_000;
+      const line = minute === 5 ? at(now, 'settled', 'stored') : at(now, `job${minute}`, 'stored');
+      putSegment(store, iso(now), [line]);
+      await view.refresh();
+    }
+    expect(await failing(view)).toEqual(['lost failed']);
+  });
+
+  it('name the hours that are neither in memory nor compacted', async () => {
+    const store = createMemoryStore();
+    const line = at(NOW - 20 * HOUR, 'unknown', 'failed');
+    putSegment(store, line.receivedAt, [line]);
+    await compact(store, [at(NOW - 30 * HOUR, 'lost', 'failed')]);
+    const view = await load(store);
+    expect(await failing(view)).toEqual(['lost failed']);
+    expect(await view.openFailures({ limit: 1 })).toMatchObject({
+      complete: false,
+      searchedBackTo: '2026-03-23T17:00:00.000Z',
+      unseen: ['deliveries from 2026-03-23T16:00:00.000Z to 2026-03-23T17:00:00.000Z'],
+    });
+  });
+
+  it('name damaged rollups and damaged files', async () => {
+    const store = createMemoryStore();
+    await compact(store, [at(NOW - 30 * HOUR, 'lost', 'failed'), at(NOW - 20 * HOUR, 'other', 'stored')]);
+    const damaged = rollupKey(hourFolder(iso(NOW - 25 * HOUR)), 1);
+    store.put(damaged, '{}');
+    const file = parquetKey(hourFolder(iso(NOW - 20 * HOUR)), 1);
+    store.put(file, 'PAR1PAR1');
+    const view = await load(store);
+    expect(await failing(view)).toEqual(['lost failed']);
+    const { unseen, complete } = await view.openFailures({ limit: 1 });
+    expect(complete).toBe(false);
+    expect(unseen.join()).toContain(damaged);
+    expect(unseen.join()).toContain(file);
+  });
+
+  it('answer with what was found when the store is slow, and go on', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const store = createMemoryStore(async (operation, key) => {
+      if (operation === 'read' && key.startsWith('rollups/')) await held;
+    });
+    await compact(store, [at(NOW - 30 * HOUR, 'lost', 'failed')]);
+    putSegment(store, iso(NOW), [at(NOW - 1, 'new', 'refused')]);
+    const view = createLedgerView({ store, clock: () => NOW, windowMs: HOUR, patience: 1 });
+    views.push(view);
+    await view.refresh();
+    const page = await view.openFailures({ limit: 10 });
+    expect(page.failures.map(({ jobId }) => jobId)).toEqual(['new']);
+    expect(page).toMatchObject({
+      complete: false,
+      unseen: ['deliveries before 2026-03-24T11:00:00.000Z'],
+    });
+    release();
+    expect(await failing(view)).toEqual(['lost failed', 'new refused']);
+  });
+
+  it('say so when the store fails', async () => {
+    let broken = false;
+    const store = createMemoryStore((operation) => {
+      if (broken && operation === 'folders') throw new Error('no route to the store');
+    });
+    await compact(store, [at(NOW - 30 * HOUR, 'lost', 'failed')]);
+    const view = createLedgerView({ store, clock: () => NOW, windowMs: HOUR });
+    views.push(view);
+    await view.refresh();
+    broken = true;
+    await view.readPast();
+    expect(await view.openFailures({ limit: 10 })).toMatchObject({
+      complete: false,
+      unseen: [
+        'deliveries before 2026-03-24T11:00:00.000Z',
+        'what the store did not answer (no route to the store)',
+      ],
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import { createRollupListing } from '../../../../../src/ledger/read/figures/rollup-listing.js';
+import { createRollupReader } from '../../../../../src/ledger/read/figures/rollup-reader.js';
+import { putDaily, putRollup } from '../../../../support/ledger/compacted-hours.js';
+import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
+import { createMemoryStore } from '../../../../support/store/memory-store.js';
+
+const NOW = Date.parse('2026-03-24T12:30:00.000Z');
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const DAYS = 5;
+
+/** A store with the rollups of some days, the last of which ended two days ago. */
+async function storeOfDays() {
+  const store = createMemoryStore();
+  for (let day = 0; day < DAYS; day += 1) {
+    const receivedAt = new Date(Date.parse('2026-03-17T03:00:00.000Z') + day * DAY).toISOString();
+    const hour = await putRollup(store, receivedAt, 1, [ledgerLine({ receivedAt })]);
+    putDaily(store, receivedAt.slice(0, 10), 1, [hour]);
+  }
+  return store;
+}
+const RANGE = {
+  since: Date.parse('2026-03-17T00:00:00.000Z'),
+  until: Date.parse('2026-03-22T00:00:00.000Z'),
+};
+
+describe('the reader of rollups', () => {
+  it('decodes documents that arrive together one after the other, with a pause before each', async () => {
+    const store = await storeOfDays();
+    const paused: (() => void)[] = [];
+    const pause = () => new Promise<void>((resolve) => paused.push(resolve));
+    const reader = createRollupReader(
+      store,
+      createRollupListing(store, () => NOW),
+      pause,
+    );
+    const figures = reader.figures(RANGE, DAY, null);
+    for (let document = 1; document <= DAYS; document += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      expect(paused).toHaveLength(document);
+      paused.at(-1)?.();
+    }
+    expect((await figures).files).toHaveLength(DAYS);
+  });
+
+  it.each([
+    ['half days where whole ones are asked for', 0, 12 * HOUR, [5, 0]],
+    ['hours where parts begin within half days', 0, HOUR, [0, 5]],
+    ['hours of the day in which the range begins within a half day', 2 * HOUR, 12 * HOUR, [4, 1]],
+    ['half days where the range begins between them', 12 * HOUR, DAY, [5, 0]],
+  ])('gives %s', async (_, later, longest, expected) => {
+    const store = await storeOfDays();
+    const reader = createRollupReader(
+      store,
+      createRollupListing(store, () => NOW),
+    );
+    const { files } = await reader.figures({ ...RANGE, since: RANGE.since + later }, longest, null);
+    const starts = files.flatMap(({ slots }) => slots.map(({ start }) => start % DAY));
+    expect([0, 3 * HOUR].map((start) => starts.filter((each) => each === start).length)).toEqual(expected);
+  });
+});

@@ -45,7 +45,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
   CMD ["/usr/local/bin/node", "-e", "import('/app/dist/config/load-settings.js').then((config) => fetch(`http://127.0.0.1:${config.loadSettings(process.env).tree.receiver.port}/healthz`)).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1: no shell in between that would swallow SIGTERM, and the receiver starts no children to reap.
 # The flags, which `npm start` has as well, keep memory small and flat: docs/performance.md, "Flags of Node".
-ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "--expose-gc", "dist/main.js"]
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=8", "--liftoff-only", "--expose-gc", "dist/main.js"]
 CMD ["serve"]
 # Last: they differ with every build, and must not keep the layers above from being the same.
 ARG VERSION=0.1.0

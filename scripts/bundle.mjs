@@ -13,6 +13,7 @@ const { output } = await build({
   logLevel: 'warn',
   output: {
     dir: 'dist',
+    charset: 'ascii',
     chunkFileNames: 'chunks/[name]-[hash].js',
     comments: { legal: true, annotation: false, jsdoc: false },
     sourcemap: !process.argv.includes('--no-sourcemap'),

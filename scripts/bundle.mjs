@@ -1,4 +1,5 @@
-// Bundles the program and the packages it uses into dist/main.js and dist/chunks: docs/decisions/bundle.md. What other programs import
+// Bundles the program and the packages it uses into dist/main.js and dist/chunks: resolving, reading and compiling a thousand files
+// takes about half of the CPU time of a start. What other programs import
 // (package.json, "exports") stays as the compiler writes it.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';

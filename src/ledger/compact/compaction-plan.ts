@@ -8,7 +8,7 @@ import type { CoveredNumbers } from './rollup.js';
 
 /**
  * Which segments each file of an hour covers. Made once for an hour that is whole, by conditional create, and deleted after the last
- * rollup, so that all processes make the same files (docs/decisions/compaction.md).
+ * rollup, so that all processes make the same files (docs/decisions/ledger.md).
  */
 export interface CompactionPlan {
   readonly previous: string | null;

@@ -6,7 +6,7 @@ import { LAST_NUMBER, segmentKey } from '../segment-key.js';
 import { type SegmentInfo, type SegmentLine, writeSegment } from './write-segment.js';
 
 /**
- * Writes numbered segments, one after the other (docs/decisions/ledger-segments.md). A number is used only when the one before it is
+ * Writes numbered segments, one after the other (docs/decisions/ledger.md). A number is used only when the one before it is
  * known to be written, so that nothing appears behind a number that was read, and a missing number is a lost segment. After
  * a write whose outcome is unknown the writer has a new name: nothing is written over, and nothing waits for the outcome.
  */

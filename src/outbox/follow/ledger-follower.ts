@@ -80,10 +80,11 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
   async function sendWholeHours(): Promise<void> {
     const [firstOpen = hourAt(now())] = openHours(now());
     if (before >= firstOpen) return;
-    for (const hour of [...hours.keys()].sort()) if (hour < before) await sendWhole(hour);
+    const due = new Set([...hours.keys()].filter((hour) => hour < firstOpen));
     for await (const day of listDays(store, before)) {
-      for (const hour of day.hours) if (hour >= before && hour < firstOpen) await sendWhole(hour);
+      for (const hour of day.hours) if (hour >= before && hour < firstOpen) due.add(hour);
     }
+    for (const hour of [...due].sort()) await sendWhole(hour);
     before = firstOpen;
   }
 

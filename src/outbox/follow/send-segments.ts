@@ -1,4 +1,5 @@
 import type { LedgerLine } from '../../domain/delivery.js';
+import { describeGap } from '../../ledger/compact/covered-numbers.js';
 import { segmentsAfter } from '../../ledger/list-segments.js';
 import { readAhead } from '../../ledger/read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../../ledger/read-segment.js';
@@ -91,7 +92,7 @@ export async function sendListed(
   position: HourPosition,
   isCompacted: (segment: Numbered) => boolean = () => false,
 ): Promise<ListedNumbers> {
-  const { store } = sending;
+  const { store, onFault } = sending;
   const { hour } = position;
   const sent: Numbered[] = [];
   const left: Numbered[] = [];
@@ -102,7 +103,15 @@ export async function sendListed(
     segment: await fetchSegment(store, segmentKey({ hour, ...place })),
   }));
   for await (const { place, segment } of fetched) {
-    if (segment === null) continue;
+    if (segment === null) {
+      // A number is written only after the one before it: what is not there although a later one is listed is lost.
+      if (!place.isListed)
+        onFault(
+          hour,
+          new Error(describeGap(hour, { writer: place.writer, from: place.number, to: place.number })),
+        );
+      continue;
+    }
     if (!stopped.has(place.writer) && (await sendSegment(sending, position, place, segment)))
       sent.push(place);
     else {
@@ -118,13 +127,13 @@ async function* numbersBehind(
   store: ObjectStore,
   { hour, read }: HourPosition,
   isCompacted: (segment: Numbered) => boolean,
-): AsyncGenerator<Numbered> {
+): AsyncGenerator<Numbered & { readonly isListed: boolean }> {
   const last = new Map(read);
   for await (const { writer, number } of segmentsAfter(store, hour, new Map(read))) {
     for (let between = (last.get(writer) ?? 0) + 1; between < number; between += 1) {
-      if (!isCompacted({ writer, number: between })) yield { writer, number: between };
+      if (!isCompacted({ writer, number: between })) yield { writer, number: between, isListed: false };
     }
     last.set(writer, number);
-    yield { writer, number };
+    yield { writer, number, isListed: true };
   }
 }

@@ -21,13 +21,13 @@ export interface ProvenHour {
 }
 
 /**
- * Looks whether every segment of an hour is there, or in a file that covers it: the numbers of each writer have no gaps; and whether
- * the bloom filters of its files are sound. Throws
+ * Looks whether every segment of an hour is there, or in a file that covers it: the numbers of each writer have no gaps. Throws
  * `StoreError`.
  */
 export async function proveHour(store: ObjectStore, hour: string, onLost: OnLost): Promise<ProvenHour> {
   const { rollups, isCompacted, faults } = await readHourFiles(store, hour);
   for (const { key, message } of faults) onLost(key, message);
+  for (const { parquet } of rollups) if (parquet !== null) await proveFile(store, parquet, onLost);
   const segments: ListedSegment[] = [];
   for await (const segment of listSegments(store, hour)) segments.push(segment);
   if (isCompacted) {
@@ -38,8 +38,7 @@ export async function proveHour(store: ObjectStore, hour: string, onLost: OnLost
   for (const gap of findGaps([rangesOf(segments), ...rollups.map(({ writers }) => writers)])) {
     onLost(LEDGER_FOLDER + hour, describeGap(hour, gap));
   }
-  const files = rollups.flatMap(({ parquet }) => parquet ?? []);
-  for (const file of files) await proveFilters(store, file, onLost);
+  const files = rollups.filter(({ parquet }) => parquet !== null);
   const sum = (field: 'broken' | 'newer') => rollups.reduce((total, rollup) => total + rollup[field], 0);
   return {
     ...{ objects: segments.length + files.length, previous: previousOf(rollups) },
@@ -47,10 +46,11 @@ export async function proveHour(store: ObjectStore, hour: string, onLost: OnLost
   };
 }
 
-/** Other readers find jobs by the bloom filters, which those who read all lines do not look at. */
-async function proveFilters(store: ObjectStore, parquet: RollupParquet, onLost: OnLost): Promise<void> {
+/** A damaged bloom filter hides jobs, although the rows are sound. */
+async function proveFile(store: ObjectStore, parquet: RollupParquet, onLost: OnLost): Promise<void> {
   try {
-    await (await openLedgerFile(store, parquet))?.rowGroupsOfJobs([]);
+    const file = await openLedgerFile(store, parquet);
+    await file?.rowGroupsOfJobs([]);
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
     onLost(error.key, error.message);

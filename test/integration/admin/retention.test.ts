@@ -31,7 +31,7 @@ async function storeOld(jobId: string, name: string, kind: string, content: stri
   const metadata = { 'job-id': jobId, source: 'default', 'received-at': receivedAt, kind };
   await store.create(key, Buffer.from(content), { contentType: 'text/plain', metadata });
   await utimes(join(service.folder, key), new Date(receivedAt), new Date(receivedAt));
-  const ledger = createLedger({ store, replica: 'past' });
+  const ledger = createLedger({ store, replica: 'past', clock: () => Date.parse(receivedAt) });
   const item = { kind, key, size: content.length, sha256: '', outcome: 'created' };
   await ledger.append(ledgerLine({ jobId, source: 'default', receivedAt, items: [item as never] }));
   await ledger.close();

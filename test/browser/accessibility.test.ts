@@ -70,6 +70,7 @@ const places = (): [string, string][] => [
   ['deliveries', 'tbody tr'],
   [`jobs/${jobId}`, '.transcript .word, .transcript p'],
   ['jobs/unknown', '.empty'],
+  ['search?text=zzz%20none', '.empty'],
   ['failures', '#quarantine ~ table'],
   [`quarantine/${quarantined}`, 'pre.raw'],
   ['replays', 'form textarea'],

@@ -94,7 +94,7 @@ function quarantineFigures(entries: Awaited<ReturnType<HealthParts['quarantine']
   };
 }
 
-/** Members of the summary that are not told apart by source. */
+/** Members of the summary that are not divided by source. */
 const OF_ALL_SOURCES = [
   'quarantine',
   'reconcile',

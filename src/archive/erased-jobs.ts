@@ -8,7 +8,7 @@ import { isErased } from './erasure.js';
 import { ERASURE_LOG, ERASURES_FOLDER, LAST_ERASURE } from './layout.js';
 
 /**
- * Milliseconds for which a replica's list of erased jobs is good. An erasure waits longer than this before its last look:
+ * Milliseconds for which a replica's list of erased jobs is good. An erasure waits longer than this before its last listing:
  * whatever a replica stored by an older list is visible by then, and is removed.
  */
 export const ERASURE_LEASE = 2_000;
@@ -37,7 +37,7 @@ export async function announceErasure(store: ObjectStore, jobId: string): Promis
 export interface ErasedJobs {
   /**
    * Whether the job is erased, by a list that was read within the last `ERASURE_LEASE`. False after a commit therefore means
-   * that the commit was visible before the last look of any erasure. Rejects with `StoreError`.
+   * that the commit was visible before the last listing of any erasure. Rejects with `StoreError`.
    */
   has(jobId: string): Promise<boolean>;
 }
@@ -52,7 +52,7 @@ export function createErasedJobs(
   /** The id of the last erasure, null when there was none; undefined before the first look. */
   let last: string | null | undefined;
   let lookedAt: readonly number[] = [];
-  /** Numbers of the last look that was begun, and of the last one that succeeded. */
+  /** Numbers of the last read that was begun, and of the last one that succeeded. */
   let begun = 0;
   let done = 0;
   let looking: Promise<void> | null = null;
@@ -102,7 +102,7 @@ export function createErasedJobs(
     hashes.add(hashOf(jobId));
   }
 
-  /** A look that began after the call is good, however long it took. */
+  /** A read that began after the call is good, however long it took. */
   async function lookAgain(): Promise<void> {
     const called = begun;
     while (age() > ERASURE_LEASE && done <= called) await lookOnce();

@@ -156,11 +156,11 @@ async function run(
 
 /** A misspelt id would bar a job that is still to come, and look like a success. */
 function rejectUnknown(jobs: readonly JobToErase[], { unknown }: Options): void {
-  const strangers = jobs.filter(({ isKnown }) => !isKnown).map(({ jobId }) => jobId);
-  if (unknown || strangers.length === 0) return;
-  const more = strangers.length > SHOWN ? ` and ${strangers.length - SHOWN} more` : '';
+  const unknownIds = jobs.filter(({ isKnown }) => !isKnown).map(({ jobId }) => jobId);
+  if (unknown || unknownIds.length === 0) return;
+  const more = unknownIds.length > SHOWN ? ` and ${unknownIds.length - SHOWN} more` : '';
   throw new UsageError(
-    `nothing is known of ${strangers.slice(0, SHOWN).join(', ')}${more}, so nothing was erased; --unknown erases such ids as well: what arrives of them later is not stored`,
+    `nothing is known of ${unknownIds.slice(0, SHOWN).join(', ')}${more}, so nothing was erased; --unknown erases such ids as well: what arrives of them later is not stored`,
   );
 }
 

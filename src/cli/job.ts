@@ -110,7 +110,7 @@ async function look(
   return { jobId, job, bodies, found: null };
 }
 
-/** Each look searches some seconds further back. */
+/** Each call searches some seconds further back. */
 function isNothingFoundYet({ artefacts, timeline, erasure, searchedBackTo }: Job): boolean {
   return searchedBackTo !== null && artefacts.length === 0 && timeline.length === 0 && erasure === null;
 }

@@ -49,7 +49,7 @@ export const LEDGER_OUTCOMES = [
 ] as const;
 export type LedgerOutcome = (typeof LEDGER_OUTCOMES)[number] | (string & {});
 
-/** Origin of a look at content and of a sign-in on the admin port: nothing was delivered. */
+/** Origin of an access to content and of a sign-in on the admin port: nothing was delivered. */
 export const ACCESS_ORIGIN = 'admin';
 /** Origin of the end of objects by their age. */
 export const RETENTION_ORIGIN = 'retention';
@@ -66,7 +66,7 @@ export function isOperatorAct(origin: string): boolean {
   return origin === 'replay' || origin === 'import' || origin === ACCESS_ORIGIN;
 }
 
-/** Whether a line tells of a delivery, a recovery or an operator's repair: not of a look, a sign-in or an end by age. */
+/** Whether a line records a delivery, a recovery or an operator's action: not an access, a sign-in or an expiry. */
 export function isDelivery(origin: string): boolean {
   return origin !== ACCESS_ORIGIN && origin !== RETENTION_ORIGIN;
 }

@@ -62,7 +62,7 @@ const BODIES_AT_ONCE = 16;
 /**
  * Erases everything that is stored of a job, below all prefixes: artefacts, conflicts, quarantined bodies, uploads, dead
  * events, with their metadata and old versions. From then on nothing of the job is stored, on any replica: what a replica stores that
- * does not know of the erasure yet is removed by the last look. Takes at least `ERASURE_LEASE`.
+ * does not know of the erasure yet is removed by the last listing. Takes at least `ERASURE_LEASE`.
  *
  * The ledger records the erasure, with a line for each source; its lines hold no content. Idempotent: repeated when what was kept can
  * be removed.

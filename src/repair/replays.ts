@@ -109,7 +109,7 @@ export function createReplays(options: ReplaysOptions): Replays {
     return unfinished;
   }
 
-  /** A look is a listing, which costs as much as a write: while no replay is unfinished, half as many are made. */
+  /** A read is a listing, which costs as much as a write: while no replay is unfinished, half as many are made. */
   function takeOverRegularly(): void {
     const looked = takeOverAbandoned().catch((error: unknown) => {
       onError?.(error);

@@ -51,7 +51,7 @@ export interface SpeechOptions {
   /** Replaces the connection pool, e.g. by a proxy; stays the caller's to close. */
   readonly dispatcher?: Dispatcher;
   readonly clock?: Clock;
-  /** Told of every attempt. */
+  /** Called at every attempt. */
   readonly onAttempt?: (attempt: SpeechAttempt) => void;
 }
 

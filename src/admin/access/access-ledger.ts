@@ -33,11 +33,11 @@ export interface AccessLedger {
    * for many ranges.
    */
   read(read: ContentRead): Promise<void>;
-  /** Resolves when the ledger holds a line of this check. Rejects with `StoreError`: then the result may not be told. */
+  /** Resolves when the ledger holds a line of this check. Rejects with `StoreError`: then the result must not be shown. */
   credentialChecked(check: CredentialCheck): Promise<void>;
   /** Records the first use of a token from an address within an hour. Never rejects: it must not delay anything. */
   signedIn(access: Access, peer: string | null): void;
-  /** Records at most one failure a minute of each cause, so that strangers cannot fill the ledger. */
+  /** Records at most one failure a minute of each cause, so that unauthenticated clients cannot fill the ledger. */
   signInFailed(failure: Pick<FailedSignIn, 'cause' | 'peer'>): void;
 }
 

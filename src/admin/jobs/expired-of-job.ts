@@ -12,7 +12,7 @@ import type { Job } from '../api/answers/jobs.js';
 type ExpiredObjects = Job['expired'][number];
 
 /**
- * What of a job expired, oldest first: by the lines of the sweep, and of what its other lines tell of and the store does
+ * What of a job expired, oldest first: by the lines of the sweep, and of what its other lines name and the store does
  * not hold, by the periods.
  *
  * @param timeline oldest first
@@ -31,7 +31,7 @@ export function expiredOfJob(
   const byAge = new Map<ContentClass, ExpiredObjects>();
   const seen = new Set(present);
   for (const { key, kind, size, receivedAt } of [
-    ...toldOf(timeline),
+    ...namedBy(timeline),
     ...quarantinedBefore(timeline, expiredBefore),
   ]) {
     const received = Date.parse(receivedAt);
@@ -55,15 +55,15 @@ function sweptBy({ outcome, expired, receivedAt, bytes }: LedgerLine): ExpiredOb
   return [{ kind, objects: expired.objects, bytes, expiredAt: receivedAt }];
 }
 
-/** An object that a line tells of. */
-interface ToldObject {
+/** An object that a line names. */
+interface NamedObject {
   readonly key: string;
   readonly kind: ContentClass;
   readonly size: number;
   readonly receivedAt: string;
 }
 
-function toldOf(timeline: readonly LedgerLine[]): ToldObject[] {
+function namedBy(timeline: readonly LedgerLine[]): NamedObject[] {
   return timeline
     .filter(({ origin }) => isDelivery(origin))
     .flatMap(({ items, receivedAt }) =>
@@ -71,14 +71,14 @@ function toldOf(timeline: readonly LedgerLine[]): ToldObject[] {
     );
 }
 
-/** A job has few; each costs a look at the store. */
+/** A job has few; each costs a HEAD. */
 const MAX_BODIES = 20;
 
 /** The quarantined bodies of a job that are old enough to have expired; not listed with its artefacts. */
 export function quarantinedBefore(
   timeline: readonly LedgerLine[],
   expiredBefore: ExpiredBefore,
-): ToldObject[] {
+): NamedObject[] {
   return timeline
     .filter(
       ({ outcome, receivedAt }) =>

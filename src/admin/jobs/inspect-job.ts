@@ -73,7 +73,7 @@ export async function inspectJob(
   const all = oldestFirst([...recent, ...lines]);
   const sources = [...sourcesOf(found, all), ...(await sourcesOfBodies(parts, bodies, scope))];
   const extent = extentOf(sources, scope);
-  // How far the search went differs for a job that other sources have, so that a token of some sources is not told.
+  // How far the search went differs for a job that other sources have, so that a token of some sources does not learn of it.
   if (extent === 'none') return null;
   const isVisible = ({ source }: LedgerLine) =>
     source === null ? extent === 'all' : isInScope(scope, source);

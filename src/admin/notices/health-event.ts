@@ -4,7 +4,7 @@ import type { TrackedIssue } from './notice-state.js';
 /**
  * The event of a notice that is to be sent; null when there is none.
  *
- * @param store location, so that several installations can be told apart
+ * @param store location, so that several installations can be distinguished
  */
 export function healthEventOf(
   { state, pending, notice }: TrackedIssue,

@@ -38,7 +38,7 @@ export interface Seen {
   readonly whole: boolean;
 }
 
-/** The state after a look at the verdict. */
+/** The state after the verdict was read. */
 export function afterLook(
   tracked: TrackedIssues,
   { issues, whole }: Seen,

@@ -47,7 +47,7 @@ export interface QuarantineStore {
    * waiting ones up in the archive, by default all; one that was not looked up yet counts as waiting.
    */
   entries(checks?: number): Promise<QuarantineEntry[]>;
-  /** The entries of one job, newest first, without a look at those of others. */
+  /** The entries of one job, newest first, without reading those of others. */
   entriesOf(jobId: string): Promise<QuarantineEntry[]>;
   request(id: string): Promise<QuarantinedRequest | null>;
   /** Key and size of the body; null when it is missing. */

@@ -19,7 +19,7 @@ import type { Pause } from '../../time/cooperative-yield.js';
 import { classOfKey, isForeign, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../layout.js';
 import type { ExpiredBefore } from './retention-view.js';
 
-/** Objects that a line of the ledger tells of together. */
+/** Objects that a line of the ledger records together. */
 export interface ExpiredGroup {
   readonly kind: RetentionClass;
   /** Null for the receiver's own records. */

@@ -8,7 +8,7 @@ import { conflictClaims, quarantineMarker, REMOVALS_FOLDER } from '../layout.js'
 import type { ExpiredGroup, ExpiredObject, ExpiringStore } from './expired-objects.js';
 
 /**
- * Objects that are about to be removed, and the lines that will tell of them: the document at `.retention/removals/<id>.json`.
+ * Objects that are about to be removed, and the lines that will record them: the document at `.retention/removals/<id>.json`.
  * It is written before the first of them is removed, and goes when the ledger has the lines; so every end has its line, also
  * after a crash, and the line that is written again is the same one.
  */

@@ -14,7 +14,7 @@ import {
 
 export interface RegularSweep extends Pick<SweepRetentionOptions, 'onProgress'> {
   readonly parts: RetentionParts;
-  /** Whether the store may be written to; without it a look is left out. */
+  /** Whether the store may be written to; without it a check is left out. */
   readonly isStoreReady: () => boolean;
   /** Whether callbacks need the process; work waits until they do not. */
   readonly isBusy: () => boolean;

@@ -91,7 +91,7 @@ export function demoWork({ simulator, listening, parts }: DemoStage): DemoWork {
 
   function wordsFor(id: string, outcome: string | undefined): string {
     const attempts = simulator.deliveries.ofJob(id);
-    if (outcome === 'dropped') return 'lost: never sent, and nothing tells of it';
+    if (outcome === 'dropped') return 'lost: never sent, and nothing records it';
     if (outcome !== 'delivered') return `lost: given up after ${attempts.length} attempts`;
     const answers = attempts.flatMap(({ answer }) => (answer ? [outcomeIn(answer.body)] : []));
     if (answers.length < attempts.length) return `broken off, sent again: ${answers.join(', ')}`;

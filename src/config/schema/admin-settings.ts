@@ -57,6 +57,6 @@ export const admin = section('The admin port: metrics, admin API and dashboard.'
     named(NAME, NAME_EXPECTED, token),
     'map of name to token, or to the settings of `admin.tokens.<name>`',
     {},
-    'Bearer tokens by name; the ledger records the name with every change and every look at content. A plain token may all. When empty, a token is generated at start and printed.',
+    'Bearer tokens by name; the ledger records the name with every change and every access to content. A plain token may all. When empty, a token is generated at start and printed.',
   ),
 });

@@ -42,5 +42,5 @@ export const subscribers = setting(
   named(NAME, NAME_EXPECTED, subscriber),
   'map of name to subscriber',
   {},
-  'HTTP addresses that are sent signed CloudEvents about jobs; see downstream.md. Without any, nothing of it runs. A name is also a folder of the store: under a new name the subscriber begins anew.',
+  'HTTP addresses that are sent signed CloudEvents about jobs; see downstream.md. Without any, nothing of it runs. A name is also a folder of the store: under a new name the subscriber starts again.',
 );

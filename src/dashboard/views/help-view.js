@@ -106,7 +106,7 @@ const HELP_TOPICS = {
   verify: {
     title: 'Verify',
     means:
-      'Verify compares the store with the ledger: every artefact that the ledger tells of, its size and its hash. The tile shows the last run that looked everywhere, and what runs of the last 35 days found missing or damaged.',
+      'Verify compares the store with the ledger: every artefact that the ledger records, its size and its hash. The tile shows the last run that looked everywhere, and what runs of the last 35 days found missing or damaged.',
     steps: [
       'The CronJob of the Kubernetes overlay runs it weekly. To run it now, and to read and hash every byte:',
       '`transcript-receiver verify`',

@@ -13,7 +13,7 @@ export interface RateLimiter {
    * when that is longer than requests wait.
    */
   pause(ms: number): boolean;
-  /** The service has answered a request with success: pauses are counted anew. */
+  /** The service has answered a request with success: pauses are counted from zero. */
   answered(): void;
 }
 

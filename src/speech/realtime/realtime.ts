@@ -69,7 +69,7 @@ export { transcriptText } from './transcript/transcript-text.js';
 export type * from './wire.js';
 
 export interface SessionOptions extends EndpointOptions {
-  /** A function is asked anew for every connection attempt, so that temporary keys can be fresh. */
+  /** A function is called for every connection attempt, so that temporary keys can be fresh. */
   readonly credential: RealtimeCredential | (() => Promise<RealtimeCredential>);
   /** Default: the library `ws`, for Node.js. In browsers `connectWithWebSocket(WebSocket)`. */
   readonly connector?: SocketConnector;

@@ -125,7 +125,7 @@ async function readMarker(marker: string): Promise<string | null> {
   } finally {
     await file.close();
   }
-  throw new StoreError('open', `${marker} is not a marker of a store: remove it to mark the folder anew`);
+  throw new StoreError('open', `${marker} is not a marker of a store: remove it to mark the folder again`);
 }
 
 /** Another process may do the same concurrently: the first link wins, with its content complete. */

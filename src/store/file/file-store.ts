@@ -83,7 +83,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       assertHeaders('startUpload', headers);
       const temp = await fileCall('startUpload', key, async () => {
         await root.claim();
-        // Fails before gigabytes are received in vain; the check that counts is the one at the end.
+        // Fails before gigabytes are received for nothing; the check that counts is the one at the end.
         await root.check();
         return openTempFile(temporary, key, parts.folders);
       });

@@ -63,7 +63,7 @@ const LINE = {
   origin: z
     .enum(LEDGER_ORIGINS)
     .describe(
-      'how the delivery came; admin: a look at content or a sign-in, retention: an end by age, nothing was delivered',
+      'how the delivery came; admin: an access to content or a sign-in, retention: objects that expired, nothing was delivered',
     ),
   source: z.string().nullable().describe('configured source, the last part of /callbacks/<source>'),
   region: z.string().nullable().describe("region of the speech service that the sender's address belongs to"),
@@ -84,7 +84,7 @@ const LINE = {
   bytes: count.describe('of the body, as it came over the wire; of what was removed'),
   durationMs: amount.describe('milliseconds from receipt until the line was built'),
   shape: deliveryShapeSchema.nullable(),
-  actor: z.string().optional().describe('name of the admin token behind a change or a look at content'),
+  actor: z.string().optional().describe('name of the admin token behind a change or an access to content'),
   wouldRefuse: z.string().optional().describe('in report mode: why enforcement would refuse the address'),
   context: z
     .record(z.string(), z.string())

@@ -7,7 +7,7 @@ import { type RealtimeSocket, type SocketConnector, type SocketRequest, UpgradeR
 export type RealtimeCredential = { readonly apiKey: string } | { readonly jwt: string };
 
 export interface ConnectOptions extends EndpointOptions {
-  /** A function is asked anew for every attempt, so that temporary keys can be fresh. */
+  /** A function is called for every attempt, so that temporary keys can be fresh. */
   readonly credential: RealtimeCredential | (() => Promise<RealtimeCredential>);
   readonly connector: SocketConnector;
   /** Per attempt. */

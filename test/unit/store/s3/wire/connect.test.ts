@@ -15,7 +15,7 @@ const S3 = {
 };
 
 describe('connections to the store', () => {
-  const { HTTPS_PROXY } = process.env;
+  const { HTTPS_PROXY, NO_PROXY } = process.env;
   let proxy: ConnectProxy;
   let store: ObjectStore;
 
@@ -27,6 +27,8 @@ describe('connections to the store', () => {
   afterEach(async () => {
     if (HTTPS_PROXY === undefined) delete process.env.HTTPS_PROXY;
     else process.env.HTTPS_PROXY = HTTPS_PROXY;
+    if (NO_PROXY === undefined) delete process.env.NO_PROXY;
+    else process.env.NO_PROXY = NO_PROXY;
     await store.close();
     await proxy.close();
   });
@@ -54,6 +56,12 @@ describe('connections to the store', () => {
         name,
         expect.not.stringMatching(/407|secret|pass/),
       ]);
+  });
+
+  it('do not go through the proxy to a host in NO_PROXY', async () => {
+    process.env.NO_PROXY = 'localhost';
+    for (const [name, request] of requests)
+      expect([name, await request().catch(String)]).toEqual([name, expect.stringContaining('ECONNREFUSED')]);
   });
 
   it('says that the URL of the proxy is none', async () => {

@@ -7,7 +7,7 @@ import { encodeCursor } from '../../ledger/read/log/log-position.js';
 import type { Refusal, RefusalRing } from '../../observe/refusal-ring.js';
 
 /** A rejected request, with or without valid credentials. */
-export interface ListedRefusal extends Omit<Refusal, 'reason'> {
+interface ListedRefusal extends Omit<Refusal, 'reason'> {
   readonly reason: string;
   readonly authenticated: boolean;
   readonly jobId: string | null;

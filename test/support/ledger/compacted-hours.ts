@@ -32,7 +32,7 @@ export function sortable(lines: readonly LedgerLine[]): Promise<SortableLine[]> 
 }
 
 /** The rollup of a file of an hour, without the file. */
-export async function rollupOf(
+async function rollupOf(
   hour: string,
   n: number,
   lines: readonly LedgerLine[],

@@ -21,7 +21,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./reconcile.js'),
   },
   compact: {
-    summary: 'write closed hours of the ledger into Parquet files and rollups',
+    summary: 'write whole hours of the ledger into Parquet files and rollups',
     load: () => import('./compact.js'),
   },
   refetch: { summary: 'fetch missing results of one job', load: () => import('./refetch.js') },

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Compaction of the ledger in this process. */
 export interface CompactionMetrics {
-  /** Records the end of a run; `oldestOpen` is the end of the oldest closed hour that is not compacted, or null. */
+  /** Records the end of a run; `oldestOpen` is the end of the oldest whole hour that is not compacted, or null. */
   finished(run: { faults: number; oldestOpen: number | null }): void;
 }
 

@@ -107,7 +107,7 @@ export const ledger = section('The ledger.', {
     types.flag(),
     'true or false',
     true,
-    'Whether this process compacts closed hours of the ledger into Parquet files and rollups; false where a CronJob does.',
+    'Whether this process compacts whole hours of the ledger into Parquet files and rollups; false where a CronJob does.',
   ),
   keepSegments: setting(
     types.durationOrForever(DAY, 3650 * DAY),

@@ -18,7 +18,7 @@ export interface CompactionReport {
   deleted: number;
   /** Hours that another process works on, or stopped working on less than ten minutes ago. */
   inProgress: number;
-  /** ISO 8601: the begin of the oldest closed hour that is not compacted, of those that the run reached; null without one. */
+  /** ISO 8601: the begin of the oldest whole hour that is not compacted, of those that the run reached; null without one. */
   oldestOpen: string | null;
   /** Whether the run was stopped before its end. */
   interrupted: boolean;

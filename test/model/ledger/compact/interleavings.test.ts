@@ -52,7 +52,7 @@ function withCalls(store: MemoryStore, before: (call: number, operation: string)
 }
 
 /** Compacts until the process dies before its n-th write. Resolves to whether it came so far. */
-async function compactUntil(store: MemoryStore, writes: number): Promise<boolean> {
+async function compactUntil(store: MemoryStore, writes: number, fileBytes: number): Promise<boolean> {
   let seen = 0;
   const stopped = new AbortController();
   const dying = withCalls(store, (_, operation) => {
@@ -61,43 +61,46 @@ async function compactUntil(store: MemoryStore, writes: number): Promise<boolean
     stopped.abort();
     throw new StoreError(operation, 'the process died');
   });
-  await compact(
-    { ...partsOf(store), store: dying, fileBytes: 1, planTimeout: 0 },
-    { signal: stopped.signal },
-  );
+  await compact({ ...partsOf(store), store: dying, fileBytes, planTimeout: 0 }, { signal: stopped.signal });
   return stopped.signal.aborted;
 }
 
 describe('two processes that compact one hour', () => {
-  it('put every line into one file wherever one of them overtakes the other and dies', async () => {
-    let isLastWrite = false;
-    for (let writes = 1; !isLastWrite; writes += 1) {
-      for (let call = 1; ; call += 1) {
-        const store = storeAt();
-        const lines = fill(store);
-        let wasOvertaken = false;
-        const slow = withCalls(store, async (number) => {
-          if (number !== call) return;
-          wasOvertaken = true;
-          const isDead = await compactUntil(store, writes);
-          // Later there is less to write.
-          if (call === 1) isLastWrite = !isDead;
-        });
-        await compact({ ...partsOf(store), store: slow, fileBytes: 1 });
-        if (!wasOvertaken) break;
-        await compact(partsOf(store, { planTimeout: 0 }));
-
-        const compacted = await readCompactedLedger(store);
-        const found = sortedTexts(compacted.lines);
-        if (found.join() !== sortedTexts(lines).join() || compacted.leftOver.length > 0) {
-          expect({ writes, call, found, leftOver: compacted.leftOver }).toEqual({
-            writes,
-            call,
-            found: sortedTexts(lines),
-            leftOver: [],
+  it.each([
+    ['of one size', 1],
+    ['of another size', 1_000_000],
+  ])(
+    'put every line into one file, %s, wherever one of them overtakes the other and dies',
+    async (_, fileBytes) => {
+      let isLastWrite = false;
+      for (let writes = 1; !isLastWrite; writes += 1) {
+        for (let call = 1; ; call += 1) {
+          const store = storeAt();
+          const lines = fill(store);
+          let wasOvertaken = false;
+          const slow = withCalls(store, async (number) => {
+            if (number !== call) return;
+            wasOvertaken = true;
+            const isDead = await compactUntil(store, writes, fileBytes);
+            // Later there is less to write.
+            if (call === 1) isLastWrite = !isDead;
           });
+          await compact({ ...partsOf(store), store: slow, fileBytes: 1 });
+          if (!wasOvertaken) break;
+          await compact(partsOf(store, { planTimeout: 0 }));
+
+          const compacted = await readCompactedLedger(store);
+          const found = sortedTexts(compacted.lines);
+          if (found.join() !== sortedTexts(lines).join() || compacted.leftOver.length > 0) {
+            expect({ writes, call, found, leftOver: compacted.leftOver }).toEqual({
+              writes,
+              call,
+              found: sortedTexts(lines),
+              leftOver: [],
+            });
+          }
         }
       }
-    }
-  });
+    },
+  );
 });

@@ -6,7 +6,15 @@
  * Prints Markdown; writes results/latest.md and latest.json after a run of everything, or with --write. docs/performance.md explains.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { cpus, homedir, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -72,6 +80,7 @@ async function main() {
     results.push({ name, title: scenario.title, rows, measured });
   }
   if (options.write || (!options['no-write'] && options.only === undefined)) {
+    mkdirSync(pathOf('results'), { recursive: true });
     writeFileSync(pathOf('results/latest.md'), say.join('\n'));
     writeFileSync(
       pathOf('results/latest.json'),

@@ -10,8 +10,10 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeTime } from 'ulid';
 import { encodeLedgerFile } from '../dist/ledger/compact/ledger-parquet.js';
+import { encodeRollup } from '../dist/ledger/compact/rollup-document.js';
 import { sumRollups } from '../dist/ledger/compact/sum-rollups.js';
 import { createLedgerView } from '../dist/ledger/read/ledger-view.js';
+import { segmentKey } from '../dist/ledger/segment-key.js';
 
 const [storeMs = 30, perDay = 10e6] = process.argv.slice(2).map(Number);
 const HOUR = 3_600_000;
@@ -83,7 +85,9 @@ const lastAccepted = {
   byCredential: {},
 };
 const COMMON = { v: 1, broken: 0, newer: 0, lastAccepted };
-const range = (since, length) => ({ firstReceivedAt: iso(since), lastReceivedAt: iso(since + length - 1) });
+const range = (since, length) => ({ first: iso(since), last: iso(since + length - 1) });
+/** The file of every rollup, and what the rollup says of it. */
+let file = { bytes: Buffer.alloc(0), parquet: {} };
 
 function hourRollup(start, n) {
   const perSlot = LINES_PER_FILE / 2;
@@ -93,18 +97,12 @@ function hourRollup(start, n) {
   const lost = line(number, start + HOUR / 2, { outcome: 'failed', jobId: `lost${number}` });
   return {
     ...{ ...COMMON, hour: hour(start), rows: LINES_PER_FILE, ...range(start, HOUR), slots },
-    parquet: { key: `ledger-parquet/${hour(start)}000${n}.parquet`, bytes: 1 },
+    ...{ n, files: FILES_PER_HOUR, previous: null, writers: { a: [[1, 20_000]] } },
+    parquet: { ...file.parquet, key: `ledger-parquet/${hour(start)}000${n}.parquet` },
     attention: number % 50 === 0 ? [{ line: lost, first: lost.receivedAt }] : [],
-    ...{ attentionOmitted: 0, repairs: [], repairsOmitted: 0 },
+    attentionOmitted: 0,
   };
 }
-
-/** Names of 20,000 segments, as the end of a rollup. */
-const NAMES = Buffer.from(
-  `,"segments":${JSON.stringify(Array.from({ length: 20_000 }, (_, index) => `${encodeTime(NOW)}${String(index).padStart(16, '0')}-replica-a.ndjson`))}}`,
-);
-/** In two pieces: the names are shared. */
-const withNames = (rollup) => [Buffer.from(JSON.stringify(rollup).slice(0, -1)), NAMES];
 
 /** The rollups of one day, summed up as compaction does, as a text to put other days into. */
 function dailyTemplate(start) {
@@ -138,12 +136,20 @@ function cut(pieces, start, end) {
   });
 }
 
+async function encodeFile(lines) {
+  const chunks = [];
+  const encoder = encodeLedgerFile(
+    lines.map((each) => ({ ...each, writtenAt: Date.parse(each.receivedAt), text: JSON.stringify(each) })),
+  );
+  let next = await encoder.next();
+  for (; !next.done; next = await encoder.next()) chunks.push(next.value);
+  const bytes = Buffer.concat(chunks);
+  return { bytes, parquet: { bytes: bytes.length, ...next.value } };
+}
+
 async function buildStore() {
   const lines = Array.from({ length: LINES_PER_FILE }, (_, index) => line(index, CLOSED + index));
-  const chunks = [];
-  for await (const chunk of encodeLedgerFile(lines.map((each) => ({ ...each, text: JSON.stringify(each) }))))
-    chunks.push(chunk);
-  const parquet = Buffer.concat(chunks);
+  file = await encodeFile(lines);
   const weekAgo = Math.floor((NOW - 8 * DAY) / DAY) * DAY;
   const first = Math.floor((NOW - 366 * DAY) / DAY) * DAY;
   const dailyOf = dailyTemplate(first);
@@ -152,9 +158,9 @@ async function buildStore() {
     const covers = keys.map(([each, n]) => keyOf(each, n));
     if (start >= weekAgo) {
       for (const [index, [each, n]] of keys.entries()) {
-        const rollup = withNames(hourRollup(each, n));
-        put(covers[index], () => rollup);
-        put(`ledger-parquet/${hour(each)}000${n}.parquet`, () => [parquet]);
+        const rollup = encodeRollup(hourRollup(each, n));
+        put(covers[index], () => [rollup]);
+        put(`ledger-parquet/${hour(each)}000${n}.parquet`, () => [file.bytes]);
       }
     }
     if (start + DAY < NOW - DAY) {
@@ -164,16 +170,17 @@ async function buildStore() {
     }
   }
   const gap = DAY / perDay;
+  let number = 0;
   for (let start = NOW - Math.min(6 * HOUR, 400_000 * gap); start < NOW; start += gap * LINES_PER_SEGMENT) {
-    const written = Math.round(start + gap * LINES_PER_SEGMENT);
-    put(`ledger/${hour(start)}${encodeTime(written)}${'0'.repeat(16)}-r.ndjson`, () => {
+    number += 1;
+    put(segmentKey({ hour: hour(start), writer: 'bench', number }), () => {
       const texts = Array.from({ length: LINES_PER_SEGMENT }, (_, index) =>
         JSON.stringify(line(Math.round(start) + index, Math.floor(start + index * gap))),
       );
       return [Buffer.from(`${texts.join('\n')}\n`)];
     });
   }
-  for (let start = CLOSED; start <= HOUR_NOW; start += HOUR) put(`ledger/${hour(start)}~`, () => []);
+  for (let start = CLOSED; start <= HOUR_NOW; start += HOUR) put(`ledger/${hour(start)}other`, () => []);
 }
 
 async function enter(operation) {
@@ -186,7 +193,7 @@ const store = {
   async head(key) {
     await enter('head');
     const compute = objects.get(key);
-    return compute ? { key, size: sizeOf(compute()) } : null;
+    return compute ? { key, size: sizeOf(compute()), modifiedAt: new Date() } : null;
   },
   async read(key, part) {
     await enter('read');
@@ -196,7 +203,7 @@ const store = {
     const size = sizeOf(pieces);
     const body = part ? cut(pieces, part.start, part.end + 1) : pieces;
     bytesRead += sizeOf(body);
-    return { info: { key, size }, body: Readable.from(body) };
+    return { info: { key, size, modifiedAt: new Date() }, body: Readable.from(body) };
   },
   async *list(prefix, options) {
     const keys = keysBelow(prefix).filter((key) => !(key <= (options?.startAfter ?? '')));

@@ -17,9 +17,10 @@ function* sectionLines(
 ): Generator<string> {
   const entries = Object.entries(shapeOf(schema));
   const rows = entries.filter(([, entry]) => !isGroup(entry));
-  const description = path.length === 0 ? 'Settings at the top.' : descriptionOf(schema);
+  const description = settingMeta.get(schema as z.ZodType)?.description;
   if (rows.length > 0 || path.length === 1) {
-    yield `\n## ${path.length === 0 ? 'Top' : `\`${path.join('.')}\``}\n\n${description}`;
+    yield `\n## ${path.length === 0 ? 'Top' : `\`${path.join('.')}\``}`;
+    if (description !== undefined) yield `\n${description}`;
   }
   if (rows.length > 0) {
     yield '\n| setting | type | default | meaning |\n|---|---|---|---|';
@@ -53,7 +54,7 @@ function variablesOf(path: string, variables: VariableNames): string {
     setting === path || setting.startsWith(`${path}.`) ? [`\`${name}\``] : [],
   );
   if (names.length === 0) return '';
-  return ` ${names.length === 1 ? 'Variable' : 'Variables'}: ${names.join(', ')}.`;
+  return ` ${names.join(', ')}.`;
 }
 
 /** `|` ends a cell, and `<` outside of code begins a tag. */
@@ -67,10 +68,6 @@ function escaped(text: string): string {
 
 function spelled(value: unknown): string {
   return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
-}
-
-function descriptionOf(schema: unknown): string {
-  return settingMeta.get(schema as z.ZodType)?.description ?? 'One entry per name.';
 }
 
 function isGroup(schema: unknown): boolean {

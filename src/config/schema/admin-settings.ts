@@ -9,13 +9,13 @@ const SECRET = /^[\x21-\x7e]{8,4096}$/;
 const may = required(
   z.array(types.nearestOf(RIGHTS)).min(1, { message: `at least one of ${RIGHTS.join(', ')}` }),
   'list of rights',
-  '`view`: everything but content. `read`: transcripts, media and quarantined bodies. `repair`: every change but erasing. `erase`: erasing jobs. No right includes another one.',
+  '`view`: everything but content; `read`: content; `repair`: changes; `erase`: erasing jobs. None includes another.',
 );
 const sources = setting(
   z.array(types.text(NAME, NAME_EXPECTED)),
   'list of names',
   [],
-  'Sources that exist for the token; empty means all.',
+  'Sources that exist for it; empty: all.',
 );
 
 const TOKEN_EXPECTED = 'a token of 8 to 4096 printable characters without spaces';
@@ -40,23 +40,18 @@ const token = z.preprocess(
 );
 
 export const admin = section('The admin port: metrics, admin API and dashboard.', {
-  host: setting(
-    types.host(),
-    'host',
-    '127.0.0.1',
-    'Address to listen on. Beyond loopback only with configured tokens.',
-  ),
-  port: setting(types.count(0, 65_535), 'port', 8081, 'Admin port number; 0 takes a free one.'),
+  host: setting(types.host(), 'host', '127.0.0.1', 'Address to listen on; beyond loopback only with tokens.'),
+  port: setting(types.count(0, 65_535), 'port', 8081, '0 takes a free one.'),
   hosts: setting(
     z.array(types.hostName()),
     'list of names',
     [],
-    'Host names that /metrics accepts besides IP addresses and internal names (without a dot, .local, .internal, .svc).',
+    'Host names that /metrics accepts besides IP addresses and internal names.',
   ),
   tokens: setting(
     named(NAME, NAME_EXPECTED, token),
-    'map of name to token, or to the settings of `admin.tokens.<name>`',
+    'map of name to token or settings',
     {},
-    'Bearer tokens by name; the ledger records the name with every change and every access to content. A plain token may all. When empty, a token is generated at start and printed.',
+    'Bearer tokens by the name that the ledger records. A plain token may do everything. When empty, a token is generated at start and printed.',
   ),
 });

@@ -12,17 +12,17 @@ const SHORTEST_RECORDS = 40 * DAY;
 const LONGEST = 36_500 * DAY;
 
 const expired = (what: string, shortest = DAY) =>
-  optional(types.duration(shortest, LONGEST), 'duration', `${what}; kept for ever when not set.`);
+  optional(types.duration(shortest, LONGEST), 'duration', `${what}.`);
 
 export const retention = section(
-  'How long objects are kept, by kind. On a file: store they are removed when they are older. On S3 the rules of the bucket remove them; these settings then say what has expired, so that it is not taken for lost.',
+  'How long objects are kept; forever when not set. A file store removes older ones; on S3 lifecycle rules do, and this says what is not lost.',
   {
     transcript: expired('Transcripts of every format, and conflicts with them'),
     jobinfo: expired("The job's information"),
     data: expired('Media'),
     attachment: expired('Parts of unknown kind'),
-    quarantine: expired('Bodies that could not be decoded, released or not'),
-    ledger: expired('Whole hours of the ledger, with their Parquet files and rollups', SHORTEST_RECORDS),
+    quarantine: expired('Undecodable bodies, released or not'),
+    ledger: expired('Hours of the ledger, with Parquet files and rollups', SHORTEST_RECORDS),
     reports: expired('Reports of reconcile and verify, counts of refusals', SHORTEST_RECORDS),
     replays: expired('Replays that operators ordered', SHORTEST_RECORDS),
   } satisfies Record<RetentionClass, unknown>,

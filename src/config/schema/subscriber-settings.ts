@@ -10,12 +10,12 @@ const subscriber = z.strictObject({
   url: required(
     types.webhookUrl(),
     'address',
-    'Where events are posted. It is treated as a secret, because many services put a token into it. Over http signatures protect events, but anyone on the way can read them.',
+    'Where events are posted; treated as a secret. Over http anyone on the way can read events.',
   ),
   secrets: required(
     z.array(types.webhookSecret()).min(1, 'at least one secret').max(8, 'at most 8 secrets'),
     'list of secrets',
-    'Secrets of Standard Webhooks, `whsec_` and base64 of 24 to 64 bytes. Every event is signed with each of them: list the new one beside the old while it is rotated.',
+    'Secrets of Standard Webhooks: `whsec_` and base64 of 24 to 64 bytes. Every event is signed with each.',
   ),
   events: setting(
     z.array(types.oneOf(EVENT_NAMES)).min(1, 'at least one event'),
@@ -27,13 +27,13 @@ const subscriber = z.strictObject({
     types.oneOf(['cloudevents', 'slack']),
     'cloudevents or slack',
     'cloudevents',
-    'What is posted: the CloudEvent, or a message `{"text"}` as incoming webhooks of Slack, Mattermost and Rocket.Chat take it. Those do not check signatures, but a secret is needed all the same.',
+    'slack: a message `{"text"}`, as Slack, Mattermost and Rocket.Chat take it.',
   ),
   sources: setting(
     z.array(types.text(NAME, NAME_EXPECTED)),
     'list of sources',
     [],
-    'Sources whose jobs are announced; empty means all.',
+    'Sources whose jobs are announced; empty: all.',
   ),
   maxInFlight: setting(types.count(1, 256), 'number', 8, 'Requests to the address at the same time.'),
 });
@@ -42,5 +42,5 @@ export const subscribers = setting(
   named(NAME, NAME_EXPECTED, subscriber),
   'map of name to subscriber',
   {},
-  'HTTP addresses that are sent signed CloudEvents about jobs; see downstream.md. Without any, nothing of it runs. A name is also a folder of the store: under a new name the subscriber starts again.',
+  'HTTP addresses that are sent signed CloudEvents about jobs (downstream.md). A new name begins with new events.',
 );

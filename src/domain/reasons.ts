@@ -14,63 +14,61 @@ export interface Reason {
   readonly explain?: 'address' | 'forwarding' | 'headers';
 }
 
-const REFETCH = 'Refetch the job from the service.';
-const RETRIED = 'The service sends the callback again, and reconcile fetches what is still missing.';
-const FRESH_SIGN_IN = 'Sign in again with a token from the configuration.';
+const REFETCH = 'Refetch the job.';
+const RETRIED = 'The service retries; reconcile fetches the rest.';
+const FRESH_SIGN_IN = 'Sign in with a token of the configuration.';
 
 /** Every stable reason in ledger lines, refusals, quarantine, logs, metrics and problem documents. */
 export const REASONS = {
   // The request was rejected before its body was read.
   'query-invalid': {
     words: 'the query had no valid id and status',
-    remedy: 'The service adds both to the callback URL: check that no proxy changes the query.',
+    remedy: 'Check that no proxy changes the query.',
   },
   'credential-invalid': {
-    words: 'the credential was missing, wrong, repeated or not valid at the time',
+    words: 'the credential was missing, wrong, repeated or not valid then',
     remedy: 'Compare the credential with auth_headers of the job.',
     explain: 'headers',
   },
   'credential-missing': {
     words: 'no header of any credential was sent',
     remedy:
-      'Submit the job with auth_headers as notification-config prints them; check that no proxy removes them.',
+      'Submit jobs with auth_headers as notification-config prints them; check that no proxy removes them.',
     explain: 'headers',
   },
   'credential-wrong': {
     words: 'the headers match no credential of the source',
-    remedy:
-      'Compare auth_headers of the job with the credentials of the source. Explain shows which header is wrong.',
+    remedy: 'Compare auth_headers of the job with them.',
     explain: 'headers',
   },
   'credential-repeated': {
     words: 'a credential header occurs more than once',
-    remedy: 'Send each header of a credential once. A proxy in front may add its own.',
+    remedy: 'Send each header once. A proxy may add its own.',
     explain: 'headers',
   },
   'credential-not-yet-valid': {
     words: 'the credential is not valid yet (notBefore)',
-    remedy: 'Change notBefore of the credential, or submit the job with a credential that is valid.',
+    remedy: 'Change notBefore, or submit the job with a valid credential.',
     explain: 'headers',
   },
   'credential-expired': {
     words: 'the credential has expired (expires)',
-    remedy: 'Change expires of the credential, or submit the job with a credential that is valid.',
+    remedy: 'Change expires, or submit the job with a valid credential.',
     explain: 'headers',
   },
   'address-refused': {
     words: 'the address is not on the allowlist of the source',
-    remedy:
-      'If the address belongs to the service, add it to allow of the source. Explain shows the address.',
+    remedy: 'If it belongs to the service, add it to allow of the source.',
     explain: 'address',
   },
   'address-unreadable': {
     words: 'the client address could not be determined',
-    remedy: 'Correct receiver.trustedProxies. Explain shows how the address is determined.',
+    remedy: 'Correct receiver.trustedProxies.',
     explain: 'address',
   },
   'not-direct': {
     words: 'the source has no credential, and the request was forwarded or came from a web page',
-    remedy: 'Configure a credential for the source: behind a load balancer it needs one.',
+    remedy: 'Configure a credential: behind a load balancer a source needs one.',
     explain: 'forwarding',
   },
   'source-unknown': {
@@ -79,19 +77,19 @@ export const REASONS = {
   },
   'method-not-allowed': {
     words: 'the method was neither POST nor PUT',
-    remedy: 'Set the method in notification_config of the job to post or put.',
+    remedy: 'Set the method in notification_config to post or put.',
   },
   'length-required': {
     words: 'an HTTP/1.0 request had no Content-Length',
-    remedy: 'Configure the proxy in front of the receiver for HTTP/1.1.',
+    remedy: 'Configure the proxy for HTTP/1.1.',
   },
   'request-malformed': {
     words: 'the request was not valid HTTP',
-    remedy: 'Check what sends to this port, and the protocol between proxy and receiver.',
+    remedy: 'Check what sends to this port, and the protocol of the proxy.',
   },
   'head-too-slow': {
     words: 'the headers did not arrive within 30 s',
-    remedy: 'Check the connection between sender and receiver.',
+    remedy: 'Check the connection.',
   },
   'head-too-large': {
     words: 'the headers were larger than 16 KiB',
@@ -99,8 +97,7 @@ export const REASONS = {
   },
   'proxy-protocol': {
     words: 'a load balancer sent the PROXY protocol',
-    remedy:
-      'Switch it off in the balancer, or put haproxy in between, which reads it and sends X-Forwarded-For.',
+    remedy: 'Switch it off, or put haproxy in between, which sends X-Forwarded-For.',
   },
   overloaded: {
     words: 'the receiver was overloaded',
@@ -119,8 +116,7 @@ export const REASONS = {
   // The body did not arrive, or could not be kept.
   'body-incomplete': {
     words: 'the sender closed the connection before the body was complete',
-    remedy:
-      'Refetch the job from the service. If this recurs, check the time-outs and size limits of the proxies in front of the receiver.',
+    remedy: 'Refetch the job. If this recurs, check time-outs and limits of the proxies in front.',
   },
   'body-too-slow': {
     words: 'the body stalled or was slower than limits.minBytesPerSecond',
@@ -155,25 +151,25 @@ export const REASONS = {
     remedy: REFETCH,
   },
   'encoding-unsupported': {
-    words: 'the Content-Encoding is not supported',
-    remedy: 'Refetch the job from the service, and see that no proxy encodes request bodies.',
+    words: 'the Content-Encoding is unsupported',
+    remedy: 'Refetch the job, and see that no proxy encodes request bodies.',
   },
   'encoding-corrupt': { words: 'the compressed body is corrupt', remedy: REFETCH },
 
   // Sign-ins to the admin port, and what was opened there.
-  'sign-in-missing': { words: 'a request to the admin API had no token', remedy: FRESH_SIGN_IN },
+  'sign-in-missing': { words: 'an admin request had no token', remedy: FRESH_SIGN_IN },
   'sign-in-repeated': {
-    words: 'a request to the admin API had several tokens',
-    remedy: 'Send one Authorization header. A proxy in front may add its own.',
+    words: 'an admin request had several tokens',
+    remedy: 'Send one Authorization header. A proxy may add its own.',
   },
-  'sign-in-wrong': { words: 'a request to the admin API had an invalid token', remedy: FRESH_SIGN_IN },
+  'sign-in-wrong': { words: 'an admin request had an invalid token', remedy: FRESH_SIGN_IN },
   'sign-in-ticket-wrong': {
     words: 'a download had an invalid ticket',
-    remedy: 'Open the page of the job again: it issues a new ticket.',
+    remedy: 'Open the page of the job again for a new one.',
   },
   'sign-in-ticket-expired': {
     words: 'a download had an expired ticket',
-    remedy: 'Open the page of the job again: it issues a new ticket.',
+    remedy: 'Open the page of the job again for a new one.',
   },
   ticket: { words: 'a ticket was issued, which opens all artefacts of the job for an hour', remedy: null },
 
@@ -223,36 +219,35 @@ export const REASONS = {
   // Answers of the admin port.
   'request-invalid': {
     words: 'the request was not valid',
-    remedy: 'Correct the input that the message names and try again.',
+    remedy: 'Correct the input that the message names.',
   },
   'host-unknown': {
     words: 'the host is not one of the admin port',
-    remedy: 'Use an address or an internal name, or add the name to admin.hosts.',
+    remedy: 'Use an address or an internal name, or add it to admin.hosts.',
   },
   'right-missing': {
     words: 'the token lacks the right',
-    remedy: 'Sign in with a token that has this right, or ask the operator of the receiver for it.',
+    remedy: 'Sign in with a token that has it, or ask the operator for one.',
   },
   'scope-exceeded': {
     words: 'the job belongs to sources too that the token may not see',
-    remedy: 'Ask an operator whose token covers every source of the job.',
+    remedy: 'Ask somebody whose token covers every source of the job.',
   },
   'not-found': {
     words: 'there is nothing of this name',
-    remedy: 'Check the id. It may have been erased, or be older than the ledger.',
+    remedy: 'Check the id. It may be erased, or older than the ledger.',
   },
   conflict: {
     words: 'the request conflicts with the current state',
-    remedy:
-      'If the message names a setting, set it. Otherwise reload the page: someone else or an earlier click may have done this already.',
+    remedy: 'If the message names a setting, set it. Otherwise reload the page: it may be done already.',
   },
   'artefact-expired': {
     words: 'the artefact expired',
-    remedy: 'Keep artefacts of this kind for longer with retention, or import the file.',
+    remedy: 'Set a longer retention for its kind, or import the file.',
   },
   'range-not-satisfiable': {
     words: 'the range lies outside the artefact',
-    remedy: 'Ask for a range within the size of the artefact.',
+    remedy: 'Ask for a range within its size.',
   },
   'too-many-attempts': {
     words: 'there were too many attempts',
@@ -261,11 +256,11 @@ export const REASONS = {
   'service-unreachable': {
     words: 'the speech service is unreachable',
     remedy:
-      'Check speech.apiKey and batchUrl of the region, then run: transcript-receiver doctor. Nothing was changed.',
+      'Check speech.apiKey and batchUrl of the region, then run transcript-receiver doctor. Nothing was changed.',
   },
   internal: {
-    words: 'an unexpected error occurred in the receiver',
-    remedy: 'See the log of the receiver: event "unexpected", at this time.',
+    words: 'an unexpected error occurred',
+    remedy: 'See the log: event "unexpected", at this time.',
   },
 } as const satisfies Readonly<Record<ProblemCode, Reason>> & Readonly<Record<string, Reason>>;
 

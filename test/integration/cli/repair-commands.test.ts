@@ -69,7 +69,7 @@ describe('replay on the command line', () => {
     );
     expect([blank, remedy]).toEqual([
       '',
-      'When the body is declared as JSON but does not parse: Refetch the job from the service.',
+      'When the body is declared as JSON but does not parse: Refetch the job.',
     ]);
     expect((await cli(['dismiss', id])).code).toBe(2);
     expect(await cli(['dismiss', id, '--reason', ' '])).toMatchObject({

@@ -26,7 +26,9 @@ export interface LedgerFollower {
 }
 
 const MINUTE = 60_000;
-/** Segments of an hour that one call lists, with those that are new: others are asked for by number, and listed once a minute. */
+/** Between listings of an hour that is asked for by number: the events of a new writer are that late. */
+const RELIST = 10_000;
+/** Segments of an hour that one call lists, with those that are new. */
 const SMALL = 500;
 
 /** Where a subscription begins: behind everything that is written. */
@@ -97,7 +99,7 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
   async function readOpenHour(hour: string): Promise<number> {
     const place = follow(hour);
     const time = now();
-    if (place.listedAt === null || Math.abs(time - place.listedAt) >= MINUTE || isSmall(place)) {
+    if (place.listedAt === null || Math.abs(time - place.listedAt) >= RELIST || isSmall(place)) {
       const { sent } = await sendListed(sending, place);
       place.listedAt = time;
       return sent.length;

@@ -17,9 +17,9 @@ import { parseArgs } from 'node:util';
 const MORE_TESTS = {
   store: ['test/contract/*-store.test.ts'],
   memory: ['test/unit/archive/@(archive|settling).test.ts'],
-  content: ['test/unit/receiver/**/*.test.ts'],
+  content: ['test/unit/receive/**/*.test.ts'],
   receiver: ['test/acceptance/@(heads|answers).test.ts'],
-  recovery: ['test/integration/recovery/*.test.ts'],
+  recovery: ['test/integration/reconcile/*.test.ts'],
   repair: ['test/integration/admin/*.test.ts'],
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { handleSignals } from './cli/shared/signal-handling.js';
-import { silenceLibraries } from './config/silence-libraries.js';
+import { silenceLibraries } from './config/load/silence-libraries.js';
 
 /* Imports little, because signals and warnings have to be taken care of before the program is loaded. */
 

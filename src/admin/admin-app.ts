@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { Problem } from '../domain/problem.js';
-import type { Metrics } from '../observe/metrics.js';
-import { respondProblem } from '../receiver/http/respond.js';
+import { respondProblem } from '../http/respond.js';
+import type { Metrics } from '../observe/metrics/metrics.js';
 import { isOwnHost } from './access/own-host.js';
 import { type AdminRouterOptions, createAdminRouter } from './admin-router.js';
 

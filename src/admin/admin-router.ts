@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Request, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
-import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
+import { respondProblem, retryAfterOf } from '../http/respond.js';
 import { BlockedKeyError, StoreError } from '../store/object-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { adviceOf } from '../store/store-remedies.js';

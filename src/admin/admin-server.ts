@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
-import { withCheckedHead } from '../receiver/http/checked-head.js';
-import { expressMessages } from '../receiver/http/express-messages.js';
-import { headersCheckInterval } from '../receiver/http/headers-check-interval.js';
-import { rejectConnect } from '../receiver/http/malformed-requests.js';
+import { withCheckedHead } from '../http/checked-head.js';
+import { expressMessages } from '../http/express-messages.js';
+import { headersCheckInterval } from '../http/headers-check-interval.js';
+import { rejectConnect } from '../http/malformed-requests.js';
 
 export interface AdminServerOptions {
   readonly keepAliveTimeout: number;

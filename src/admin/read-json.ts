@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../domain/problem.js';
-import { BodyAbortedError } from '../receiver/callback-request.js';
-import { type BodyLimits, type BodyReader, declaredLengthOf } from '../receiver/http/body-reader.js';
+import { type BodyLimits, type BodyReader, declaredLengthOf } from '../http/body-reader.js';
+import { BodyAbortedError } from '../http/request-body.js';
 
 export interface JsonLimits {
   readonly bodyReader: BodyReader;

@@ -1,19 +1,19 @@
 import { type Archive, createArchive } from '../archive/archive.js';
-import { createRetentionView } from '../archive/retention/retention-view.js';
 import type { Config } from '../config/config.js';
 import { createLedger, type Ledger } from '../ledger/write/ledger.js';
 import type { SegmentInfo } from '../ledger/write/write-segment.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../memory/byte-budget.js';
 import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';
-import type { RecoveryParts } from '../recovery/recovery-parts.js';
-import { retentionWarning } from '../recovery/retention-deadline.js';
+import { retentionWarning } from '../reconcile/fetch/retention-deadline.js';
+import type { RecoveryParts } from '../reconcile/recovery-parts.js';
+import { createRetentionView } from '../retention/retention-view.js';
 import { createSpeechClients, type SpeechClients } from '../speech/speech.js';
-import { measureStore, type OnStoreCall } from '../store/measure-store.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
-import { probeStore } from '../store/probe-store.js';
-import type { StoreProofTarget } from '../store/store-proof.js';
+import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
+import { probeStore } from '../store/probe/probe-store.js';
+import type { StoreProofTarget } from '../store/probe/store-proof.js';
 import { speechOptions } from './speech-options.js';
 import { storeOptions } from './store-options.js';
 

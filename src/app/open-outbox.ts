@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
-import type { OutboxMetrics } from '../observe/outbox-metrics.js';
-import { createOutbox, type Outbox } from '../outbox/outbox.js';
-import type { OutboxObserver } from '../outbox/outbox-observer.js';
+import type { OutboxMetrics } from '../observe/metrics/outbox-metrics.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { createOutbox, type Outbox } from '../subscribers/outbox.js';
+import type { OutboxObserver } from '../subscribers/outbox-observer.js';
 
 /** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
 const SAVING = 3_000;

@@ -2,15 +2,19 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { createAdminServer } from '../admin/admin-server.js';
 import type { Config } from '../config/config.js';
-import { type ConnectionMetrics, createConnectionLog, type Port } from '../observe/connection-metrics.js';
+import { connectionLimits, openFileLimit } from '../http/connection-limits.js';
+import { drainServer } from '../http/drain-server.js';
+import { limitConnections } from '../http/limit-connections.js';
+import { listen } from '../http/listen.js';
+import { PROXY_PROTOCOL } from '../http/malformed-requests.js';
 import type { Logger } from '../observe/logger.js';
+import {
+  type ConnectionMetrics,
+  createConnectionLog,
+  type Port,
+} from '../observe/metrics/connection-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
-import { connectionLimits, openFileLimit } from '../receiver/http/connection-limits.js';
-import { drainServer } from '../receiver/http/drain-server.js';
-import { limitConnections } from '../receiver/http/limit-connections.js';
-import { listen } from '../receiver/http/listen.js';
-import { PROXY_PROTOCOL } from '../receiver/http/malformed-requests.js';
-import { createPublicServer } from '../receiver/http/public-server.js';
+import { createPublicServer } from '../receive/public-server.js';
 import type { ServiceLimits } from './fixed-limits.js';
 
 export interface PortsOptions {

@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.js';
 import { type CanaryDiagnosis, createCanary } from '../observe/canary.js';
 import type { Logger } from '../observe/logger.js';
-import type { Readiness } from '../receiver/http/health-routes.js';
+import type { Readiness } from '../receive/health-routes.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { createStoreProof } from '../store/probe/store-proof.js';
 import { conditionOf, isRefusal } from '../store/store-condition.js';
-import { createStoreProof } from '../store/store-proof.js';
 import { remedyOf } from '../store/store-remedies.js';
 import { storeProofTarget } from './archive-parts.js';
 import type { StoreFailureLog } from './store-failure-log.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { caBundle } from '../config/environment.js';
+import { caBundle } from '../config/load/environment.js';
 import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
 import type { StoreOptions } from '../store/open-store.js';
 import type { S3Lock } from '../store/s3/s3-options.js';

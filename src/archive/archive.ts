@@ -8,9 +8,9 @@ import type { ObjectStore } from '../store/object-store.js';
 import { settleAll } from '../time/settle-all.js';
 import type { ArtefactContext } from './artefact-headers.js';
 import { type BufferedCommit, commitBuffered, commitStreamed } from './commit-item.js';
-import { isErased } from './erasure.js';
+import { isErased } from './erasure/erasure.js';
+import { purgeArtefacts } from './erasure/purge-artefacts.js';
 import { openStreamTarget } from './open-stream-target.js';
-import { purgeArtefacts } from './purge-artefacts.js';
 import { createRecentKeys, type RecentKeys } from './recent-keys.js';
 import { StagedItem, type StagingRules } from './staged-item.js';
 

@@ -1,5 +1,5 @@
 import type { RealtimeRegion, SessionService } from '../speech/realtime/realtime-region.js';
-import type { SessionReport } from '../speech/realtime/session-report.js';
+import type { SessionReport } from '../speech/realtime/session/session-report.js';
 import { transcriptJson } from '../speech/realtime/transcript/transcript-json.js';
 import type { TranscriptSegment } from '../speech/realtime/transcript/transcript-segment.js';
 import { transcriptSrt } from '../speech/realtime/transcript/transcript-srt.js';

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { acknowledgeJob } from '../repair/acknowledge-job.js';
-import { acknowledgeJobs } from '../repair/acknowledge-jobs.js';
-import { failuresOf, jobsOf } from '../repair/failures-by-cause.js';
-import { isInLedger } from '../repair/jobs-to-erase.js';
+import { acknowledgeJob } from '../operator/acknowledge-job.js';
+import { acknowledgeJobs } from '../operator/acknowledge-jobs.js';
+import { failuresOf, jobsOf } from '../operator/failures-by-cause.js';
+import { isInLedger } from '../operator/jobs-to-erase.js';
 import { UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
 import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {

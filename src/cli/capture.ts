@@ -9,7 +9,7 @@ import { isJobId } from '../domain/job.js';
 import { newDeliveryId } from '../ledger/ledger-line.js';
 import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
-import type { RealtimeSession } from '../speech/realtime/session.js';
+import type { RealtimeSession } from '../speech/realtime/session/session.js';
 import { type CaptureArchive, openCaptureArchive } from './capture/capture-archive.js';
 import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
 import { listenForInterrupts } from './capture/capture-interrupts.js';
@@ -17,8 +17,8 @@ import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capt
 import { createCaptureScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
 import { runSession, type SessionEnd } from './capture/capture-session.js';
 import { EXIT } from './shared/exit-codes.js';
-import { readPositive } from './shared/read-number.js';
-import { repeatable } from './shared/repeatable.js';
+import { readPositive } from './shared/options/read-number.js';
+import { repeatable } from './shared/options/repeatable.js';
 
 export function createCommand(): Command {
   return new Command('capture')

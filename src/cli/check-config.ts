@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, renderPath } from '../config/config-error.js';
-import { warningsOfProcess } from '../config/warnings.js';
+import { warningsOfProcess } from '../config/rules/warnings.js';
 import { EXIT } from './shared/exit-codes.js';
-import { printJson, printLines } from './shared/print.js';
+import { printJson, printLines } from './shared/format/print.js';
 
 export function createCommand(): Command {
   return new Command('check-config')

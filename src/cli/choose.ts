@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
-import { chooseArtefact } from '../repair/choose-artefact.js';
+import { chooseArtefact } from '../operator/choose-artefact.js';
 import { UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
 import { checkJobs, withRecovery } from './shared/with-recovery.js';
 
 interface Options {

@@ -3,9 +3,9 @@ import { compactionParts } from '../app/compaction-parts.js';
 import { compact } from '../ledger/compact/compact.js';
 import type { CompactionReport } from '../ledger/compact/compaction-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
-import { readTime } from './shared/read-time.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
+import { readTime } from './shared/options/read-time.js';
 import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
 
 /** Segments read at once. Twice as many as in the service, where callbacks need the connections too. */

@@ -9,10 +9,10 @@ import { rejectUnknownNames } from '../ledger/read/filter-names.js';
 import type { LedgerView } from '../ledger/read/ledger-view.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
+import { printJson, printJsonLine, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
-import { printJson, printJsonLine, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
-import { readTime } from './shared/read-time.js';
+import { readTime } from './shared/options/read-time.js';
 import { checkJobs, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without'> {

@@ -1,10 +1,10 @@
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { isContinuousIntegration } from '../config/environment.js';
+import { isContinuousIntegration } from '../config/load/environment.js';
 import type { ReceiverEvent } from '../events/events.js';
-import { reconcile } from '../recovery/reconcile.js';
-import type { RecoveredJob } from '../recovery/recovery-report.js';
+import { reconcile } from '../reconcile/reconcile.js';
+import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
 import { type DemoJob, type DemoWork, demoWork } from './demo/demo-jobs.js';
 import { createPaint, type Paint } from './demo/demo-paint.js';
 import { type DemoStage, openDemoStage } from './demo/demo-stage.js';

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import type { Settlement } from '../archive/quarantine/settle-bodies.js';
 import { Problem } from '../domain/problem.js';
-import { dismissBody } from '../repair/dismiss-body.js';
+import { dismissBody } from '../operator/dismiss-body.js';
 import { UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
 import { withRecovery } from './shared/with-recovery.js';
 
 interface Options {

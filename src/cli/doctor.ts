@@ -4,7 +4,7 @@ import { speechOptions } from '../app/speech-options.js';
 import { storeOptions } from '../app/store-options.js';
 import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, type ConfigFault, renderFault } from '../config/config-error.js';
-import { warningsOfProcess } from '../config/warnings.js';
+import { warningsOfProcess } from '../config/rules/warnings.js';
 import { checkEgress } from '../doctor/check-egress.js';
 import { checkPublic } from '../doctor/check-public.js';
 import { checkService } from '../doctor/check-service.js';
@@ -15,11 +15,11 @@ import { newDeliveryId } from '../ledger/ledger-line.js';
 import { createSpeechClients } from '../speech/speech.js';
 import { type ObjectStore, StoreGoneError } from '../store/object-store.js';
 import { assertStoreExists, openStore } from '../store/open-store.js';
-import { inspectBucket } from '../store/s3/inspect-bucket.js';
+import { inspectBucket } from '../store/s3/bucket/inspect-bucket.js';
 import { readStoreLocation } from '../text/store-location.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
-import { printJson, printLines } from './shared/print.js';
-import { readPublicAddress } from './shared/public-address.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { readPublicAddress } from './shared/options/public-address.js';
 import { chosenSource, credentialHeaders, sourceNamed } from './shared/source-credential.js';
 
 interface Options {

@@ -3,20 +3,20 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import pLimit from 'p-limit';
 import { type DeliveryContext, isContextValue } from '../domain/context.js';
-import { type Erasure, eraseJob, keptText, summaryOf } from '../repair/erase-job.js';
+import { type Erasure, eraseJob, keptText, summaryOf } from '../operator/erase-job.js';
 import {
   type FoundJobs,
   type JobToErase,
   jobsOfContext,
   previewErasure,
   sourcesOfJob,
-} from '../repair/jobs-to-erase.js';
+} from '../operator/jobs-to-erase.js';
 import { openEraseReport } from './shared/erase-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
-import { repeatable } from './shared/repeatable.js';
+import { repeatable } from './shared/options/repeatable.js';
 import { checkJobs, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {

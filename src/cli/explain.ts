@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.js';
-import { type Explanation, explain } from '../receiver/access/explain.js';
-import type { Source } from '../receiver/access/sources.js';
-import { createSources } from '../receiver/access/sources.js';
+import { type Explanation, explain } from '../receive/access/explain.js';
+import type { Source } from '../receive/access/sources.js';
+import { createSources } from '../receive/access/sources.js';
 import { UsageError } from './shared/exit-codes.js';
-import { printJson, printLines } from './shared/print.js';
-import { repeatable } from './shared/repeatable.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { repeatable } from './shared/options/repeatable.js';
 import { chosenSource } from './shared/source-credential.js';
 
 interface Options {

@@ -4,12 +4,12 @@ import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
 import type { FailureLine } from '../ledger/read/ledger-view.js';
-import { type FailuresWithCauses, failuresByCause } from '../repair/failures-by-cause.js';
+import { type FailuresWithCauses, failuresByCause } from '../operator/failures-by-cause.js';
 import { UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
-import { readTime } from './shared/read-time.js';
+import { readTime } from './shared/options/read-time.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {

@@ -3,10 +3,10 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Command } from 'commander';
 import { Problem } from '../domain/problem.js';
-import { type ImportForm, type ImportResult, importArtefacts } from '../repair/import-artefacts.js';
+import { type ImportForm, type ImportResult, importArtefacts } from '../operator/import/import-artefacts.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
 import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {

@@ -10,10 +10,10 @@ import { isJobId } from '../domain/job.js';
 import { type JobState, jobState, unknownJobState } from '../domain/job-state.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
-import { formatJobMatches, formatJobPage } from './shared/format-job-page.js';
+import { formatJobMatches, formatJobPage } from './shared/format/format-job-page.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress, type Progress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress, type Progress } from './shared/progress.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 /** Milliseconds for which the ledger is searched for a job of which nothing is known. */

@@ -5,11 +5,11 @@ import {
   type NotificationRequest,
   notificationFaults,
 } from '../speech/batch/notification-config.js';
-import { contextQuery } from './shared/context-query.js';
 import { UsageError } from './shared/exit-codes.js';
-import { printJson } from './shared/print.js';
-import { readPublicAddress } from './shared/public-address.js';
-import { repeatable } from './shared/repeatable.js';
+import { printJson } from './shared/format/print.js';
+import { contextQuery } from './shared/options/context-query.js';
+import { readPublicAddress } from './shared/options/public-address.js';
+import { repeatable } from './shared/options/repeatable.js';
 import { chosenSource, credentialHeaders, sourceNamed } from './shared/source-credential.js';
 
 interface Options {

@@ -3,9 +3,9 @@ import type { ListedBody, QuarantineList } from '../admin/api/answers/quarantine
 import { listQuarantine, type QuarantineQuery } from '../admin/jobs/list-quarantine.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { formatRemedies } from './shared/format-remedies.js';
+import { formatRemedies } from './shared/format/format-remedies.js';
+import { printJson, printLines } from './shared/format/print.js';
 import { openRepairs } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
 import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {

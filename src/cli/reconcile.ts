@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { createLedgerView } from '../ledger/read/ledger-view.js';
-import { reconcile } from '../recovery/reconcile.js';
-import type { RecoveredJob, RecoveryReport } from '../recovery/recovery-report.js';
-import { refetchAll } from '../recovery/refetch.js';
+import { refetchAll } from '../reconcile/fetch/refetch.js';
+import { reconcile } from '../reconcile/reconcile.js';
+import type { RecoveredJob, RecoveryReport } from '../reconcile/report/recovery-report.js';
 import { UsageError } from './shared/exit-codes.js';
-import { formatReport } from './shared/format-report.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
-import { readTime } from './shared/read-time.js';
-import { repeatable } from './shared/repeatable.js';
+import { formatReport } from './shared/format/format-report.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
+import { readTime } from './shared/options/read-time.js';
+import { repeatable } from './shared/options/repeatable.js';
 import {
   checkJobs,
   checkRegions,

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { INTERRUPTED } from '../recovery/recovery-errors.js';
-import type { RecoveredJob } from '../recovery/recovery-report.js';
-import { refetch } from '../recovery/refetch.js';
+import { refetch } from '../reconcile/fetch/refetch.js';
+import { INTERRUPTED } from '../reconcile/recovery-errors.js';
+import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
 import { EXIT } from './shared/exit-codes.js';
-import { formatJob } from './shared/format-report.js';
-import { printJson, printLines } from './shared/print.js';
+import { formatJob } from './shared/format/format-report.js';
+import { printJson, printLines } from './shared/format/print.js';
 import { checkJobs, checkRegions, checkSource, withNewStore } from './shared/with-recovery.js';
 
 interface Options {

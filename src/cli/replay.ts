@@ -2,14 +2,19 @@ import { Argument, Command } from 'commander';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
-import type { ReplayFailure, ReplaySelector, ReplayState, ReplayView } from '../repair/replay-state.js';
-import type { Replays } from '../repair/replays.js';
+import type {
+  ReplayFailure,
+  ReplaySelector,
+  ReplayState,
+  ReplayView,
+} from '../operator/replay/replay-state.js';
+import type { Replays } from '../operator/replay/replays.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
-import { readTime } from './shared/read-time.js';
-import { repeatable } from './shared/repeatable.js';
+import { readTime } from './shared/options/read-time.js';
+import { repeatable } from './shared/options/repeatable.js';
 import {
   checkJobs,
   checkSource,

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import { isExpiring } from '../archive/retention/expired-objects.js';
-import type { RetentionReport } from '../archive/retention/retention-report.js';
-import { sweepRetention } from '../archive/retention/sweep-retention.js';
 import { formatDuration } from '../config/units.js';
 import type { RetentionClass } from '../domain/retention-class.js';
+import { isExpiring } from '../retention/expired-objects.js';
+import type { RetentionReport } from '../retention/retention-report.js';
+import { sweepRetention } from '../retention/sweep-retention.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
 import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
 
 interface Options {

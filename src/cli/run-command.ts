@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.js';
-import { nearest } from '../config/nearest.js';
+import { nearest } from '../config/rules/nearest.js';
 import { terminalText } from '../text/terminal-text.js';
 import { completeHelp } from './help-pages.js';
 import { packageVersion } from './package-version.js';

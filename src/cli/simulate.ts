@@ -6,14 +6,8 @@ import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { scaledTiming } from '../simulator/timing.js';
 import { terminalText } from '../text/terminal-text.js';
 import { UsageError } from './shared/exit-codes.js';
-import { readPositive, readShare, readWhole } from './shared/read-number.js';
-import {
-  RATED_FAULTS,
-  readContents,
-  readFault,
-  readPort,
-  readRegion,
-} from './simulate/simulate-arguments.js';
+import { readPositive, readShare, readWhole } from './shared/options/read-number.js';
+import { RATED_FAULTS, readContents, readFault, readPort, readRegion } from './shared/simulate-arguments.js';
 
 interface SimulateOptions {
   readonly callback?: string;

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { listSubscribers } from '../admin/subscribers/list-subscribers.js';
+import { listSubscribers } from '../admin/list-subscribers.js';
 import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
@@ -13,9 +13,9 @@ import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 export function createCommand(): Command {

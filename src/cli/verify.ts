@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { parseDuration, parseSize } from '../config/units.js';
 import { ITEM_KINDS } from '../domain/kinds.js';
-import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
-import type { VerifyReport } from '../recovery/verify/verify-report.js';
+import { type VerifyOptions, verify } from '../verify/verify.js';
+import type { VerifyReport } from '../verify/verify-report.js';
 import { packageVersion } from './package-version.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
-import { formatVerifyReport } from './shared/format-verify-report.js';
-import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
-import { readTime } from './shared/read-time.js';
+import { formatVerifyReport } from './shared/format/format-verify-report.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
+import { readTime } from './shared/options/read-time.js';
 import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
 
 interface Options {

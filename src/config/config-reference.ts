@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { unwrap } from './load/schema-faults.js';
+import type { VariableNames } from './load/variables.js';
 import { configSchema } from './schema.js';
-import { unwrap } from './schema-faults.js';
 import { settingMeta } from './setting.js';
-import type { VariableNames } from './variables.js';
 
 /** The reference of all settings as Markdown, in the order of the schema. */
 export function configReference(variables: VariableNames): string {

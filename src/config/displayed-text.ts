@@ -1,4 +1,4 @@
-import { namesPlacesOnly } from './secret-reference.js';
+import { namesPlacesOnly } from './load/secret-reference.js';
 
 /** Fault messages are copied into tickets: at most this many characters of a value. */
 const LONGEST_SHOWN = 80;

@@ -7,7 +7,7 @@ import {
 } from '../archive/layout.js';
 import { CONTENT_CLASSES, RECORD_CLASSES, type RetentionClass } from '../domain/retention-class.js';
 import { ledgerPartition } from '../ledger/ledger-keys.js';
-import type { BucketFacts } from '../store/s3/inspect-bucket.js';
+import type { BucketFacts } from '../store/s3/bucket/inspect-bucket.js';
 import { type Finding, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'store retention';

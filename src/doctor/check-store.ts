@@ -6,8 +6,8 @@ import {
   objectLockWarning,
   type ProbeReport,
   probeStore,
-} from '../store/probe-store.js';
-import type { BucketFacts } from '../store/s3/inspect-bucket.js';
+} from '../store/probe/probe-store.js';
+import type { BucketFacts } from '../store/s3/bucket/inspect-bucket.js';
 import { conditionOf } from '../store/store-condition.js';
 import { remedyOf } from '../store/store-remedies.js';
 import { checkRetention, type RetentionCheck } from './check-retention.js';

@@ -1,7 +1,7 @@
 import type { TestEvent } from '../events/receiver-event.js';
-import type { Attempt } from '../outbox/dead-event.js';
-import { GONE } from '../outbox/send/attempt-policy.js';
-import { testEvent } from '../outbox/test-event.js';
+import type { Attempt } from '../subscribers/dead/dead-event.js';
+import { GONE } from '../subscribers/send/attempt-policy.js';
+import { testEvent } from '../subscribers/test-event.js';
 import { type Finding, failed, passed, skipped, warned } from './finding.js';
 
 export interface SubscriberCheckOptions {

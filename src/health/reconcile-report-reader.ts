@@ -1,6 +1,6 @@
 import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
-import { INTERRUPTED } from '../recovery/recovery-errors.js';
-import { sawEverything } from '../recovery/recovery-report.js';
+import { INTERRUPTED } from '../reconcile/recovery-errors.js';
+import { sawEverything } from '../reconcile/report/recovery-report.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
 

@@ -1,9 +1,9 @@
 import { VERIFY_REPORTS_FOLDER, verifyReportKey } from '../archive/layout.js';
-import { INTERRUPTED } from '../recovery/recovery-errors.js';
-import type { VerifyFinding } from '../recovery/verify/verify-finding.js';
-import type { VerifyReport } from '../recovery/verify/verify-report.js';
+import { INTERRUPTED } from '../reconcile/recovery-errors.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
+import type { VerifyFinding } from '../verify/verify-finding.js';
+import type { VerifyReport } from '../verify/verify-report.js';
 
 /** The last complete verify run; before the first complete one, the last run. */
 export interface VerifyFigures

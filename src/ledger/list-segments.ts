@@ -16,7 +16,7 @@ export interface ListedSegment extends SegmentPlace {
 /** The last number that was read of each writer of an hour. Nothing ever appears behind it. */
 export type SegmentPosition = ReadonlyMap<string, number>;
 
-/** Segments in a row that are read over before the listing begins anew behind them. */
+/** Segments in a row that are read over before a new listing starts behind them. */
 const READ_OVER = 100;
 
 /** The segments of an hour, in the order of writers and numbers. Throws `StoreError`. */

@@ -1,7 +1,7 @@
 import type { LedgerLine } from '../domain/delivery.js';
 
 /** A line of the ledger as read back: the object, and its text as stored. */
-export interface LedgerEntry {
+interface LedgerEntry {
   readonly line: LedgerLine;
   readonly text: string;
 }

@@ -22,7 +22,7 @@ export interface UnparsedSegment {
 /** Reads one segment; null when it is missing. */
 export async function readSegment(store: ObjectStore, key: string): Promise<ReadSegment | null> {
   const unparsed = await fetchSegment(store, key);
-  return unparsed && unparsed.parse();
+  return unparsed?.parse() ?? null;
 }
 
 /** Reads one segment without parsing it; null when it is missing. */

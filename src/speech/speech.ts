@@ -1,11 +1,11 @@
 import { Agent, type Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../time/clock.js';
 import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './batch/jobs-client.js';
+import { apiKeyCredentials, temporaryKeyCredentials } from './credentials.js';
 import { createRateLimiter } from './http/rate-limiter.js';
 import { RETRY_DEFAULTS, type RetryPolicy } from './http/retry-policy.js';
 import { type Credentials, createTransport, type SpeechAttempt, type Transport } from './http/transport.js';
-import { apiKeyCredentials, temporaryKeyCredentials } from './keys/credentials.js';
-import { createKeysClient, type KeysClient } from './keys/keys-client.js';
+import { createKeysClient, type KeysClient } from './keys-client.js';
 import { batchAddress, configuredRegions, type RegionAddresses, webAddress } from './regions.js';
 import { SpeechError } from './speech-error.js';
 
@@ -18,7 +18,7 @@ export type { JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
 export type { Download } from './http/download.js';
 export type { RetryPolicy } from './http/retry-policy.js';
 export type { SpeechAttempt } from './http/transport.js';
-export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys/keys-client.js';
+export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys-client.js';
 export type { RegionAddresses } from './regions.js';
 export { SpeechError, type SpeechErrorDetails, type SpeechErrorKind } from './speech-error.js';
 export type * from './wire.js';

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
 import { BodyTooLargeError, UndecodableError } from '../../src/content/decode-error.js';
-import { decodeBody } from '../../src/receiver/decode/decode-body.js';
+import { decodeBody } from '../../src/receive/decode/decode-body.js';
 import {
   BOUNDARY,
   chunksOf,

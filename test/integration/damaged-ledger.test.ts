@@ -8,11 +8,11 @@ import { compact } from '../../src/ledger/compact/compact.js';
 import { hourFolder, parquetKey, rollupKey } from '../../src/ledger/ledger-keys.js';
 import { createLedgerView, type LedgerView } from '../../src/ledger/read/ledger-view.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
-import { createHourPosition } from '../../src/outbox/follow/hour-position.js';
-import { sendWholeHour } from '../../src/outbox/follow/send-whole-hour.js';
-import { verify } from '../../src/recovery/verify/verify.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
+import { createHourPosition } from '../../src/subscribers/follow/hour-position.js';
+import { sendWholeHour } from '../../src/subscribers/follow/send-whole-hour.js';
+import { verify } from '../../src/verify/verify.js';
 import { ledgerLine } from '../support/ledger/ledger-lines.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

@@ -14,7 +14,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createMetrics } from '../../src/observe/metrics.js';
+import { createMetrics } from '../../src/observe/metrics/metrics.js';
 import { inProject, pick, readManifest, readProjectFile, renderOverlay } from '../support/manifests.js';
 import { buildImage, type Container, type Image, startContainer } from '../support/processes/container.js';
 import { until } from '../support/until.js';

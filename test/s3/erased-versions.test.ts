@@ -14,14 +14,14 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createErasures } from '../../src/archive/erasures.js';
+import { createErasures } from '../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../src/archive/quarantine/quarantine.js';
 import { newDeliveryId } from '../../src/ledger/ledger-line.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
-import { eraseJob } from '../../src/repair/erase-job.js';
+import { eraseJob } from '../../src/operator/erase-job.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
-import { probeStore } from '../../src/store/probe-store.js';
+import { probeStore } from '../../src/store/probe/probe-store.js';
 import type { S3Settings } from '../../src/store/s3/s3-options.js';
 import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../support/store/archive-fixture.js';
 import { realS3Settings } from '../support/store/real-s3.js';

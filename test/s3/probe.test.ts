@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/store/open-store.js';
-import { probeStore } from '../../src/store/probe-store.js';
+import { probeStore } from '../../src/store/probe/probe-store.js';
 import { openRealBucket } from '../support/store/real-s3.js';
 
 describe('the probe on a real S3 server', () => {

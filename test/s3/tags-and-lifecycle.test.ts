@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createQuarantine } from '../../src/archive/quarantine/quarantine.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
-import { probeStore } from '../../src/store/probe-store.js';
+import { probeStore } from '../../src/store/probe/probe-store.js';
 import type { S3Settings } from '../../src/store/s3/s3-options.js';
 import { readProjectFile } from '../support/manifests.js';
 import {

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/store/open-store.js';
-import { probeStore } from '../../src/store/probe-store.js';
+import { probeStore } from '../../src/store/probe/probe-store.js';
 import { realS3Settings } from '../support/store/real-s3.js';
 
 /* Conditions may not be atomic in versioned buckets: the message of a rejected bucket has to say so. */

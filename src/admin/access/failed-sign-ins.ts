@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem, type ProblemCode } from '../../domain/problem.js';
-import type { SignInFailure } from '../../observe/sign-in-metrics.js';
+import type { SignInFailure } from '../../observe/metrics/sign-in-metrics.js';
 import { normaliseAddress } from '../../text/ip-address.js';
 import { createAttemptCounter } from './attempt-counter.js';
 

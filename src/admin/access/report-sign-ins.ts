@@ -1,6 +1,6 @@
+import type { SignInMetrics } from '../../observe/metrics/sign-in-metrics.js';
 import type { RefusalLog } from '../../observe/refusal-log.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
-import type { SignInMetrics } from '../../observe/sign-in-metrics.js';
 import type { FailedSignIn } from './failed-sign-ins.js';
 
 export interface SignInReportTargets {

@@ -1,9 +1,9 @@
 import type { AdminRoute } from './admin-route.js';
+import { type ImportRouteParts, importRoutes } from './content/import-routes.js';
 import { type DeliveriesRouteParts, deliveriesRoutes } from './deliveries-routes.js';
 import { type ExplainRouteParts, explainRoutes } from './explain-routes.js';
 import { type FailuresRouteParts, failuresRoutes } from './failures-routes.js';
 import { type HealthRouteParts, healthRoutes } from './health-routes.js';
-import { type ImportRouteParts, importRoutes } from './import-routes.js';
 import { type JobsRouteParts, jobsRoutes } from './jobs-routes.js';
 import { openApiRoutes } from './openapi-routes.js';
 import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes.js';

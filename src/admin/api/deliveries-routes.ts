@@ -6,7 +6,7 @@ import type { FreshView } from '../../ledger/read/fresh-view.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import { textInput } from '../../text/read-input.js';
-import { listRefusals } from '../refusals/list-refusals.js';
+import { listRefusals } from '../list-refusals.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from './answers/deliveries.js';
 import {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
 import { isInScope } from '../../domain/rights.js';
-import { type Explanation, explain } from '../../receiver/access/explain.js';
-import type { Source } from '../../receiver/access/sources.js';
-import { defaultSource } from '../../repair/default-source.js';
+import { defaultSource } from '../../operator/default-source.js';
+import { type Explanation, explain } from '../../receive/access/explain.js';
+import type { Source } from '../../receive/access/sources.js';
 import { textInput } from '../../text/read-input.js';
 import type { Access } from '../access/access.js';
 import type { AccessLedger } from '../access/access-ledger.js';

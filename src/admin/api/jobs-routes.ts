@@ -11,8 +11,8 @@ import { type FindParts, findJobs } from '../jobs/find-jobs.js';
 import { type InspectParts, inspectJob, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { jobMatchesSchema, jobSchema, ticketSchema } from './answers/jobs.js';
-import { safeContentType, sendObject } from './download.js';
-import type { DownloadGate } from './download-gate.js';
+import { safeContentType, sendObject } from './content/download.js';
+import type { DownloadGate } from './content/download-gate.js';
 import { JOB } from './request-schemas.js';
 
 export interface JobsRouteParts extends InspectParts, Pick<FindParts, 'names'> {

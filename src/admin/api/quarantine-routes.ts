@@ -7,15 +7,15 @@ import { QUARANTINE_STATES } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
-import { previewOf, type TrialDecoder } from '../../repair/decode-quarantined.js';
+import { previewOf, type TrialDecoder } from '../../operator/decode-quarantined.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { textInput } from '../../text/read-input.js';
 import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
 import { listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { quarantinedBodyViewSchema, quarantineSchema } from './answers/quarantine.js';
-import { sendObject } from './download.js';
-import type { DownloadGate } from './download-gate.js';
+import { sendObject } from './content/download.js';
+import type { DownloadGate } from './content/download-gate.js';
 import { jobFilter, page, regionFilter, sourceFilter } from './request-schemas.js';
 
 export interface QuarantineRouteParts {

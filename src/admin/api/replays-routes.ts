@@ -5,8 +5,8 @@ import type { SourceScope } from '../../domain/rights.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
 import type { FreshView } from '../../ledger/read/fresh-view.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
-import { isReplayInScope, type ReplayFailure, type ReplayView } from '../../repair/replay-state.js';
-import type { Replays } from '../../repair/replays.js';
+import { isReplayInScope, type ReplayFailure, type ReplayView } from '../../operator/replay/replay-state.js';
+import type { Replays } from '../../operator/replay/replays.js';
 import { textInput } from '../../text/read-input.js';
 import { type AdminRoute, accepted, adminRoute, ok } from './admin-route.js';
 import {

@@ -1,9 +1,9 @@
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { newDeliveryId } from '../../ledger/ledger-line.js';
-import type { DeadEvent } from '../../outbox/dead-event.js';
-import type { Outbox } from '../../outbox/outbox.js';
-import { testEvent } from '../../outbox/test-event.js';
+import type { DeadEvent } from '../../subscribers/dead/dead-event.js';
+import type { Outbox } from '../../subscribers/outbox.js';
+import { testEvent } from '../../subscribers/test-event.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import type { SubscriberFigures } from './answers/subscribers.js';
 import { deadEventsSchema, subscribersSchema, testedSchema } from './answers/subscribers.js';

@@ -1,5 +1,4 @@
 import { quarantineFolder } from '../../archive/layout.js';
-import type { ExpiredBefore } from '../../archive/retention/retention-view.js';
 import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
 import {
   CONTENT_CLASSES,
@@ -7,6 +6,7 @@ import {
   type RetentionClass,
   retentionClassOf,
 } from '../../domain/retention-class.js';
+import type { ExpiredBefore } from '../../retention/retention-view.js';
 import type { Job } from '../api/answers/jobs.js';
 
 type ExpiredObjects = Job['expired'][number];

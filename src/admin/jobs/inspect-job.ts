@@ -1,13 +1,13 @@
 import { describeArtefact, listJobObjects, readArtefacts } from '../../archive/artefacts.js';
-import { isErased, readErasure } from '../../archive/erasure.js';
+import { isErased, readErasure } from '../../archive/erasure/erasure.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
-import type { RetentionView } from '../../archive/retention/retention-view.js';
 import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { openFailure } from '../../domain/failure-rules.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { FreshView } from '../../ledger/read/fresh-view.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { RetentionView } from '../../retention/retention-view.js';
 import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';

@@ -1,8 +1,8 @@
 import { newDeliveryId } from '../../ledger/ledger-line.js';
-import { type EventFilter, eventName } from '../../outbox/job-event.js';
-import type { Outbox } from '../../outbox/outbox.js';
 import { createLeaseWatch } from '../../store/lease-watch.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { type EventFilter, eventName } from '../../subscribers/job-event.js';
+import type { Outbox } from '../../subscribers/outbox.js';
 import { repeat } from '../../time/repeat.js';
 import type { Health } from '../api/answers/health.js';
 import { healthEventOf } from './health-event.js';

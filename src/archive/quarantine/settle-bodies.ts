@@ -1,7 +1,7 @@
 import type { SETTLED_BY } from '../../domain/quarantined-body.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
-import { isErased } from '../erasure.js';
+import { isErased } from '../erasure/erasure.js';
 import { quarantineFolder } from '../layout.js';
 import { type QuarantinedRequest, quarantineContent } from './quarantine.js';
 import { markQuarantined, quarantinedBodies, removeErasedBody } from './quarantined-bodies.js';

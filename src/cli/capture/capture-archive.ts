@@ -7,8 +7,8 @@ import {
 } from '../../capture/session-delivery.js';
 import type { Config } from '../../config/config.js';
 import { StoreError } from '../../store/object-store.js';
-import { probeStore } from '../../store/probe-store.js';
-import { WeakStoreError } from '../../store/store-proof.js';
+import { probeStore } from '../../store/probe/probe-store.js';
+import { WeakStoreError } from '../../store/probe/store-proof.js';
 
 /** The archive and ledger of the receiver, opened for captures. */
 export interface CaptureArchive {

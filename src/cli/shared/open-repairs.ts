@@ -1,6 +1,6 @@
 import { openCommandOutbox } from '../../app/open-outbox.js';
-import type { Outbox } from '../../outbox/outbox.js';
-import { createRepairs, type Repairs } from '../../repair/repairs.js';
+import { createRepairs, type Repairs } from '../../operator/repairs.js';
+import type { Outbox } from '../../subscribers/outbox.js';
 import type { RecoveryWork } from './with-recovery.js';
 
 /** Actor of the command line in the ledger. */

@@ -1,4 +1,4 @@
-import type { OnStoreCall } from '../../store/measure-store.js';
+import type { OnStoreCall } from '../../store/probe/measure-store.js';
 import { conditionOf } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import { adviceOf } from '../../store/store-remedies.js';

@@ -6,12 +6,12 @@ import {
   loadStoreConfig,
 } from '../../config/config.js';
 import { isJobId } from '../../domain/job.js';
-import type { RecoveryParts } from '../../recovery/recovery-parts.js';
-import type { RecoveryReport } from '../../recovery/recovery-report.js';
+import type { RecoveryParts } from '../../reconcile/recovery-parts.js';
+import type { RecoveryReport } from '../../reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { assertStoreExists } from '../../store/open-store.js';
-import { proveStore, WeakStoreError } from '../../store/store-proof.js';
+import { proveStore, WeakStoreError } from '../../store/probe/store-proof.js';
 import { EXIT, UsageError } from './exit-codes.js';
 import { createStoreAdvice } from './store-advice.js';
 

@@ -1,10 +1,10 @@
 import { compactionPlanKey, rollupKey } from '../ledger-keys.js';
+import { describeGap, findGaps } from '../rollup/covered-numbers.js';
+import type { Rollup } from '../rollup/rollup.js';
 import type { CompactionParts } from './compaction-parts.js';
 import { claimPlan } from './compaction-plan.js';
-import { describeGap, findGaps } from './covered-numbers.js';
 import { type FinishOptions, finishFile } from './finish-file.js';
 import { type KnownRollups, readHourFiles } from './hour-files.js';
-import type { Rollup } from './rollup.js';
 
 const FILE_BYTES = 48 * 1024 * 1024;
 const PLAN_TIMEOUT = 600_000;

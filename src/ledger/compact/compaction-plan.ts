@@ -3,8 +3,8 @@ import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { compactionPlanKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
-import { rangesOf } from './covered-numbers.js';
-import type { CoveredNumbers } from './rollup.js';
+import { rangesOf } from '../rollup/covered-numbers.js';
+import type { CoveredNumbers } from '../rollup/rollup.js';
 
 /**
  * Which segments each file of an hour covers. Made once for an hour that is whole, by conditional create, and deleted after the last

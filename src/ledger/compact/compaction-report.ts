@@ -26,7 +26,7 @@ export interface CompactionReport {
   readonly faults: CompactionFault[];
 }
 
-export interface CompactionFault {
+interface CompactionFault {
   /** Folder of the hour, or of the day; null when the run itself failed. */
   readonly hour: string | null;
   readonly reason: string;

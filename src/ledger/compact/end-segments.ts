@@ -1,13 +1,13 @@
 import { parquetKey, rollupKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
+import { LedgerFileError } from '../parquet/ledger-file-error.js';
+import { lineDigest, readDigests } from '../parquet/line-digest.js';
 import { readAhead } from '../read-ahead.js';
 import { readSegment } from '../read-segment.js';
+import { createCoverage } from '../rollup/covered-numbers.js';
+import type { Rollup } from '../rollup/rollup.js';
 import type { CompactionParts } from './compaction-parts.js';
-import { createCoverage } from './covered-numbers.js';
 import { readHourFiles } from './hour-files.js';
-import { LedgerFileError } from './ledger-file-error.js';
-import { lineDigest, readDigests } from './line-digest.js';
-import type { Rollup } from './rollup.js';
 
 /**
  * Milliseconds from the last rollup of an hour to the end of its segments: a reader that listed the rollups before this one was written

@@ -1,19 +1,19 @@
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { parquetKey, rollupKey } from '../ledger-keys.js';
+import { LedgerFileError } from '../parquet/ledger-file-error.js';
+import { writeLedgerFile } from '../parquet/ledger-parquet.js';
+import { openLedgerFile } from '../parquet/open-ledger-file.js';
+import { type SortableLine, sortLines } from '../parquet/sort-lines.js';
 import { readAhead } from '../read-ahead.js';
 import { readSegment } from '../read-segment.js';
+import { buildRollup, type RollupBuilder } from '../rollup/build-rollup.js';
+import { rangesOf, segmentsIn } from '../rollup/covered-numbers.js';
+import type { CoveredNumbers, Rollup, RollupParquet } from '../rollup/rollup.js';
+import { encodeRollup } from '../rollup/rollup-document.js';
 import { segmentKey } from '../segment-key.js';
-import { buildRollup, type RollupBuilder } from './build-rollup.js';
 import type { CompactionParts } from './compaction-parts.js';
 import type { CompactionPlan } from './compaction-plan.js';
-import { rangesOf, segmentsIn } from './covered-numbers.js';
-import { LedgerFileError } from './ledger-file-error.js';
-import { writeLedgerFile } from './ledger-parquet.js';
-import { openLedgerFile } from './open-ledger-file.js';
-import type { CoveredNumbers, Rollup, RollupParquet } from './rollup.js';
-import { encodeRollup } from './rollup-document.js';
-import { type SortableLine, sortLines } from './sort-lines.js';
 
 export interface FinishOptions {
   readonly signal?: AbortSignal | undefined;

@@ -7,9 +7,9 @@ import {
   ROLLUPS_FOLDER,
   rollupKey,
 } from '../ledger-keys.js';
-import { LedgerFileError } from './ledger-file-error.js';
-import { readRollup } from './read-rollup.js';
-import type { Rollup } from './rollup.js';
+import { LedgerFileError } from '../parquet/ledger-file-error.js';
+import { readRollup } from '../rollup/read-rollup.js';
+import type { Rollup } from '../rollup/rollup.js';
 
 /** What counts of the compacted files of an hour. */
 export interface HourFiles {

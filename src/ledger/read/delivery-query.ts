@@ -48,7 +48,7 @@ export interface DeliverySearch {
 }
 
 const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
-/** Outcomes of lines that tell of no delivery. */
+/** Outcomes of lines that record no delivery. */
 const OTHER_OUTCOMES = ['read', 'signed-in', 'sign-in-failed', 'credential-checked', 'expired'];
 /** Outcomes that only acts of operators have. */
 const ACT_OUTCOMES = [

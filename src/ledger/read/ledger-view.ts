@@ -69,7 +69,7 @@ export interface FailurePage {
 /** The failed line, and when (ISO 8601, at the latest) the service drops the job's results. */
 export type FailureLine = LedgerLine & { readonly retentionEndsAt: string };
 
-export interface SummaryQuery {
+interface SummaryQuery {
   /** ISO 8601. Default: 24 hours before `until`. */
   readonly since?: string | undefined;
   /** ISO 8601. Default: now. */

@@ -1,7 +1,7 @@
 import { BYTES_PER_SAMPLE } from './check-config.js';
 import { type FlowCount, FlowWindow } from './flow-window.js';
 import { FrameSplitter } from './frame-splitter.js';
-import type { AudioTally } from './session-report.js';
+import type { AudioTally } from './session/session-report.js';
 import type { RealtimeSocket } from './socket/socket.js';
 import type { AudioFormat } from './wire.js';
 

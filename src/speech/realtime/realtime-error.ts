@@ -1,5 +1,5 @@
 import type { RealtimeRegion } from './realtime-region.js';
-import type { SessionReport } from './session-report.js';
+import type { SessionReport } from './session/session-report.js';
 import type { ErrorType, Open } from './wire.js';
 
 /** Base of everything the realtime client throws. `message` never holds a key. */

@@ -17,7 +17,7 @@
 import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 import { checkStart, type UnknownFields } from './check-config.js';
 import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
-import { RealtimeSession } from './session.js';
+import { RealtimeSession } from './session/session.js';
 import { connect, type RealtimeCredential } from './socket/connect.js';
 import type { EndpointOptions } from './socket/endpoint.js';
 import type { SocketConnector } from './socket/socket.js';
@@ -39,11 +39,11 @@ export {
   type SessionFailure,
 } from './realtime-error.js';
 export { REALTIME_REGIONS, type RealtimeRegion, type SessionService } from './realtime-region.js';
-export type { RealtimeSession } from './session.js';
-export type { SessionEventMap, SessionEventName } from './session-events.js';
-export { CLOSE_CODES, type CloseMeaning } from './session-failure.js';
-export type { AudioTally, SessionReport, SessionState } from './session-report.js';
-export type { SessionSettings } from './session-settings.js';
+export type { RealtimeSession } from './session/session.js';
+export type { SessionEventMap, SessionEventName } from './session/session-events.js';
+export { CLOSE_CODES, type CloseMeaning } from './session/session-failure.js';
+export type { AudioTally, SessionReport, SessionState } from './session/session-report.js';
+export type { SessionSettings } from './session/session-settings.js';
 export type { RealtimeCredential } from './socket/connect.js';
 export type { EndpointOptions } from './socket/endpoint.js';
 export {

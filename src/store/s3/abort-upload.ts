@@ -6,8 +6,8 @@ import {
   ListPartsCommand,
 } from '@aws-sdk/client-s3';
 import { StoreError } from '../object-store.js';
+import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { decodeKey } from './list-objects.js';
-import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { withRetries } from './with-retries.js';

@@ -7,8 +7,8 @@ import {
 import pLimit from 'p-limit';
 import { type CopyResult, type ObjectHeaders, type ObjectInfo, StoreError } from '../object-store.js';
 import { abortUpload, type UploadAddress } from './abort-upload.js';
+import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { headObject } from './read-object.js';
-import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, isRetryable } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { beginS3Upload } from './s3-upload.js';

@@ -1,7 +1,7 @@
 import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
 import { isListed } from '../object-key.js';
 import { type ListedObject, StoreError } from '../object-store.js';
-import type { S3Bucket } from './s3-bucket.js';
+import type { S3Bucket } from './bucket/s3-bucket.js';
 import { s3StoreError } from './s3-store-error.js';
 import { withRetries } from './with-retries.js';
 

@@ -7,9 +7,9 @@ import {
 } from '@aws-sdk/client-s3';
 import pLimit from 'p-limit';
 import { type KeptObject, type PurgedObject, StoreError } from '../object-store.js';
+import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { decodeKey, listObjects } from './list-objects.js';
 import { deleteObject } from './read-object.js';
-import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, type S3Failure } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { withRetries } from './with-retries.js';

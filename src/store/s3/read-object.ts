@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { type ObjectInfo, type ObjectReading, type ReadPurpose, StoreError } from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
-import { located, type S3Bucket } from './s3-bucket.js';
+import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { asFailure, isMissing } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { METADATA } from './wire/object-headers.js';

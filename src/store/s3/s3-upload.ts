@@ -5,8 +5,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError } from '../object-store.js';
 import { abortUpload, type UploadAddress } from './abort-upload.js';
+import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { headObject } from './read-object.js';
-import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { combineCrc32 } from './wire/combine-crc32.js';

@@ -1,16 +1,16 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Acknowledgement } from '../../../src/domain/delivery.js';
-import type { CallbackRequest } from '../../../src/receiver/callback-request.js';
-import { createBodyReader } from '../../../src/receiver/http/body-reader.js';
-import { mountHealth, type Readiness } from '../../../src/receiver/http/health-routes.js';
-import { createPublicServer, type PublicServerOptions } from '../../../src/receiver/http/public-server.js';
+import { createBodyReader } from '../../../src/http/body-reader.js';
+import type { CallbackRequest } from '../../../src/receive/callback-request.js';
+import { mountHealth, type Readiness } from '../../../src/receive/health-routes.js';
+import { createPublicServer, type PublicServerOptions } from '../../../src/receive/public-server.js';
 import {
   createPublicApp,
   mountCallbacks,
   mountFallbacks,
   type ResponseOptions,
-} from '../../../src/receiver/http/router.js';
+} from '../../../src/receive/router.js';
 import { type RawClient, rawClient } from './raw-http.js';
 
 /** The public port with a receiver of the test's own behind it: HTTP alone. */

@@ -1,11 +1,11 @@
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { buildRollup } from '../../../src/ledger/compact/build-rollup.js';
-import { writeLedgerFile } from '../../../src/ledger/compact/ledger-parquet.js';
-import type { CoveredNumbers, Rollup, RollupParquet } from '../../../src/ledger/compact/rollup.js';
-import { encodeRollup } from '../../../src/ledger/compact/rollup-document.js';
-import { type SortableLine, sortLines } from '../../../src/ledger/compact/sort-lines.js';
-import { sumRollups } from '../../../src/ledger/compact/sum-rollups.js';
 import { dailyRollupKey, hourFolder, parquetKey, rollupKey } from '../../../src/ledger/ledger-keys.js';
+import { writeLedgerFile } from '../../../src/ledger/parquet/ledger-parquet.js';
+import { type SortableLine, sortLines } from '../../../src/ledger/parquet/sort-lines.js';
+import { buildRollup } from '../../../src/ledger/rollup/build-rollup.js';
+import type { CoveredNumbers, Rollup, RollupParquet } from '../../../src/ledger/rollup/rollup.js';
+import { encodeRollup } from '../../../src/ledger/rollup/rollup-document.js';
+import { sumRollups } from '../../../src/ledger/rollup/sum-rollups.js';
 import type { MemoryStore } from '../store/memory-store.js';
 
 /** What a file of an hour is beside its lines. */

@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { segmentsIn } from '../../../src/ledger/compact/covered-numbers.js';
-import { openLedgerFile } from '../../../src/ledger/compact/open-ledger-file.js';
-import type { DailyRollup, Rollup, RollupParquet } from '../../../src/ledger/compact/rollup.js';
 import { COMPACTION_STATE } from '../../../src/ledger/ledger-keys.js';
+import { openLedgerFile } from '../../../src/ledger/parquet/open-ledger-file.js';
+import { segmentsIn } from '../../../src/ledger/rollup/covered-numbers.js';
+import type { DailyRollup, Rollup, RollupParquet } from '../../../src/ledger/rollup/rollup.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 

@@ -1,18 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { serviceLimits } from '../../../src/app/fixed-limits.js';
 import { createArchive } from '../../../src/archive/archive.js';
-import { createErasures } from '../../../src/archive/erasures.js';
+import { createErasures } from '../../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
+import { createBodyReader } from '../../../src/http/body-reader.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
-import { createSources } from '../../../src/receiver/access/sources.js';
-import { createAdmission } from '../../../src/receiver/admission.js';
-import { createBodyReader } from '../../../src/receiver/http/body-reader.js';
-import { createPublicServer } from '../../../src/receiver/http/public-server.js';
-import { createPublicApp, mountCallbacks } from '../../../src/receiver/http/router.js';
-import { createReceiver } from '../../../src/receiver/receive.js';
+import { createSources } from '../../../src/receive/access/sources.js';
+import { createAdmission } from '../../../src/receive/admission.js';
+import { createPublicServer } from '../../../src/receive/public-server.js';
+import { createReceiver } from '../../../src/receive/receive.js';
+import { createPublicApp, mountCallbacks } from '../../../src/receive/router.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { temporaryFolder } from '../temporary-folder.js';
 

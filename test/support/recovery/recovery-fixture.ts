@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RetentionView } from '../../../src/archive/retention/retention-view.js';
 import type { RetrievableKind } from '../../../src/domain/kinds.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
-import type { RecoveryParts } from '../../../src/recovery/recovery-parts.js';
+import type { RecoveryParts } from '../../../src/reconcile/recovery-parts.js';
+import type { RetentionView } from '../../../src/retention/retention-view.js';
 import { createSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator/simulator.js';
 import { createSpeechClients } from '../../../src/speech/speech.js';
 import type { NotificationConfig } from '../../../src/speech/wire.js';

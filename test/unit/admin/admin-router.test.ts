@@ -5,7 +5,7 @@ import express from 'express';
 import supertest from 'supertest';
 import { SignInRefusal } from '../../../src/admin/access/failed-sign-ins.js';
 import { createAdminRouter } from '../../../src/admin/admin-router.js';
-import { createBodyReader } from '../../../src/receiver/http/body-reader.js';
+import { createBodyReader } from '../../../src/http/body-reader.js';
 
 let release: () => void;
 let held: Promise<void> | null;

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readJson } from '../../../src/admin/read-json.js';
 import { asProblem } from '../../../src/domain/problem.js';
-import { createBodyReader } from '../../../src/receiver/http/body-reader.js';
+import { createBodyReader } from '../../../src/http/body-reader.js';
 
 const MIB = 1024 * 1024;
 const bodyReader = createBodyReader();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { configReference } from '../../../src/config/config-reference.js';
-import { variableNames } from '../../../src/config/variables.js';
+import { variableNames } from '../../../src/config/load/variables.js';
 
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { parseConfig } from '../../../src/config/config.js';
 import { checkRetention } from '../../../src/doctor/check-retention.js';
-import { daysUntilEnd } from '../../../src/store/s3/lifecycle-ends.js';
+import { daysUntilEnd } from '../../../src/store/s3/bucket/lifecycle-ends.js';
 import { readManifest, readProjectFile } from '../../support/manifests.js';
 import { readLifecycleRules } from '../../support/store/lifecycle-rules.js';
 

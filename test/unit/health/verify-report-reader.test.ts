@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { verifyReportKey } from '../../../src/archive/layout.js';
 import { createVerifyReportReader } from '../../../src/health/verify-report-reader.js';
-import type { VerifyFinding } from '../../../src/recovery/verify/verify-finding.js';
-import { buildVerifyReport, type VerifyReport } from '../../../src/recovery/verify/verify-report.js';
+import type { VerifyFinding } from '../../../src/verify/verify-finding.js';
+import { buildVerifyReport, type VerifyReport } from '../../../src/verify/verify-report.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
 const DAY = 86_400_000;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { PROBLEM_CODES } from '../../../src/domain/problem.js';
-import { createMetrics } from '../../../src/observe/metrics.js';
+import { createMetrics } from '../../../src/observe/metrics/metrics.js';
 import { inProject, readManifest, readProjectFile } from '../../support/manifests.js';
 
 interface Rule {

@@ -10,34 +10,60 @@ import { area, type Import, importsOf, isOwn, readSources } from '../../support/
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  time: [],
-  text: ['domain', 'time'],
-  content: ['domain'],
   // Consumers import it: it depends on Node alone.
   events: [],
+  time: [],
+  content: ['domain'],
   memory: ['domain'],
-  store: ['time', 'text'],
-  speech: ['domain', 'time', 'text'],
-  observe: ['domain', 'time', 'store'],
   // The simulator may know the service's wire format, and nothing of the receiver.
-  simulator: [],
+  simulator: ['domain'],
+  http: ['domain', 'memory'],
+  text: ['domain', 'time'],
+  store: ['time', 'text'],
   config: ['domain', 'time', 'text'],
+  observe: ['domain', 'time', 'store'],
+  speech: ['domain', 'time', 'text'],
   ledger: ['domain', 'time', 'text', 'store'],
-  archive: ['domain', 'time', 'text', 'memory', 'store', 'ledger'],
-  outbox: ['domain', 'time', 'text', 'events', 'store', 'ledger', 'archive'],
-  receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'ledger', 'archive'],
-  recovery: ['domain', 'time', 'content', 'observe', 'store', 'ledger', 'archive', 'speech'],
-  capture: ['domain', 'store', 'ledger', 'archive', 'speech'],
-  repair: [
-    ...['domain', 'time', 'text', 'content', 'events', 'store', 'archive', 'speech', 'receiver', 'recovery'],
-    ...['ledger', 'outbox'],
+  archive: ['domain', 'time', 'memory', 'text', 'store', 'ledger'],
+  capture: ['domain', 'store', 'speech', 'ledger', 'archive'],
+  retention: ['domain', 'time', 'text', 'store', 'ledger', 'archive'],
+  subscribers: ['domain', 'events', 'time', 'text', 'store', 'ledger', 'archive'],
+  doctor: ['domain', 'events', 'text', 'store', 'speech', 'ledger', 'archive', 'subscribers'],
+  reconcile: ['domain', 'time', 'content', 'store', 'observe', 'speech', 'ledger', 'archive', 'retention'],
+  verify: ['domain', 'store', 'ledger', 'archive', 'retention', 'reconcile'],
+  health: ['domain', 'time', 'store', 'observe', 'ledger', 'archive', 'reconcile', 'verify'],
+  receive: ['domain', 'time', 'content', 'memory', 'http', 'text', 'store', 'observe', 'ledger', 'archive'],
+  operator: [
+    'domain',
+    'events',
+    'time',
+    'content',
+    'text',
+    'store',
+    'speech',
+    'ledger',
+    'archive',
+    'subscribers',
+    'reconcile',
+    'receive',
   ],
-  health: ['domain', 'time', 'observe', 'store', 'archive', 'ledger', 'recovery'],
   admin: [
-    ...['domain', 'time', 'text', 'events', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair'],
-    ...['ledger', 'outbox', 'health'],
+    'domain',
+    'events',
+    'time',
+    'http',
+    'text',
+    'store',
+    'observe',
+    'ledger',
+    'archive',
+    'retention',
+    'subscribers',
+    'reconcile',
+    'health',
+    'receive',
+    'operator',
   ],
-  doctor: ['domain', 'text', 'events', 'store', 'ledger', 'archive', 'speech', 'outbox'],
 };
 
 /** The top, from below: what builds everything, the commands, the entry. They may import all but what is above them. */
@@ -124,7 +150,9 @@ describe('imports', () => {
       ({ from: file }) => !/(^|\/|-)(router|routes|app)\.ts$/.test(file),
     );
     expect(shown(elsewhere)).toEqual([]);
-    expect([...new Set(from('multer').map(({ from: file }) => file))]).toEqual(['admin/api/import-form.ts']);
+    expect([...new Set(from('multer').map(({ from: file }) => file))]).toEqual([
+      'admin/api/content/import-form.ts',
+    ]);
   });
 
   it("take AWS's SDK only into store/s3", () => {

@@ -1,5 +1,5 @@
 import { failureKind, settles } from '../../../domain/failure-rules.js';
-import { type JobProbe, probeOfJob } from '../../compact/job-blooms.js';
+import { type JobProbe, probeOfJob } from '../../parquet/job-blooms.js';
 import { type LedgerRow, LineBlock, linesOf } from '../window/ledger-row.js';
 
 /** A job whose last outcome is a failure, as far as its lines were looked at. */

@@ -1,8 +1,8 @@
 import { isFailure, settles } from '../../../domain/failure-rules.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { ObjectStore } from '../../../store/object-store.js';
-import { LedgerFileError } from '../../compact/ledger-file-error.js';
 import { HOUR, hourAt, startOfHour } from '../../hours.js';
+import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import { readAhead } from '../../read-ahead.js';
 import type { CompactedHours, DescribedHour, HourFile } from '../log/compacted-hours.js';
 import { entryOf } from '../log/log-entry.js';

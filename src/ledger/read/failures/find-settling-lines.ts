@@ -1,6 +1,6 @@
-import type { JobProbe } from '../../compact/job-blooms.js';
-import { LedgerFileError } from '../../compact/ledger-file-error.js';
-import type { LedgerFile } from '../../compact/open-ledger-file.js';
+import type { JobProbe } from '../../parquet/job-blooms.js';
+import { LedgerFileError } from '../../parquet/ledger-file-error.js';
+import type { LedgerFile } from '../../parquet/open-ledger-file.js';
 import { rowGroupsOfJobs } from '../log/row-groups-of-jobs.js';
 import type { SettlingLine } from './failing-jobs.js';
 

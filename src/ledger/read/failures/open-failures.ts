@@ -20,7 +20,7 @@ export interface FailureQuery {
 }
 
 /** A job whose last outcome is a failure. */
-export interface OpenFailure {
+interface OpenFailure {
   /** The failed line. */
   readonly row: LedgerRow;
   /**

@@ -1,5 +1,5 @@
 import { isFailure } from '../../../domain/failure-rules.js';
-import type { LedgerFile } from '../../compact/open-ledger-file.js';
+import type { LedgerFile } from '../../parquet/open-ledger-file.js';
 import { entryOf, type LogEntry } from '../log/log-entry.js';
 
 /**

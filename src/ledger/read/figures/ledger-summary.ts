@@ -169,7 +169,7 @@ async function read(
   return range.since < range.until ? rollups.figures(range, longest, scope) : NOTHING;
 }
 
-/** Regions are not told apart by source. */
+/** Regions are not counted by source. */
 function lastAsRecords({ byRegion, bySource, byCredential }: LastDeliveries, scope: SourceScope) {
   return {
     lastByRegion: scope === null ? instants(byRegion) : {},

@@ -1,5 +1,6 @@
 import { isDelivery } from '../../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
+import { startOfHour } from '../../hours.js';
 import {
   type DailyRollup,
   type LastAccepted,
@@ -7,8 +8,7 @@ import {
   type Rollup,
   type RollupGroup,
   type SourceFigures,
-} from '../../compact/rollup.js';
-import { startOfHour } from '../../hours.js';
+} from '../../rollup/rollup.js';
 import { HOUR } from '../time-ranges.js';
 import type { LastDeliveries } from './last-deliveries.js';
 import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';

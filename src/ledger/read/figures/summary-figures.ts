@@ -19,7 +19,7 @@ export interface SummaryFigures {
 export const MAX_COUNTED_NAMES = 100;
 
 /** The buckets of a duration histogram that are not empty. */
-export interface PackedDurations {
+interface PackedDurations {
   /** Bucket, count, bucket, count … */
   readonly pairs: Uint32Array;
   readonly max: number;

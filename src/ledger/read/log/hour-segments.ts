@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import type { CoveredNumbers } from '../../compact/rollup.js';
 import { LEDGER_FOLDER } from '../../ledger-keys.js';
 import { type ListedSegment, writtenAt } from '../../list-segments.js';
+import type { CoveredNumbers } from '../../rollup/rollup.js';
 import { LAST_NUMBER, parseSegmentKey, segmentKey } from '../../segment-key.js';
 import type { LogOrder } from './log-position.js';
 

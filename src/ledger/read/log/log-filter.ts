@@ -1,6 +1,6 @@
 import { hasContextValue } from '../../../domain/context.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
-import { OTHER } from '../../compact/rollup.js';
+import { OTHER } from '../../rollup/rollup.js';
 import type { ContextFilter } from '../context-filter.js';
 import { beforeInstant, comparePositions, type LogOrder, type LogPosition } from './log-position.js';
 
@@ -14,7 +14,7 @@ export interface FilterFields {
   readonly origin: string;
 }
 
-export const FILTER_NAMES = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
+const FILTER_NAMES = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
 
 /** Which lines are wanted. */
 export interface LogFilter {

@@ -1,6 +1,6 @@
-import type { JobProbe } from '../../compact/job-blooms.js';
-import { LedgerFileError } from '../../compact/ledger-file-error.js';
-import type { LedgerFile } from '../../compact/open-ledger-file.js';
+import type { JobProbe } from '../../parquet/job-blooms.js';
+import { LedgerFileError } from '../../parquet/ledger-file-error.js';
+import type { LedgerFile } from '../../parquet/open-ledger-file.js';
 
 /**
  * Row groups of a file that may hold lines of some jobs. Rejects with `StoreError`.

@@ -1,7 +1,7 @@
 import { hasContextValue } from '../../../domain/context.js';
-import { probeOfJob } from '../../compact/job-blooms.js';
-import { LedgerFileError } from '../../compact/ledger-file-error.js';
-import type { LedgerFile } from '../../compact/open-ledger-file.js';
+import { probeOfJob } from '../../parquet/job-blooms.js';
+import { LedgerFileError } from '../../parquet/ledger-file-error.js';
+import type { LedgerFile } from '../../parquet/open-ledger-file.js';
 import { entryOf, inOrder, type LogStep } from './log-entry.js';
 import { endOf, type LogFilter, type LogRange, matchesFields } from './log-filter.js';
 import { beforeInstant, comparePositions, type LogPosition } from './log-position.js';

@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import { probeOfJob } from '../../compact/job-blooms.js';
-import { LedgerFileError } from '../../compact/ledger-file-error.js';
 import { hourOfKey, LEDGER_FOLDER } from '../../ledger-keys.js';
+import { probeOfJob } from '../../parquet/job-blooms.js';
+import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import { readAhead } from '../../read-ahead.js';
 import type { CompactedHours, DescribedHour, HourFile } from './compacted-hours.js';
 import type { LogEntry, LogScan, LogStep } from './log-entry.js';

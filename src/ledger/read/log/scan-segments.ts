@@ -1,9 +1,9 @@
 import type { ObjectStore } from '../../../store/object-store.js';
 import { cooperativeYield } from '../../../time/cooperative-yield.js';
-import type { CoveredNumbers } from '../../compact/rollup.js';
 import type { ListedSegment } from '../../list-segments.js';
 import { readAhead } from '../../read-ahead.js';
 import { fetchSegment } from '../../read-segment.js';
+import type { CoveredNumbers } from '../../rollup/rollup.js';
 import { segmentKey } from '../../segment-key.js';
 import { segmentsInOrder } from './hour-segments.js';
 import { entryOf, inOrder, type LogEntry, type LogStep } from './log-entry.js';

@@ -1,4 +1,4 @@
-import type { SessionReport } from '../session-report.js';
+import type { SessionReport } from '../session/session-report.js';
 import type { RealtimeResult, TranscriptionConfig } from '../wire.js';
 
 /** The version of the batch transcript format (`json-v2`) whose shape the document follows. */

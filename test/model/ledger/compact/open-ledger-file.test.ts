@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
-import { probeOfJob } from '../../../../src/ledger/compact/job-blooms.js';
-import { LedgerFileError } from '../../../../src/ledger/compact/ledger-file-error.js';
-import { writeLedgerFile } from '../../../../src/ledger/compact/ledger-parquet.js';
-import { type LedgerFile, openLedgerFile } from '../../../../src/ledger/compact/open-ledger-file.js';
-import type { RollupParquet } from '../../../../src/ledger/compact/rollup.js';
+import { probeOfJob } from '../../../../src/ledger/parquet/job-blooms.js';
+import { LedgerFileError } from '../../../../src/ledger/parquet/ledger-file-error.js';
+import { writeLedgerFile } from '../../../../src/ledger/parquet/ledger-parquet.js';
+import { type LedgerFile, openLedgerFile } from '../../../../src/ledger/parquet/open-ledger-file.js';
+import type { RollupParquet } from '../../../../src/ledger/rollup/rollup.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import { sortable } from '../../../support/ledger/compacted-hours.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { findGaps, rangesOf } from '../../../../src/ledger/compact/covered-numbers.js';
 import { HOUR, hourAt, startOfHour, WHOLE_AFTER } from '../../../../src/ledger/hours.js';
 import { segmentsAfter } from '../../../../src/ledger/list-segments.js';
+import { findGaps, rangesOf } from '../../../../src/ledger/rollup/covered-numbers.js';
 import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger, type Ledger } from '../../../../src/ledger/write/ledger.js';
 import { type CreateResult, StoreError } from '../../../../src/store/object-store.js';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { CredentialCheck } from '../../../../src/admin/access/access-ledger.js';
 import type { AdminRequest, AdminRoute } from '../../../../src/admin/api/admin-route.js';
 import { explainRoutes } from '../../../../src/admin/api/explain-routes.js';
-import { createSources } from '../../../../src/receiver/access/sources.js';
+import { createSources } from '../../../../src/receive/access/sources.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 
 const SECRET = 'a-secret-of-sixteen';

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { adminRoute, ok } from '../../../../src/admin/api/admin-route.js';
 import { type AdminRouteParts, adminRoutes } from '../../../../src/admin/api/admin-routes.js';
-import { safeContentType } from '../../../../src/admin/api/download.js';
+import { safeContentType } from '../../../../src/admin/api/content/download.js';
 import { openApiDocument } from '../../../../src/admin/api/openapi-document.js';
 import { contractFault } from '../../../support/answer-contract.js';
 

@@ -5,7 +5,7 @@ import { createHealthNotices, noticeSubscribers } from '../../../../src/admin/no
 import { verify } from '../../../../src/events/events.js';
 import { issueOf } from '../../../../src/health/issue-kinds.js';
 import type { Issue } from '../../../../src/health/issues.js';
-import type { Outbox } from '../../../../src/outbox/outbox.js';
+import type { Outbox } from '../../../../src/subscribers/outbox.js';
 import { type RecordingServer, recordingServer } from '../../../support/http/recording-server.js';
 import { outboxOf, SECRET, subscriberAt } from '../../../support/outbox/subscribed.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { inspectBucket } from '../../../../src/store/s3/inspect-bucket.js';
+import { inspectBucket } from '../../../../src/store/s3/bucket/inspect-bucket.js';
 import { openStandInStore, type StandInStore } from '../../../support/store/stand-in-store.js';
 
 const OWNER = '012345678901';

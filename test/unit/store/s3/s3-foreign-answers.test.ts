@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ObjectHeaders, type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
-import { probeStore } from '../../../../src/store/probe-store.js';
+import { probeStore } from '../../../../src/store/probe/probe-store.js';
 import type { Misbehaviour } from '../../../support/store/s3-stand-in.js';
 import { openStandInStore, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { connectSession, RealtimeConfigError } from '../../../../../src/speech/realtime/realtime.js';
-import { startTimeoutFor } from '../../../../../src/speech/realtime/session-settings.js';
+import { startTimeoutFor } from '../../../../../src/speech/realtime/session/session-settings.js';
 import {
   type EndpointOptions,
   sessionAddresses,

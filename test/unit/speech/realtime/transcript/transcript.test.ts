@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { SessionReport } from '../../../../../src/speech/realtime/session-report.js';
+import type { SessionReport } from '../../../../../src/speech/realtime/session/session-report.js';
 import { transcriptJson } from '../../../../../src/speech/realtime/transcript/transcript-json.js';
 import {
   segmentOf,

@@ -1,0 +1,49 @@
+import { areInScope, type SourceScope } from '../domain/rights.js';
+import { subscriberIssues } from '../health/subscriber-issues.js';
+import type { Outbox } from '../subscribers/outbox.js';
+import type { SubscriberStatus } from '../subscribers/subscriber-status.js';
+import type { SubscriberFigures } from './api/answers/subscribers.js';
+
+export interface SubscriberListParts {
+  readonly outbox: Pick<Outbox, 'statuses' | 'countDeadEvents'>;
+}
+
+/** The configured subscribers that exist for a client, as the store knows them. Rejects with `StoreError`. */
+export async function listSubscribers(
+  { outbox }: SubscriberListParts,
+  scope: SourceScope = null,
+): Promise<SubscriberFigures[]> {
+  const statuses = (await outbox.statuses()).filter(({ sources }) => areInScope(scope, sources));
+  return Promise.all(
+    statuses.map(async (status) =>
+      subscriberOf(status, await outbox.countDeadEvents(status.name, scope), Date.now()),
+    ),
+  );
+}
+
+function subscriberOf(status: SubscriberStatus, dead: number, now: number): SubscriberFigures {
+  const { name, origin, events, sources, since, oldestUnsent, sent, lastSentAt, retried, waiting } = status;
+  const { lastFailure, breaker, openSince, sender } = status;
+  const lag = oldestUnsent === null ? 0 : Math.max(0, now - Date.parse(oldestUnsent));
+  const lagSeconds = Math.floor(lag / 1000);
+  return {
+    ...{
+      name,
+      url: origin,
+      events,
+      sources,
+      since,
+      sent,
+      lastSentAt,
+      retried,
+      dead,
+      breaker,
+      openSince,
+      sender,
+    },
+    lagSeconds,
+    retrying: waiting,
+    lastError: lastFailure,
+    issues: subscriberIssues({ name, lagSeconds, dead, lastError: lastFailure }, now),
+  };
+}

@@ -1,0 +1,42 @@
+import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
+import { conflictKey, kindOfPath } from '../layout.js';
+import { readBack } from '../read-back.js';
+
+/** Where an artefact is whose versions are compared. */
+export interface ArtefactPlace {
+  /** Folder of its job. */
+  readonly folder: string;
+  /** Of the artefact itself, below that folder. */
+  readonly path: string;
+}
+
+const KEY_IN_JOB = /^((?:[^/]+\/)*?jobs\/[^/]+\/)(.+)$/;
+const CONFLICT = /^conflicts\/(.+)\.[0-9A-Za-z]+$/;
+
+/** The artefact that a key is a version of, itself or among the conflicts; null for keys outside of jobs. */
+export function placeOfVersion(key: string): ArtefactPlace | null {
+  const [, folder, path] = KEY_IN_JOB.exec(key) ?? [];
+  if (folder === undefined || path === undefined) return null;
+  const [, fileName] = CONFLICT.exec(path) ?? [];
+  if (fileName === undefined) return { folder, path };
+  return { folder, path: kindOfPath(path) === 'attachment' ? `attachments/${fileName}` : fileName };
+}
+
+/** Hex SHA-256 of an object: of its metadata, else of its bytes. Null when it is gone meanwhile. */
+export async function hashOf(store: ObjectStore, { key, metadata }: ObjectInfo): Promise<string | null> {
+  return metadata.sha256 ?? (await readBack(store, key))?.sha256 ?? null;
+}
+
+/** The conflict that holds these bytes; null without one. One that was streamed has no hash in its name. */
+export async function keptVersion(
+  store: ObjectStore,
+  { folder, path }: ArtefactPlace,
+  expected: { readonly size: number; readonly sha256: string },
+): Promise<ObjectInfo | null> {
+  for await (const { key, size } of store.list(conflictKey(folder, path, ''))) {
+    if (size !== expected.size) continue;
+    const info = await store.head(key);
+    if (info !== null && (await hashOf(store, info)) === expected.sha256) return info;
+  }
+  return null;
+}

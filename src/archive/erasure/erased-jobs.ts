@@ -1,0 +1,137 @@
+import { text } from 'node:stream/consumers';
+import { crc32 } from 'node:zlib';
+import { decodeTime, encodeTime } from 'ulid';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { isUlid } from '../../text/id-cursor.js';
+import { ulidMaker } from '../../text/ulid-maker.js';
+import { ERASURE_LOG, ERASURES_FOLDER, LAST_ERASURE } from '../layout.js';
+import { isErased } from './erasure.js';
+
+/**
+ * Milliseconds for which a replica's list of erased jobs is good. An erasure waits longer than this before its last listing:
+ * whatever a replica stored by an older list is visible by then, and is removed.
+ */
+export const ERASURE_LEASE = 2_000;
+
+/** Milliseconds after which a list is read again while callbacks come, so that none of them waits for it. */
+const REFRESH_AFTER = 1_500;
+
+/** Erasures that run at the same time write their log entries in any order; none takes so long. */
+const MAX_OVERLAP = 86_400_000;
+
+const PLAIN = { contentType: 'text/plain', metadata: {} } as const;
+const nextUlid = ulidMaker();
+
+/** Makes every replica learn of an erasure, whose mark is written already. */
+export async function announceErasure(store: ObjectStore, jobId: string): Promise<void> {
+  // Not before the last one, so that a clock that is behind does not hide the entry from the other replicas.
+  const id = nextUlid(Math.max(Date.now(), timeOf(await readLast(store))));
+  await store.create(`${ERASURE_LOG}${id}-${jobId}`, Buffer.from('{}'), PLAIN);
+  await store.replace(LAST_ERASURE, Buffer.from(id), PLAIN);
+}
+
+/**
+ * The erased jobs of all replicas, in memory, so that a callback costs no request. A busy replica reads one small object
+ * every `ERASURE_LEASE`, an idle one nothing.
+ */
+export interface ErasedJobs {
+  /**
+   * Whether the job is erased, by a list that was read within the last `ERASURE_LEASE`. False after a commit therefore means
+   * that the commit was visible before the last listing of any erasure. Rejects with `StoreError`.
+   */
+  has(jobId: string): Promise<boolean>;
+}
+
+/** @param clocks in milliseconds; at least one of them has to run on while the process is suspended */
+export function createErasedJobs(
+  store: ObjectStore,
+  clocks: readonly (() => number)[] = [() => performance.now(), Date.now],
+): ErasedJobs {
+  /** Hashes of job ids, for little memory: a hit is confirmed by the mark. */
+  const hashes = new Set<number>();
+  /** The id of the last erasure, null when there was none; undefined before the first look. */
+  let last: string | null | undefined;
+  let lookedAt: readonly number[] = [];
+  /** Numbers of the last read that was begun, and of the last one that succeeded. */
+  let begun = 0;
+  let done = 0;
+  let looking: Promise<void> | null = null;
+
+  function age(): number {
+    if (done === 0) return Number.POSITIVE_INFINITY;
+    let longest = 0;
+    for (let n = 0; n < clocks.length; n += 1) {
+      longest = Math.max(longest, (clocks[n]?.() ?? 0) - (lookedAt[n] ?? 0));
+    }
+    return longest;
+  }
+
+  async function look(): Promise<void> {
+    begun += 1;
+    const number = begun;
+    const startedAt = clocks.map((clock) => clock());
+    const found = await readLast(store);
+    if (last === undefined) await readMarks();
+    else if (found !== last) await readLog(timeOf(last));
+    last = found;
+    lookedAt = startedAt;
+    done = number;
+  }
+
+  function lookOnce(): Promise<void> {
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    return looking;
+  }
+
+  async function readMarks(): Promise<void> {
+    for await (const { key } of store.list(ERASURES_FOLDER)) {
+      add(key.slice(ERASURES_FOLDER.length, -'.json'.length));
+    }
+  }
+
+  async function readLog(since: number): Promise<void> {
+    const startAfter = `${ERASURE_LOG}${encodeTime(Math.max(0, since - MAX_OVERLAP), 10)}`;
+    for await (const { key } of store.list(ERASURE_LOG, { startAfter })) {
+      if (key !== LAST_ERASURE) add(key.slice(ERASURE_LOG.length + '01234567890123456789012345-'.length));
+    }
+  }
+
+  function add(jobId: string): void {
+    hashes.add(hashOf(jobId));
+  }
+
+  /** A read that began after the call is good, however long it took. */
+  async function lookAgain(): Promise<void> {
+    const called = begun;
+    while (age() > ERASURE_LEASE && done <= called) await lookOnce();
+  }
+
+  return {
+    async has(jobId) {
+      const listAge = age();
+      if (listAge > ERASURE_LEASE) await lookAgain();
+      else if (listAge > REFRESH_AFTER) lookOnce().catch(() => undefined);
+      return hashes.has(hashOf(jobId)) && isErased(store, jobId);
+    },
+  };
+}
+
+/** A signed number of 32 bits, which a set keeps without a box. */
+function hashOf(jobId: string): number {
+  return crc32(jobId) | 0;
+}
+
+/** Milliseconds since the epoch; 0 without an id. */
+function timeOf(id: string | null): number {
+  return id !== null && isUlid(id) ? decodeTime(id) : 0;
+}
+
+async function readLast(store: ObjectStore): Promise<string | null> {
+  const reading = await store.read(LAST_ERASURE);
+  if (reading === null) return null;
+  return text(reading.body).catch((cause: unknown) => {
+    throw new StoreError('read', 'the id of the last erasure could not be read', { cause });
+  });
+}

@@ -1,0 +1,16 @@
+import type { ObjectStore, PurgedObject } from '../../store/object-store.js';
+import { conflictClaims, jobFolder } from '../layout.js';
+
+/**
+ * Removes what lies in a job's folder, and the claims of its conflicts, which hold hashes of what lay there. One pass, as
+ * `ObjectStore.purge`.
+ */
+export async function* purgeArtefacts(
+  store: ObjectStore,
+  keyPrefix: string,
+  jobId: string,
+): AsyncGenerator<PurgedObject> {
+  const folder = jobFolder(keyPrefix, jobId);
+  yield* store.purge(folder);
+  yield* store.purge(conflictClaims(folder));
+}

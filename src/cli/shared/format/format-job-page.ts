@@ -1,0 +1,83 @@
+import type { Job, JobMatches, ListedArtefact } from '../../../admin/api/answers/jobs.js';
+import { type JobState, NO_SERVICE_RECORD } from '../../../domain/job-state.js';
+import { isConflict } from '../../../domain/next-steps.js';
+import { reasonInWords } from '../../../domain/reasons.js';
+
+/** Newest lines of the timeline that are printed. */
+const SHOWN = 50;
+
+/** @param job null for an unknown one @param location of the store */
+export function formatJobPage(
+  jobId: string,
+  job: Job | null,
+  { word, text, steps }: JobState,
+  location: string,
+): string[] {
+  return [
+    `Job ${jobId}: ${word}`,
+    text,
+    ...(job === null ? [] : knownOf(job, location)),
+    ...(steps.length === 0 ? [] : ['', 'What to do next']),
+    ...steps.flatMap(({ words, command }) => [`  ${words}`, `    ${command}`]),
+  ];
+}
+
+/** The jobs that a text fits which is no id. */
+export function formatJobMatches(text: string, { jobs, searchedBackTo }: JobMatches): string[] {
+  return [
+    `No job has the id ${text}. It fits these jobs:`,
+    ...jobs.map(({ jobId, context, receivedAt, outcome }) => {
+      const values = Object.entries(context ?? {}).map(([name, value]) => `${name}=${value}`);
+      return `  ${receivedAt}  ${outcome.padEnd(12)}  ${jobId}  ${values.join(' ')}`.trimEnd();
+    }),
+    ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
+  ];
+}
+
+function knownOf(job: Job, location: string): string[] {
+  const { artefacts, timeline, service, searchedBackTo, faults } = job;
+  return [
+    ...contextOf(timeline),
+    ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefacts.map(artefactRow)]),
+    ...(timeline.length === 0 ? [] : ['', 'Timeline', ...timelineRows(timeline)]),
+    ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
+    ...faults.map((fault) => `Lines may be missing: ${fault}`),
+    '',
+    ...(service === null ? [NO_SERVICE_RECORD] : serviceRows(service)),
+  ];
+}
+
+function contextOf(timeline: Job['timeline']): string[] {
+  const context = timeline.findLast((line) => line.context !== undefined)?.context;
+  if (context === undefined) return [];
+  return [
+    `Context: ${Object.entries(context)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' ')}`,
+  ];
+}
+
+function artefactRow(artefact: ListedArtefact): string {
+  const { key, kind, size, sha256 } = artefact;
+  const mark = isConflict(artefact) ? '  conflict' : '';
+  return `  ${kind.padEnd(18)}  ${String(size).padStart(10)} bytes  ${key}  sha256 ${sha256 ?? 'not known'}${mark}`;
+}
+
+function timelineRows(timeline: Job['timeline']): string[] {
+  const left = timeline.length - SHOWN;
+  const rows = timeline.slice(-SHOWN).map(({ receivedAt, origin, outcome, actor, reason }) => {
+    const by = actor === undefined ? '' : ` by ${actor}`;
+    const why = reason === null ? '' : `  ${reasonInWords(reason)}`;
+    return `  ${receivedAt}  ${origin.padEnd(9)}  ${outcome}${by}${why}`;
+  });
+  return left > 0 ? [`  ${left} earlier lines are left out; --json has them`, ...rows] : rows;
+}
+
+function serviceRows({ region, record }: NonNullable<Job['service']>): string[] {
+  const { status, created_at: created, errors } = record;
+  const messages = Array.isArray(errors) ? errors.map((error) => String(error?.message ?? '')) : [];
+  return [
+    `The service, region ${region}: status ${String(status ?? 'not reported')}${created === undefined ? '' : `, created ${String(created)}`}`,
+    ...messages.slice(0, 10).map((message) => `  ${message}`),
+  ];
+}

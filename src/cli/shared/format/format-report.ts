@@ -1,0 +1,29 @@
+import {
+  RECOVERY_OUTCOMES,
+  type RecoveredJob,
+  type RecoveryReport,
+} from '../../../reconcile/report/recovery-report.js';
+
+/** A report as text: counts, then the jobs that need attention. */
+export function formatReport(report: RecoveryReport, dryRun: boolean): string[] {
+  const { window, outcomes, ignored, jobs, faults } = report;
+  const seen = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  const notable = jobs.filter(({ outcome }) => dryRun || outcome !== 'pending');
+  return [
+    `Jobs created from ${window.since} to ${window.until}${dryRun ? ' (dry run: nothing was fetched)' : ''}`,
+    ...(faults.length > 0 && seen === 0
+      ? ['No job was compared, and nothing is known of the results of this time']
+      : RECOVERY_OUTCOMES.flatMap((outcome) =>
+          outcomes[outcome] === undefined ? [] : [`  ${outcome.padEnd(14)} ${outcomes[outcome]}`],
+        )),
+    ...(ignored > 0 ? [`  not ours       ${ignored}`] : []),
+    ...notable.map(formatJob),
+    ...faults.map(({ region, reason }) => `error${region === null ? '' : ` in ${region}`}: ${reason}`),
+  ];
+}
+
+export function formatJob({ jobId, region, outcome, reason, items }: RecoveredJob): string {
+  const kinds = items.map((item) => `${item.kind} ${item.outcome}`).join(', ');
+  const details = [kinds, reason].filter((text) => text).join('; ');
+  return `${outcome.padEnd(13)} ${region ?? '-'} ${jobId}${details === '' ? '' : `  ${details}`}`;
+}

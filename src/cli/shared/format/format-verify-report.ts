@@ -1,0 +1,73 @@
+import type { DamageReason } from '../../../verify/check-artefact.js';
+import type { VerifyFinding } from '../../../verify/verify-finding.js';
+import { VERIFY_OUTCOMES, type VerifyReport } from '../../../verify/verify-report.js';
+
+/** Findings and commands that are printed; `--json` has all of the report. */
+const MAX_LINES = 100;
+
+/** A report as text: counts, then what needs attention, with the commands that repair it. */
+export function formatVerifyReport(report: VerifyReport): string[] {
+  const { window, checked, bytes, outcomes, ledger, missing, damaged, refetch, faults } = report;
+  return [
+    `Artefacts of ${window.since} to ${window.until} in ${report.store}: ${checked} checked, ${bytes} bytes intact`,
+    ...(ledger.lines === 0
+      ? [nothingCheckedInWords(report)]
+      : VERIFY_OUTCOMES.map((outcome) => {
+          const how = outcome === 'intact' ? `  ${comparedInWords(report)}` : '';
+          return `  ${outcome.padEnd(14)} ${outcomes[outcome]}${how}`;
+        })),
+    `Read ${ledger.lines} lines of the ledger in ${ledger.segments} objects${unreadInWords(ledger)}`,
+    ...firstOf(missing.map(formatFinding), outcomes.missing),
+    ...firstOf(damaged.map(formatFinding), outcomes.damaged),
+    ...(refetch.length === 0 ? [] : ['Fetch again what the service may still have:']),
+    ...firstOf(
+      refetch.map((command) => `  ${command}`),
+      refetch.length,
+    ),
+    ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
+  ];
+}
+
+/** A ledger without lines is one thing, a ledger that was not read another. */
+function nothingCheckedInWords({ complete }: VerifyReport): string {
+  return complete
+    ? 'Nothing was checked: the ledger has no line of this time'
+    : 'Nothing was checked, and nothing is known of the artefacts: no line of the ledger was read';
+}
+
+const DAMAGES: Readonly<Record<DamageReason, string>> = {
+  content: 'the bytes differ from the recorded hash',
+  metadata: 'the hash in its metadata differs from the recorded one',
+  size: 'the size differs from the recorded one',
+  request: 'its request.json is missing or cannot be read',
+  claims: 'the ledger records different content for this key',
+};
+
+function comparedInWords({ compared: { content, metadata, size } }: VerifyReport): string {
+  return `by content ${content}, by the recorded hash ${metadata}, by size only ${size}`;
+}
+
+function unreadInWords({ broken, newer, unusable }: VerifyReport['ledger']): string {
+  const parts = [
+    ...(broken > 0 ? [`${broken} broken lines`] : []),
+    ...(newer > 0 ? [`${newer} lines of a newer version`] : []),
+    ...(unusable > 0 ? [`${unusable} unusable items`] : []),
+  ];
+  return parts.length === 0 ? '' : `; not read: ${parts.join(', ')}`;
+}
+
+function formatFinding({ reason, key, deliveryId, receivedAt, expected, found }: VerifyFinding): string {
+  const about = `${key}  received ${receivedAt} as ${deliveryId}`;
+  if (reason === 'missing' || found === null) return `missing  ${about}`;
+  return `damaged  ${about}  ${DAMAGES[reason]}: expected ${contentInWords(expected)}, found ${contentInWords(found)}`;
+}
+
+function contentInWords({ size, sha256 }: VerifyFinding['expected']): string {
+  return `${size} bytes, sha256 ${sha256 ?? 'unknown'}`;
+}
+
+/** @param count of all, of which `lines` may be the first */
+function firstOf(lines: readonly string[], count: number): string[] {
+  const shown = lines.slice(0, MAX_LINES);
+  return count === shown.length ? shown : [...shown, `... and ${count - shown.length} more: see the report`];
+}

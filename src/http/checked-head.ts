@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Problem } from '../domain/problem.js';
+import { respondProblem } from './respond.js';
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** How much of the body is drained of a request whose head is invalid. */
+const DRAIN = { bytes: 64 * 1024, ms: 1000 };
+
+/** Rejects requests that Node's parser accepts and HTTP/1.1 does not, before the listener sees them. */
+export function withCheckedHead(listener: Listener): Listener {
+  return (request, response) => {
+    const fault = headFault(request);
+    if (fault === null) listener(request, response);
+    else respondProblem(request, response, new Problem('request-malformed', fault), DRAIN, true);
+  };
+}
+
+/** A proxy in front may have taken the other Host, or the target without its fragment, to decide what it let through. */
+function headFault({ httpVersion, rawHeaders, url }: IncomingMessage): string | null {
+  const hosts = countOfHosts(rawHeaders);
+  if (hosts === 0 && httpVersion === '1.1') return 'An HTTP/1.1 request has to have a Host header.';
+  if (hosts > 1) return 'A request has to have one Host header only.';
+  return url?.includes('#') === true ? 'The target of a request must not contain a #.' : null;
+}
+
+/** Node's own `headers` hold the first one alone. */
+function countOfHosts(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,59 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { createBoundedLog } from '../bounded-log.js';
+import type { Logger } from '../logger.js';
+
+export type Port = 'public' | 'admin';
+
+export interface ConnectionMetrics {
+  /** `open` returns the number of open connections, read at each scrape. */
+  watch(port: Port, open: () => number): void;
+  /** A connection was closed because the port had too many. */
+  shed(port: Port): void;
+}
+
+export function createConnectionMetrics(registry: Registry): ConnectionMetrics {
+  const sources = new Map<Port, () => number>();
+  new Gauge({
+    name: 'transcript_receiver_connections',
+    help: 'Open connections by port',
+    labelNames: ['port'],
+    registers: [registry],
+    collect() {
+      for (const [port, open] of sources) this.set({ port }, open());
+    },
+  });
+  const shed = new Counter({
+    name: 'transcript_receiver_connections_shed_total',
+    help: 'Connections closed because their port had reached its limit',
+    labelNames: ['port'],
+    registers: [registry],
+  });
+  for (const port of ['public', 'admin']) shed.inc({ port }, 0);
+  return {
+    watch: (port, open) => void sources.set(port, open),
+    shed: (port) => shed.inc({ port }),
+  };
+}
+
+export interface ConnectionLog {
+  shed(port: Port, most: number): void;
+  /** Reports suppressed lines and stops the timer. */
+  close(): void;
+}
+
+/** Logs at most one closed connection per second and port, and the number of further ones. */
+export function createConnectionLog(log: Pick<Logger, 'warn'>): ConnectionLog {
+  const bounded = createBoundedLog({
+    perSecond: 1,
+    onSuppressed: (port, count) =>
+      log.warn({ event: 'connections-shed', port, count }, `${count} more connections closed`),
+  });
+  return {
+    shed(port, most) {
+      bounded.write(port, () =>
+        log.warn({ event: 'connection-shed', port, most }, `${most} connections are open: one was closed`),
+      );
+    },
+    close: bounded.close,
+  };
+}

@@ -1,0 +1,167 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { OmittedContext } from '../../domain/context.js';
+import type { LedgerLine } from '../../domain/delivery.js';
+import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
+import { ITEM_KINDS } from '../../domain/kinds.js';
+import { PROBLEM_CODES } from '../../domain/problem.js';
+import { type BoundedLabel, boundedLabel } from '../bounded-label.js';
+
+/** Deliveries and refusals. */
+export interface DeliveryMetrics {
+  /** Counts an authenticated delivery by its ledger line: deliveries, items, bytes, last use of the credential. */
+  delivered(line: LedgerLine): void;
+  /** How long each phase of a delivery took, in milliseconds. */
+  timed(phases: DeliveryPhases): void;
+  /** Counts a refusal; `reason` is a problem code, `source` a configured source or null. */
+  refused(reason: string, source: string | null): void;
+  /** Counts what `allowMode: report` would have refused. */
+  wouldRefuse(reason: string, source: string | null): void;
+  /** Counts values that were left out of a delivery's context. Names are those that the source admits. */
+  contextOmitted(omitted: OmittedContext, source: string | null): void;
+  /** `expires` of a configured credential, in milliseconds since the epoch. */
+  credentialExpires(source: string, credential: string, at: number): void;
+  /** The number of deliveries in flight, read at each scrape. */
+  watchInFlight(read: () => number): void;
+}
+
+interface DeliveryPhases {
+  /** From the request's head to the last byte of the body. */
+  readonly receive: number;
+  /** From the last byte until every artefact is durable. */
+  readonly store: number;
+  /** From there until the ledger holds the line and the answer can go out. */
+  readonly acknowledge: number;
+}
+
+const OUTCOMES = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined', 'refused', 'failed'];
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+
+export interface DeliveryMetricsOptions {
+  readonly sources: readonly string[];
+  readonly regions: readonly string[];
+}
+
+/** Every problem code, and the reason that is recorded when the sender has disconnected. */
+const REFUSAL_REASONS = [...PROBLEM_CODES, 'body-incomplete'];
+
+export function createDeliveryMetrics(registry: Registry, options: DeliveryMetricsOptions): DeliveryMetrics {
+  const metrics = defineMetrics(registry);
+  const sourceOf = boundedLabel(options.sources);
+  const regionOf = boundedLabel(options.regions);
+  const statusOf = boundedLabel(KNOWN_CALLBACK_STATUSES);
+  const outcomeOf = boundedLabel(OUTCOMES);
+  const reasonOf = boundedLabel(REFUSAL_REASONS);
+  const countItems = createItemCounter(metrics, boundedLabel(ITEM_KINDS));
+  let inFlight = () => 0;
+  new Gauge({
+    name: 'transcript_receiver_deliveries_in_flight',
+    help: 'Deliveries in flight',
+    registers: [registry],
+    collect() {
+      this.set(inFlight());
+    },
+  });
+
+  return {
+    delivered(line) {
+      const source = sourceOf(line.source);
+      const region = regionOf(line.region);
+      const status = statusOf(line.status);
+      metrics.deliveries.inc({ source, region, status, outcome: outcomeOf(line.outcome) });
+      metrics.bytes.inc({ source }, line.bytes);
+      countItems(line);
+      // Names of credentials come from the configuration: a request can only match one of them.
+      if (line.credential !== null && source !== 'other') {
+        metrics.lastUse.set({ source, credential: line.credential }, Date.parse(line.receivedAt) / 1000);
+      }
+    },
+    timed(phases) {
+      metrics.duration.observe({ phase: 'receive' }, phases.receive / 1000);
+      metrics.duration.observe({ phase: 'store' }, phases.store / 1000);
+      metrics.duration.observe({ phase: 'acknowledge' }, phases.acknowledge / 1000);
+    },
+    refused: (reason, source) => metrics.refusals.inc({ reason: reasonOf(reason), source: sourceOf(source) }),
+    wouldRefuse: (reason, source) =>
+      metrics.wouldRefuse.inc({ reason: reasonOf(reason), source: sourceOf(source) }),
+    contextOmitted(omitted, source) {
+      for (const [name, reason] of Object.entries(omitted)) {
+        metrics.contextOmitted.inc({ source: sourceOf(source), name, reason });
+      }
+    },
+    credentialExpires: (source, credential, at) => metrics.expiry.set({ source, credential }, at / 1000),
+    watchInFlight(read) {
+      inFlight = read;
+    },
+  };
+}
+
+type DeliveryMetricSet = ReturnType<typeof defineMetrics>;
+
+function createItemCounter(metrics: DeliveryMetricSet, kindOf: BoundedLabel) {
+  return (line: LedgerLine): void => {
+    for (const item of line.items) {
+      metrics.items.inc({ kind: kindOf(item.kind), outcome: item.outcome });
+    }
+  };
+}
+
+function defineMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    deliveries: new Counter({
+      name: 'transcript_receiver_deliveries_total',
+      help: 'Authenticated deliveries by source, region, callback status and outcome',
+      labelNames: ['source', 'region', 'status', 'outcome'],
+      registers,
+    }),
+    bytes: new Counter({
+      name: 'transcript_receiver_received_bytes_total',
+      help: 'Body bytes of authenticated deliveries as received on the wire',
+      labelNames: ['source'],
+      registers,
+    }),
+    items: new Counter({
+      name: 'transcript_receiver_items_total',
+      help: 'Delivered items by kind and outcome',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'transcript_receiver_delivery_duration_seconds',
+      help: 'Duration of a delivery by phase: receive, store, acknowledge',
+      labelNames: ['phase'],
+      buckets: SECONDS,
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'transcript_receiver_refusals_total',
+      help: 'Refused requests by reason and source',
+      labelNames: ['reason', 'source'],
+      registers,
+    }),
+    wouldRefuse: new Counter({
+      name: 'transcript_receiver_would_refuse_total',
+      help: 'Requests that allowMode report admitted and enforcement would have refused',
+      labelNames: ['reason', 'source'],
+      registers,
+    }),
+    contextOmitted: new Counter({
+      name: 'transcript_receiver_context_omitted_total',
+      help: 'Values left out of the context of a delivery by source, name and reason: malformed, repeated',
+      labelNames: ['source', 'name', 'reason'],
+      registers,
+    }),
+    lastUse: new Gauge({
+      name: 'transcript_receiver_credential_last_use_timestamp_seconds',
+      help: 'When a credential was last used on this replica',
+      labelNames: ['source', 'credential'],
+      registers,
+    }),
+    expiry: new Gauge({
+      name: 'transcript_receiver_credential_expiry_timestamp_seconds',
+      help: 'When a credential expires; absent for credentials that do not expire',
+      labelNames: ['source', 'credential'],
+      registers,
+    }),
+  };
+}

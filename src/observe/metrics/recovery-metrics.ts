@@ -1,0 +1,79 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { boundedLabel } from '../bounded-label.js';
+
+/** Results of reconcile. */
+export interface RecoveryMetrics {
+  /** Counts the jobs that a run checked, by outcome. */
+  jobs(outcome: string, region: string | null, count: number): void;
+  /** Records the end of a run; `oldestUnrecovered` is the creation time of the oldest job still missing, or null. */
+  finished(run: { ok: boolean; oldestUnrecovered: number | null }): void;
+}
+
+const OUTCOMES = ['matched', 'expired', 'recovered', 'conflict', 'pending', 'unrecoverable', 'failed'];
+
+export interface RecoveryMetricsOptions {
+  readonly regions: readonly string[];
+  readonly clock: () => number;
+}
+
+export function createRecoveryMetrics(registry: Registry, options: RecoveryMetricsOptions): RecoveryMetrics {
+  const { clock } = options;
+  const metrics = defineMetrics(registry);
+  const outcomeOf = boundedLabel(OUTCOMES);
+  const regionOf = boundedLabel(options.regions);
+  let oldest: number | null = null;
+  /** Whether a run of this process knows that no job is missing, or has found one. */
+  let isKnown = false;
+  new Gauge({
+    name: 'transcript_receiver_recovery_oldest_unrecovered_seconds',
+    help: 'Age of the oldest job whose results are missing and can still be fetched; 0 without such a job; absent until a run of this process knows',
+    registers: [registry],
+    collect() {
+      if (!isKnown) this.remove();
+      else this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);
+    },
+  });
+  // Present from the start: a run counts many jobs at once, and increase() does not see the first value of a series.
+  for (const region of options.regions) {
+    for (const outcome of OUTCOMES) metrics.jobs.inc({ outcome, region }, 0);
+  }
+  return {
+    jobs: (outcome, region, count) =>
+      metrics.jobs.inc({ outcome: outcomeOf(outcome), region: regionOf(region) }, count),
+    finished(run) {
+      oldest = run.oldestUnrecovered;
+      isKnown ||= run.ok || oldest !== null;
+      metrics.runs.inc({ result: run.ok ? 'ok' : 'failed' });
+      metrics.lastRun.set(clock() / 1000);
+      if (run.ok) metrics.lastSuccess.set(clock() / 1000);
+    },
+  };
+}
+
+function defineMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    jobs: new Counter({
+      name: 'transcript_receiver_recovery_jobs_total',
+      help: 'Jobs checked by reconcile, by outcome and region',
+      labelNames: ['outcome', 'region'],
+      registers,
+    }),
+    runs: new Counter({
+      name: 'transcript_receiver_recovery_runs_total',
+      help: 'Reconcile runs by result',
+      labelNames: ['result'],
+      registers,
+    }),
+    lastRun: new Gauge({
+      name: 'transcript_receiver_recovery_last_run_timestamp_seconds',
+      help: 'When the last reconcile run ended; 0 before the first',
+      registers,
+    }),
+    lastSuccess: new Gauge({
+      name: 'transcript_receiver_recovery_last_success_timestamp_seconds',
+      help: 'When the last reconcile run without failures ended; 0 before the first',
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,104 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { StoreCallResult } from '../../store/probe/measure-store.js';
+import { boundedLabel } from '../bounded-label.js';
+
+/** Store calls of this replica, and its byte budget. */
+export interface StoreMetrics {
+  /** Counts one store call; `durationMs` includes the store's own retries. */
+  called(operation: string, result: StoreCallResult, durationMs: number): void;
+  /** `read` returns the state of the byte budget, at each scrape. */
+  watchBudget(read: () => BudgetState): void;
+  sweptStaleUploads(count: number): void;
+}
+
+/** `exists` is a conditional write that found something; `absent` a read that found nothing. */
+
+interface BudgetState {
+  readonly size: number;
+  readonly used: number;
+  readonly waiters: number;
+}
+
+const OPERATIONS = [
+  'create',
+  'replace',
+  'startUpload',
+  'writePart',
+  'complete',
+  'abort',
+  'head',
+  'read',
+  'list',
+  'folders',
+  'delete',
+  'purge',
+  'traces',
+  'abortUploads',
+  'sweepUploads',
+  'older',
+  'expire',
+  'removeEmpty',
+];
+const RESULTS = ['ok', 'exists', 'absent', 'error', 'timeout'];
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export function createStoreMetrics(registry: Registry): StoreMetrics {
+  const registers = [registry];
+  const operationOf = boundedLabel(OPERATIONS);
+  const resultOf = boundedLabel(RESULTS);
+  const calls = new Counter({
+    name: 'transcript_receiver_store_calls_total',
+    help: 'Store calls by operation and result',
+    labelNames: ['operation', 'result'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'transcript_receiver_store_call_duration_seconds',
+    help: 'Duration of store calls by operation, retries included',
+    labelNames: ['operation'],
+    buckets: SECONDS,
+    registers,
+  });
+  const stale = new Counter({
+    name: 'transcript_receiver_stale_uploads_swept_total',
+    help: 'Abandoned multipart uploads that the sweep aborted',
+    registers,
+  });
+  return {
+    called(operation, result, durationMs) {
+      const name = operationOf(operation);
+      calls.inc({ operation: name, result: resultOf(result) });
+      duration.observe({ operation: name }, durationMs / 1000);
+    },
+    watchBudget: defineBudget(registry),
+    sweptStaleUploads: (count) => stale.inc(count),
+  };
+}
+
+function defineBudget(registry: Registry): (read: () => BudgetState) => void {
+  let state: () => BudgetState = () => ({ size: 0, used: 0, waiters: 0 });
+  function gauge(name: string, help: string, read: (state: BudgetState) => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read(state()));
+      },
+    });
+  }
+  gauge(
+    'transcript_receiver_memory_budget_bytes',
+    'Size of the byte budget for body buffers',
+    (now) => now.size,
+  );
+  gauge('transcript_receiver_memory_budget_used_bytes', 'Bytes of the budget in use', (now) => now.used);
+  gauge(
+    'transcript_receiver_memory_budget_waiters',
+    'Deliveries that wait for memory from the budget',
+    (now) => now.waiters,
+  );
+  return (read) => {
+    state = read;
+  };
+}

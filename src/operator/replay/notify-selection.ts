@@ -1,0 +1,105 @@
+import { Problem } from '../../domain/problem.js';
+import { areInScope } from '../../domain/rights.js';
+import type { JobEvent } from '../../events/receiver-event.js';
+import { isWanted, jobEventOf } from '../../subscribers/job-event.js';
+import { formatNotifyItem, type NotifyParts } from './notify-item.js';
+import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
+
+/** Each page lists all of them. */
+const DEAD_AT_ONCE = 1000;
+
+/**
+ * Selects events of one subscriber: with `dead` those that ended without being sent, otherwise those of ledger lines.
+ * Only events that the subscriber asks for are selected.
+ *
+ * @param limit the search ends once more are found
+ */
+export async function selectEvents(
+  parts: NotifyParts,
+  selector: ReplaySelector,
+  limit: number,
+): Promise<ReplaySelection> {
+  const { subscriber } = selector;
+  const names = [...parts.subscribers].flatMap(([name, { sources }]) =>
+    areInScope(scopeOf(selector), sources) ? [name] : [],
+  );
+  const known = names.length === 0 ? 'none is configured' : `known are ${names.join(', ')}`;
+  if (subscriber === undefined) throw new Problem('request-invalid', `Name the subscriber: ${known}.`);
+  if (!names.includes(subscriber)) {
+    const name = JSON.stringify(subscriber.slice(0, 64));
+    throw new Problem('request-invalid', `subscriber: ${name} is not known; ${known}.`);
+  }
+  const found = new Map<string, JobEvent>();
+  const events = selector.dead
+    ? deadEvents(parts, subscriber, selector)
+    : ledgerEvents(parts, subscriber, selector);
+  for await (const event of events) {
+    const receivedAt = selector.dead ? 'dead' : event.time;
+    const { id: eventId, data } = event;
+    found.set(formatNotifyItem({ subscriber, receivedAt, eventId, jobId: data.jobId }), event);
+    if (found.size > limit) break;
+  }
+  const selected = [...found].reverse();
+  return {
+    // The oldest first, as they were sent the first time.
+    items: selected.map(([item]) => item),
+    jobs: [...new Set(selected.map(([, { data }]) => data.jobId))],
+    bytes: selected.reduce((sum, [, event]) => sum + Buffer.byteLength(JSON.stringify(event)), 0),
+  };
+}
+
+/** Newest first. */
+async function* ledgerEvents(
+  { subscribers, view, store }: NotifyParts,
+  subscriber: string,
+  selector: ReplaySelector,
+): AsyncGenerator<JobEvent> {
+  const { jobs, since, until, source, region, status, outcome } = selector;
+  const filters = { since, until, source, region, status, outcome };
+  const filter = subscribers.get(subscriber);
+  if (jobs === undefined && Object.values(filters).every((value) => value === undefined)) {
+    throw new Problem('request-invalid', 'A replay of events needs dead, jobs or at least one filter.');
+  }
+  const named = jobs === undefined ? null : new Set(jobs);
+  // The ledger finds one job without reading all lines of the time.
+  const job = jobs?.length === 1 ? jobs[0] : undefined;
+  for await (const lines of view.lines({ ...filters, job, scope: scopeOf(selector) })) {
+    for (const line of lines) {
+      if (named !== null && !(line.jobId !== null && named.has(line.jobId))) continue;
+      const event = jobEventOf(line, store.location);
+      if (event !== null && filter !== undefined && isWanted(event, filter)) yield event;
+    }
+  }
+}
+
+/** Newest first. */
+async function* deadEvents(
+  { outbox }: NotifyParts,
+  subscriber: string,
+  selector: ReplaySelector,
+): AsyncGenerator<JobEvent> {
+  let cursor: string | undefined;
+  do {
+    const page = await outbox.deadEvents(subscriber, {
+      limit: DEAD_AT_ONCE,
+      cursor,
+      scope: scopeOf(selector),
+    });
+    for (const { event } of page.deadEvents) if (selects(selector, event)) yield event;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+function selects(selector: ReplaySelector, { time, data }: JobEvent): boolean {
+  const { jobs, since, until, source, region, status, outcome } = selector;
+  const at = Date.parse(time);
+  return (
+    (jobs === undefined || jobs.includes(data.jobId)) &&
+    (since === undefined || at >= Date.parse(since)) &&
+    (until === undefined || at < Date.parse(until)) &&
+    (source === undefined || data.source === source) &&
+    (region === undefined || data.region === region) &&
+    (status === undefined || data.status === status) &&
+    (outcome === undefined || data.outcome === outcome)
+  );
+}

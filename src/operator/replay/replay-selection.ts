@@ -1,0 +1,142 @@
+import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { Problem } from '../../domain/problem.js';
+import { isInScope } from '../../domain/rights.js';
+import { instantOf } from '../../ledger/read/delivery-query.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import { failuresOf, jobsOf } from '../failures-by-cause.js';
+import type { NotifyParts } from './notify-item.js';
+import { selectEvents } from './notify-selection.js';
+import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
+import type { ReplayStore } from './replay-store.js';
+
+export interface SelectionParts {
+  readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
+  readonly view: Pick<LedgerView, 'lines' | 'openFailures'>;
+  readonly quarantine: Pick<QuarantineStore, 'entries' | 'request'>;
+  readonly notify: NotifyParts;
+}
+
+const MAX_REPLAY_ITEMS = 100_000;
+const READS_AT_ONCE = 16;
+
+/** Throws `request-invalid` for contradicting filters, for a refetch of everything, and for too many items. */
+export async function selectItems(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  const { since, until } = selector;
+  if (since !== undefined && until !== undefined && Date.parse(since) >= Date.parse(until)) {
+    throw new Problem('request-invalid', 'since must lie before until.');
+  }
+  if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
+  const selection = await selectByKind(parts, selector);
+  if (selection.items.length <= MAX_REPLAY_ITEMS) return selection;
+  throw new Problem('request-invalid', `More than ${MAX_REPLAY_ITEMS} are selected: narrow it down.`);
+}
+
+async function selectByKind(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  if (selector.kind === 'notify') return selectEvents(parts.notify, selector, MAX_REPLAY_ITEMS);
+  if (selector.subscriber !== undefined || selector.dead !== undefined) {
+    throw new Problem('request-invalid', 'subscriber and dead belong to replays of the kind notify.');
+  }
+  if (selector.cause !== undefined) return selectFailing(parts, selector, selector.cause);
+  return selector.kind === 'refetch' ? selectJobs(parts, selector) : selectBodies(parts, selector);
+}
+
+/** The items that failed in an earlier replay. Throws `request-invalid` for an unknown one, and for other filters beside it. */
+async function selectFailed(
+  { replays }: SelectionParts,
+  { kind, failedOf: _failedOf, sources: _sources, ...filters }: ReplaySelector,
+  id: string,
+): Promise<ReplaySelection> {
+  if (Object.values(filters).some((value) => value !== undefined)) {
+    throw new Problem('request-invalid', 'failedOf selects by itself: leave the other filters out.');
+  }
+  const earlier = await replays.read(id);
+  if (earlier === null) throw new Problem('request-invalid', 'failedOf names no replay.');
+  if (earlier.state.selector.kind !== kind) {
+    throw new Problem('request-invalid', `That replay was a ${earlier.state.selector.kind}.`);
+  }
+  const failures = await replays.failures(id);
+  const jobs = new Set(failures.map(({ jobId }) => jobId));
+  return { items: failures.map(({ item }) => item), jobs: [...jobs], bytes: 0 };
+}
+
+/** The jobs that fail for a cause now. Throws `request-invalid` for filters that open failures do not have. */
+async function selectFailing(
+  { view }: SelectionParts,
+  selector: ReplaySelector,
+  cause: string,
+): Promise<ReplaySelection> {
+  const { kind, jobs: named, since, until, status, source, region, outcome } = selector;
+  if (kind !== 'refetch' || named !== undefined || until !== undefined || status !== undefined)
+    throw new Problem(
+      'request-invalid',
+      'cause selects failing jobs to refetch: leave jobs, until and status out.',
+    );
+  const filters = { cause, source, region, outcome, scope: scopeOf(selector) };
+  const failures = await failuresOf(view, { ...filters, since: instantOf('since', since) });
+  const jobs = jobsOf(failures);
+  return { items: jobs, jobs, bytes: failures.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */
+async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  const { kind: _kind, failedOf: _failedOf, jobs, sources, ...filters } = selector;
+  // A client that may see some sources cannot know that a job of which nothing was received belongs to them.
+  const filtered = sources !== undefined || Object.values(filters).some((value) => value !== undefined);
+  if (jobs === undefined && !filtered) {
+    throw new Problem('request-invalid', 'A refetch needs jobs or at least one filter.');
+  }
+  const named = jobs === undefined ? null : new Set(jobs);
+  const bytes = new Map<string, number>(filtered ? [] : [...(named ?? [])].map((job) => [job, 0]));
+  for await (const lines of view.lines({ ...filters, scope: scopeOf(selector) })) {
+    for (const { jobId, bytes: size } of lines) {
+      if (jobId === null || (named !== null && !named.has(jobId))) continue;
+      bytes.set(jobId, Math.max(bytes.get(jobId) ?? 0, Number(size) || 0));
+    }
+    if (bytes.size > MAX_REPLAY_ITEMS) break;
+  }
+  const items = [...bytes.keys()];
+  return { items, jobs: items, bytes: [...bytes.values()].reduce((sum, size) => sum + size, 0) };
+}
+
+async function selectBodies(
+  { quarantine }: SelectionParts,
+  selector: ReplaySelector,
+): Promise<ReplaySelection> {
+  const named = selector.jobs === undefined ? null : new Set(selector.jobs);
+  const jobs = new Set<string>();
+  const items: string[] = [];
+  let bytes = 0;
+  const waiting = (await quarantine.entries()).filter(({ state }) => state === 'waiting').reverse();
+  for (let index = 0; index < waiting.length; index += READS_AT_ONCE) {
+    const group = waiting.slice(index, index + READS_AT_ONCE);
+    const requests = await Promise.all(group.map(({ id }) => quarantine.request(id)));
+    for (const [place, request] of requests.entries()) {
+      const entry = group[place];
+      if (request === null || entry === undefined || !selects(selector, named, request)) continue;
+      items.push(entry.id);
+      jobs.add(request.jobId);
+      bytes += entry.bytes;
+    }
+    if (items.length > MAX_REPLAY_ITEMS) break;
+  }
+  return { items, bytes, jobs: [...jobs] };
+}
+
+function selects(
+  selector: ReplaySelector,
+  named: ReadonlySet<string> | null,
+  body: { jobId: string; receivedAt: string; source: string; region: string | null; status: string },
+): boolean {
+  const { since, until, source, region, status, outcome } = selector;
+  const time = Date.parse(body.receivedAt);
+  return (
+    (named === null || named.has(body.jobId)) &&
+    (since === undefined || time >= Date.parse(since)) &&
+    (until === undefined || time < Date.parse(until)) &&
+    (source === undefined || body.source === source) &&
+    (region === undefined || body.region === region) &&
+    (status === undefined || body.status === status) &&
+    (outcome === undefined || outcome === 'quarantined') &&
+    isInScope(scopeOf(selector), body.source)
+  );
+}

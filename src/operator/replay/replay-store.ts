@@ -1,0 +1,122 @@
+import { REPLAYS_FOLDER, replayKey } from '../../archive/layout.js';
+import type { AuditInfo } from '../../ledger/ledger-line.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
+import { createClaim } from '../../store/take-over.js';
+import { isUlid } from '../../text/id-cursor.js';
+import { isReplayState, type ReplayFailure, type ReplayState } from './replay-state.js';
+
+/** A replay as the store holds it. */
+interface StoredReplay {
+  readonly state: ReplayState;
+  readonly cancelled: boolean;
+}
+
+/**
+ * The replays of all replicas: the state in `replays/<id>.json`; in `replays/<id>/` the items, one object per claim, the
+ * failures in batches, and the mark of a cancellation.
+ */
+export interface ReplayStore {
+  /** Writes the items before the state, so that a state is never without its items. */
+  create(state: ReplayState, items: readonly string[]): Promise<void>;
+  read(id: string): Promise<StoredReplay | null>;
+  items(id: string): Promise<readonly string[]>;
+  /** Only for the replica that holds the latest claim. */
+  save(state: ReplayState): Promise<void>;
+  /** Creates the claim; false when another replica did. */
+  claim(id: string, claim: number, owner: string): Promise<boolean>;
+  /** Whether a later claim than this one was made. */
+  isSuperseded(id: string, claim: number): Promise<boolean>;
+  cancel(id: string, audit: AuditInfo): Promise<void>;
+  isCancelled(id: string): Promise<boolean>;
+  /** Keeps results beside the state, as a numbered batch of a claim. */
+  addFailures(id: string, claim: number, batch: number, entries: readonly ReplayFailure[]): Promise<void>;
+  /** The items that failed and have not succeeded since, each once, in the order of the last attempt. */
+  failures(id: string): Promise<readonly ReplayFailure[]>;
+  /** Ids, newest first. */
+  list(): Promise<string[]>;
+}
+
+export function createReplayStore(store: ObjectStore): ReplayStore {
+  const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
+  const claimKey = (id: string, claim: number) => beside(id, `claim-${padded(claim)}`);
+  const put = (key: string, value: unknown) => store.create(key, jsonOf(value), DOCUMENT_HEADERS);
+
+  let known: { readonly id: string; readonly batches: Map<string, readonly ReplayFailure[]> } = {
+    id: '',
+    batches: new Map(),
+  };
+  const entriesOf = async (key: string) =>
+    ((await readDocument(store, key))?.entries ?? []) as readonly ReplayFailure[];
+
+  return {
+    async create(state, items) {
+      await put(beside(state.replayId, 'items'), { items });
+      await put(claimKey(state.replayId, state.claim), { owner: state.owner });
+      await put(replayKey(state.replayId), state);
+    },
+    async read(id) {
+      if (!isUlid(id)) return null;
+      const [state, cancelled] = await Promise.all([
+        readDocument(store, replayKey(id)),
+        store.head(beside(id, 'cancelled')),
+      ]);
+      if (state === null || !isReplayState(state, id)) return null;
+      return { state: state as unknown as ReplayState, cancelled: cancelled !== null };
+    },
+    async items(id) {
+      const document = await readDocument(store, beside(id, 'items'));
+      if (!Array.isArray(document?.items)) throw new StoreError('read', `the items of replay ${id} are gone`);
+      return document.items as string[];
+    },
+    save: async (state) => store.replace(replayKey(state.replayId), jsonOf(state), DOCUMENT_HEADERS),
+    claim: (id, claim, owner) => createClaim(store, claimKey(id, claim), owner),
+    isSuperseded: async (id, claim) => (await store.head(claimKey(id, claim + 1))) !== null,
+    async cancel(id, audit) {
+      await put(beside(id, 'cancelled'), { ...audit, at: new Date().toISOString() });
+    },
+    isCancelled: async (id) => (await store.head(beside(id, 'cancelled'))) !== null,
+    async addFailures(id, claim, batch, entries) {
+      await store.replace(
+        beside(id, `failed-${padded(claim)}-${padded(batch)}`),
+        jsonOf({ entries }),
+        DOCUMENT_HEADERS,
+      );
+    },
+    async failures(id) {
+      if (!isUlid(id)) return [];
+      const keys: string[] = [];
+      for await (const { key } of store.list(`${REPLAYS_FOLDER}${id}/failed-`)) keys.push(key);
+      const last = new Map<string, ReplayFailure>();
+      // A batch never changes, and the dashboard polls the same replay.
+      if (known.id !== id) known = { id, batches: new Map() };
+      const { batches } = known;
+      for (const key of keys) {
+        const entries = batches.get(key) ?? (await entriesOf(key));
+        batches.set(key, entries);
+        for (const entry of entries) {
+          last.delete(entry.item);
+          last.set(entry.item, entry);
+        }
+      }
+      return [...last.values()].filter(({ failed }) => failed);
+    },
+    async list() {
+      const ids: string[] = [];
+      for await (const { key } of store.list(REPLAYS_FOLDER)) {
+        const [, id = ''] = /^replays\/([^/]+)\.json$/.exec(key) ?? [];
+        if (isUlid(id)) ids.push(id);
+      }
+      return ids.reverse();
+    },
+  };
+}
+
+/** As a name that sorts by number. */
+function padded(number: number): string {
+  return String(number).padStart(6, '0');
+}
+
+function jsonOf(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

@@ -1,0 +1,21 @@
+import type { RequestBody } from '../http/request-body.js';
+import type { RequestHeaders } from './request-headers.js';
+
+/** A callback without its transport: everything but the body, which is read only after `openBody`. */
+export interface CallbackRequest {
+  readonly sourceName: string;
+  readonly method: string;
+  /** Address of the socket's peer; undefined once it is closed. */
+  readonly peer: string | undefined;
+  readonly headers: RequestHeaders;
+  /** Query string without its `?`. */
+  readonly rawQuery: string;
+  /** Size of the body in bytes by its Content-Length; null when it is chunked or has none. */
+  readonly declaredLength: number | null;
+  /** False when nothing says where the body ends: HTTP/1.0 without a length. */
+  readonly isDelimited: boolean;
+  /** Whether its connection has closed; a sender that hung up behind unread data is not noticed. */
+  readonly isGone: () => boolean;
+  /** Starts reading; at most `maxBytes` are accepted on the wire. Must be called at most once. */
+  readonly openBody: (maxBytes: number) => RequestBody;
+}

@@ -1,0 +1,218 @@
+import type { ArtefactContext } from '../archive/artefact-headers.js';
+import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
+import type { UndecodableError } from '../content/decode-error.js';
+import { recordedType } from '../content/media-type.js';
+import type { PartShape } from '../content/part-shape.js';
+import {
+  type Acknowledgement,
+  type DeliveryOutcome,
+  type DeliveryShape,
+  type LedgerLine,
+  type LedgerOutcome,
+  outcomeOf,
+} from '../domain/delivery.js';
+import type { StoredItem } from '../domain/item.js';
+import type { ReasonCode } from '../domain/reasons.js';
+import { readTraceparent } from '../domain/traceparent.js';
+import type { RequestBody } from '../http/request-body.js';
+import { ledgerLine, newDeliveryId } from '../ledger/ledger-line.js';
+import { type CallbackQuery, storableQuery } from './access/callback-query.js';
+import type { Sender } from './access/sender.js';
+import type { CallbackRequest } from './callback-request.js';
+import { bodyEncodings, header, storableHeaders } from './request-headers.js';
+
+/** Milliseconds spent on receiving and decoding the body, on storing it, and on the ledger. */
+export interface PhaseDurations {
+  readonly receive: number;
+  readonly store: number;
+  readonly acknowledge: number;
+}
+
+/**
+ * An authenticated callback while it is being received: who sent it, what it turned out to hold, and how long each phase
+ * took. Makes every record of it, so that archive, quarantine, ledger and sender are given the same facts.
+ */
+export class Delivery {
+  readonly request: CallbackRequest;
+  readonly sender: Sender;
+  readonly id: string;
+  /** ISO 8601. */
+  readonly receivedAt: string;
+  readonly #traceparent: string | null;
+  readonly #startedAt = performance.now();
+  #decodedAt = this.#startedAt;
+  #storedAt = this.#startedAt;
+  #query: CallbackQuery | null = null;
+  #body: RequestBody | null = null;
+  #parts: readonly PartShape[] | undefined;
+  #outcome: DeliveryOutcome = 'noted';
+  #reason: ReasonCode | null = null;
+  #items: readonly StoredItem[] = [];
+
+  constructor(request: CallbackRequest, sender: Sender) {
+    const now = Date.now();
+    this.request = request;
+    this.sender = sender;
+    this.id = newDeliveryId(now);
+    this.receivedAt = new Date(now).toISOString();
+    this.#traceparent = readTraceparent(request.headers.traceparent);
+  }
+
+  /** @throws before `identified` */
+  get query(): CallbackQuery {
+    if (this.#query === null) throw new Error('the delivery is not identified yet');
+    return this.#query;
+  }
+
+  identified(query: CallbackQuery): void {
+    this.#query = query;
+  }
+
+  /** Starts reading the body. */
+  openBody(): RequestBody {
+    this.#body = this.request.openBody(this.sender.source.maxBytes);
+    return this.#body;
+  }
+
+  /** @param parts of a form */
+  decoded(parts: readonly PartShape[] | undefined): void {
+    this.#parts = parts;
+    this.#decodedAt = performance.now();
+  }
+
+  /** The items are durable. */
+  stored(items: readonly StoredItem[]): void {
+    this.#items = items;
+    this.#outcome = outcomeOf(items);
+    this.#storedAt = performance.now();
+  }
+
+  /** The raw body is durable. */
+  quarantined(reason: ReasonCode): void {
+    this.#reason = reason;
+    this.#outcome = 'quarantined';
+    this.#storedAt = performance.now();
+  }
+
+  /** Its job is erased: nothing of it is stored. */
+  erased(): void {
+    this.#reason = 'erased';
+    this.#outcome = 'noted';
+    this.#storedAt = performance.now();
+  }
+
+  /** Where the artefacts go, and what their metadata says. */
+  artefactContext(): ArtefactContext {
+    const { source, region } = this.sender;
+    const { jobId, status, context } = this.query;
+    return {
+      deliveryId: this.id,
+      jobId,
+      status,
+      source: source.name,
+      region,
+      origin: 'callback',
+      receivedAt: this.receivedAt,
+      context,
+      traceparent: this.#traceparent,
+      keyPrefix: source.keyPrefix,
+    };
+  }
+
+  quarantineRecord({ reason, message }: UndecodableError): QuarantineRecord {
+    const { source, region, clientIp } = this.sender;
+    const { jobId, status } = this.query;
+    return {
+      deliveryId: this.id,
+      receivedAt: this.receivedAt,
+      source: source.name,
+      region,
+      clientIp,
+      method: this.request.method,
+      jobId,
+      status,
+      query: storableQuery(this.query),
+      headers: storableHeaders(this.request.headers, source.credentialHeaders),
+      reason,
+      detail: message,
+    };
+  }
+
+  /** The line of a delivery that was accepted. */
+  ledgerLine(): LedgerLine {
+    return this.#line(this.#outcome, this.#reason, this.#items);
+  }
+
+  refusalLine(reason: ReasonCode): LedgerLine {
+    return this.#line('refused', reason, []);
+  }
+
+  acknowledgement(): Acknowledgement {
+    const { jobId, status } = this.query;
+    const answer = { deliveryId: this.id, jobId, status, outcome: this.#outcome, items: this.#items };
+    return this.#outcome === 'quarantined' && this.#reason !== null
+      ? { ...answer, reason: this.#reason }
+      : answer;
+  }
+
+  /** To be called when the ledger line is durable. */
+  phases(): PhaseDurations {
+    return {
+      receive: this.#decodedAt - this.#startedAt,
+      store: this.#storedAt - this.#decodedAt,
+      acknowledge: performance.now() - this.#storedAt,
+    };
+  }
+
+  #line(outcome: LedgerOutcome, reason: ReasonCode | null, items: readonly StoredItem[]): LedgerLine {
+    const { source, region, clientIp, credential, wouldRefuse } = this.sender;
+    return ledgerLine({
+      deliveryId: this.id,
+      receivedAt: this.receivedAt,
+      origin: 'callback',
+      source: source.name,
+      region,
+      clientIp,
+      method: this.request.method,
+      jobId: this.#query?.jobId ?? null,
+      status: this.#query?.status ?? null,
+      credential,
+      outcome,
+      reason,
+      items,
+      bytes: this.#body?.bytes ?? 0,
+      durationMs: Math.round(performance.now() - this.#startedAt),
+      shape: shapeOf(this.request, this.#parts),
+      actor: null,
+      wouldRefuse,
+      context: this.#query?.context ?? null,
+      contextOmitted: this.#query?.contextOmitted ?? null,
+      traceparent: this.#traceparent,
+      expired: null,
+    });
+  }
+}
+
+/** Codings that a sender may name; the ledger records any other as `other`. */
+const CODINGS = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'compress', 'x-compress', 'identity']);
+
+/**
+ * The wire format of a callback, without what its sender may write at will, such as a file name as a parameter of the type: erasing
+ * the job leaves its ledger lines.
+ */
+function shapeOf({ headers, declaredLength }: CallbackRequest, parts?: readonly PartShape[]): DeliveryShape {
+  const type = header(headers, 'content-type');
+  const contentType = type === null ? null : recordedType(type);
+  const codings = bodyEncodings(headers)
+    ?.split(',', 8)
+    .map((coding) => coding.trim().toLowerCase())
+    .map((coding) => (CODINGS.has(coding) ? coding : 'other'));
+  const contentEncoding = codings?.join(', ');
+  const sized = declaredLength === null || declaredLength === 0 ? 'none' : 'sized';
+  return {
+    contentType,
+    framing: headers['transfer-encoding'] === undefined ? sized : 'chunked',
+    ...(contentEncoding === undefined ? undefined : { contentEncoding }),
+    ...(parts === undefined ? undefined : { parts }),
+  };
+}

@@ -1,0 +1,63 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Express } from 'express';
+import { withCheckedHead } from '../http/checked-head.js';
+import { expressMessages } from '../http/express-messages.js';
+import { headersCheckInterval } from '../http/headers-check-interval.js';
+import { type OnProxyProtocol, rejectConnect, rejectMalformedRequests } from '../http/malformed-requests.js';
+import { deferContinue } from './router.js';
+
+export interface PublicServerOptions {
+  /** Milliseconds; must exceed the idle time-out of every load balancer in front, which else responds 502 now and then. */
+  readonly keepAliveTimeout: number;
+  readonly headersTimeout: number;
+  readonly maxHeaderBytes: number;
+  readonly onProxyProtocol?: OnProxyProtocol;
+}
+
+/**
+ * The HTTP server of the public port. Node's total time-out for a request is off, because an upload of many gigabytes may
+ * take hours; the body reader enforces idle time-out, minimum rate and total time instead.
+ */
+export function createPublicServer(app: Express, options: PublicServerOptions): Server {
+  const server = createServer(
+    {
+      ...expressMessages(app),
+      requestTimeout: 0,
+      headersTimeout: options.headersTimeout,
+      connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
+      // Checked by `withCheckedHead`, to respond with a problem document instead of Node's bare status line.
+      requireHostHeader: false,
+      keepAliveTimeout: options.keepAliveTimeout,
+      maxHeaderSize: options.maxHeaderBytes,
+      noDelay: true,
+    },
+    withoutUpgrade(app),
+  );
+  server.on('checkContinue', withoutUpgrade(deferContinue(app)));
+  // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
+  server.on('checkExpectation', withoutUpgrade(app));
+  rejectMalformedRequests(server, options.onProxyProtocol ?? (() => {}));
+  rejectConnect(server);
+  return allowHalfClosed(server);
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Ignores a request to upgrade, and checks the head. */
+function withoutUpgrade(listener: Listener): Listener {
+  const checked = withCheckedHead(listener);
+  return (request, response) => {
+    // Node drops what follows such a request in the same segment. Closing shows the sender that it was not read.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    checked(request, response);
+  };
+}
+
+/**
+ * A client may close its side of the connection after a complete request and still read the response (RFC 9112, 9.6).
+ * Node closes such connections unless this property is set, which every release has and no type declares. A body that was
+ * incomplete by then is a parser error in any case.
+ */
+function allowHalfClosed(server: Server): Server {
+  return Object.assign(server, { httpAllowHalfOpen: true });
+}

@@ -1,0 +1,206 @@
+import type { Archive } from '../archive/archive.js';
+import type { Erasures } from '../archive/erasure/erasures.js';
+import type { Quarantine } from '../archive/quarantine/quarantine.js';
+import { UndecodableError } from '../content/decode-error.js';
+import type { Acknowledgement, LedgerLine } from '../domain/delivery.js';
+import { Problem } from '../domain/problem.js';
+import type { Ledger } from '../ledger/write/ledger.js';
+import { waitAtMost } from '../time/deadline.js';
+import { parseCallbackQuery } from './access/callback-query.js';
+import { authenticateSender, type Sender, type UnauthenticatedCaller } from './access/sender.js';
+import type { Source } from './access/sources.js';
+import type { Admission } from './admission.js';
+import type { CallbackRequest } from './callback-request.js';
+import { decodeBody } from './decode/decode-body.js';
+import { Delivery, type PhaseDurations } from './delivery.js';
+import type { Slot } from './delivery-slots.js';
+import { RawBodyCopy } from './raw-body-copy.js';
+import { asRefusal, type DeliveryRefusal } from './refusal.js';
+import { bodyEncodings, header } from './request-headers.js';
+
+/*
+ * How a callback is received: source -> address -> credential -> query -> length -> room -> erased? -> decode -> archive
+ * -> ledger -> acknowledge. No byte of the body is read before there is room for it, and nothing is acknowledged before artefacts
+ * and ledger line are durable.
+ */
+
+export interface ReceiverParts {
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly admission: Admission;
+  readonly archive: Archive;
+  readonly quarantine: Quarantine;
+  readonly erasures: Erasures;
+  readonly ledger: Ledger;
+  readonly limits: { readonly quarantineBytes: number };
+  readonly observer: ReceiverObserver;
+}
+
+/** What operators learn of deliveries. Its methods must not throw. */
+export interface ReceiverObserver {
+  delivered(line: LedgerLine, phases: PhaseDurations): void;
+  /** An authenticated delivery was refused; `problem` is null when its sender has gone. */
+  refused(line: LedgerLine, problem: Problem | null): void;
+  unauthenticated(caller: UnauthenticatedCaller, request: CallbackRequest): void;
+  /** The ledger line of a refusal could not be written; the refusal stands all the same. */
+  refusalUnrecorded(line: LedgerLine, error: unknown): void;
+}
+
+export interface Receiver {
+  /**
+   * Resolves when everything the callback brought is durable. Otherwise rejects with a `Problem` to respond with, or with
+   * `BodyAbortedError` when the sender has gone.
+   */
+  receive(request: CallbackRequest): Promise<Acknowledgement>;
+}
+
+/** Milliseconds that a sender waits for the first byte of memory. */
+const MEMORY_WAIT = 10_000;
+
+/** Milliseconds that a response waits for uploads to be aborted, which goes on behind it. */
+const CLEAN_UP_WAIT = 2000;
+
+/** Milliseconds that a response waits for the ledger line of a refusal. */
+const LINE_WAIT = 1000;
+
+export function createReceiver(parts: ReceiverParts): Receiver {
+  const { sources, admission, archive, quarantine, erasures, ledger, limits, observer } = parts;
+
+  async function receive(request: CallbackRequest): Promise<Acknowledgement> {
+    const delivery = new Delivery(request, authenticate(request));
+    let slot: Slot | null = null;
+    try {
+      delivery.identified(parseCallbackQuery(request.rawQuery, delivery.sender.source.context));
+      rejectBadLength(delivery);
+      slot = await admission.enter(request);
+      if (await erasures.has(delivery.query.jobId)) await discardBody(delivery, slot);
+      else await store(delivery, slot);
+      const line = delivery.ledgerLine();
+      await ledger.append(line);
+      observer.delivered(line, delivery.phases());
+      return delivery.acknowledgement();
+    } catch (error) {
+      const refusal = asRefusal(error);
+      await recordRefusal(delivery, refusal);
+      throw refusal;
+    } finally {
+      slot?.leave();
+    }
+  }
+
+  /** Of an erased job nothing is stored, so that its body need not even be decoded. */
+  async function discardBody(delivery: Delivery, slot: Slot): Promise<void> {
+    slot.body = delivery.openBody();
+    for await (const _chunk of slot.body);
+    delivery.erased();
+  }
+
+  /** A complete body that cannot be decoded goes to quarantine. */
+  async function store(delivery: Delivery, slot: Slot): Promise<void> {
+    const { request, sender } = delivery;
+    const { declaredLength } = request;
+    const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
+    const context = delivery.artefactContext();
+    const staged = archive.begin(context, reception);
+    const rawCopy = new RawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
+    staged.setDiscardable(rawCopy);
+    const body = delivery.openBody();
+    slot.body = body;
+    // A delivery whose sender is gone or refused leaves the queue for memory at once, and returns what it holds.
+    body.onFailure(() => void staged.discard());
+    staged.onRefused((problem) => body.fail(problem));
+    try {
+      const limit = { maxBytes: sender.source.maxBytes };
+      const keep = (chunk: Buffer): void => rawCopy.keep(chunk);
+      const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, keep);
+      delivery.decoded(parts);
+      rawCopy.release();
+      const items = await staged.commit(erasures.has);
+      if (items === null) delivery.erased();
+      else delivery.stored(items);
+    } catch (error) {
+      if (body.failure !== null) throw body.failure;
+      if (!(error instanceof UndecodableError)) throw error;
+      delivery.decoded(undefined);
+      if (await quarantineBody(delivery, rawCopy, error)) delivery.quarantined(error.reason);
+      else delivery.erased();
+    } finally {
+      rawCopy.release();
+      if (!staged.settled) await waitAtMost(CLEAN_UP_WAIT, staged.discard());
+    }
+  }
+
+  function authenticate(request: CallbackRequest): Sender {
+    const caller = authenticateSender(sources, request);
+    if (!('problem' in caller)) return caller;
+    observer.unauthenticated(caller, request);
+    throw caller.problem;
+  }
+
+  /** Resolves to false when the job was erased meanwhile. */
+  async function quarantineBody(
+    delivery: Delivery,
+    rawCopy: RawBodyCopy,
+    fault: UndecodableError,
+  ): Promise<boolean> {
+    const body = rawCopy.hold();
+    if (body === 'no-memory') {
+      throw new Problem('overloaded', 'No memory is free to quarantine this body; send it again.');
+    }
+    if (body === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
+    try {
+      const record = delivery.quarantineRecord(fault);
+      return await erasures.keep(record, () => quarantine.keep(record, body.bytes));
+    } finally {
+      body.release();
+    }
+  }
+
+  /**
+   * Writes the ledger line of a refusal. The response waits a moment for it when the sender was at fault. When we are, it
+   * does not wait at all: the store that fails is most likely the one that the line goes to.
+   */
+  async function recordRefusal(delivery: Delivery, refusal: DeliveryRefusal): Promise<void> {
+    const problem = refusal instanceof Problem ? refusal : null;
+    const line = delivery.refusalLine(problem?.code ?? 'body-incomplete');
+    observer.refused(line, problem);
+    const writing = appendRefusal(line).catch((error: unknown) => observer.refusalUnrecorded(line, error));
+    if (problem === null || problem.status < 500) await waitAtMost(LINE_WAIT, writing);
+  }
+
+  /** Nothing of an erased job would have been stored, so that a refusal does not make it fail. */
+  async function appendRefusal(line: LedgerLine): Promise<void> {
+    const isErased = line.jobId !== null && (await hasErased(line.jobId));
+    await ledger.append(isErased ? { ...line, outcome: 'noted', reason: 'erased' } : line);
+  }
+
+  /** False when the store does not say. */
+  async function hasErased(jobId: string): Promise<boolean> {
+    try {
+      return await erasures.has(jobId);
+    } catch {
+      return false;
+    }
+  }
+
+  return { receive };
+}
+
+/** HTTP/1.1 without a length or chunks has no body; HTTP/1.0 demands a length (RFC 1945, 8.3). */
+function rejectBadLength({ request, sender }: Delivery): void {
+  const { maxBytes } = sender.source;
+  if (!request.isDelimited) {
+    throw new Problem('length-required', 'An HTTP/1.0 request needs a Content-Length.');
+  }
+  if ((request.declaredLength ?? 0) > maxBytes) {
+    throw new Problem('body-too-large', `This source accepts up to ${maxBytes} bytes.`);
+  }
+}
+
+function bodyHeaders({ request, sender, query }: Delivery) {
+  return {
+    contentType: header(request.headers, 'content-type'),
+    contentEncoding: bodyEncodings(request.headers),
+    contentLength: request.declaredLength,
+    contents: query.contents.length > 0 ? query.contents : sender.source.contents,
+  };
+}

@@ -1,0 +1,93 @@
+import type { LedgerLine } from '../domain/delivery.js';
+import type { Problem } from '../domain/problem.js';
+import { errorText } from '../observe/error-text.js';
+import type { Logger } from '../observe/logger.js';
+import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
+import type { LedgerMetrics } from '../observe/metrics/ledger-metrics.js';
+import type { RefusalLog } from '../observe/refusal-log.js';
+import type { RefusalRing } from '../observe/refusal-ring.js';
+import type { ReceiverObserver } from './receive.js';
+import { header } from './request-headers.js';
+
+export interface ReportTargets {
+  readonly deliveries: DeliveryMetrics;
+  readonly ledger: LedgerMetrics;
+  readonly log: Logger;
+  readonly refusalLog: RefusalLog;
+  readonly refusals: RefusalRing;
+}
+
+/** Tells metrics, log and the ring of refusals what the receiver did. */
+export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
+  const { deliveries, ledger, refusalLog, refusals } = targets;
+  // The fields of a delivery are known and hold no secrets; pino clones each object in which it looks for some.
+  const log = targets.log.child({}, { redact: [] });
+
+  function count(line: LedgerLine): void {
+    deliveries.delivered(line);
+    if (line.wouldRefuse !== undefined) deliveries.wouldRefuse(line.wouldRefuse, line.source);
+    if (line.contextOmitted !== undefined) deliveries.contextOmitted(line.contextOmitted, line.source);
+  }
+
+  return {
+    delivered(line, phases) {
+      count(line);
+      deliveries.timed(phases);
+      if (line.outcome === 'quarantined') ledger.quarantine('kept');
+      log.info(fieldsOf(line), line.outcome);
+    },
+    refused(line, problem) {
+      count(line);
+      deliveries.refused(line.reason ?? 'internal', line.source);
+      if (problem?.code === 'body-malformed') ledger.quarantine('refused');
+      logRefusal(log, line, problem);
+    },
+    unauthenticated({ problem, source, clientIp, cause }, request) {
+      const reason = problem.code;
+      const userAgent = header(request.headers, 'user-agent');
+      deliveries.refused(reason, source);
+      const forwardedFor = request.headers['x-forwarded-for']?.join(', ') ?? null;
+      const { peer = null } = request;
+      const at = new Date().toISOString();
+      const wrong = cause === null ? null : (`credential-${cause}` as const);
+      refusals.add({ at, source, clientIp, reason, cause: wrong, userAgent, peer, forwardedFor });
+      refusalLog.refused({ reason, source, clientIp, detail: cause ?? problem.message });
+    },
+    refusalUnrecorded(line, error) {
+      const { deliveryId } = line;
+      log.warn({ event: 'refusal-unrecorded', deliveryId, cause: errorText(error) }, 'ledger line lost');
+    },
+  };
+}
+
+function logRefusal(log: Logger, line: LedgerLine, problem: Problem | null): void {
+  if (problem === null) return log.info(fieldsOf(line), line.outcome);
+  const fields = { ...fieldsOf(line), detail: problem.message };
+  if (problem.status < 500) return log.warn(fields, 'refused');
+  // An outage writes one such line per attempt: without a stack, which would be the same each time.
+  log.error({ ...fields, cause: errorText(problem.cause) }, 'refused');
+}
+
+/** Of one line per delivery: the fields of the ledger line, sizes in bytes, times in milliseconds. */
+function fieldsOf(line: LedgerLine) {
+  return {
+    event: 'delivery',
+    deliveryId: line.deliveryId,
+    origin: line.origin,
+    source: line.source,
+    region: line.region,
+    clientIp: line.clientIp,
+    method: line.method,
+    jobId: line.jobId,
+    status: line.status,
+    credential: line.credential,
+    outcome: line.outcome,
+    reason: line.reason,
+    items: line.items.length,
+    bytes: line.bytes,
+    durationMs: line.durationMs,
+    wouldRefuse: line.wouldRefuse,
+    contextOmitted: line.contextOmitted,
+    traceparent: line.traceparent,
+  };
+}

@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { asProblem, Problem } from '../domain/problem.js';
+import { type BodyLimits, type BodyReader, declaredLengthOf } from '../http/body-reader.js';
+import { limitPerTurn } from '../http/limit-per-turn.js';
+import { BodyAbortedError } from '../http/request-body.js';
+import { type DrainLimits, respondAcknowledged, respondProblem } from '../http/respond.js';
+import { shortenKeepAlive } from '../http/shorten-keep-alive.js';
+import type { CallbackRequest } from './callback-request.js';
+import type { Receiver } from './receive.js';
+
+/** How the public app responds, on every path. */
+export interface ResponseOptions {
+  readonly drain: DrainLimits;
+  /** Milliseconds that the connection of a refused, unauthenticated sender stays open. Default 5,000. */
+  readonly refusedKeepAlive?: number;
+  /** While true, every response asks its sender to reconnect, to another replica. */
+  readonly isDraining: () => boolean;
+  /** Called with errors that are bugs. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+export interface CallbackRoutes extends ResponseOptions {
+  readonly receiver: Receiver;
+  readonly bodyReader: BodyReader;
+  readonly bodyLimits: BodyLimits;
+}
+
+const REFUSED_KEEP_ALIVE = 5000;
+
+/** Requests that wait for `100 Continue` before they send their body. */
+const awaitingContinue = new WeakSet<IncomingMessage>();
+
+/** The server's `checkContinue` listener: defers the 100 until all checks of the request head have passed. */
+export function deferContinue(app: Express) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    awaitingContinue.add(request);
+    app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
+  };
+}
+
+/** Mounts `/callbacks/<source>` on the public app, with and without a trailing slash. */
+export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
+  async function receive(request: IncomingMessage, response: ServerResponse, source: string): Promise<void> {
+    try {
+      if (request.method !== 'POST' && request.method !== 'PUT') {
+        throw new Problem('method-not-allowed', `Use POST or PUT; ${request.method} does nothing here.`);
+      }
+      const callback = toCallback(request, response, source, routes);
+      const answer = await routes.receiver.receive(callback);
+      trusted.add(request.socket);
+      respondAcknowledged(response, answer, routes.isDraining());
+    } catch (error) {
+      refuse(request, response, error, routes);
+    }
+  }
+  app.all('/callbacks/:source', (request, response) =>
+    receive(request, response, String(request.params.source)),
+  );
+}
+
+/** Mounts the last handlers of the public app: unknown paths, and errors of the framework. */
+export function mountFallbacks(app: Express, routes: ResponseOptions): void {
+  app.use((request, response) => {
+    refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), routes);
+  });
+  const onError: ErrorRequestHandler = (error: { status?: number }, request, response, _next) => {
+    const broken = error.status !== undefined && error.status < 500;
+    const problem = broken ? new Problem('not-found', 'The path is not well-formed.') : error;
+    refuse(request, response, problem, routes);
+  };
+  app.use(onError);
+}
+
+export function createPublicApp(): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
+  return app;
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  routes: ResponseOptions,
+): void {
+  if (error instanceof BodyAbortedError) return void response.destroy();
+  const problem = asProblem(error);
+  if (problem.code === 'internal') routes.onUnexpected(error);
+  const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
+  const isUnauthenticated = UNAUTHENTICATED.has(problem.status) && !trusted.has(request.socket);
+  perTurn(() => {
+    try {
+      if (isUnauthenticated) shortenKeepAlive(response, routes.refusedKeepAlive ?? REFUSED_KEEP_ALIVE);
+      respondProblem(request, response, problem, drain, routes.isDraining());
+    } catch (fault) {
+      routes.onUnexpected(fault);
+      response.destroy();
+    }
+  });
+}
+
+/** Statuses of requests that were refused before authentication. */
+const UNAUTHENTICATED: ReadonlySet<number> = new Set([401, 403, 404, 405]);
+
+/** Connections over which a callback was accepted. A load balancer's carries requests of unauthenticated senders, too. */
+const trusted = new WeakSet<Socket>();
+
+/** Shared by all requests, as the event loop is. Eight refusals take less than a millisecond. */
+const perTurn = limitPerTurn(8);
+
+/** A sender without a `100 Continue` has sent nothing to drain. */
+const NOTHING: DrainLimits = { bytes: 0, ms: 0 };
+
+function toCallback(
+  request: IncomingMessage,
+  response: ServerResponse,
+  sourceName: string,
+  routes: CallbackRoutes,
+): CallbackRequest {
+  // The connection is already closed: no address to check, and no response to send.
+  if (request.socket.remoteAddress === undefined) throw new BodyAbortedError();
+  const url = request.url ?? '';
+  const mark = url.indexOf('?');
+  const declaredLength = declaredLengthOf(request);
+  return {
+    sourceName,
+    method: request.method ?? '',
+    peer: request.socket.remoteAddress,
+    headers: request.headersDistinct,
+    rawQuery: mark < 0 ? '' : url.slice(mark + 1),
+    declaredLength,
+    isDelimited: declaredLength !== null || request.httpVersionMajor > 1 || request.httpVersionMinor > 0,
+    isGone: () => request.destroyed,
+    openBody: (maxBytes) =>
+      routes.bodyReader.read(request, routes.bodyLimits, { maxBytes, declaredLength }, () => {
+        if (awaitingContinue.delete(request)) response.writeContinue();
+      }),
+  };
+}

@@ -1,0 +1,110 @@
+import { isErased } from '../archive/erasure/erasure.js';
+import { retentionClassOf } from '../domain/retention-class.js';
+import type { JobsClient } from '../speech/batch/jobs-client.js';
+import { isPaused } from '../speech/speech-error.js';
+import type { JobRecord } from '../speech/wire.js';
+import { SERVICE_CLOCK_TOLERANCE } from './clock-tolerance.js';
+import { type Expectation, expectationOf } from './expectation.js';
+import { fetchMissing, notFetched } from './fetch/fetch-missing.js';
+import { presentKeys } from './fetch/present-keys.js';
+import { createContexts, recordRecovery } from './fetch/record-recovery.js';
+import { type Plan, planJob, requiresArchive } from './plan-job.js';
+import { ErasedError, failureReason } from './recovery-errors.js';
+import type { JobOptions, RecoveryParts } from './recovery-parts.js';
+import { jobResult, untouchedJob } from './report/job-result.js';
+import type { RecoveredJob } from './report/recovery-report.js';
+
+/**
+ * Reconciles one job: what should be here, what is here, what is missing; fetches that and records it. Null when the
+ * job belongs to no source here. Before anything was stored it rejects as the signal says, or with `paused` when the
+ * region must not be asked now; every other failure becomes the result.
+ */
+export async function reconcileJob(
+  parts: RecoveryParts,
+  client: JobsClient,
+  job: JobRecord,
+  options: JobOptions,
+): Promise<RecoveredJob | null> {
+  const { region } = client;
+  const { sources, publicUrl } = parts;
+  const { source, selectedBy, signal } = options;
+  const expectation = expectationOf(job, { sources, publicUrl, source, selectedBy });
+  if (expectation === null) return null;
+  try {
+    const plan = await planFor(parts, job, expectation, options);
+    if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return untouchedJob(job, region, plan);
+    return await options.fetching(() => fetchJob(parts, client, job, plan, options));
+  } catch (error) {
+    if (error instanceof ErasedError) {
+      return untouchedJob(job, region, { step: 'matched', missing: [], reason: error.message });
+    }
+    signal?.throwIfAborted();
+    if (isPaused(error)) throw error;
+    const failed = expectation.items.map((item) => notFetched(item, 'failed', failureReason(error)));
+    return jobResult(job, region, failed, null, parts, parts.clock());
+  }
+}
+
+async function planFor(
+  parts: RecoveryParts,
+  job: JobRecord,
+  expectation: Expectation,
+  options: JobOptions,
+): Promise<Plan> {
+  const { again, grace, looking } = options;
+  const now = parts.clock();
+  const present = requiresArchive(job, expectation)
+    ? await presentKeys(parts.store, expectation.items, { again, looking })
+    : NONE;
+  const expired = await endedKeys(parts, job, expectation, present, options);
+  return planJob({ job, expectation, present, expired, now, grace });
+}
+
+const NONE: ReadonlySet<string> = new Set();
+/** Outcomes of a job of which something is missing. */
+const MISSED = ['pending', 'failed', 'unrecoverable'] as const;
+
+/**
+ * The keys of what is not here because it expired: received no later than its job was created, by the clock of the
+ * service. Never while the service still has the job, nor what earlier runs did not find: that was lost before.
+ */
+async function endedKeys(
+  { retained, retention, window, clock }: RecoveryParts,
+  { id, created_at }: JobRecord,
+  { items }: Expectation,
+  present: ReadonlySet<string>,
+  { again, alreadyRecorded }: JobOptions,
+): Promise<ReadonlySet<string>> {
+  // An operator who asks for a job again gets it.
+  if (again || items.every(({ key }) => present.has(key))) return NONE;
+  if (MISSED.some((outcome) => alreadyRecorded(id, outcome))) return NONE;
+  const created = Date.parse(created_at);
+  if (created >= clock() - Math.max(retention, window)) return NONE;
+  const expiredBefore = await retained.expiredBefore();
+  const expired = items.filter(
+    ({ kind }) => created < expiredBefore(retentionClassOf(kind)) + SERVICE_CLOCK_TOLERANCE,
+  );
+  return new Set(expired.map(({ key }) => key));
+}
+
+async function fetchJob(
+  parts: RecoveryParts,
+  client: JobsClient,
+  job: JobRecord,
+  plan: Plan,
+  options: JobOptions,
+): Promise<RecoveredJob> {
+  const { region } = client;
+  const { signal } = options;
+  signal?.throwIfAborted();
+  if (await isErased(parts.store, job.id)) throw new ErasedError();
+  if (options.dryRun) return untouchedJob(job, region, plan);
+  const now = parts.clock();
+  const contextOf = createContexts(parts, job, region, options.origin, now);
+  const results =
+    plan.step === 'fetch'
+      ? await fetchMissing(parts, client, plan.missing, contextOf, signal)
+      : plan.missing.map((item) => notFetched(item, 'unrecoverable', null));
+  const result = jobResult(job, region, results, plan.reason, parts, now);
+  return recordRecovery(parts, { result, results, contextOf, options, startedAt: now });
+}

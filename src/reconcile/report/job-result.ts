@@ -1,0 +1,80 @@
+import { isErased } from '../../archive/erasure/erasure.js';
+import type { JobRecord } from '../../speech/wire.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { ItemResult } from '../fetch/fetch-missing.js';
+import { type RetentionRules, retentionDeadline } from '../fetch/retention-deadline.js';
+import { joinReasons, type Plan } from '../plan-job.js';
+import type { RecoveredItem, RecoveredJob, RecoveryOutcome } from './recovery-report.js';
+
+/** The result of a job that nothing was changed of. */
+export function untouchedJob(job: JobRecord, region: string, plan: Plan): RecoveredJob {
+  const { step, missing, reason } = plan;
+  return {
+    jobId: job.id,
+    region,
+    outcome: step === 'fetch' ? 'pending' : step,
+    reason: step === 'fetch' ? joinReasons(['would be fetched', reason]) : reason,
+    items: missing.map(({ kind, key }) => ({ kind, key, outcome: step === 'expired' ? step : 'missing' })),
+  };
+}
+
+/**
+ * The result of a job from the results of its items.
+ *
+ * @param reason what the record says about the notification
+ * @param now milliseconds since the epoch
+ */
+export function jobResult(
+  job: JobRecord,
+  region: string,
+  results: readonly ItemResult[],
+  reason: string | null,
+  rules: RetentionRules,
+  now: number,
+): RecoveredJob {
+  const outcome = outcomeOfItems(results);
+  const end = outcome === 'failed' ? retentionDeadline(job.created_at, rules, now) : null;
+  const deadline = end === null ? null : `the service keeps it only until ${end.toISOString()}`;
+  return {
+    jobId: job.id,
+    region,
+    outcome,
+    reason: joinReasons([reason, ...new Set(results.map((result) => result.reason)), deadline]),
+    items: results.map(({ item, stored, outcome: itemOutcome }) => ({
+      kind: item.kind,
+      key: stored?.key ?? item.key,
+      outcome: itemOutcome,
+    })),
+  };
+}
+
+/**
+ * The result of a job of which the service has nothing more. Artefacts that were stored by other ways since are not missing, and of an
+ * erased job none is.
+ *
+ * @param reason why the service has nothing
+ */
+export async function absentJob(
+  store: ObjectStore,
+  earlier: RecoveredJob,
+  reason: string | null,
+): Promise<RecoveredJob> {
+  const items: RecoveredItem[] = [];
+  for (const { kind, key } of earlier.items) {
+    if ((await store.head(key)) === null) items.push({ kind, key, outcome: 'unrecoverable' });
+  }
+  // A job that was still running has no items: nothing was required of it yet.
+  const isComplete = items.length === 0 || (await isErased(store, earlier.jobId));
+  return isComplete
+    ? { ...earlier, outcome: 'matched', reason, items: [] }
+    : { ...earlier, outcome: 'unrecoverable', reason, items };
+}
+
+/** The most serious outcome of any item is the job's. */
+export function outcomeOfItems(results: readonly Pick<ItemResult, 'outcome'>[]): RecoveryOutcome {
+  const some = (outcome: RecoveredItem['outcome']) => results.some((result) => result.outcome === outcome);
+  if (some('failed')) return 'failed';
+  if (some('unrecoverable')) return 'unrecoverable';
+  if (some('conflict')) return 'conflict';
+  return some('created') ? 'recovered' : 'matched';
+}

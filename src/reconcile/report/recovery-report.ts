@@ -1,0 +1,156 @@
+import type { StoredItem } from '../../domain/item.js';
+import type { JobRecord } from '../../speech/wire.js';
+import { LIST_OVERLAP } from '../clock-tolerance.js';
+
+export const RECOVERY_OUTCOMES = [
+  'matched',
+  'expired',
+  'recovered',
+  'conflict',
+  'pending',
+  'unrecoverable',
+  'failed',
+] as const;
+export type RecoveryOutcome = (typeof RECOVERY_OUTCOMES)[number];
+
+type RecoveryCounts = Readonly<
+  Record<Exclude<RecoveryOutcome, 'expired'>, number> & Partial<Record<'expired', number>>
+>;
+
+/** The result of one item; `missing` was not fetched, `failed` may succeed next time, `expired` is gone by its age. */
+export interface RecoveredItem {
+  readonly kind: StoredItem['kind'];
+  readonly key: string;
+  readonly outcome: StoredItem['outcome'] | 'missing' | 'expired' | 'unrecoverable' | 'failed';
+}
+
+export interface RecoveredJob {
+  readonly jobId: string;
+  /** Null when no region knows the job. */
+  readonly region: string | null;
+  readonly outcome: RecoveryOutcome;
+  readonly reason: string | null;
+  readonly items: readonly RecoveredItem[];
+}
+
+/** Something that kept a run from seeing everything. */
+export interface RunFault {
+  /** Null when it concerns the whole run. */
+  readonly region: string | null;
+  readonly reason: string;
+}
+
+/** When the whole window was listed last. */
+export interface WholeWindow {
+  /** Fingerprint of the settings that decide what is expected of a job. */
+  readonly expectations: string;
+  /** By region, the beginning of the last run with these expectations that listed all of it; ISO 8601. */
+  readonly at: Readonly<Record<string, string>>;
+}
+
+/** What a run found and did; printed by `--json` and kept in the store. */
+export interface RecoveryReport {
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  /** Of the region that was looked back furthest in. */
+  readonly window: { readonly since: string; readonly until: string };
+  /** The options made the run look at less than a run without options. */
+  readonly limited: boolean;
+  /** Regions where this run and those before it left out no job created until `window.until`. */
+  readonly regions: readonly string[];
+  /** Absent where single jobs were looked at. */
+  readonly wholeWindow?: WholeWindow;
+  /** `expired` only where there are some. */
+  readonly outcomes: RecoveryCounts;
+  /** All but the matched and the expired ones, and but the young pending ones beyond the first thousand: these are only counted. */
+  readonly jobs: readonly RecoveredJob[];
+  /** Jobs that were seen and belong to no source here. */
+  readonly ignored: number;
+  /** Empty when every region was listed to its end. */
+  readonly faults: readonly RunFault[];
+}
+
+export interface ReportBuilder {
+  /** @param record null when the service did not show the job */
+  add(job: RecoveredJob, record: JobRecord | null): void;
+  ignore(): void;
+  fault(region: string | null, reason: string): void;
+  /** @param finishedAt milliseconds since the epoch */
+  finish(finishedAt: number): RecoveryReport;
+}
+
+export interface ReportScope {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly since: Date;
+  readonly limited: boolean;
+  /** Regions where the run leaves nothing out unless a fault says otherwise. */
+  readonly complete: readonly string[];
+  /** Those of them of which it lists the whole window. Default: none. */
+  readonly whole?: readonly string[];
+  /** When that was done before. */
+  readonly wholeWindow?: WholeWindow;
+  /** Jobs of these outcomes are listed, others only counted. Default: all but `matched` and `expired`. */
+  readonly listed?: readonly RecoveryOutcome[];
+}
+
+/** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
+const MAX_YOUNG_PENDING = 1000;
+
+const NOTABLE = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched' && outcome !== 'expired');
+
+export function buildReport(scope: ReportScope): ReportBuilder {
+  const { since, limited, complete, whole = [], wholeWindow, listed = NOTABLE } = scope;
+  const startedAt = new Date(scope.startedAt).toISOString();
+  const jobs: RecoveredJob[] = [];
+  const faults: RunFault[] = [];
+  const outcomes = Object.fromEntries(
+    RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'expired').map((outcome) => [outcome, 0]),
+  );
+  let ignored = 0;
+  let youngPending = 0;
+  /** Every later run lists these again (`lookBack`), so that it needs no report to find them. */
+  const isYoungPending = ({ outcome }: RecoveredJob, record: JobRecord | null) =>
+    outcome === 'pending' &&
+    record !== null &&
+    Date.parse(record.created_at) > scope.startedAt - LIST_OVERLAP;
+  return {
+    add(job, record) {
+      outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
+      if (isYoungPending(job, record)) youngPending += 1;
+      const isLeftOut = isYoungPending(job, record) && youngPending > MAX_YOUNG_PENDING;
+      if (listed.includes(job.outcome) && !isLeftOut) jobs.push(job);
+    },
+    ignore() {
+      ignored += 1;
+    },
+    fault(region, reason) {
+      faults.push({ region, reason });
+    },
+    finish(finishedAt) {
+      const isSeen = (name: string) => faults.every(({ region }) => region !== null && region !== name);
+      const seen = Object.fromEntries(whole.filter(isSeen).map((region) => [region, startedAt]));
+      return {
+        startedAt,
+        finishedAt: new Date(finishedAt).toISOString(),
+        window: { since: since.toISOString(), until: startedAt },
+        limited,
+        regions: complete.filter(isSeen),
+        ...(wholeWindow && { wholeWindow: { ...wholeWindow, at: { ...wholeWindow.at, ...seen } } }),
+        outcomes: outcomes as RecoveryCounts,
+        jobs,
+        ignored,
+        // Regions are listed at once: without an order, equal runs would have different reports.
+        faults: faults.toSorted((one, other) => (one.region ?? '').localeCompare(other.region ?? '')),
+      };
+    },
+  };
+}
+
+/** Whether a run had no limits and no faults. Only such a run proves that a job earlier runs missed is missing no more. */
+export function sawEverything(run: {
+  readonly limited?: boolean;
+  readonly faults?: readonly unknown[];
+}): boolean {
+  return !run.limited && run.faults?.length === 0;
+}

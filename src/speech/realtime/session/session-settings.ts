@@ -1,0 +1,25 @@
+import type { AudioLimits } from '../audio-sender.js';
+import type { UnknownFields } from '../check-config.js';
+import type { RealtimeRegion, SessionService } from '../realtime-region.js';
+import type { ResultTimes } from '../transcript/transcript-segment.js';
+import type { TranscriptionConfig } from '../wire.js';
+
+/** Options of a session with all defaults. */
+export interface SessionSettings {
+  readonly service: SessionService;
+  readonly region: RealtimeRegion;
+  readonly audio: AudioLimits;
+  /** From StartRecognition to RecognitionStarted. Null: `startTimeoutFor` the configuration. */
+  readonly startTimeoutMs: number | null;
+  /** Silence of the service while an acknowledgement or the end of the transcript is awaited. */
+  readonly inactivityTimeoutMs: number;
+  /** For the closing handshake, before the connection is terminated. */
+  readonly closeTimeoutMs: number;
+  readonly unknownFields: UnknownFields;
+  readonly resultTimes: ResultTimes;
+}
+
+/** Generous limits: `additional_vocab` may delay the start by up to 15 s. */
+export function startTimeoutFor(config: TranscriptionConfig): number {
+  return (config.additional_vocab?.length ?? 0) > 0 ? 60_000 : 30_000;
+}

@@ -1,0 +1,127 @@
+import type { CreateResult, ObjectExpiry, ObjectStore, PendingUpload } from '../object-store.js';
+import { StoreError } from '../object-store.js';
+import { conditionOf } from '../store-condition.js';
+import type { StoreCondition } from '../store-remedies.js';
+
+/** `exists`: a conditional write found an object. `absent`: a read found none. */
+export type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
+
+/**
+ * Called when a call has ended; `durationMs` includes the store's own retries. `condition` is what a failure says is wrong with
+ * the whole store.
+ */
+export type OnStoreCall = (
+  operation: string,
+  result: StoreCallResult,
+  durationMs: number,
+  condition: StoreCondition | null,
+) => void;
+
+/**
+ * Reports every call of a store when it ends. A listing counts once, with the time that the store took, without that of
+ * its reader. Of a read only the opening counts.
+ */
+export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectStore {
+  function timed<Args extends unknown[], T>(
+    operation: string,
+    run: (...args: Args) => Promise<T>,
+    resultOf: (value: T) => StoreCallResult = () => 'ok',
+  ): (...args: Args) => Promise<T> {
+    return async (...args) => {
+      const started = performance.now();
+      let result: StoreCallResult = 'ok';
+      let condition: StoreCondition | null = null;
+      try {
+        const value = await run(...args);
+        result = resultOf(value);
+        return value;
+      } catch (error) {
+        result = resultOfError(error);
+        condition = conditionOf(error);
+        throw error;
+      } finally {
+        onCall(operation, result, performance.now() - started, condition);
+      }
+    };
+  }
+
+  async function* timedListing<T>(operation: string, source: AsyncIterable<T>): AsyncGenerator<T> {
+    const iterator = source[Symbol.asyncIterator]();
+    let spent = 0;
+    let result: StoreCallResult = 'ok';
+    let condition: StoreCondition | null = null;
+    try {
+      for (;;) {
+        const started = performance.now();
+        const next = await iterator.next().finally(() => {
+          spent += performance.now() - started;
+        });
+        if (next.done) return;
+        yield next.value;
+      }
+    } catch (error) {
+      result = resultOfError(error);
+      condition = conditionOf(error);
+      throw error;
+    } finally {
+      onCall(operation, result, spent, condition);
+      await iterator.return?.();
+    }
+  }
+
+  function measureUpload(upload: PendingUpload): PendingUpload {
+    return {
+      write: timed('writePart', (part: Buffer) => upload.write(part)),
+      complete: timed('complete', () => upload.complete(), resultOfCreate),
+      abort: timed('abort', () => upload.abort()),
+    };
+  }
+
+  function measureExpiry(expiry: ObjectExpiry): ObjectExpiry {
+    return {
+      older: (prefix, search) => timedListing('older', expiry.older(prefix, search)),
+      removeEmpty: timed('removeEmpty', expiry.removeEmpty),
+      remove: timed('expire', expiry.remove, (result) => (result === 'missing' ? 'absent' : 'ok')),
+    };
+  }
+
+  const startUpload = timed('startUpload', store.startUpload);
+  return {
+    location: store.location,
+    partSize: store.partSize,
+    ...(store.headBringsMd5 !== undefined && { headBringsMd5: store.headBringsMd5 }),
+    create: timed('create', store.create, resultOfCreate),
+    replace: timed('replace', store.replace),
+    copy: timed('copy', store.copy, (result) => (result === 'changed' ? 'exists' : 'ok')),
+    startUpload: async (key, headers) => measureUpload(await startUpload(key, headers)),
+    head: timed('head', store.head, resultOfRead),
+    read: timed('read', store.read, resultOfRead),
+    list: (prefix, options) => timedListing('list', store.list(prefix, options)),
+    folders: (prefix) => timedListing('folders', store.folders(prefix)),
+    delete: timed('delete', store.delete),
+    purge: (folder) => timedListing('purge', store.purge(folder)),
+    abortUploads: timed('abortUploads', store.abortUploads),
+    traces: (folder) => timedListing('traces', store.traces(folder)),
+    sweepUploads: timed('sweepUploads', store.sweepUploads),
+    ...(store.tags && { tags: timed('tags', store.tags, resultOfRead) }),
+    ...(store.expiry && { expiry: measureExpiry(store.expiry) }),
+    ...(store.clockOffset && { clockOffset: store.clockOffset }),
+    ...(store.traits && { traits: store.traits }),
+    close: () => store.close(),
+  };
+}
+
+function resultOfCreate(result: CreateResult): StoreCallResult {
+  return result === 'exists' ? 'exists' : 'ok';
+}
+
+function resultOfRead(found: unknown): StoreCallResult {
+  return found === null ? 'absent' : 'ok';
+}
+
+/** The network, the connection pool, the SDK and the server each have codes for a time-out. */
+function resultOfError(error: unknown): StoreCallResult {
+  const cause = error instanceof StoreError ? error.cause : error;
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && /timed?_?out/i.test(code) ? 'timeout' : 'error';
+}

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { withDeadline } from '../../time/deadline.js';
+import type {
+  CreateResult,
+  ObjectHeaders,
+  ObjectStore,
+  PendingUpload,
+  StoreTraits,
+} from '../object-store.js';
+import { conditionOf } from '../store-condition.js';
+import type { StoreCondition } from '../store-remedies.js';
+import { type BoundedStore, withCallDeadlines } from '../with-call-deadlines.js';
+import { probeTags } from './probe-tags.js';
+
+/**
+ * Whether a condition holds. `ignored`: an object was overwritten without a concurrent writer. `racy`: only concurrent
+ * writers overwrote each other. `refused`: the store answered with an error.
+ */
+export type ConditionFinding = 'holds' | 'ignored' | 'racy' | 'refused' | 'untested';
+
+export interface ProbeReport {
+  /** An object was written and read back with the same bytes and metadata. */
+  readonly writable: boolean;
+  /** What kept the object from being written and read back, where the store says it; null also when nothing did. */
+  readonly condition: StoreCondition | null;
+  /** `create` never replaces an object, not even with concurrent writers. */
+  readonly conditionalPut: ConditionFinding;
+  /** Completing an upload never replaces an object, not even with concurrent writers. */
+  readonly conditionalComplete: ConditionFinding;
+  /** All of the above: first write wins can be relied on. */
+  readonly trustworthy: boolean;
+  /** One sentence per finding, for the log and the operator. */
+  readonly findings: readonly string[];
+  /** What an operator should know although the store can be trusted. */
+  readonly warnings: readonly string[];
+}
+
+/** How often writers race for a key. */
+interface Races {
+  readonly puts: number;
+  readonly completions: number;
+}
+
+/**
+ * A server may pass a race by chance: one that fails one race in three passes twelve with a probability of 0.8 %. A file
+ * system links atomically or not at all.
+ */
+const RACES: Readonly<Record<'file' | 'server', Races>> = {
+  file: { puts: 3, completions: 1 },
+  server: { puts: 12, completions: 3 },
+};
+const RACES_AT_ONCE = 4;
+const CREATORS = 8;
+const UPLOADERS = 3;
+const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: { probe: 'yes' } };
+
+export interface ProbeOptions {
+  /** Folder for the probe's objects, ending in `/`. Default `.probe/`. */
+  readonly prefix?: string;
+  /** Milliseconds that each call may take, the store's own retries included. Default 10,000. */
+  readonly callTimeout?: number;
+}
+
+/**
+ * Tests a store by writing below `prefix` and removing the objects again. Never throws. Ends in bounded time even when
+ * the store never answers.
+ */
+export async function probeStore(store: ObjectStore, options: ProbeOptions = {}): Promise<ProbeReport> {
+  const { prefix = '.probe/', callTimeout = 10_000 } = options;
+  const races = RACES[store.location.startsWith('file:') ? 'file' : 'server'];
+  const probe = createProbe(withCallDeadlines(store, callTimeout), `${prefix}${randomUUID()}/`, races);
+  try {
+    const failed = await probe.writeAndReadBack();
+    const traits = failed === null ? await traitsOf(store, callTimeout) : null;
+    const fault = failed?.reason ?? traits?.fault ?? (await probe.tags());
+    if (fault !== null) return unusable(fault, failed?.condition ?? null);
+    const put = await finding(() => probe.conditionalPut());
+    const complete = await finding(() => probe.conditionalComplete());
+    return withTraits(report(put, complete, null), traits);
+  } catch (error) {
+    return unusable((error as Error).message, conditionOf(error));
+  } finally {
+    await probe.cleanUp();
+  }
+}
+
+/** Throws what concerns the whole store, such as a full disk: that is no answer to the condition. */
+async function finding(run: () => Promise<ConditionFinding>): Promise<ConditionFinding> {
+  return run().catch((error: unknown) => {
+    if (conditionOf(error) !== null) throw error;
+    return 'refused';
+  });
+}
+
+function unusable(fault: string, condition: StoreCondition | null): ProbeReport {
+  return { ...report('untested', 'untested', `The store is not usable: ${fault}.`), condition };
+}
+
+const FINDING_TEXTS: Readonly<Record<ConditionFinding, string>> = {
+  holds: 'never replace an object',
+  ignored: 'REPLACE objects: the store ignores the condition',
+  racy: 'REPLACE objects when two come at the same moment: the condition is not atomic',
+  refused: 'FAIL: the store refuses the condition',
+  untested: 'were not tested',
+};
+
+function report(
+  conditionalPut: ConditionFinding,
+  conditionalComplete: ConditionFinding,
+  fault: string | null,
+): ProbeReport {
+  const findings =
+    fault === null
+      ? [
+          'Objects are written and read back unchanged.',
+          `Conditional writes ${FINDING_TEXTS[conditionalPut]}.`,
+          `Conditional completions of uploads ${FINDING_TEXTS[conditionalComplete]}.`,
+        ]
+      : [fault];
+  const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
+  return {
+    writable: fault === null,
+    condition: null,
+    conditionalPut,
+    conditionalComplete,
+    trustworthy,
+    findings,
+    warnings: [],
+  };
+}
+
+async function traitsOf(store: ObjectStore, milliseconds: number): Promise<StoreTraits | null> {
+  if (store.traits === undefined) return null;
+  return withDeadline(store.traits(), milliseconds, 'the bucket did not describe itself in time').catch(
+    () => null,
+  );
+}
+
+/** On some servers conditions are not atomic in versioned buckets, so that the report includes the versioning. */
+function withTraits(given: ProbeReport, traits: StoreTraits | null): ProbeReport {
+  const retention = traits?.defaultRetention ?? null;
+  const found = retention === null ? given : { ...given, warnings: [objectLockWarning(retention)] };
+  if (traits?.versioning !== 'on' && traits?.versioning !== 'suspended') return found;
+  const state = `Versioning of the bucket is ${traits.versioning}`;
+  const said = found.trustworthy
+    ? `${state}.`
+    : `${state}, and Ceph's conditions are not atomic in versioned buckets: use one that never was.`;
+  return { ...found, findings: [...found.findings, said] };
+}
+
+/** What a default retention of the bucket costs. */
+export function objectLockWarning(retention: string): string {
+  return (
+    `The bucket locks every new object (${retention}), also the canary, of which each replica leaves a locked version every ` +
+    'store.canaryInterval (8,640 a day by default), and all objects that are erased or replaced: remove the default ' +
+    'retention and set store.s3.lock, which locks artefacts and ledger segments only.'
+  );
+}
+
+interface Probe {
+  /** Null, or what is wrong. */
+  writeAndReadBack(): Promise<{ readonly reason: string; readonly condition: StoreCondition | null } | null>;
+  tags(): Promise<string | null>;
+  conditionalPut(): Promise<ConditionFinding>;
+  conditionalComplete(): Promise<ConditionFinding>;
+  cleanUp(): Promise<void>;
+}
+
+function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
+  const keys: string[] = [];
+  const uploads: PendingUpload[] = [];
+
+  function newKey(name: string): string {
+    const key = `${folder}${name}`;
+    keys.push(key);
+    return key;
+  }
+
+  async function upload(key: string, text: string): Promise<PendingUpload> {
+    const pending = await store.startUpload(key, HEADERS);
+    uploads.push(pending);
+    await pending.write(Buffer.from(text));
+    return pending;
+  }
+
+  /** After a lost answer the winner sees `exists`. What counts is that no other writer sees `created`. */
+  async function isConsistent(key: string, results: readonly CreateResult[]): Promise<boolean> {
+    const content = await store.readText(key);
+    const winners = results.flatMap((result, index) => (result === 'created' ? [`body ${index}`] : []));
+    const isOneOfThem = results.some((_, index) => content === `body ${index}`);
+    return winners.length <= 1 && isOneOfThem && (winners.length === 0 || winners[0] === content);
+  }
+
+  return {
+    async writeAndReadBack() {
+      try {
+        const key = newKey('write');
+        const body = randomUUID();
+        await store.create(key, Buffer.from(body), HEADERS);
+        if ((await store.readText(key)) !== body) {
+          return { reason: 'it gave back other bytes than were written', condition: null };
+        }
+        const metadata = (await store.head(key))?.metadata;
+        return metadata?.probe === 'yes' ? null : { reason: 'it does not keep metadata', condition: null };
+      } catch (error) {
+        return {
+          reason: error instanceof Error ? error.message : 'it failed',
+          condition: conditionOf(error),
+        };
+      }
+    },
+
+    tags: () => probeTags({ store, newKey, uploads }),
+
+    async conditionalPut() {
+      const key = newKey('twice');
+      await store.create(key, Buffer.from('first'), HEADERS);
+      const second = await store.create(key, Buffer.from('second'), HEADERS);
+      if (second !== 'exists' || (await store.readText(key)) !== 'first') return 'ignored';
+      const isAtomic = await allRounds(races.puts, async (round) => {
+        const raced = newKey(`race-${round}`);
+        const bodies = Array.from({ length: CREATORS }, (_, n) => Buffer.from(`body ${n}`));
+        const results = await Promise.all(bodies.map((body) => store.create(raced, body, HEADERS)));
+        return isConsistent(raced, results);
+      });
+      return isAtomic ? 'holds' : 'racy';
+    },
+
+    async conditionalComplete() {
+      const key = newKey('upload-taken');
+      const late = await upload(key, 'late');
+      await store.create(key, Buffer.from('early'), HEADERS);
+      if ((await late.complete()) !== 'exists' || (await store.readText(key)) !== 'early') return 'ignored';
+      const isAtomic = await allRounds(races.completions, async (round) => {
+        const raced = newKey(`upload-race-${round}`);
+        const names = Array.from({ length: UPLOADERS }, (_, n) => `body ${n}`);
+        const racers = await Promise.all(names.map((name) => upload(raced, name)));
+        const results = await Promise.all(racers.map((racer) => racer.complete()));
+        return isConsistent(raced, results);
+      });
+      return isAtomic ? 'holds' : 'racy';
+    },
+
+    async cleanUp() {
+      // What cannot be removed remains: a few bytes below the probe's prefix.
+      await Promise.allSettled(uploads.map((pending) => pending.abort()));
+      await Promise.allSettled(keys.map((key) => store.delete(key)));
+    },
+  };
+}
+
+/** Whether every round passed; stops after the first batch in which one did not. */
+async function allRounds(rounds: number, run: (round: number) => Promise<boolean>): Promise<boolean> {
+  for (let first = 0; first < rounds; first += RACES_AT_ONCE) {
+    const batch = Array.from({ length: Math.min(RACES_AT_ONCE, rounds - first) }, (_, n) => run(first + n));
+    const passed = await Promise.all(batch);
+    if (passed.includes(false)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoreCondition } from '../store-remedies.js';
+import type { ProbeReport } from './probe-store.js';
+
+/** Two deliveries could overwrite each other in this store, and the configuration does not accept that. */
+export class WeakStoreError extends Error {
+  constructor(location: string, findings: string) {
+    super(
+      `${location} does not keep first-write-wins: ${findings} Use a store with atomic conditional ` +
+        'writes, or accept the weaker guarantee with store.s3.conditionalWrites: emulated.',
+    );
+    this.name = 'WeakStoreError';
+  }
+}
+
+/** The store did not pass; it may do so later. */
+class UnprovenStoreError extends Error {
+  readonly condition: StoreCondition | null;
+
+  constructor({ findings, condition }: ProbeReport) {
+    super(findings.join(' '));
+    this.name = 'UnprovenStoreError';
+    this.condition = condition;
+  }
+}
+
+export interface StoreProofTarget {
+  readonly location: string;
+  /** Has to end in bounded time, whatever the store does. */
+  readonly probe: () => Promise<ProbeReport>;
+  readonly acceptWeak: boolean;
+}
+
+/**
+ * Probes the store once. Resolves when it may take deliveries, with a warning where there is one.
+ * Throws `WeakStoreError` for a store that will never be fit; any other error may be temporary.
+ */
+export async function proveStore({ location, probe, acceptWeak }: StoreProofTarget): Promise<string | null> {
+  const report = await probe();
+  const findings = report.findings.join(' ');
+  if (!report.writable) throw new UnprovenStoreError(report);
+  if (report.trustworthy) return report.warnings.length === 0 ? null : report.warnings.join(' ');
+  if (acceptWeak) return `weaker guarantee accepted: ${findings}`;
+  if (isWeak(report)) throw new WeakStoreError(location, findings);
+  throw new UnprovenStoreError(report);
+}
+
+/** A store that answers with an error may recover; one that overwrites objects will not. */
+function isWeak({ conditionalPut, conditionalComplete }: ProbeReport): boolean {
+  return [conditionalPut, conditionalComplete].some((finding) => finding === 'ignored' || finding === 'racy');
+}
+
+/** Whether the store has been proven fit; until then no delivery may be accepted. */
+export interface StoreProof {
+  readonly proven: boolean;
+  /** Why the store is not proven yet, for people; null once it is. */
+  readonly reason: string | null;
+  /**
+   * Probes until the store is proven, so that a replica that starts during an outage is ready when it ends.
+   * Resolves to true then, or to false when `stop` was called first. Rejects with `WeakStoreError` as soon as an attempt
+   * finds the store unfit.
+   */
+  start(): Promise<boolean>;
+  stop(): void;
+}
+
+export interface StoreProofOptions extends StoreProofTarget {
+  /** Milliseconds between attempts. */
+  readonly retryAfter: number;
+  /** Called with what an operator should know of a store that passed. */
+  readonly onWarning: (message: string) => void;
+  /** Called with every failed attempt. */
+  readonly onFailure: (reason: string, condition: StoreCondition | null) => void;
+}
+
+export function createStoreProof(options: StoreProofOptions): StoreProof {
+  const { retryAfter, onWarning, onFailure } = options;
+  const stopping = new AbortController();
+  let proven = false;
+  let reason: string | null = 'the store has not answered yet';
+
+  async function tryOnce(): Promise<void> {
+    try {
+      const warning = await proveStore(options);
+      if (warning !== null) onWarning(warning);
+      proven = true;
+      reason = null;
+    } catch (error) {
+      if (error instanceof WeakStoreError) throw error;
+      reason = error instanceof Error ? error.message : 'the store failed';
+      if (!stopping.signal.aborted) {
+        onFailure(reason, error instanceof UnprovenStoreError ? error.condition : null);
+      }
+    }
+  }
+
+  return {
+    get proven() {
+      return proven;
+    },
+    get reason() {
+      return reason;
+    },
+    async start() {
+      const { signal } = stopping;
+      while (!signal.aborted) {
+        await tryOnce();
+        if (proven) return true;
+        await sleep(retryAfter, null, { signal }).catch(() => undefined);
+      }
+      return false;
+    },
+    stop() {
+      stopping.abort();
+    },
+  };
+}

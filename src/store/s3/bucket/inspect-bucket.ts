@@ -1,0 +1,127 @@
+import {
+  type DefaultRetention,
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketVersioningCommand,
+  GetObjectLockConfigurationCommand,
+  type LifecycleRule,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { StoreTraits } from '../../object-store.js';
+import { createS3Client, s3Limits } from '../s3-client.js';
+import { asFailure } from '../s3-failure.js';
+import type { S3Settings } from '../s3-options.js';
+import { createAnswerCheck } from '../wire/answer-check.js';
+import { daysUntilEnd } from './lifecycle-ends.js';
+
+/** Properties of a bucket, for messages; the receiver never decides by them. */
+export interface BucketFacts extends StoreTraits {
+  /** Milliseconds that this machine's clock is ahead of the server's; null when no answer had a Date. */
+  readonly clockAheadMs: number | null;
+  /** Whether a lifecycle rule aborts incomplete uploads below the prefix, or why that is unknown. */
+  readonly endsIncompleteUploads: boolean | { readonly unknown: string };
+  /** Days after which a lifecycle rule ends an object; null for never. Null itself when the rules are unknown. */
+  readonly daysUntilEnd: ((key: string, tags: Readonly<Record<string, string>>) => number | null) | null;
+}
+
+/** Needs permissions that the receiver itself does not. Never throws. */
+export async function bucketTraits(
+  client: S3Client,
+  bucket: string,
+  { lock }: Pick<S3Settings, 'lock'>,
+): Promise<StoreTraits> {
+  const [versioning, found] = await Promise.all([
+    client.send(new GetBucketVersioningCommand({ Bucket: bucket })).then(
+      ({ Status }) => (Status === 'Enabled' ? 'on' : Status === 'Suspended' ? 'suspended' : 'off'),
+      () => null,
+    ),
+    client.send(new GetObjectLockConfigurationCommand({ Bucket: bucket })).then(
+      ({ ObjectLockConfiguration }) => ({
+        isOn: ObjectLockConfiguration?.ObjectLockEnabled === 'Enabled',
+        retention: ObjectLockConfiguration?.Rule?.DefaultRetention,
+      }),
+      (error: unknown) =>
+        WITHOUT_LOCK.has(asFailure(error).code) ? { isOn: false, retention: undefined } : null,
+    ),
+  ]);
+  const isImpossible = Boolean(lock) && found?.isOn === false;
+  return {
+    versioning,
+    objectLock: found?.isOn ?? null,
+    defaultRetention: inWords(found?.retention),
+    fault: isImpossible ? 'store.s3.lock is set, but the bucket was created without Object Lock' : null,
+  };
+}
+
+/** AWS has the first for every bucket without it; others answer that they do not know it. */
+const WITHOUT_LOCK = new Set(['ObjectLockConfigurationNotFoundError', 'NoSuchObjectLockConfiguration']);
+
+function inWords(retention: DefaultRetention | undefined): string | null {
+  if (retention === undefined) return null;
+  const { Mode, Days, Years } = retention;
+  const time = Days === undefined ? `${Years} years` : `${Days} days`;
+  return `${String(Mode).toLowerCase()} for ${time}`;
+}
+
+/** Reads a bucket's lifecycle rules and traits, and the server's time. Never throws. */
+export async function inspectBucket(place: {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly settings: S3Settings;
+}): Promise<BucketFacts> {
+  const client = createS3Client(
+    place.settings,
+    s3Limits(place.settings),
+    createAnswerCheck(place.settings.expectedBucketOwner),
+  );
+  let clockAheadMs: number | null = null;
+  // Errors have a Date as well, and a clock that is far off causes one.
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const sentAt = Date.now();
+      const result = await next(args);
+      const { headers } = result.response as { headers?: Record<string, string> };
+      const serverTime = Date.parse(headers?.date ?? '');
+      if (!Number.isNaN(serverTime)) clockAheadMs = aheadOf(serverTime, sentAt, Date.now());
+      return result;
+    },
+    { step: 'deserialize', name: 'noteServerTime', priority: 'low' },
+  );
+  const traits = await bucketTraits(client, place.bucket, place.settings);
+  try {
+    const command = new GetBucketLifecycleConfigurationCommand({ Bucket: place.bucket });
+    const { Rules = [] } = await client.send(command);
+    return { ...traits, clockAheadMs, ...lifecycleFacts(Rules, place.prefix) };
+  } catch (error) {
+    const { code, message } = asFailure(error);
+    if (code === 'NoSuchLifecycleConfiguration')
+      return { ...traits, clockAheadMs, ...lifecycleFacts([], place.prefix) };
+    return { ...traits, clockAheadMs, endsIncompleteUploads: { unknown: message }, daysUntilEnd: null };
+  } finally {
+    client.destroy();
+  }
+}
+
+function lifecycleFacts(
+  rules: readonly LifecycleRule[],
+  prefix: string,
+): Pick<BucketFacts, 'endsIncompleteUploads' | 'daysUntilEnd'> {
+  return {
+    endsIncompleteUploads: endsIncompleteUploads(rules, prefix),
+    daysUntilEnd: (key, tags) => daysUntilEnd(rules, prefix + key, tags),
+  };
+}
+
+/** The server's time is truncated to seconds, and was taken between sending and receiving. */
+function aheadOf(serverTime: number, sentAt: number, receivedAt: number): number {
+  if (sentAt > serverTime + 999) return sentAt - serverTime - 999;
+  return receivedAt < serverTime ? receivedAt - serverTime : 0;
+}
+
+/** Whether an enabled rule aborts incomplete uploads of every key below `prefix`. */
+export function endsIncompleteUploads(rules: readonly LifecycleRule[], prefix: string): boolean {
+  return rules.some((rule) => {
+    const scope = rule.Filter?.Prefix ?? rule.Filter?.And?.Prefix ?? rule.Prefix ?? '';
+    const days = rule.AbortIncompleteMultipartUpload?.DaysAfterInitiation;
+    return rule.Status === 'Enabled' && days !== undefined && prefix.startsWith(scope);
+  });
+}

@@ -1,0 +1,34 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { bucketAddress, createS3Client, fixedKeys, type S3Limits, s3Limits } from '../s3-client.js';
+import type { S3Settings, S3StoreOptions } from '../s3-options.js';
+import { createAnswerCheck } from '../wire/answer-check.js';
+import { createConnect } from '../wire/connect.js';
+import { createS3Sender, type S3Sender } from '../wire/s3-sender.js';
+
+/** A bucket and what all operations on it share. */
+export interface S3Bucket {
+  readonly client: S3Client;
+  readonly sender: S3Sender;
+  readonly bucket: string;
+  /** Empty or ending in `/`. */
+  readonly prefix: string;
+  readonly settings: S3Settings;
+  readonly limits: S3Limits;
+}
+
+export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
+  const { bucket, prefix, settings, onNotice } = options;
+  const limits = s3Limits(settings);
+  const answers = createAnswerCheck(settings.expectedBucketOwner, onNotice);
+  const client = createS3Client(settings, limits, answers);
+  const address = await bucketAddress(settings, limits, bucket);
+  const keys = fixedKeys(settings);
+  const connect = createConnect(limits.connectTimeoutMs, settings.caBundle);
+  const sender = createS3Sender({ client, keys, address, limits, answers, settings, onNotice, connect });
+  return { client, sender, bucket, prefix, settings, limits };
+}
+
+/** The SDK's address of an object. */
+export function located(bucket: S3Bucket, key: string): { Bucket: string; Key: string } {
+  return { Bucket: bucket.bucket, Key: bucket.prefix + key };
+}

@@ -1,0 +1,94 @@
+import type { Claimed } from '../store/lease-watch.js';
+import type { Attempt } from './dead/dead-event.js';
+
+/** An event that failed and will be tried again, by reference: its content stays in the ledger. */
+export interface WaitingEvent {
+  readonly id: string;
+  /** Folder of the hour, e.g. `dt=2026-03-04/hour=05/`. */
+  readonly hour: string;
+  /** `<writer>~<number>` of its segment, or the number of the compacted file that it was read from. */
+  readonly part: string;
+  /** ISO 8601 of the ledger line. */
+  readonly receivedAt: string;
+  /** Of the event. */
+  readonly source: string | null;
+  /** Milliseconds since the epoch. */
+  readonly firstTriedAt: number;
+  readonly nextTryAt: number;
+  readonly attempts: number;
+  /** The first and the last attempts. */
+  readonly history: readonly Attempt[];
+  /** Why it ended, while its dead event could not be written; absent otherwise. */
+  readonly ended?: 'rejected' | 'expired';
+}
+
+/** How far an hour was sent. */
+export interface HourProgress {
+  /** The last number of each writer. */
+  readonly writers: Readonly<Record<string, number>>;
+  /** Compacted files whose lines were all sent, and rows of the next one. */
+  readonly files: number;
+  readonly row: number;
+}
+
+/** Where the sender of a subscriber is: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
+export interface OutboxState extends Claimed {
+  readonly v: 1;
+  /** ISO 8601: what was written before is not announced. */
+  readonly since: string;
+  /** Folder of an hour: all before it were sent, but for those in `hours`. */
+  readonly before: string;
+  readonly hours: Readonly<Record<string, HourProgress>>;
+  readonly waiting: readonly WaitingEvent[];
+  /** Sources that the figures below cover. Empty: all. */
+  readonly sources: readonly string[];
+  readonly sent: number;
+  readonly retried: number;
+  readonly dead: number;
+  /** ISO 8601; null while the breaker is closed. */
+  readonly openSince: string | null;
+  readonly lastSentAt: string | null;
+  readonly lastFailure: Attempt | null;
+  /** ISO 8601; null when everything was sent at `heartbeatAt`. */
+  readonly oldestUnsent: string | null;
+}
+
+/** The largest state document that is read: twice what can be written. */
+export const MAX_STATE_BYTES = 4 * 1024 * 1024;
+
+const NO_FIGURES = { sent: 0, retried: 0, dead: 0, lastSentAt: null, lastFailure: null };
+
+/** The state of a subscriber that nobody has claimed yet. */
+export function newOutboxState(since: number, beginning: Pick<OutboxState, 'before' | 'hours'>): OutboxState {
+  return {
+    v: 1,
+    claim: 0,
+    owner: '',
+    heartbeatAt: null,
+    since: new Date(since).toISOString(),
+    ...beginning,
+    waiting: [],
+    sources: [],
+    ...NO_FIGURES,
+    openSince: null,
+    oldestUnsent: null,
+  };
+}
+
+/**
+ * The state for the sources that a subscriber follows now. Events of sources that it no longer follows do not wait, and figures that
+ * cover such sources start from zero: a client of the admin port that may see the present sources must not see others in them.
+ *
+ * @param sources empty: all
+ */
+export function ofPresentSources(state: OutboxState, sources: readonly string[]): OutboxState {
+  if (sources.length === 0) return { ...state, sources };
+  const counted = state.sources;
+  const areOthersCounted = counted.length === 0 || counted.some((source) => !sources.includes(source));
+  return {
+    ...state,
+    sources,
+    waiting: state.waiting.filter(({ source }) => source !== null && sources.includes(source)),
+    ...(areOthersCounted && NO_FIGURES),
+  };
+}

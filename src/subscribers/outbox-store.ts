@@ -1,0 +1,46 @@
+import { outboxClaimKey, outboxStateKey } from '../archive/layout.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
+import { type ClaimSequence, createClaimSequence } from '../store/take-over.js';
+import { MAX_STATE_BYTES, type OutboxState } from './outbox-state.js';
+
+/** State and claims of a subscriber's sender. Methods throw `StoreError`. */
+export interface OutboxStore extends ClaimSequence {
+  read(): Promise<OutboxState | null>;
+  /** Only for the replica that holds the latest claim. */
+  save(state: OutboxState): Promise<void>;
+  /** Name of the replica that made the claim; null without the claim. */
+  claimant(claim: number): Promise<string | null>;
+}
+
+export function createOutboxStore(store: ObjectStore, subscriber: string): OutboxStore {
+  const key = outboxStateKey(subscriber);
+
+  async function read(): Promise<OutboxState | null> {
+    let document = await readDocument(store, key, MAX_STATE_BYTES);
+    if (document === null) {
+      if ((await store.head(key)) === null) return null;
+      // The first sender may have saved it between the two calls.
+      document = await readDocument(store, key, MAX_STATE_BYTES);
+    }
+    if (document?.v === 1) return document as unknown as OutboxState;
+    // Starting from now would leave out every event since.
+    throw new StoreError('read', `${key} is damaged, or of a newer version`);
+  }
+
+  const claims = createClaimSequence(
+    store,
+    (number) => outboxClaimKey(subscriber, number),
+    async () => (await read())?.claim ?? 0,
+  );
+
+  return {
+    ...claims,
+    read,
+    save: (state) => store.replace(key, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS),
+    async claimant(claim) {
+      const document = await readDocument(store, outboxClaimKey(subscriber, claim));
+      return typeof document?.owner === 'string' ? document.owner : null;
+    },
+  };
+}

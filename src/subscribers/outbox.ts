@@ -1,0 +1,123 @@
+import { Problem } from '../domain/problem.js';
+import type { SourceScope } from '../domain/rights.js';
+import type { ReceiverEvent } from '../events/receiver-event.js';
+import type { ObjectStore } from '../store/object-store.js';
+import type { Attempt, DeadEvent } from './dead/dead-event.js';
+import { createDeadEventCounter } from './dead/dead-event-counter.js';
+import {
+  type DeadEventPage,
+  type DeadEventQuery,
+  listDeadEvents,
+  readDeadEvent,
+  removeDeadEvent,
+} from './dead/dead-events.js';
+import type { OutboxObserver } from './outbox-observer.js';
+import { createOutboxStore } from './outbox-store.js';
+import type { SubscriberRunOptions } from './run-subscriber.js';
+import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
+import { createEndpoint, type Endpoint } from './send/endpoint.js';
+import type { Subscriber } from './subscriber.js';
+import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js';
+import { type SubscriberWatch, watchSubscriber } from './watch-subscriber.js';
+
+export interface OutboxOptions extends Pick<SubscriberRunOptions, 'stopWithin'> {
+  readonly store: ObjectStore;
+  readonly subscribers: Readonly<Record<string, Subscriber>>;
+  /** Name of this replica. */
+  readonly owner: string;
+  readonly observer: OutboxObserver;
+  readonly times?: OutboxTimes;
+  /** Milliseconds without a heartbeat after which another replica takes over. Default 30,000. */
+  readonly lease?: number;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+/** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
+export interface Outbox {
+  /** How far each configured subscriber is. */
+  statuses(): Promise<SubscriberStatus[]>;
+  /** Newest first. */
+  deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
+  /** Dead events that belong to sources of the scope, at most 1,000. */
+  countDeadEvents(subscriber: string, scope: SourceScope): Promise<number>;
+  deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
+  /**
+   * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
+   * deleted. Rejects with `not-found` for an unknown subscriber.
+   */
+  send(
+    subscriber: string,
+    event: ReceiverEvent,
+    signal: AbortSignal,
+  ): Promise<Attempt & { readonly delivered: boolean }>;
+  /** Begins to send to the subscribers that no other replica sends to. */
+  start(): void;
+  /** A segment of the ledger was written by this process: its events are sent soon. */
+  wake(): void;
+  /** By subscriber, for those that this process sends to. */
+  sending(): readonly {
+    readonly subscriber: string;
+    readonly oldestUnsent: number | null;
+    readonly waiting: number;
+  }[];
+  /** Lets requests in flight end and releases the claims, so that another replica goes on at once. */
+  stop(): Promise<void>;
+}
+
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { store, subscribers } = options;
+  const { times = OUTBOX_TIMES, clock = Date.now } = options;
+  const endpoints = new Map<string, Endpoint>();
+  const watches = new Map<string, SubscriberWatch>();
+  const counter = createDeadEventCounter(store);
+
+  function endpointOf(name: string): Endpoint {
+    const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
+    if (subscriber === undefined) throw new Problem('not-found', `There is no subscriber ${name}.`);
+    const endpoint = endpoints.get(name) ?? createEndpoint(subscriber);
+    endpoints.set(name, endpoint);
+    return endpoint;
+  }
+
+  return {
+    statuses: () =>
+      Promise.all(
+        Object.entries(subscribers).map(async ([name, subscriber]) =>
+          subscriberStatus(name, subscriber, await createOutboxStore(store, name).read()),
+        ),
+      ),
+    deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),
+    countDeadEvents: counter.count,
+    deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
+    async send(subscriber, event, signal) {
+      const { retryAfterMs: _, ...attempt } = await endpointOf(subscriber).send(event, signal);
+      const { delivered } = attempt;
+      if (delivered) watches.get(subscriber)?.run()?.addressWorks();
+      if (delivered && 'jobId' in event.data) {
+        const { jobId } = event.data;
+        await removeDeadEvent(store, { subscriber, eventId: event.id, jobId });
+      }
+      return attempt;
+    },
+    start() {
+      for (const [name, subscriber] of Object.entries(subscribers)) {
+        if (!subscriber.events.some((event) => event.startsWith('job.'))) continue;
+        const run = { ...options, name, subscriber, times, clock, random: Math.random };
+        watches.set(name, watchSubscriber({ ...run, endpoint: endpointOf(name) }));
+      }
+    },
+    wake() {
+      for (const watch of watches.values()) watch.run()?.wake();
+    },
+    sending: () =>
+      [...watches].flatMap(([subscriber, watch]) => {
+        const run = watch.run();
+        return run === null ? [] : [{ subscriber, oldestUnsent: run.oldestUnsent(), waiting: run.waiting() }];
+      }),
+    async stop() {
+      await Promise.all([...watches.values()].map((watch) => watch.stop()));
+      await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LedgerLine } from '../domain/delivery.js';
+import type { JobEvent } from '../events/receiver-event.js';
+import { LEASE } from '../store/lease-watch.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { createAnnouncements } from './announcements.js';
+import { findEvent } from './find-event.js';
+import { createLedgerFollower } from './follow/ledger-follower.js';
+import { isRepetition, isWanted } from './job-event.js';
+import type { SenderObserver } from './outbox-observer.js';
+import type { OutboxState } from './outbox-state.js';
+import type { OutboxStore } from './outbox-store.js';
+import type { RetryTimes } from './send/attempt-policy.js';
+import type { Endpoint } from './send/endpoint.js';
+import type { EventTask } from './send/event-attempts.js';
+import { createEventSender } from './send/event-sender.js';
+import type { Subscriber } from './subscriber.js';
+
+/** Milliseconds between steps of a sender. */
+export interface OutboxTimes {
+  /** Between looks at the ledger while it is quiet, and while it is not. */
+  readonly poll: number;
+  readonly busyPoll: number;
+  /** Between saves while something changes, and at the latest. */
+  readonly save: number;
+  readonly heartbeat: number;
+  readonly retry?: RetryTimes;
+}
+
+export const OUTBOX_TIMES: OutboxTimes = { poll: 5_000, busyPoll: 1_000, save: 2_000, heartbeat: 10_000 };
+
+export interface SubscriberRunOptions {
+  readonly name: string;
+  readonly subscriber: Subscriber;
+  readonly store: ObjectStore;
+  readonly states: OutboxStore;
+  readonly endpoint: Pick<Endpoint, 'send'>;
+  readonly observer: SenderObserver;
+  /** Called with what keeps the sender from its work for a while; it goes on by itself. */
+  readonly onError: (error: unknown, hour: string | null) => void;
+  /** Milliseconds that requests in flight get after `stop`. */
+  readonly stopWithin: number;
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly times: OutboxTimes;
+}
+
+/** The sender of one subscriber, as long as this replica holds the claim. */
+export interface SubscriberRun {
+  /** Looks at the ledger soon: this replica has written to it. */
+  wake(): void;
+  /** An operator sent an event with success: what waits goes at once. */
+  addressWorks(): void;
+  /** Milliseconds since the epoch of the oldest event that is not sent; null when all are. */
+  oldestUnsent(): number | null;
+  waiting(): number;
+  /** Lets requests in flight end, saves the state and releases the claim. */
+  stop(): Promise<void>;
+  /** Resolves when it has stopped, or another replica has taken over. */
+  readonly ended: Promise<void>;
+}
+
+export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxState): SubscriberRun {
+  const { name, subscriber, store, states, clock, times, onError } = options;
+  const ending = new AbortController();
+  const since = Date.parse(claimed.since);
+  const announcements = createAnnouncements(store, since);
+  let isSuperseded = false;
+  let savedAt = performance.now();
+  let saved = '';
+  let wakeUp = new AbortController();
+
+  // The time of retries goes on evenly, so that a clock that is set forward does not end events.
+  const began = clock() - performance.now();
+  const sender = createEventSender({
+    ...options,
+    clock: () => began + performance.now(),
+    subscriber: name,
+    maxInFlight: subscriber.maxInFlight,
+    state: claimed,
+    findEvent: (waiting) => findEvent(store, waiting),
+    isHolding: () => performance.now() - savedAt < LEASE,
+    times: times.retry,
+  });
+  const follower = createLedgerFollower({
+    ...options,
+    state: claimed,
+    sendLines,
+    whenSettled: sender.whenSettled,
+    onFault: (hour, error) => onError(error, hour),
+  });
+
+  async function sendLines(
+    hour: string,
+    part: string,
+    lines: readonly LedgerLine[],
+    onSettled: () => void,
+  ): Promise<void> {
+    ending.signal.throwIfAborted();
+    const events: JobEvent[] = [];
+    let open = 1;
+    const settled = () => {
+      open -= 1;
+      if (open === 0) onSettled();
+    };
+    // Within a segment, a repetition can come before the line that it repeats.
+    const ordered = [...lines].sort((a, b) => Number(isRepetition(a)) - Number(isRepetition(b)));
+    try {
+      for (const line of ordered) {
+        const event = await announcements.of(line);
+        if (event !== null) events.push(event);
+      }
+      const tasks = events
+        .filter((event) => isWanted(event, subscriber))
+        .map((event): EventTask => ({ event, hour, part, settled }));
+      open += tasks.length;
+      settled();
+      if (tasks.length > 0) await sender.accept(tasks);
+    } catch (error) {
+      // The lines are read again.
+      for (const event of events) announcements.forget(event);
+      throw error;
+    }
+  }
+
+  async function follow(): Promise<void> {
+    while (!ending.signal.aborted) {
+      let pause = times.poll;
+      try {
+        if (await follower.look()) pause = times.busyPoll;
+      } catch (error) {
+        if (!ending.signal.aborted) onError(error, null);
+      }
+      // A busy replica writes many segments a second, and every poll costs a listing.
+      await sleep(times.busyPoll, null, { signal: ending.signal, ref: false }).catch(() => undefined);
+      const signal = AbortSignal.any([ending.signal, wakeUp.signal]);
+      await sleep(pause - times.busyPoll, null, { signal, ref: false }).catch(() => undefined);
+      if (wakeUp.signal.aborted) wakeUp = new AbortController();
+    }
+  }
+
+  function oldestUnsent(): number | null {
+    const open = [follower.position(), sender.oldest()].filter((time) => time !== null);
+    return open.length === 0 ? null : Math.min(...open);
+  }
+
+  /** Of one moment: a segment counts as read only together with the events of it that wait. */
+  function snapshot(): Omit<OutboxState, 'heartbeatAt'> {
+    const { v, claim, owner } = claimed;
+    const oldest = oldestUnsent();
+    return {
+      ...{ v, claim, owner, since: claimed.since, sources: subscriber.sources },
+      ...follower.progress(),
+      ...sender.snapshot(),
+      oldestUnsent: oldest === null ? null : new Date(oldest).toISOString(),
+    };
+  }
+
+  async function save(isLast: boolean): Promise<void> {
+    const began = performance.now();
+    const state = snapshot();
+    const text = JSON.stringify(state);
+    if (!isLast && text === saved && began - savedAt < times.heartbeat) return;
+    await states.save({ ...state, heartbeatAt: isLast ? null : new Date(clock()).toISOString() });
+    saved = text;
+    savedAt = began;
+  }
+
+  async function saveRegularly(): Promise<void> {
+    while (!ending.signal.aborted) {
+      await sleep(times.save, null, { signal: ending.signal, ref: false }).catch(() => undefined);
+      if (ending.signal.aborted) return;
+      try {
+        isSuperseded = await states.isSuperseded(claimed.claim);
+        if (isSuperseded) ending.abort();
+        else await save(false);
+      } catch (error) {
+        onError(error, null);
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    const loops = [follow(), saveRegularly()];
+    if (!ending.signal.aborted) {
+      await new Promise((resolve) => ending.signal.addEventListener('abort', resolve, { once: true }));
+    }
+    await sender.stop(isSuperseded ? 0 : options.stopWithin);
+    await Promise.all(loops);
+    // A superseded run must not write state.
+    if (!isSuperseded) await save(true).catch((error: unknown) => onError(error, null));
+  }
+
+  return {
+    wake: () => wakeUp.abort(),
+    addressWorks: sender.addressWorks,
+    oldestUnsent,
+    waiting: () => sender.snapshot().waiting.length,
+    ended: run(),
+    stop() {
+      ending.abort();
+      return this.ended;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { Readable } from 'node:stream';
+import pLimit from 'p-limit';
+import { Agent, type Dispatcher } from 'undici';
+import type { ReceiverEvent } from '../../events/receiver-event.js';
+import { sign } from '../../events/sign.js';
+import { parseRetryAfter } from '../../text/retry-after.js';
+import { terminalLine } from '../../text/terminal-text.js';
+import type { Attempt } from '../dead/dead-event.js';
+import type { Subscriber } from '../subscriber.js';
+import { eventBody } from './event-body.js';
+
+/** What became of one request. */
+export interface SendResult extends Attempt {
+  /** The answer was 2xx. */
+  readonly delivered: boolean;
+  /** Milliseconds for which the subscriber asks not to be sent anything; null when it does not ask. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Sends events to one subscriber, with a bounded number of requests in flight. */
+export interface Endpoint {
+  /** Makes one request. Never rejects: what fails is in the result; after an abort its `error` is `aborted`. */
+  send(event: ReceiverEvent, signal: AbortSignal): Promise<SendResult>;
+  /** Ends idle connections. Requests in flight are cut. */
+  close(): Promise<void>;
+}
+
+/** Bytes of a response that are read so that its connection can be used again. */
+const RESPONSE_BYTES = 64 * 1024;
+/** Characters of a response that are kept, for operators: it often says what is wrong. */
+const ANSWER_LENGTH = 200;
+const CONNECT_TIMEOUT = 10_000;
+/** Milliseconds. Standard Webhooks asks senders to wait 15 to 30 s. */
+const REQUEST_TIMEOUT = 15_000;
+
+export function createEndpoint(subscriber: Subscriber): Endpoint {
+  const { maxInFlight, requestTimeout = REQUEST_TIMEOUT } = subscriber;
+  const agent = new Agent({
+    connections: maxInFlight,
+    pipelining: 1,
+    connect: { timeout: Math.min(CONNECT_TIMEOUT, requestTimeout) },
+    headersTimeout: requestTimeout,
+    bodyTimeout: requestTimeout,
+    maxHeaderSize: 32 * 1024,
+  });
+  const limit = pLimit(maxInFlight);
+
+  async function sendNow(event: ReceiverEvent, signal: AbortSignal): Promise<SendResult> {
+    const at = new Date().toISOString();
+    try {
+      signal.throwIfAborted();
+      return { at, ...(await post(agent, subscriber, event, signal)) };
+    } catch (error) {
+      const code = signal.aborted ? 'aborted' : errorCode(error);
+      return { at, delivered: false, status: null, error: code, retryAfterMs: null };
+    }
+  }
+
+  return {
+    send: (event, signal) => limit(() => sendNow(event, signal)),
+    close: () => agent.destroy(),
+  };
+}
+
+/** undici follows no redirects unless it is asked to: a redirect is a failure like any other. */
+async function post(
+  dispatcher: Dispatcher,
+  { url, secrets, format, requestTimeout = REQUEST_TIMEOUT }: Subscriber,
+  event: ReceiverEvent,
+  signal: AbortSignal,
+): Promise<Omit<SendResult, 'at'>> {
+  const { contentType, bytes: body } = eventBody(event, format);
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(requestTimeout)]);
+  const { origin, pathname, search } = new URL(url);
+  const response = await dispatcher.request({
+    origin,
+    path: pathname + search,
+    method: 'POST',
+    headers: {
+      'content-type': contentType,
+      'user-agent': 'transcript-receiver',
+      accept: '*/*',
+      ...sign(event.id, body, secrets),
+    },
+    body,
+    signal: bounded,
+  });
+  const { statusCode: status, headers } = response;
+  const delivered = status >= 200 && status < 300;
+  const answer = delivered ? '' : await beginningOf(response.body);
+  // The status decides. A body that breaks off or does not end changes nothing.
+  await response.body.dump({ limit: RESPONSE_BYTES, signal: bounded }).catch(() => undefined);
+  return {
+    delivered,
+    status,
+    error: null,
+    ...(answer !== '' && { answer }),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
+  };
+}
+
+/** As one line of text; empty when nothing legible came. The rest stays unread. */
+async function beginningOf(body: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= 4 * ANSWER_LENGTH) break;
+    }
+  } catch {
+    // What came before it broke off is what there is.
+  }
+  return terminalLine(Buffer.concat(chunks).toString()).slice(0, ANSWER_LENGTH);
+}
+
+/** Messages can hold addresses; codes cannot. */
+function errorCode(error: unknown): string {
+  const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: unknown };
+  if (name === 'TimeoutError' || (typeof code === 'string' && /TIMEDOUT|TIMEOUT/.test(code)))
+    return 'timeout';
+  // A connection that ended is undici's own; of others the system has a code that operators know.
+  if (typeof code === 'string' && /^(?!UND_)[A-Z][A-Z0-9_]{1,63}$/.test(code)) return code;
+  return cause === undefined ? 'network' : errorCode(cause);
+}

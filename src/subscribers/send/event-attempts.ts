@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isErased } from '../../archive/erasure/erasure.js';
+import type { JobEvent } from '../../events/receiver-event.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { DeadEvent } from '../dead/dead-event.js';
+import { isErasable, keepDeadEvent } from '../dead/dead-events.js';
+import type { SenderObserver } from '../outbox-observer.js';
+import type { OutboxState, WaitingEvent } from '../outbox-state.js';
+import { GONE_PAUSE, nextTry, type RetryTimes, verdictOf, withAttempt } from './attempt-policy.js';
+import type { Breaker } from './breaker.js';
+import type { Endpoint, SendResult } from './endpoint.js';
+import type { Waiting, WaitingEvents } from './waiting-events.js';
+
+/** An event to send for the first time. */
+export interface EventTask {
+  readonly event: JobEvent;
+  readonly hour: string;
+  readonly part: string;
+  /** Called once the event was sent, waits in the state for its next attempt, or is dead. */
+  readonly settled: () => void;
+}
+
+export type AttemptField = 'sent' | 'retried' | 'dead' | 'lastSentAt' | 'lastFailure';
+
+export interface AttemptOptions {
+  readonly subscriber: string;
+  readonly endpoint: Pick<Endpoint, 'send'>;
+  readonly store: ObjectStore;
+  readonly state: Pick<OutboxState, AttemptField>;
+  readonly waiting: WaitingEvents;
+  readonly breaker: Pick<Breaker, 'succeeded' | 'failed'>;
+  /** Reads an event that waits from the ledger; null when it is not there any more. */
+  readonly findEvent: (waiting: WaitingEvent) => Promise<JobEvent | null>;
+  readonly observer: SenderObserver;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly times: RetryTimes;
+  /** Cuts requests. */
+  readonly signal: AbortSignal;
+  readonly hasStopped: () => boolean;
+  /** Called once an event is dead, or will not be because the sender has stopped. */
+  readonly onEnded: () => void;
+}
+
+/** Single attempts to send an event, and what their results mean for it. */
+export interface EventAttempts {
+  /** Tries a new event. */
+  tryFirst(task: EventTask): Promise<void>;
+  /** Tries a waiting event again. */
+  tryAgain(waiting: Waiting): Promise<void>;
+  /** New events that are being tried, and those whose request was cut. */
+  readonly trying: ReadonlySet<EventTask>;
+  progress(): Pick<OutboxState, AttemptField>;
+}
+
+export function createEventAttempts(options: AttemptOptions): EventAttempts {
+  const { subscriber, endpoint, store, waiting, breaker, observer, clock, random, times, signal } = options;
+  let { sent, retried, dead, lastSentAt, lastFailure } = options.state;
+  const trying = new Set<EventTask>();
+
+  async function tryFirst(task: EventTask): Promise<void> {
+    const { event, hour, part } = task;
+    trying.add(task);
+    // The same line again, from a range of segments that is read once more.
+    if (waiting.get(event.id) === undefined) {
+      const firstTriedAt = clock();
+      const result = await endpoint.send(event, signal);
+      // What was cut short stays unsettled, and is sent again by the next replica.
+      if (isCut(result)) return;
+      const { id, time: receivedAt, data } = event;
+      const line = { id, hour, part, receivedAt, source: data.source };
+      take({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result);
+    }
+    trying.delete(task);
+    task.settled();
+  }
+
+  async function tryAgain({ state, event: known }: Waiting): Promise<void> {
+    waiting.put(state, { busy: true });
+    try {
+      const event = known ?? (await options.findEvent(state));
+      // An erasure has deleted what the event announces.
+      if (event === null || (isErasable(event) && (await isErased(store, event.data.jobId)))) {
+        waiting.delete(state.id);
+        return;
+      }
+      waiting.put(state, { event });
+      if (state.ended !== undefined) return await end(state, event, state.ended);
+      retried += 1;
+      const result = await endpoint.send(event, signal);
+      if (!isCut(result)) take(state, event, result);
+    } catch {
+      waiting.put({ ...state, nextTryAt: clock() + times.firstPause });
+    } finally {
+      const left = waiting.get(state.id);
+      if (left) waiting.put(left.state, { busy: left.state.ended !== undefined });
+    }
+  }
+
+  function take(before: WaitingEvent, event: JobEvent, result: SendResult): void {
+    const verdict = verdictOf(result);
+    if (verdict === 'delivered') {
+      sent += 1;
+      lastSentAt = result.at;
+      waiting.delete(before.id);
+      observer.sent(event);
+      return breaker.succeeded();
+    }
+    const { at, status, error, answer } = result;
+    lastFailure = { at, status, error, ...(answer !== undefined && { answer }) };
+    breaker.failed(verdict === 'rejected' ? GONE_PAUSE : result.retryAfterMs);
+    const now = clock();
+    const history = withAttempt(before.history, lastFailure);
+    const state = { ...before, attempts: before.attempts + 1, history };
+    const nextTryAt = verdict === 'again' ? nextTry(state, now, result.retryAfterMs, random(), times) : null;
+    if (nextTryAt !== null) return waiting.put({ ...state, nextTryAt }, { event });
+    const ended = { ...state, nextTryAt: now, ended: verdict === 'again' ? 'expired' : 'rejected' } as const;
+    waiting.put(ended, { event, busy: true });
+    void end(ended, event, ended.ended);
+  }
+
+  /** The event stays in the state until its dead event is durable. */
+  async function end(state: WaitingEvent, event: JobEvent, reason: DeadEvent['reason']): Promise<void> {
+    const ending: DeadEvent = {
+      v: 1,
+      subscriber,
+      event,
+      reason,
+      endedAt: new Date(clock()).toISOString(),
+      firstTriedAt: new Date(state.firstTriedAt).toISOString(),
+      attempts: state.attempts,
+      history: state.history,
+    };
+    while (!options.hasStopped()) {
+      try {
+        await keepDeadEvent(store, ending);
+        waiting.delete(state.id);
+        dead += 1;
+        observer.dead(ending);
+        break;
+      } catch {
+        await sleep(times.firstPause, null, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+    options.onEnded();
+  }
+
+  return {
+    tryFirst,
+    tryAgain,
+    trying,
+    progress: () => ({ sent, retried, dead, lastSentAt, lastFailure }),
+  };
+}
+
+/** Whether `stop` of the sender cut the request. */
+function isCut({ error }: SendResult): boolean {
+  return error === 'aborted';
+}

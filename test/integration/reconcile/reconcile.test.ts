@@ -1,0 +1,797 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ulid } from 'ulid';
+import { erasureKey } from '../../../src/archive/layout.js';
+import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
+import { eraseJob } from '../../../src/operator/erase-job.js';
+import { refetchAll } from '../../../src/reconcile/fetch/refetch.js';
+import { reconcile } from '../../../src/reconcile/reconcile.js';
+import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';
+import type { JobConfig, JobRecord } from '../../../src/speech/wire.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import {
+  CALLBACK_URL,
+  type RecoveryFixture,
+  type RecoveryFixtureOptions,
+  recoveryFixture,
+} from '../../support/recovery/recovery-fixture.js';
+
+const HOUR = 3_600_000;
+const NONE = { matched: 0, recovered: 0, conflict: 0, pending: 0, unrecoverable: 0, failed: 0 };
+
+let fixture: RecoveryFixture;
+
+async function begin(options: RecoveryFixtureOptions = {}): Promise<RecoveryFixture> {
+  fixture = await recoveryFixture(options);
+  return fixture;
+}
+
+afterEach(() => fixture.close());
+
+async function artefacts(): Promise<string[]> {
+  return visibleKeys(fixture.folder, 'jobs/');
+}
+
+async function temporaryFiles(): Promise<string[]> {
+  return readdir(join(fixture.folder, '.tmp')).catch(() => []);
+}
+
+function only(report: RecoveryReport) {
+  expect(report.jobs).toHaveLength(1);
+  return report.jobs[0];
+}
+
+describe('reconcile', () => {
+  // Rule: Delivery: the transcript stays available through the API
+  // Rule: Silences: number and interval of retries, and the time-out
+  it('fetches every kind of artefact byte-exact, and records its origin', async () => {
+    const { simulator, parts, store, lose, isExact } = await begin();
+    const contents = ['transcript', 'transcript.txt', 'transcript.srt', 'data'];
+    const id = await lose({ contents }, { region: 'us1', mediaBytes: 300_000 });
+    const report = await reconcile(parts);
+    expect(report).toMatchObject({ outcomes: { ...NONE, recovered: 1 }, faults: [], ignored: 0 });
+    expect(await isExact(`jobs/${id}/transcript.json`, id, 'transcript.json-v2')).toBe(true);
+    expect(await isExact(`jobs/${id}/transcript.txt`, id, 'transcript.txt')).toBe(true);
+    expect(await isExact(`jobs/${id}/transcript.srt`, id, 'transcript.srt')).toBe(true);
+    expect(await isExact(`jobs/${id}/data`, id, 'data')).toBe(true);
+    const info = await store.head(`jobs/${id}/data`);
+    expect(info?.metadata).toMatchObject({
+      origin: 'recovery',
+      region: 'us1',
+      status: 'success',
+      source: 'default',
+    });
+    const [line] = await ledgerOf(fixture.folder);
+    expect(line).toMatchObject({
+      origin: 'recovery',
+      region: 'us1',
+      jobId: id,
+      outcome: 'recovered',
+      clientIp: null,
+    });
+    expect(line?.items.map((item) => item.outcome)).toEqual(Array(4).fill('created'));
+    expect(line?.bytes).toBe(line?.items.reduce((sum, item) => sum + item.size, 0));
+    expect(info?.metadata['delivery-id']).toBe(line?.deliveryId);
+    expect(simulator.deliveries.attempts).toHaveLength(0);
+  });
+
+  it('stores and returns the report in the documented shape', async () => {
+    const { parts, lose, content } = await begin();
+    const id = await lose();
+    const report = await reconcile(parts);
+    const key = `jobs/${id}/transcript.json`;
+    expect(report).toEqual({
+      startedAt: expect.stringMatching(/Z$/),
+      finishedAt: expect.stringMatching(/Z$/),
+      window: { since: expect.stringMatching(/Z$/), until: report.startedAt },
+      wholeWindow: {
+        expectations: expect.stringMatching(/^[0-9a-f]{16}$/),
+        at: { eu1: report.startedAt, us1: report.startedAt },
+      },
+      limited: false,
+      regions: ['eu1', 'us1'],
+      outcomes: { ...NONE, recovered: 1 },
+      jobs: [
+        {
+          jobId: id,
+          region: 'eu1',
+          outcome: 'recovered',
+          reason: null,
+          items: [{ kind: 'transcript.json-v2', key, outcome: 'created' }],
+        },
+      ],
+      ignored: 0,
+      faults: [],
+    });
+    const [stored, ...others] = await visibleKeys(fixture.folder, 'reports/');
+    expect(others).toEqual([]);
+    expect(JSON.parse((await content(stored ?? '')).toString())).toEqual(report);
+  });
+
+  it('matches everything in a second run, and writes no second line', async () => {
+    const { parts, lose } = await begin();
+    for (let n = 0; n < 5; n += 1) await lose({ contents: ['transcript', 'transcript.srt'] });
+    expect((await reconcile(parts)).outcomes.recovered).toBe(5);
+    const before = await artefacts();
+    const second = await reconcile(parts);
+    expect(second).toMatchObject({ outcomes: { ...NONE, matched: 5 }, jobs: [] });
+    expect(await artefacts()).toEqual(before);
+    expect(await ledgerOf(fixture.folder)).toHaveLength(5);
+  });
+
+  it('settles the failures of jobs that it finds complete, and writes no line of the others', async () => {
+    const { parts, store, lose } = await begin();
+    const [refused = '', lost = '', differing = ''] = [await lose(), await lose(), await lose()];
+    await lose();
+    const rejected = await lose({}, { outcome: 'error' });
+    await reconcile(parts);
+    const fail = (jobId: string, outcome: string) => {
+      const receivedAt = new Date().toISOString();
+      return parts.ledger.append(ledgerLine({ deliveryId: ulid(), receivedAt, jobId, outcome, items: [] }));
+    };
+    await fail(refused, 'refused');
+    await fail(lost, 'unrecoverable');
+    await fail(differing, 'conflict');
+    await fail(rejected, 'refused');
+    const before = (await ledgerOf(fixture.folder)).length;
+    const view = createLedgerView({ store });
+    const { failingJobs } = view;
+    expect(await failingJobs()).toEqual(new Set([refused, lost, rejected]));
+    const unread = () => Promise.reject(new StoreError('list', 'access denied'));
+    for (const options of [{}, { failingJobs, dryRun: true }, { failingJobs: unread }]) {
+      expect(await reconcile(parts, options)).toMatchObject({
+        outcomes: { ...NONE, matched: 5 },
+        faults: [],
+      });
+    }
+    expect(await ledgerOf(fixture.folder)).toHaveLength(before);
+    expect((await reconcile(parts, { failingJobs, full: true })).outcomes).toEqual({ ...NONE, matched: 5 });
+    await fail(refused, 'failed');
+    await reconcile(parts, { failingJobs });
+    const added = (await ledgerOf(fixture.folder)).filter(({ outcome }) => outcome === 'duplicate');
+    expect(added.map(({ jobId }) => jobId).toSorted()).toEqual([refused, refused, lost].toSorted());
+    expect(added[0]).toMatchObject({ origin: 'recovery', region: 'eu1', source: 'default', items: [] });
+    expect(await failingJobs()).toEqual(new Set([rejected]));
+    await view.stop();
+  });
+
+  // Rule: Callback request: callbacks of a job come in parallel and in any order
+  // Rule: Callback request: some callbacks of a job may arrive and others fail
+  it('fetches only missing results of a job', async () => {
+    const { parts, store, lose } = await begin();
+    const id = await lose({ contents: ['transcript', 'transcript.txt'] });
+    const headers = { contentType: 'application/json', metadata: {} };
+    await store.create(`jobs/${id}/transcript.json`, Buffer.from('{"came":"by callback"}'), headers);
+    const report = await reconcile(parts);
+    expect(only(report)?.items).toEqual([
+      { kind: 'transcript.txt', key: `jobs/${id}/transcript.txt`, outcome: 'created' },
+    ]);
+    expect((await fixture.content(`jobs/${id}/transcript.json`)).toString()).toContain('by callback');
+  });
+
+  // Rule: Job record: `errors` of a job that failed
+  it('requests nothing of failed, running, foreign and bodiless jobs', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose({}, { outcome: 'error' });
+    await lose({ contents: [] });
+    await lose({ url: 'http://127.0.0.1:9/another/receiver' });
+    await lose({}, { notify: [] });
+    simulator.setStatus(await lose(), 'running');
+    const report = await reconcile(parts);
+    expect(report).toMatchObject({ outcomes: { ...NONE, matched: 2, pending: 1 }, ignored: 2 });
+    expect(await artefacts()).toEqual([]);
+    expect(await ledgerOf(fixture.folder)).toEqual([]);
+  });
+
+  // Rule: Delivery: at the threshold a last entry says that sending failed
+  it('waits out the grace period, unless the service has given up', async () => {
+    const { simulator, parts, lose } = await begin({ parts: { grace: HOUR } });
+    const silent = await lose();
+    simulator.faults.clear();
+    const refused = await lose();
+    const { jobs } = await reconcile(parts);
+    expect(jobs).toHaveLength(2);
+    expect(jobs.find(({ jobId }) => jobId === silent)).toMatchObject({ outcome: 'pending' });
+    expect(jobs.find(({ jobId }) => jobId === refused)).toMatchObject({
+      outcome: 'recovered',
+      reason: expect.stringMatching(/^Sending notification failed/),
+    });
+  });
+
+  it('looks back to the end of the last run that left nothing out, or as far as `since` says', async () => {
+    const { parts, lose } = await begin();
+    await reconcile(parts);
+    await lose({}, { createdAt: Date.now() - 60 * HOUR });
+    expect((await reconcile(parts)).outcomes).toEqual(NONE);
+    const report = await reconcile(parts, { since: new Date(Date.now() - 72 * HOUR) });
+    expect(report.outcomes.recovered).toBe(1);
+  });
+
+  // Rule: Hosts: every region is in use at the same time
+  it('reads every page of every region once', async () => {
+    const { parts, lose } = await begin();
+    const ids = await Promise.all(
+      Array.from({ length: 230 }, (_, n) =>
+        lose({}, { region: n % 20 === 0 ? 'us1' : 'eu1', createdAt: Date.now() - n * 1000 }),
+      ),
+    );
+    const report = await reconcile(parts);
+    expect(report.outcomes).toEqual({ ...NONE, recovered: 230 });
+    expect(await artefacts()).toEqual(ids.map((id) => `jobs/${id}/transcript.json`).sort());
+  });
+
+  it('can be limited to a region, a source or named jobs', async () => {
+    const sources = {
+      default: { contents: ['transcript'], keyPrefix: '' },
+      legal: { contents: ['transcript.txt'], keyPrefix: 'legal/' },
+    };
+    const { parts, lose } = await begin({ parts: { sources } });
+    const [eu, us] = [await lose(), await lose({}, { region: 'us1' })];
+    const legal = await lose({ url: CALLBACK_URL.replace('default', 'legal') });
+    const silent = await lose({}, { notify: [] });
+    expect((await reconcile(parts, { regions: ['us1'] })).jobs.map(({ jobId }) => jobId)).toEqual([us]);
+    const bySource = await reconcile(parts, { source: 'legal' });
+    expect(bySource.jobs.map(({ jobId }) => jobId).sort()).toEqual([legal, silent].sort());
+    expect(await artefacts()).toEqual([`jobs/${us}/transcript.json`]);
+    const named = await refetchAll(parts, [eu, eu, us], {});
+    expect(named.outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
+  });
+
+  it('lists a region once, even if it is named twice', async () => {
+    const { parts, lose } = await begin();
+    await lose();
+    expect(await reconcile(parts, { regions: ['eu1', 'eu1'] })).toMatchObject({
+      outcomes: { ...NONE, recovered: 1 },
+      jobs: [{ region: 'eu1' }],
+    });
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
+  });
+
+  it('marks the report of a run whose options leave something out as limited', async () => {
+    const { parts } = await begin();
+    const limited = async (order: Parameters<typeof reconcile>[1]) => (await reconcile(parts, order)).limited;
+    expect((await refetchAll(parts, ['one'], {})).limited).toBe(true);
+    expect(await limited({ source: 'default' })).toBe(true);
+    expect(await limited({ regions: ['eu1'] })).toBe(true);
+    expect(await limited({ since: new Date(Date.now() - HOUR) })).toBe(true);
+    // No run before it left nothing out, so that one without options would look back further.
+    const since = new Date(Date.now() - 50 * HOUR);
+    expect(await limited({ since })).toBe(true);
+    await reconcile(parts);
+    expect(await limited({ regions: ['us1', 'eu1'], since })).toBe(false);
+  });
+
+  it('reports in a dry run what it would fetch, and changes nothing', async () => {
+    const { parts, lose } = await begin();
+    const id = await lose();
+    const report = await reconcile(parts, { dryRun: true });
+    expect(only(report)).toEqual({
+      jobId: id,
+      region: 'eu1',
+      outcome: 'pending',
+      reason: 'would be fetched',
+      items: [{ kind: 'transcript.json-v2', key: `jobs/${id}/transcript.json`, outcome: 'missing' }],
+    });
+    expect(await visibleKeys(fixture.folder)).toEqual([]);
+  });
+
+  // Rule: Job record: other fields are kept and ignored
+  // Rule: Notification configuration: `jobinfo` is the configuration that the job was submitted with
+  it('stores the job record as a missing jobinfo, and says so', async () => {
+    const { simulator, parts, lose, content } = await begin();
+    const id = await lose({ contents: ['jobinfo'] });
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'recovered',
+      reason: expect.stringMatching(/record/),
+    });
+    expect(JSON.parse((await content(`jobs/${id}/jobinfo.json`)).toString())).toEqual({
+      job: simulator.job(id),
+    });
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, matched: 1 });
+  });
+
+  it('does not fetch an erased job again', async () => {
+    const { parts, store, lose } = await begin();
+    const id = await lose();
+    await store.create(erasureKey(id), Buffer.from('{}'), { contentType: 'application/json', metadata: {} });
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, matched: 1 });
+    expect(await artefacts()).toEqual([]);
+  });
+
+  it('leaves the same result when two run at once', async () => {
+    const { parts, lose, isExact } = await begin();
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, () => lose({ contents: ['transcript', 'data'] }, { mediaBytes: 150_000 })),
+    );
+    const runs = await Promise.all([reconcile(parts), reconcile(parts)]);
+    for (const { outcomes, faults } of runs) {
+      expect(outcomes.failed + outcomes.unrecoverable + outcomes.conflict).toBe(0);
+      expect(faults).toEqual([]);
+    }
+    expect(await artefacts()).toEqual(
+      ids.flatMap((id) => [`jobs/${id}/data`, `jobs/${id}/transcript.json`]).sort(),
+    );
+    for (const id of ids) expect(await isExact(`jobs/${id}/data`, id, 'data')).toBe(true);
+    expect(await visibleKeys(fixture.folder, 'reports/')).toHaveLength(2);
+  });
+
+  it('leaves the result of one run when two run at once and the record changes between them', async () => {
+    let looks = 0;
+    let bothLooked = () => {};
+    const looked = new Promise<void>((resolve) => (bothLooked = resolve));
+    const { simulator, parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        head: async (key) => {
+          const found = await store.head(key);
+          if (!key.endsWith('jobinfo.json')) return found;
+          looks += 1;
+          if (looks === 2) bothLooked();
+          await looked;
+          return found;
+        },
+      }),
+    });
+    const id = await lose({ contents: ['jobinfo'] });
+    for (const duration of [1, 2]) {
+      const body = { job: { ...simulator.job(id), duration } };
+      simulator.faults.add({ kind: 'answer', operation: 'record', status: 200, body, times: 1 });
+    }
+    const [one, other] = await Promise.all([reconcile(parts), reconcile(parts)]);
+    expect([one.outcomes, other.outcomes]).toContainEqual({ ...NONE, recovered: 1 });
+    expect([one.outcomes, other.outcomes]).toContainEqual({ ...NONE, matched: 1 });
+    expect(await artefacts()).toEqual([`jobs/${id}/jobinfo.json`]);
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
+  });
+
+  it('does not store a job that is erased during any of its steps', async () => {
+    let call = 0;
+    let eraseAt = 0;
+    let erase = async () => {};
+    const step = async () => {
+      call += 1;
+      if (call === eraseAt) await erase();
+    };
+    const { parts, lose } = await begin({
+      parts: { concurrency: 1 },
+      wrapStore: (store) => {
+        erase = async () => {
+          const ledger = { append: async () => {} };
+          await eraseJob({ store, keyPrefixes: [''], sleep: async () => {}, ledger }, jobId, {
+            actor: 'ada',
+            reason: null,
+          });
+        };
+        return {
+          ...store,
+          head: (key) => step().then(() => store.head(key)),
+          create: (...args) => step().then(() => store.create(...args)),
+          startUpload: async (...args) => {
+            const upload = await store.startUpload(...args);
+            return { ...upload, complete: () => step().then(() => upload.complete()) };
+          },
+        };
+      },
+    });
+    let jobId = '';
+    do {
+      jobId = await lose({ contents: ['transcript', 'data', 'jobinfo'] }, { mediaBytes: 100_000 });
+      call = 0;
+      eraseAt += 1;
+      const { outcomes, faults } = await refetchAll(parts, [jobId], {});
+      expect([eraseAt, outcomes.failed, faults]).toEqual([eraseAt, 0, []]);
+      if (call >= eraseAt) expect([eraseAt, await artefacts()]).toEqual([eraseAt, []]);
+    } while (call >= eraseAt);
+    expect(eraseAt).toBeGreaterThan(12);
+  });
+
+  it('ends when it is interrupted, reports that, and continues in the next run', async () => {
+    const { parts, lose } = await begin({ parts: { concurrency: 1 } });
+    for (let n = 0; n < 10; n += 1) await lose();
+    const stop = new AbortController();
+    let settled = 0;
+    const report = await reconcile(parts, {
+      signal: stop.signal,
+      onJob: () => {
+        settled += 1;
+        if (settled === 3) stop.abort();
+      },
+    });
+    expect(report.faults).toEqual([{ region: null, reason: 'the run was interrupted' }]);
+    expect(report.outcomes).toEqual({ ...NONE, recovered: 3 });
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, recovered: 7, matched: 3 });
+    expect(await temporaryFiles()).toEqual([]);
+  });
+
+  it('records in ledger and report what was stored of interrupted jobs', async () => {
+    const stop = new AbortController();
+    const stored = new Set<string>();
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        create: async (key, body, headers) => {
+          const made = await store.create(key, body, headers);
+          if (key.startsWith('jobs/')) stored.add(key.split('/')[1] ?? '');
+          if (stored.size === 3) stop.abort();
+          return made;
+        },
+      }),
+    });
+    const contents = ['transcript', 'transcript.txt', 'transcript.srt'];
+    for (let n = 0; n < 3; n += 1) await lose({ contents });
+    const report = await reconcile(parts, { signal: stop.signal });
+    expect(report.faults).toEqual([{ region: null, reason: 'the run was interrupted' }]);
+    const lines = await ledgerOf(fixture.folder);
+    expect(lines.flatMap(({ items }) => items.map(({ key }) => key)).sort()).toEqual(await artefacts());
+    const cut = report.jobs.filter(({ outcome }) => outcome === 'failed');
+    expect(cut.length).toBeGreaterThan(0);
+    for (const { jobId, items, reason } of cut) {
+      expect(reason).toBe('the run was interrupted');
+      expect(items.map(({ outcome }) => outcome)).toContain('created');
+      expect(lines.find((line) => line.jobId === jobId)).toMatchObject({ outcome: 'failed', reason });
+    }
+    expect((await reconcile(parts)).outcomes).toMatchObject({ recovered: cut.length, failed: 0 });
+    const recorded = (await ledgerOf(fixture.folder)).flatMap(({ items }) => items.map(({ key }) => key));
+    expect(recorded.sort()).toEqual(await artefacts());
+    expect(await artefacts()).toHaveLength(9);
+  });
+
+  it('aborts a download when it is interrupted, also while its upload is being opened', async () => {
+    const stop = new AbortController();
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        startUpload: async (key, headers) => {
+          stop.abort();
+          await new Promise((resolve) => setImmediate(resolve));
+          return store.startUpload(key, headers);
+        },
+      }),
+    });
+    await lose({ contents: ['data'] }, { mediaBytes: 200_000_000 });
+    const report = await reconcile(parts, { signal: stop.signal });
+    expect(report).toMatchObject({ outcomes: NONE, faults: [{ reason: 'the run was interrupted' }] });
+    expect(await artefacts()).toEqual([]);
+    expect(await temporaryFiles()).toEqual([]);
+  });
+});
+
+describe('failures of the service', () => {
+  it('retries a download that broke off, and never archives half of one', async () => {
+    const { simulator, parts, lose, isExact } = await begin();
+    const id = await lose({ contents: ['transcript', 'data'] }, { mediaBytes: 500_000 });
+    simulator.faults.add({ kind: 'cut-download', operation: 'media', times: 1 });
+    expect((await reconcile(parts)).outcomes.recovered).toBe(1);
+    expect(await isExact(`jobs/${id}/data`, id, 'data')).toBe(true);
+
+    const lost = await lose({ contents: ['transcript', 'data'] }, { mediaBytes: 500_000 });
+    simulator.faults.add({ kind: 'cut-download', operation: 'media' });
+    const report = await reconcile(parts);
+    expect(only(report)).toMatchObject({
+      jobId: lost,
+      outcome: 'failed',
+      reason: expect.stringMatching(/ended after \d+ of 500000 bytes/),
+      items: [
+        { kind: 'transcript.json-v2', outcome: 'created' },
+        { kind: 'data', outcome: 'failed' },
+      ],
+    });
+    expect(await artefacts()).not.toContain(`jobs/${lost}/data`);
+    expect(await temporaryFiles()).toEqual([]);
+    simulator.faults.clear();
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
+  });
+
+  it('records every stored item in the ledger, also of a job that failed before', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose({ contents: ['transcript', 'data'] });
+    simulator.faults.add({ kind: 'answer', operation: 'media', status: 500 });
+    const transcripts = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    await reconcile(parts);
+    simulator.faults.remove(transcripts);
+    for (let n = 0; n < 2; n += 1) expect((await reconcile(parts)).outcomes.failed).toBe(1);
+    const lines = await ledgerOf(fixture.folder);
+    expect(lines.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+    expect(lines[1]?.items.map(({ key }) => key)).toEqual(await artefacts());
+  });
+
+  it('is unrecoverable for expired and deleted jobs, with one line in the ledger', async () => {
+    const { simulator, parts, lose } = await begin();
+    simulator.setStatus(await lose(), 'expired');
+    simulator.setStatus(await lose(), 'deleted');
+    const report = await reconcile(parts);
+    expect(report.outcomes).toEqual({ ...NONE, unrecoverable: 2 });
+    expect(report.jobs.map(({ reason }) => reason).sort()).toEqual([
+      'the job is deleted',
+      'the job is expired',
+    ]);
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, unrecoverable: 2 });
+    const lines = await ledgerOf(fixture.folder);
+    expect(lines.map(({ outcome }) => outcome)).toEqual(['unrecoverable', 'unrecoverable']);
+  });
+
+  it('is unrecoverable for jobs that vanish between list and fetch', async () => {
+    const { simulator, parts, lose } = await begin();
+    const [deleted, expired] = [await lose(), await lose()];
+    const vanishing: ObjectStore = {
+      ...parts.store,
+      head: (key) => {
+        if (key.includes(deleted)) simulator.setStatus(deleted, 'deleted');
+        if (key.includes(expired)) simulator.setStatus(expired, 'expired');
+        return parts.store.head(key);
+      },
+    };
+    const report = await reconcile({ ...parts, store: vanishing });
+    expect(report.outcomes).toEqual({ ...NONE, unrecoverable: 2 });
+    const reasons = Object.fromEntries(report.jobs.map(({ jobId, reason }) => [jobId, reason]));
+    expect(reasons[deleted]).toMatch(/vanished/);
+    expect(reasons[expired]).toMatch(/410/);
+  });
+
+  it('is failed, not unrecoverable, for a transcript that a finished job does not show', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose();
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 404 });
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/404/),
+    });
+  });
+
+  it('continues when one job fails, and reports the end of its retention', async () => {
+    const { simulator, parts, lose } = await begin();
+    const createdAt = Date.now() - 150 * HOUR;
+    const [good, bad] = [await lose(), await lose({}, { createdAt })];
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500, jobId: bad });
+    const report = await reconcile(parts, { since: new Date(createdAt - HOUR) });
+    expect(report.outcomes).toEqual({ ...NONE, recovered: 1, failed: 1 });
+    const failed = report.jobs.find(({ jobId }) => jobId === bad);
+    const end = new Date(createdAt + 168 * HOUR).toISOString();
+    expect(failed?.reason).toContain(`keeps it only until ${end}`);
+    expect(await artefacts()).toEqual([`jobs/${good}/transcript.json`]);
+  });
+
+  it('retries failed jobs beyond the window, and warns as their retention ends', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    const later = (hours: number) => ({ ...parts, clock: () => Date.now() + hours * HOUR });
+    await reconcile(parts);
+    // More than the memory of the ledger spans: runs that saw less, and days without the list.
+    for (let n = 0; n < 6; n += 1) await refetchAll(later(1), ['another'], {});
+    const hiding = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
+    for (let n = 0; n < 6; n += 1) {
+      expect((await reconcile(later(60))).jobs).toMatchObject([
+        { jobId: id, region: 'eu1', outcome: 'failed' },
+      ]);
+    }
+    simulator.faults.remove(hiding);
+    const warned: unknown[] = [];
+    const report = await reconcile(later(130), {
+      onJob: (job, record) => warned.push([job.jobId, record?.id]),
+    });
+    expect(warned).toEqual([[id, id]]);
+    expect(only(report)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/keeps it only until/),
+    });
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
+    simulator.faults.remove(refusing);
+    expect((await reconcile(later(131), { regions: ['us1'] })).jobs).toEqual([]);
+    expect((await reconcile(later(131))).outcomes).toEqual({ ...NONE, recovered: 1 });
+    expect((await reconcile(later(132))).outcomes).toEqual(NONE);
+  });
+
+  it('retries failed jobs beyond the window only in a run without limits', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    await reconcile(parts);
+    simulator.faults.remove(refusing);
+    const later = { ...parts, clock: () => Date.now() + 60 * HOUR };
+    const lastHour = { since: new Date(later.clock() - HOUR) };
+    expect(await reconcile(later, lastHour)).toMatchObject({ limited: true, jobs: [] });
+    expect(await artefacts()).toEqual([]);
+    expect((await reconcile(later)).jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
+  });
+
+  it('retries jobs that were pending when they left the window', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    simulator.setStatus(id, 'running');
+    for (const hours of [0, 30, 60, 90]) {
+      const report = await reconcile({ ...parts, clock: () => Date.now() + hours * HOUR });
+      expect(report.outcomes).toEqual({ ...NONE, pending: 1 });
+    }
+    simulator.setStatus(id, 'done');
+    const report = await reconcile({ ...parts, clock: () => Date.now() + 91 * HOUR });
+    expect(report.jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
+  });
+
+  it('reports that a failed job beyond the window has vanished, until the whole window is listed again', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose();
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    await reconcile(parts);
+    await reconcile({ ...parts, clock: () => Date.now() + 100 * HOUR });
+    simulator.faults.add({ kind: 'answer', operation: 'record', status: 404 });
+    const later = { ...parts, clock: () => Date.now() + 130 * HOUR };
+    expect(only(await reconcile(later))).toMatchObject({
+      outcome: 'unrecoverable',
+      reason: expect.stringMatching(/vanished/),
+      items: [{ outcome: 'unrecoverable' }],
+    });
+    expect((await reconcile(later)).outcomes).toEqual({ ...NONE, unrecoverable: 1 });
+    const nextDay = { ...parts, clock: () => Date.now() + 155 * HOUR };
+    expect((await reconcile(nextDay)).outcomes).toEqual(NONE);
+  });
+
+  it.each([
+    ['is down', { status: 503 }, /answered 503/],
+    ['refuses the key', { status: 401, body: { code: 401, error: 'Permission Denied' } }, /401/],
+    ['lists nonsense', { status: 200, body: { jobs: 'many' } }, /no list of jobs/],
+    ['is hidden by a page of a proxy', { status: 200, body: '<html>Welcome</html>' }, /not JSON/],
+    // Rule: Hosts: every region is in use at the same time
+  ])('continues with other regions when one %s', async (_name, answer, reason) => {
+    const { simulator, parts, lose } = await begin();
+    await lose({}, { region: 'us1' });
+    simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', ...answer });
+    const report = await reconcile(parts);
+    expect(report.outcomes.recovered).toBe(1);
+    expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(reason) }]);
+  });
+
+  it('leaves a region that asks for a long pause, reports that, and continues with the others', async () => {
+    const { simulator, parts, lose } = await begin();
+    await Promise.all(Array.from({ length: 60 }, () => lose()));
+    await lose({}, { region: 'us1' });
+    simulator.faults.add({
+      kind: 'answer',
+      operation: 'transcript',
+      region: 'eu1',
+      status: 429,
+      retryAfter: '3600',
+    });
+    const report = await reconcile(parts);
+    expect(report.outcomes).toMatchObject({ matched: 0, recovered: 1 });
+    // Only the jobs whose requests were rejected. Of the others no failure is known.
+    expect(report.outcomes.failed).toBeLessThanOrEqual(parts.concurrency);
+    expect(report.regions).toEqual(['us1']);
+    expect(report.faults).toEqual([
+      { region: 'eu1', reason: expect.stringMatching(/asked for a pause until/) },
+    ]);
+    const struck = simulator.faults.list().find(({ fault }) => fault.kind === 'answer')?.struck;
+    expect(struck).toBeLessThanOrEqual(parts.concurrency);
+  });
+
+  it('reports list entries that are not jobs', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    const record = simulator.job(id);
+    const body = { jobs: [record, { id: '../../etc/passwd' }, null] };
+    simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', status: 200, body, times: 1 });
+    const report = await reconcile(parts);
+    expect(report.outcomes.recovered).toBe(1);
+    expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(/2 entries/) }]);
+  });
+
+  it.each([
+    ['the configuration', (_config: object) => ({})],
+    ['its notification entries', ({ notification_config: _, ...config }: JobConfig) => ({ config })],
+  ])('reads the record where the list leaves out %s', async (_, kept) => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    const { config, ...bare } = simulator.job(id) as JobRecord;
+    const body = { jobs: [{ ...bare, ...kept(config) }] };
+    simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', status: 200, body, times: 1 });
+    expect((await reconcile(parts)).outcomes.recovered).toBe(1);
+  });
+
+  it.each([['mars1'], ['eu2']])('refuses region %s before asking anything', async (region) => {
+    const { parts } = await begin();
+    await expect(reconcile(parts, { regions: ['eu1', region] })).rejects.toMatchObject({
+      kind: 'configuration',
+    });
+    expect(await visibleKeys(fixture.folder)).toEqual([]);
+  });
+});
+
+describe('failures of the store', () => {
+  it('reports a failed job, and fetches it in the next run', async () => {
+    let broken = true;
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        create: (key, body, headers) => {
+          if (broken && key.startsWith('jobs/')) throw new StoreError('create', 'no space left');
+          return store.create(key, body, headers);
+        },
+      }),
+    });
+    await lose();
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/no space/),
+    });
+    broken = false;
+    expect((await reconcile(parts)).outcomes.recovered).toBe(1);
+    expect((await ledgerOf(fixture.folder)).map(({ outcome }) => outcome)).toEqual(['failed', 'recovered']);
+  });
+
+  it('reports a job as failed when its ledger line could not be written', async () => {
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        create: (key, body, headers) => {
+          if (key.startsWith('ledger/')) throw new StoreError('create', 'no space left');
+          return store.create(key, body, headers);
+        },
+      }),
+    });
+    await lose();
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/missing in the ledger/),
+      items: [{ outcome: 'created' }],
+    });
+  });
+
+  it('fetches nothing when the earlier reports cannot be read, and reports that', async () => {
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        list: (prefix, options) => {
+          if (prefix.startsWith('reports/')) throw new StoreError('list', 'access denied');
+          return store.list(prefix, options);
+        },
+      }),
+    });
+    await lose();
+    expect(await reconcile(parts)).toMatchObject({
+      outcomes: NONE,
+      regions: [],
+      faults: [{ region: null, reason: expect.stringMatching(/access denied/) }],
+    });
+    expect(await artefacts()).toEqual([]);
+  });
+
+  it('reports that the report could not be stored', async () => {
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        create: (key, body, headers) => {
+          if (key.startsWith('reports/')) throw new StoreError('create', 'no space left');
+          return store.create(key, body, headers);
+        },
+      }),
+    });
+    await lose();
+    const report = await reconcile(parts);
+    expect(report.outcomes.recovered).toBe(1);
+    expect(report.faults).toEqual([{ region: null, reason: expect.stringMatching(/report was not stored/) }]);
+  });
+
+  it('keeps different bytes as a conflict when a callback arrived meanwhile', async () => {
+    const { parts, lose } = await begin();
+    const id = await lose();
+    const key = `jobs/${id}/transcript.json`;
+    const racing: ObjectStore = {
+      ...parts.store,
+      head: async (asked) => {
+        const found = await parts.store.head(asked);
+        if (asked === key && found === null) {
+          const headers = { contentType: 'application/json', metadata: {} };
+          await parts.store.create(key, Buffer.from('{"came":"first"}'), headers);
+        }
+        return found;
+      },
+    };
+    const report = await reconcile({ ...parts, store: racing });
+    expect(only(report)).toMatchObject({ outcome: 'conflict', items: [{ outcome: 'conflict' }] });
+    expect((await fixture.content(key)).toString()).toBe('{"came":"first"}');
+    expect(await artefacts()).toHaveLength(2);
+  });
+});

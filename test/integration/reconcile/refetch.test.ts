@@ -1,0 +1,211 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { StagedDelivery } from '../../../src/archive/archive.js';
+import { erasureKey } from '../../../src/archive/layout.js';
+import { Problem } from '../../../src/domain/problem.js';
+import { refetch } from '../../../src/reconcile/fetch/refetch.js';
+import { StoreError } from '../../../src/store/object-store.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
+
+let fixture: RecoveryFixture;
+
+beforeEach(async () => {
+  fixture = await recoveryFixture({ parts: { grace: 3_600_000 } });
+});
+
+afterEach(() => fixture.close());
+
+describe('refetch', () => {
+  // Rule: Hosts: a job exists only in the region that made it; all requests for it go there
+  it('finds the region by itself and ignores the grace period', async () => {
+    const { parts, lose, isExact } = fixture;
+    const jobId = await lose({}, { region: 'us1' });
+    expect(await refetch(parts, { jobId })).toMatchObject({ jobId, region: 'us1', outcome: 'recovered' });
+    expect(await isExact(`jobs/${jobId}/transcript.json`, jobId, 'transcript.json-v2')).toBe(true);
+  });
+
+  it('fetches nothing of a job that is complete, and records that it is', async () => {
+    const { parts, lose } = fixture;
+    const jobId = await lose();
+    await refetch(parts, { jobId });
+    const before = Date.now();
+    expect(await refetch(parts, { jobId, dryRun: true })).toMatchObject({ outcome: 'matched' });
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
+    expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'matched', items: [] });
+    const [, line, ...more] = await ledgerOf(fixture.folder);
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({ jobId, outcome: 'duplicate', origin: 'recovery', items: [], region: 'eu1' });
+    expect(Date.parse(line?.receivedAt ?? '')).toBeGreaterThanOrEqual(before);
+  });
+
+  it('records nothing of an erased job, and fails when a complete job cannot be recorded', async () => {
+    const { parts, lose, store } = fixture;
+    const jobId = await lose();
+    await refetch(parts, { jobId });
+    const ledger = {
+      ...parts.ledger,
+      append: async () => {
+        throw new StoreError('create', 'access denied');
+      },
+    };
+    expect(await refetch({ ...parts, ledger }, { jobId })).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/missing in the ledger: the store failed/),
+    });
+    await store.create(erasureKey(jobId), Buffer.from('{}'), { contentType: 'x/y', metadata: {} });
+    expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'matched' });
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
+  });
+
+  it('compares existing artefacts with `again`, and keeps what differs as conflict', async () => {
+    const { parts, store, lose } = fixture;
+    const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'jobinfo'] });
+    const headers = { contentType: 'text/plain', metadata: {} };
+    await store.create(`jobs/${jobId}/transcript.txt`, Buffer.from('something else'), headers);
+    await refetch(parts, { jobId });
+    const again = await refetch(parts, { jobId, again: true });
+    expect(again).toMatchObject({
+      outcome: 'conflict',
+      items: [
+        { kind: 'transcript.json-v2', outcome: 'identical' },
+        { kind: 'transcript.txt', outcome: 'conflict' },
+      ],
+    });
+    expect((await fixture.content(`jobs/${jobId}/transcript.txt`)).toString()).toBe('something else');
+    expect(await fixture.isExact(again.items[1]?.key ?? '', jobId, 'transcript.txt')).toBe(true);
+  });
+
+  it('says that an artefact is damaged when its recorded SHA-256 is that of the service', async () => {
+    const { parts, store, simulator, lose } = fixture;
+    const jobId = await lose({ contents: ['transcript.txt'] });
+    const sha256 = await simulator.expected(jobId)['transcript.txt'].sha256();
+    const key = `jobs/${jobId}/transcript.txt`;
+    await store.create(key, Buffer.from('bytes of another job'), {
+      contentType: 'text/plain',
+      metadata: { sha256 },
+    });
+    const again = await refetch(parts, { jobId, again: true });
+    expect(again).toMatchObject({
+      outcome: 'conflict',
+      reason: expect.stringMatching(new RegExp(`^${key} is damaged`)),
+      items: [{ kind: 'transcript.txt', key: `jobs/${jobId}/conflicts/transcript.txt.${sha256}` }],
+    });
+  });
+
+  it('fetches a job whose entries lead elsewhere, because an operator named it', async () => {
+    const { parts, lose } = fixture;
+    const jobId = await lose({ url: 'https://elsewhere.example/hook' });
+    expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'recovered' });
+  });
+
+  it('requires the source when there are several and the job names none', async () => {
+    const { lose } = fixture;
+    const sources = {
+      default: { contents: ['transcript'], keyPrefix: '' },
+      legal: { contents: ['transcript.txt'], keyPrefix: 'legal/' },
+    };
+    const parts = { ...fixture.parts, sources };
+    const jobId = await lose({}, { notify: [] });
+    expect(await refetch(parts, { jobId })).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/source/),
+    });
+    expect(await refetch(parts, { jobId, source: 'legal' })).toMatchObject({ outcome: 'recovered' });
+    expect(await visibleKeys(fixture.folder, 'legal/')).toEqual([`legal/jobs/${jobId}/transcript.txt`]);
+  });
+
+  it('records the origin and the actor of a replay', async () => {
+    const { parts, store, lose } = fixture;
+    const jobId = await lose();
+    await refetch(parts, { jobId, origin: 'replay', actor: 'ada' });
+    expect(await ledgerOf(fixture.folder)).toMatchObject([
+      { origin: 'replay', actor: 'ada', outcome: 'recovered' },
+    ]);
+    const info = await store.head(`jobs/${jobId}/transcript.json`);
+    expect(info?.metadata.origin).toBe('replay');
+  });
+
+  it('records what it stored before it was interrupted, and nothing when it stored nothing', async () => {
+    const { parts, store, lose } = fixture;
+    const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'transcript.srt'] });
+    const stop = new AbortController();
+    const archive: typeof parts.archive = {
+      begin(context) {
+        const staged = parts.archive.begin(context);
+        const commit = staged.commit.bind(staged);
+        return Object.assign(staged, { commit: () => commit().finally(() => stop.abort()) });
+      },
+    };
+    const order = { jobId, origin: 'replay', actor: 'ada', signal: stop.signal } as const;
+    expect(await refetch({ ...parts, archive }, order)).toMatchObject({
+      outcome: 'failed',
+      reason: 'the run was interrupted',
+      items: [{ outcome: 'created' }, { outcome: 'failed' }, { outcome: 'missing' }],
+    });
+    expect(await ledgerOf(fixture.folder)).toMatchObject([
+      {
+        origin: 'replay',
+        actor: 'ada',
+        outcome: 'failed',
+        items: [{ key: `jobs/${jobId}/transcript.json` }],
+      },
+    ]);
+    expect(await store.head(`jobs/${jobId}/transcript.txt`)).toBeNull();
+    await expect(refetch(parts, order)).rejects.toThrow('aborted');
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
+  });
+
+  it('releases its memory when others wait for it, and retries once', async () => {
+    const { parts, lose, isExact } = fixture;
+    const jobId = await lose({ contents: ['data'] }, { mediaBytes: 3_000_000 });
+    const given: StagedDelivery[] = [];
+    const archive: typeof parts.archive = {
+      begin(context, reception) {
+        const staged = parts.archive.begin(context, reception);
+        given.push(staged);
+        if (given.length > 1) return staged;
+        let refuse: (problem: Problem) => void = () => {};
+        const open = staged.open.bind(staged);
+        return Object.assign(staged, {
+          onRefused(listener: typeof refuse) {
+            refuse = listener;
+          },
+          open(description: Parameters<typeof open>[0]) {
+            setImmediate(() => refuse(new Problem('overloaded', 'The body came too slowly.')));
+            return open(description);
+          },
+        });
+      },
+    };
+    expect(await refetch({ ...parts, archive }, { jobId })).toMatchObject({ outcome: 'recovered' });
+    expect(given.map(({ settled }) => settled)).toEqual([true, true]);
+    expect(await isExact(`jobs/${jobId}/data`, jobId, 'data')).toBe(true);
+  });
+
+  it('is unrecoverable for an unknown job, unless all its artefacts are here', async () => {
+    const { parts, store } = fixture;
+    expect(await refetch(parts, { jobId: 'unknown-job' })).toMatchObject({
+      region: null,
+      outcome: 'unrecoverable',
+      reason: 'no configured region knows this job',
+    });
+    const headers = { contentType: 'application/json', metadata: {} };
+    await store.create('jobs/unknown-job/transcript.json', Buffer.from('{}'), headers);
+    expect(await refetch(parts, { jobId: 'unknown-job' })).toMatchObject({ outcome: 'matched' });
+  });
+
+  it('fails when a region that may know the job is unreachable', async () => {
+    const { parts, simulator } = fixture;
+    simulator.faults.add({ kind: 'answer', operation: 'record', region: 'us1', status: 503 });
+    expect(await refetch(parts, { jobId: 'unknown-job' })).toMatchObject({
+      region: null,
+      outcome: 'failed',
+      reason: expect.stringMatching(/us1.*503/),
+    });
+  });
+
+  it('sends nothing for an invalid id', async () => {
+    const { parts } = fixture;
+    expect(await refetch(parts, { jobId: '../../etc' })).toMatchObject({ outcome: 'failed' });
+  });
+});

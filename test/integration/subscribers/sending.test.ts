@@ -1,0 +1,473 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { erasureKey } from '../../../src/archive/layout.js';
+import { createLedger } from '../../../src/ledger/write/ledger.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { purgeEventsOf } from '../../../src/subscribers/dead/dead-events.js';
+import type { OutboxTimes } from '../../../src/subscribers/run-subscriber.js';
+import type { Subscriber } from '../../../src/subscribers/subscriber.js';
+import {
+  type RecordedRequest,
+  type RecordingServer,
+  recordingServer,
+} from '../../support/http/recording-server.js';
+import {
+  eventOf,
+  FAST,
+  type ObservedOutbox,
+  OTHER_SECRET,
+  outboxOf,
+  SECRET,
+  storedLine,
+  subscriberAt,
+} from '../../support/outbox/subscribed.js';
+import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+import { until } from '../../support/until.js';
+
+const running: { stop(): Promise<void> }[] = [];
+
+afterEach(async () => {
+  for (const each of running.splice(0).reverse()) await each.stop();
+});
+
+interface Given {
+  readonly store?: MemoryStore;
+  readonly answer?: (index: number, request: RecordedRequest) => number;
+  readonly settings?: Partial<Subscriber>;
+  readonly times?: OutboxTimes;
+}
+
+interface Subscribed {
+  readonly store: MemoryStore;
+  readonly server: RecordingServer;
+  readonly outbox: ObservedOutbox;
+  append(...lines: ReturnType<typeof storedLine>[]): Promise<void>;
+}
+
+async function subscribed({
+  store = createMemoryStore(),
+  answer,
+  settings,
+  times = FAST,
+}: Given = {}): Promise<Subscribed> {
+  const server = await recordingServer(answer);
+  running.push({ stop: () => server.close() });
+  const outbox = outboxOf(store, { crm: subscriberAt(server.url, settings) }, { times });
+  outbox.start();
+  running.push(outbox);
+  await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
+  const ledger = createLedger({ store, replica: 'replica-a' });
+  return {
+    store,
+    server,
+    outbox,
+    append: async (...lines) => {
+      await Promise.all(lines.map((line) => ledger.append(line)));
+    },
+  };
+}
+
+const itemOf = (job: string, outcome: 'created' | 'identical') => ({
+  kind: 'transcript.json-v2' as const,
+  key: `jobs/${job}/transcript.json`,
+  size: 2,
+  sha256: 'ab',
+  outcome,
+});
+
+const idsOf = ({ requests }: RecordingServer) => requests.map((request) => eventOf(request).id);
+
+describe('a subscriber', () => {
+  it('is sent what is stored after it was configured, signed with every secret', async () => {
+    const store = createMemoryStore();
+    const before = storedLine();
+    await createLedger({ store, replica: 'r' }).append(before);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const { server, append } = await subscribed({ store, settings: { secrets: [SECRET, OTHER_SECRET] } });
+    const line = storedLine({ context: { call: '7' } });
+    await append(line);
+    await until(() => server.requests.length > 0);
+    const [request] = server.requests;
+    if (request === undefined) throw new Error('no request');
+    expect(request.headers['content-type']).toBe('application/cloudevents+json');
+    expect(eventOf(request, OTHER_SECRET)).toEqual(eventOf(request));
+    expect(eventOf(request)).toMatchObject({
+      specversion: '1.0',
+      id: line.deliveryId,
+      type: 'transcript-receiver.job.stored.v1',
+      data: { jobId: line.jobId, context: { call: '7' } },
+    });
+    expect(idsOf(server)).toEqual([line.deliveryId]);
+  });
+
+  it('is sent an event again until it is accepted, always with the same id', async () => {
+    const { server, outbox, append } = await subscribed({
+      answer: (index) => [503, 429, 408, 425, 200][index] ?? 200,
+    });
+    const line = storedLine();
+    await append(line);
+    await until(() => server.requests.length === 5);
+    expect(idsOf(server)).toEqual(Array(5).fill(line.deliveryId));
+    await until(async () => (await outbox.statuses())[0]?.sent === 1);
+    expect((await outbox.statuses())[0]).toMatchObject({
+      waiting: 0,
+      retried: 4,
+      dead: 0,
+      oldestUnsent: null,
+    });
+  });
+
+  it.each([400, 401, 403, 404, 405, 413, 301, 302, 307])(
+    'that answers %i once is sent the event again',
+    async (status) => {
+      const { server, outbox, append } = await subscribed({
+        answer: (index) => (index < 2 ? status : 200),
+      });
+      const line = storedLine();
+      await append(line);
+      await until(async () => (await outbox.statuses())[0]?.sent === 1);
+      expect(idsOf(server)).toEqual(Array(3).fill(line.deliveryId));
+      expect(outbox.dead).toEqual([]);
+    },
+  );
+
+  it.each([410])(
+    'that answers %i ends the event, which is kept, and is left alone until an operator sends it with success',
+    async (status) => {
+      const { store, server, outbox, append } = await subscribed({
+        answer: (index) => (index === 0 ? status : 200),
+      });
+      const line = storedLine();
+      await append(line);
+      await until(() => outbox.dead.length === 1);
+      const [dead] = (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
+      expect(dead).toMatchObject({
+        v: 1,
+        subscriber: 'crm',
+        reason: 'rejected',
+        attempts: 1,
+        history: [{ status, error: null, answer: 'noted' }],
+        event: { id: line.deliveryId, subject: line.jobId },
+      });
+      expect(server.requests.length).toBe(1);
+      expect(outbox.breakers).toEqual([true]);
+      if (dead === undefined) throw new Error('no dead event');
+      await expect(outbox.send('crm', dead.event, AbortSignal.timeout(5000))).resolves.toMatchObject({
+        delivered: true,
+        status: 200,
+      });
+      expect(idsOf(server)).toEqual([line.deliveryId, line.deliveryId]);
+      expect(await outbox.deadEvent('crm', line.deliveryId)).toBeNull();
+      expect([...store.objects.keys()].filter((key) => key.includes(line.deliveryId))).toEqual([]);
+      expect(outbox.breakers).toEqual([true, false]);
+      const next = storedLine();
+      await append(next);
+      await until(() => idsOf(server).includes(next.deliveryId));
+    },
+  );
+
+  it('that fails for longer than events are tried again is left alone; the event is kept with its first and last attempts', async () => {
+    const { server, outbox, append } = await subscribed({
+      answer: () => 500,
+      times: { ...FAST, retry: { firstPause: 1, longestPause: 10, total: 300 } },
+    });
+    const line = storedLine();
+    await append(line);
+    await until(() => outbox.dead.length === 1);
+    const [dead] = outbox.dead;
+    expect(dead).toMatchObject({
+      reason: 'expired',
+      event: { id: line.deliveryId },
+      attempts: server.requests.length,
+    });
+    expect(dead?.history.length).toBe(Math.min(8, server.requests.length));
+    expect(outbox.breakers).toEqual([true]);
+    const one = (await outbox.statuses())[0];
+    expect(one).toMatchObject({ breaker: 'open', lastFailure: { status: 500, error: null } });
+  });
+
+  it('that hangs or cannot be reached is tried again, too', async () => {
+    const { server, outbox, append } = await subscribed({
+      settings: { requestTimeout: 100, url: 'http://127.0.0.1:9/' },
+    });
+    await append(storedLine());
+    await until(async () => ((await outbox.statuses())[0]?.retried ?? 0) > 1);
+    expect((await outbox.statuses())[0]?.lastFailure?.error).toBe('ECONNREFUSED');
+    expect(server.requests).toEqual([]);
+  });
+
+  it('that ends its connections is reported as a failure of the network', async () => {
+    const closing = createServer((socket) => socket.once('data', () => socket.destroy()));
+    closing.listen(0, '127.0.0.1');
+    await once(closing, 'listening');
+    try {
+      const { port } = closing.address() as AddressInfo;
+      const { outbox, append } = await subscribed({ settings: { url: `http://127.0.0.1:${port}/` } });
+      await append(storedLine());
+      await until(async () => (await outbox.statuses())[0]?.lastFailure?.error === 'network');
+    } finally {
+      closing.close();
+    }
+  });
+
+  it('is sent only what it asks for', async () => {
+    const { server, append } = await subscribed({ settings: { events: ['job.failed'], sources: ['a'] } });
+    const failed = { status: 'error', outcome: 'noted', items: [] } as const;
+    const wanted = storedLine({ ...failed, source: 'a' });
+    await append(storedLine({ source: 'a' }), storedLine({ ...failed, source: 'b' }), wanted);
+    await until(() => server.requests.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(idsOf(server)).toEqual([wanted.deliveryId]);
+  });
+
+  it('is sent what comes after an event that it never accepts', async () => {
+    const poison = storedLine();
+    const { server, append, outbox } = await subscribed({
+      answer: (_, request) => (eventOf(request).id === poison.deliveryId ? 500 : 204),
+      times: { ...FAST, retry: { firstPause: 1, longestPause: 5, total: 1e9 } },
+    });
+    await append(poison);
+    await until(() => outbox.breakers.includes(true));
+    const line = storedLine();
+    await append(line);
+    await until(() => idsOf(server).includes(line.deliveryId));
+  });
+
+  it('is sent the repetition of a delivery that stored its artefacts and has no line, and no other repetition', async () => {
+    const store = createMemoryStore();
+    const { server, append } = await subscribed({ store });
+    const first = storedLine({ jobId: 'a', items: [itemOf('a', 'created')] });
+    const lost = storedLine({ jobId: 'b' });
+    for (const { jobId, deliveryId } of [first, lost])
+      await store.create(`jobs/${jobId}/transcript.json`, Buffer.from('{}'), {
+        contentType: 'application/json',
+        metadata: { 'delivery-id': deliveryId },
+      });
+    const repeated = (job: string) =>
+      storedLine({ jobId: job, outcome: 'duplicate', items: [itemOf(job, 'identical')] });
+    await append(repeated('a'), first);
+    await append(repeated('b'));
+    await append(repeated('b'));
+    const last = storedLine();
+    await append(last);
+    await until(() => idsOf(server).includes(last.deliveryId));
+    const [event] = server.requests
+      .map((request) => eventOf(request))
+      .filter(({ subject }) => subject === 'b');
+    expect(event).toMatchObject({ id: lost.deliveryId, data: { outcome: 'duplicate' } });
+    expect(idsOf(server).sort()).toEqual([first, lost, last].map((line) => line.deliveryId).sort());
+  });
+
+  it('is sent no more than its bounds allow at the same time', async () => {
+    let open = 0;
+    let most = 0;
+    const store = createMemoryStore();
+    const server = await import('node:http').then(({ createServer }) =>
+      createServer(async (request, response) => {
+        open += 1;
+        most = Math.max(most, open);
+        for await (const _ of request);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        open -= 1;
+        response.end();
+      }),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const outbox = outboxOf(store, { crm: subscriberAt(`http://127.0.0.1:${port}/`, { maxInFlight: 3 }) });
+    outbox.start();
+    running.push({ stop: async () => void server.close() }, outbox);
+    await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
+    const ledger = createLedger({ store, replica: 'r' });
+    await Promise.all(Array.from({ length: 40 }, () => ledger.append(storedLine())));
+    await until(async () => (await outbox.statuses())[0]?.sent === 40);
+    expect(most).toBe(3);
+  });
+
+  it('of an erased job: what waits is dropped, what is dead is deleted, the erasure is announced', async () => {
+    const { store, server, outbox, append } = await subscribed({
+      answer: (_, { body }) => {
+        const { data } = JSON.parse(body.toString());
+        return data.outcome === 'erased' ? 200 : data.jobId === 'waits' ? 503 : 400;
+      },
+    });
+    await append(
+      storedLine({ jobId: 'waits' }),
+      storedLine({ jobId: 'dies' }),
+      storedLine({ jobId: 'other' }),
+    );
+    await until(() => outbox.dead.length === 2 && server.requests.length > 4);
+    for (const jobId of ['waits', 'dies']) {
+      store.put(erasureKey(jobId), '{}');
+      for await (const _ of purgeEventsOf(store, jobId));
+      await append(storedLine({ jobId, outcome: 'erased', items: [], source: null }));
+    }
+    await until(async () => (await outbox.statuses())[0]?.waiting === 0);
+    await until(
+      () => server.requests.filter((request) => eventOf(request).data.outcome === 'erased').length === 2,
+    );
+    const dead = (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
+    expect(dead.map(({ event }) => event.subject)).toEqual(['other']);
+    expect([...store.objects.keys()].filter((key) => key.startsWith('.outbox-jobs/dies/'))).toEqual([]);
+  });
+});
+
+describe('a subscriber whose sources change', () => {
+  it('is not sent what waits of a former source, and its figures do not cover it', async () => {
+    const store = createMemoryStore();
+    let isDown = true;
+    const server = await recordingServer((_, request) =>
+      isDown && eventOf(request).data.source === 'b' ? 500 : 200,
+    );
+    running.push({ stop: () => server.close() });
+    const following = (sources: string[]) =>
+      outboxOf(store, { crm: subscriberAt(server.url, { sources }) }, { lease: 60_000 });
+    const figures = async (outbox: ObservedOutbox) => {
+      const [{ sent, retried, waiting, lastSentAt, lastFailure } = {}] = await outbox.statuses();
+      return { sent, waiting, retried, lastSentAt, lastFailure };
+    };
+    const ledger = createLedger({ store, replica: 'r' });
+
+    const both = following(['a', 'b']);
+    both.start();
+    running.push(both);
+    await until(async () => (await both.statuses())[0]?.sender === 'replica-a');
+    const [own, former] = [storedLine({ source: 'a' }), storedLine({ source: 'b' })];
+    await Promise.all([own, former].map((line) => ledger.append(line)));
+    await until(async () => {
+      const { sent, waiting, retried } = await figures(both);
+      return sent === 1 && waiting === 1 && Number(retried) > 0;
+    });
+    await both.stop();
+
+    isDown = false;
+    const one = following(['a']);
+    const none = { sent: 0, waiting: 0, retried: 0, lastSentAt: null, lastFailure: null };
+    expect(await figures(one)).toEqual(none);
+    const start = server.requests.length;
+    one.start();
+    running.push(one);
+    const next = storedLine({ source: 'a' });
+    await ledger.append(next);
+    await until(async () => (await figures(one)).sent === 1);
+    await one.stop();
+    expect(idsOf(server).slice(start)).toEqual([next.deliveryId]);
+    expect(await figures(one)).toMatchObject({ ...none, sent: 1, lastSentAt: expect.any(String) });
+    expect(await figures(following(['a', 'b']))).toMatchObject({ sent: 1 });
+    expect(await figures(following(['b']))).toEqual(none);
+  });
+});
+
+describe('an outbox without subscribers', () => {
+  it('makes no request of the store', async () => {
+    const store = createMemoryStore();
+    const outbox = outboxOf(store, {});
+    outbox.start();
+    outbox.wake();
+    expect(await outbox.statuses()).toEqual([]);
+    await outbox.stop();
+    expect(store.calls).toEqual([]);
+  });
+});
+
+describe('several replicas', () => {
+  it('share a subscriber: one sends, and another goes on at once when it stops', async () => {
+    const store = createMemoryStore();
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    const both = ['replica-a', 'replica-b'].map((owner) =>
+      outboxOf(store, { crm: subscriberAt(server.url) }, { owner, lease: 60_000 }),
+    );
+    for (const each of both) each.start();
+    running.push(...both);
+    const ledger = createLedger({ store, replica: 'r' });
+    const sender = async () => (await both[0]?.statuses())?.[0]?.sender ?? null;
+    await until(async () => (await sender()) !== null);
+    const lines = [storedLine(), storedLine()];
+    const [first, second] = lines;
+    if (!first || !second) throw new Error('no lines');
+    await ledger.append(first);
+    await until(() => server.requests.length === 1);
+    const before = await sender();
+    await both.find((_, index) => before === ['replica-a', 'replica-b'][index])?.stop();
+    await until(async () => ![null, before].includes(await sender()));
+    await ledger.append(second);
+    await until(() => server.requests.length === 2);
+    expect(idsOf(server)).toEqual(lines.map(({ deliveryId }) => deliveryId));
+  });
+
+  it.each(['create', 'replace'])('begin although the first %s fails', async (failing) => {
+    let failures = 1;
+    const store = createMemoryStore((operation) => {
+      if (operation === failing && failures-- > 0) throw new StoreError(operation, 'the network failed');
+    });
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    const outbox = outboxOf(store, { crm: subscriberAt(server.url) }, { lease: 600_000 });
+    outbox.start();
+    running.push(outbox);
+    await until(() => outbox.sending().length === 1);
+  });
+
+  it('go on at once under the name of the process that died', async () => {
+    const store = createMemoryStore();
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    let isDead = false;
+    const dying: ObjectStore = {
+      ...store,
+      replace: async (...write) => (isDead ? new Promise(() => undefined) : store.replace(...write)),
+    };
+    const subscribers = { crm: subscriberAt(server.url) };
+    const first = outboxOf(dying, subscribers, { lease: 600_000 });
+    first.start();
+    await until(() => first.sending().length === 1);
+    isDead = true;
+    const second = outboxOf(store, subscribers, { lease: 600_000 });
+    second.start();
+    running.push(second);
+    await until(() => second.sending().length === 1);
+    await until(() => first.sending().length === 0);
+  });
+
+  it('take over from one whose clock was a day ahead without waiting for a day', async () => {
+    const store = createMemoryStore();
+    const { server, outbox, append } = await subscribed({
+      store,
+      answer: (index) => (index === 0 ? 503 : 200),
+      times: { ...FAST, retry: { firstPause: 60_000, longestPause: 60_000, total: 600_000 } },
+    });
+    const line = storedLine();
+    await append(line);
+    await until(async () => (await outbox.statuses())[0]?.waiting === 1);
+    await outbox.stop();
+    const key = 'outbox/crm/state.json';
+    const state = JSON.parse(store.objects.get(key)?.body.toString() ?? '');
+    const DAY = 86_400_000;
+    for (const event of state.waiting) {
+      event.firstTriedAt += DAY;
+      event.nextTryAt += DAY;
+    }
+    expect(state.openSince).toBeNull();
+    store.put(key, JSON.stringify(state));
+    const second = outboxOf(store, { crm: subscriberAt(server.url) });
+    second.start();
+    running.push(second);
+    await until(() => server.requests.length === 2);
+    expect(idsOf(server)).toEqual([line.deliveryId, line.deliveryId]);
+  });
+
+  it('take over from one that was suspended, which then sends nothing more', async () => {
+    const shared = createMemoryStore();
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    const outbox = outboxOf(shared, { crm: subscriberAt(server.url) });
+    outbox.start();
+    running.push(outbox);
+    await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
+    // Another replica claims although the first one is alive: it was suspended for longer than a lease.
+    shared.put('outbox/crm/claim-000000002.json', '{}');
+    await until(() => outbox.sending().length === 0);
+  });
+});

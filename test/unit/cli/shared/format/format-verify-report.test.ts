@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { formatVerifyReport } from '../../../../../src/cli/shared/format/format-verify-report.js';
+import type { VerifyFinding } from '../../../../../src/verify/verify-finding.js';
+import { buildVerifyReport } from '../../../../../src/verify/verify-report.js';
+
+const AT = '2026-03-04T05:06:07.089Z';
+
+function reportOf(missing: number, lines: number) {
+  const window = { since: AT, until: AT };
+  const builder = buildVerifyReport({
+    ...{
+      startedAt: AT,
+      version: '1',
+      store: 'memory:',
+      window,
+      deep: false,
+      expiredAfter: {},
+      expiredBefore: {},
+    },
+  });
+  builder.ledger.lines = lines;
+  for (let n = 0; n < missing; n += 1) builder.finding(findingOf(`jobs/j${n}/data`));
+  const refetchOf = ({ key }: VerifyFinding) => `transcript-receiver refetch ${key.split('/')[1]}`;
+  return builder.finish({ finishedAt: AT, distinct: true, settled: () => null, refetchOf });
+}
+
+function findingOf(key: string): VerifyFinding {
+  return {
+    ...{ key, jobId: 'j', kind: 'data', source: null, deliveryId: '01', receivedAt: AT, reason: 'missing' },
+    ...{ expected: { size: 1, sha256: null }, found: null, keptUntil: null },
+  };
+}
+
+describe('a verify report as text', () => {
+  it('names damages in words', () => {
+    const report = reportOf(0, 5);
+    const found = { size: 2, sha256: null };
+    const reasons = ['content', 'metadata', 'size', 'request', 'claims'] as const;
+    const damaged = reasons.map((reason) => ({ ...findingOf('jobs/j/data'), reason, found }));
+    const outcomes = { ...report.outcomes, damaged: 5 };
+    const text = formatVerifyReport({ ...report, damaged, outcomes }).join('\n');
+    expect(text).toMatch(/the bytes differ from the recorded hash: expected 1 bytes/);
+    expect(text).toMatch(/the ledger records different content for this key: expected/);
+    expect(text).toMatch(/its request\.json is missing or cannot be read: expected/);
+    expect(text).not.toMatch(/ {2}(content|metadata|size|request|claims): /);
+  });
+
+  it('does not say that the ledger has no line when it was not read', () => {
+    const text = formatVerifyReport({ ...reportOf(0, 0), complete: false }).join('\n');
+    expect(text).toMatch(/nothing is known of the artefacts/);
+    expect(text).not.toMatch(/has no line|intact +0/);
+  });
+
+  it('lists a hundred findings and commands, and says how many more there are', () => {
+    const report = reportOf(12_000, 12_000);
+    const text = formatVerifyReport(report);
+    expect(text.filter((line) => line.startsWith('missing  jobs/'))).toHaveLength(100);
+    expect(text).toContain('... and 11900 more: see the report');
+    expect(text.filter((line) => line.startsWith('  transcript-receiver refetch'))).toHaveLength(100);
+    expect(text).toContain('... and 9900 more: see the report');
+    expect(report.missing).toHaveLength(10_000);
+    expect(report.outcomes.missing).toBe(12_000);
+  });
+
+  it('does not make a store without a ledger look like good news', () => {
+    expect(formatVerifyReport(reportOf(0, 0))).toContain(
+      'Nothing was checked: the ledger has no line of this time',
+    );
+    expect(formatVerifyReport(reportOf(0, 1)).join()).not.toContain('Nothing was checked');
+  });
+});

@@ -1,0 +1,14 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { printJson, printLines } from '../../../../../src/cli/shared/format/print.js';
+
+describe('the output of commands', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  it('lets no text of a sender steer the terminal', () => {
+    const written: string[] = [];
+    jest.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+    printLines(['  a\u001b[2J\u202eb', 'c']);
+    printJson({ reason: '\u202e\u2028' });
+    expect(written).toEqual(['  a [2Jb\nc\n', '{\n  "reason": "\\u202e\\u2028"\n}\n']);
+  });
+});

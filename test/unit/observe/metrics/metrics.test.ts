@@ -1,0 +1,185 @@
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createMetrics, type Metrics } from '../../../../src/observe/metrics/metrics.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+
+describe('metrics', () => {
+  let metrics: Metrics;
+  let now = 0;
+
+  beforeEach(() => {
+    now = 1_000_000;
+    metrics = createMetrics({
+      sources: ['default', 'billing'],
+      regions: ['eu1'],
+      version: '1',
+      clock: () => now,
+    });
+  });
+  afterEach(() => metrics.close());
+
+  async function samples(name: string): Promise<string[]> {
+    const text = await metrics.expose();
+    return text.split('\n').filter((line) => line.startsWith(`transcript_receiver_${name}`));
+  }
+
+  it('counts deliveries, items and bytes as in the ledger line', async () => {
+    metrics.deliveries.delivered(
+      ledgerLine({
+        bytes: 500,
+        items: [
+          { kind: 'transcript.json-v2', key: 'k', size: 400, sha256: 'x', outcome: 'created' },
+          { kind: 'jobinfo', key: 'k', size: 90, sha256: 'x', outcome: 'identical' },
+        ],
+      }),
+    );
+    expect(await samples('deliveries_total')).toEqual([
+      'transcript_receiver_deliveries_total{source="default",region="eu1",status="success",outcome="stored"} 1',
+    ]);
+    expect(await samples('items_total')).toEqual([
+      'transcript_receiver_items_total{kind="transcript.json-v2",outcome="created"} 1',
+      'transcript_receiver_items_total{kind="jobinfo",outcome="identical"} 1',
+    ]);
+    expect(await samples('received_bytes_total')).toEqual([
+      'transcript_receiver_received_bytes_total{source="default"} 500',
+    ]);
+  });
+
+  it('shows what alerts watch for an increase before the first time', async () => {
+    expect(await samples('quarantine_bodies_total{event="kept"')).toEqual([
+      'transcript_receiver_quarantine_bodies_total{event="kept"} 0',
+    ]);
+    expect(await samples('recovery_jobs_total{outcome="recovered"')).toEqual([
+      'transcript_receiver_recovery_jobs_total{outcome="recovered",region="eu1"} 0',
+    ]);
+  });
+
+  it('shows what verify found, without waiting for the store', async () => {
+    let found = { missing: 2, damaged: 1, complete: true, finishedAt: '2026-03-04T05:00:00Z' };
+    let asked = 0;
+    const read = async () => {
+      asked += 1;
+      if (asked > 1 && found.missing > 0) throw new Error('the store is away');
+      return found;
+    };
+    expect(await samples('verify_missing')).toEqual([]);
+    metrics.verify.watchReports(read);
+    await Promise.resolve();
+    const missing = async () => (await samples('verify_missing'))[0]?.split(' ')[1];
+    expect(await missing()).toBe('2');
+    expect(await samples('verify_last_success')).toEqual([
+      'transcript_receiver_verify_last_success_timestamp_seconds 1772600400',
+    ]);
+    now += 299_000;
+    expect(await missing()).toBe('2');
+    expect(asked).toBe(1);
+    now += 2000;
+    expect(await missing()).toBe('2');
+    expect(asked).toBe(2);
+    expect(await missing()).toBe('2');
+    found = { ...found, missing: 0, complete: false };
+    now += 301_000;
+    await missing();
+    expect(await missing()).toBe('0');
+    expect((await samples('verify_last_success'))[0]).toMatch(/ 0$/);
+  });
+
+  it('creates no metric series from sender-supplied names', async () => {
+    for (let n = 0; n < 50; n += 1) {
+      metrics.deliveries.delivered(
+        ledgerLine({
+          source: `s${n}`,
+          region: `r${n}`,
+          status: `t${n}`,
+          outcome: `o${n}`,
+          credential: `c${n}`,
+        }),
+      );
+      metrics.deliveries.refused(`reason ${n}`, `s${n}`);
+      metrics.deliveries.wouldRefuse(`reason ${n}`, null);
+      metrics.store.called(`operation ${n}`, 'ok', 1);
+      metrics.recovery.jobs(`outcome ${n}`, `r${n}`, 1);
+    }
+    expect(await samples('deliveries_total')).toEqual([
+      'transcript_receiver_deliveries_total{source="other",region="other",status="other",outcome="other"} 50',
+    ]);
+    expect(await samples('refusals_total')).toEqual([
+      'transcript_receiver_refusals_total{reason="other",source="other"} 50',
+    ]);
+    expect(await samples('would_refuse_total')).toEqual([
+      'transcript_receiver_would_refuse_total{reason="other",source="none"} 50',
+    ]);
+    expect(await samples('store_calls_total')).toHaveLength(1);
+    const recovered = await samples('recovery_jobs_total');
+    expect(recovered.filter((line) => !line.endsWith(' 0'))).toHaveLength(1);
+    expect(await samples('credential_last_use')).toHaveLength(0);
+  });
+
+  it('reports when credentials were used and when they expire', async () => {
+    metrics.deliveries.delivered(ledgerLine({ receivedAt: '1970-01-01T00:01:40.500Z', credential: 'new' }));
+    metrics.deliveries.credentialExpires('default', 'new', 200_000);
+    expect(await samples('credential_')).toEqual([
+      'transcript_receiver_credential_last_use_timestamp_seconds{source="default",credential="new"} 100.5',
+      'transcript_receiver_credential_expiry_timestamp_seconds{source="default",credential="new"} 200',
+    ]);
+  });
+
+  it('observes durations in seconds', async () => {
+    metrics.deliveries.timed({ receive: 20, store: 300, acknowledge: 4 });
+    expect(await samples('delivery_duration_seconds_sum')).toEqual([
+      'transcript_receiver_delivery_duration_seconds_sum{phase="receive"} 0.02',
+      'transcript_receiver_delivery_duration_seconds_sum{phase="store"} 0.3',
+      'transcript_receiver_delivery_duration_seconds_sum{phase="acknowledge"} 0.004',
+    ]);
+  });
+
+  it('reads state at each scrape', async () => {
+    expect(await samples('ready')).toEqual(['transcript_receiver_ready 0']);
+    let used = 5;
+    metrics.store.watchBudget(() => ({ size: 64, used, waiters: 2 }));
+    metrics.process.watchHealth(() => ({ ready: true, draining: false, lastSuccessAt: 7000 }));
+    metrics.deliveries.watchInFlight(() => 3);
+    used = 6;
+    expect(await samples('memory_budget_')).toEqual([
+      'transcript_receiver_memory_budget_bytes 64',
+      'transcript_receiver_memory_budget_used_bytes 6',
+      'transcript_receiver_memory_budget_waiters 2',
+    ]);
+    expect(await samples('ready')).toEqual(['transcript_receiver_ready 1']);
+    expect(await samples('canary_last_success')).toEqual([
+      'transcript_receiver_canary_last_success_timestamp_seconds 7',
+    ]);
+    expect(await samples('deliveries_in_flight')).toEqual(['transcript_receiver_deliveries_in_flight 3']);
+  });
+
+  it('lets the age of the oldest unrecovered job grow between runs', async () => {
+    metrics.recovery.finished({ ok: true, oldestUnrecovered: now - 60_000 });
+    now += 30_000;
+    expect(await samples('recovery_oldest')).toEqual([
+      'transcript_receiver_recovery_oldest_unrecovered_seconds 90',
+    ]);
+    metrics.recovery.finished({ ok: false, oldestUnrecovered: null });
+    expect(await samples('recovery_oldest')).toEqual([
+      'transcript_receiver_recovery_oldest_unrecovered_seconds 0',
+    ]);
+    expect(await samples('recovery_last_success')).toEqual([
+      'transcript_receiver_recovery_last_success_timestamp_seconds 1000',
+    ]);
+  });
+
+  it('keeps two services in one process apart', async () => {
+    const other = createMetrics({ sources: ['default'], regions: [] });
+    other.store.sweptStaleUploads(4);
+    expect(await samples('stale_uploads')).toEqual(['transcript_receiver_stale_uploads_swept_total 0']);
+    other.close();
+  });
+
+  it('has exactly the metrics that docs/metrics.md describes', async () => {
+    const docs = await readFile(new URL('../../../../docs/metrics.md', import.meta.url), 'utf8');
+    const rows = [...docs.matchAll(/^\| `(transcript_receiver_\w+)` \| (\w+) \|/gm)];
+    const documented = rows.map(([, name, type]) => `${name} ${type}`).sort();
+    const registered = (await metrics.describe()).map(({ name, type }) => `${name} ${type}`).sort();
+    expect(documented).toEqual(registered);
+    expect(registered.every((entry) => entry.startsWith('transcript_receiver_'))).toBe(true);
+  });
+});

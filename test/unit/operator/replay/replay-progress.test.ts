@@ -1,0 +1,20 @@
+import { expect, it } from '@jest/globals';
+import { createReplayProgress } from '../../../../src/operator/replay/replay-progress.js';
+import { createReplayStore } from '../../../../src/operator/replay/replay-store.js';
+import { NEW_REPLAY } from '../../../support/new-replay.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+it('keeps a failure that is counted while earlier ones are written', async () => {
+  const replays = createReplayStore(createMemoryStore());
+  await replays.create(NEW_REPLAY, ['a', 'b']);
+  const progress = await createReplayProgress(replays, NEW_REPLAY, ['a', 'b'], () => {});
+  const failed = (index: number) =>
+    progress.count({ index, result: { outcome: 'failed', failed: true, reason: 'no', jobId: 'j' } });
+  failed(0);
+  const saved = progress.save({});
+  failed(1);
+  await saved;
+  await progress.save({});
+  expect((await replays.failures(NEW_REPLAY.replayId)).map(({ item }) => item)).toEqual(['a', 'b']);
+  expect((await replays.read(NEW_REPLAY.replayId))?.state.failed).toBe(2);
+});

@@ -1,0 +1,73 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { createAdmission } from '../../../src/receive/admission.js';
+
+const LIMITS = { maxConcurrent: 2, maxWaiters: 3 };
+
+function admissionOf({ waiters = 0, failure = null as string | null } = {}) {
+  const state = { waiters, failure };
+  const asked: (number | null)[] = [];
+  const waitersFor = (declared: number | null) => {
+    asked.push(declared);
+    return state.waiters;
+  };
+  return { admission: createAdmission(LIMITS, { waitersFor }, () => state.failure), state, asked };
+}
+
+const request = (declaredLength: number | null) => ({ declaredLength, isGone: () => false });
+
+const codeOf = (entering: Promise<unknown>) =>
+  entering.then(
+    () => 'admitted',
+    (error: { code: string }) => error.code,
+  );
+
+describe('admission', () => {
+  it('admits as many deliveries at a time as there are slots, and others once one has left', async () => {
+    const { admission } = admissionOf();
+    const slot = await admission.enter(request(1));
+    await admission.enter(request(null));
+    const waiting = admission.enter(request(1));
+    expect(await Promise.race([codeOf(waiting), turn('waiting')])).toBe('waiting');
+    expect(admission.active).toBe(2);
+    slot.leave();
+    slot.leave();
+    expect(await codeOf(waiting)).toBe('admitted');
+    expect(admission.active).toBe(2);
+  });
+
+  it('rejects a delivery that would be one too many in its queue for memory', async () => {
+    const { admission, state, asked } = admissionOf({ waiters: 3 });
+    expect(await codeOf(admission.enter(request(7)))).toBe('overloaded');
+    expect(admission.active).toBe(0);
+    state.waiters = 2;
+    expect(await codeOf(admission.enter(request(null)))).toBe('admitted');
+    expect(asked).toEqual([7, null]);
+  });
+
+  it('rejects everything while the store cannot take anything', async () => {
+    const { admission, state } = admissionOf({ failure: 'the store does not respond' });
+    expect(await codeOf(admission.enter(request(1)))).toBe('store-unavailable');
+    state.failure = null;
+    expect(await codeOf(admission.enter(request(1)))).toBe('admitted');
+  });
+
+  it('rejects everything once it is closed, and resolves when the last delivery has ended', async () => {
+    const { admission } = admissionOf();
+    await admission.whenEmpty();
+    const slots = [await admission.enter(request(1)), await admission.enter(request(1))];
+    const waiting = codeOf(admission.enter(request(1)));
+    await turn();
+    admission.close();
+    expect(await waiting).toBe('draining');
+    expect(await codeOf(admission.enter(request(1)))).toBe('draining');
+    let empty = 0;
+    const waits = [admission.whenEmpty(), admission.whenEmpty()].map((wait) => wait.then(() => (empty += 1)));
+    slots[0]?.leave();
+    await turn();
+    expect(empty).toBe(0);
+    slots[1]?.leave();
+    await Promise.all(waits);
+    expect(empty).toBe(2);
+  });
+});

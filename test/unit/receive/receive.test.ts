@@ -1,0 +1,385 @@
+import { describe, expect, it } from '@jest/globals';
+import { createArchive } from '../../../src/archive/archive.js';
+import { markErased } from '../../../src/archive/erasure/erasure.js';
+import { createErasures } from '../../../src/archive/erasure/erasures.js';
+import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
+import { parseConfig } from '../../../src/config/config.js';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { Problem } from '../../../src/domain/problem.js';
+import { BodyAbortedError, type RequestBody } from '../../../src/http/request-body.js';
+import { createLedger } from '../../../src/ledger/write/ledger.js';
+import { createBufferPool } from '../../../src/memory/buffer-pool.js';
+import { createByteBudget } from '../../../src/memory/byte-budget.js';
+import { createSources } from '../../../src/receive/access/sources.js';
+import { createAdmission } from '../../../src/receive/admission.js';
+import type { CallbackRequest } from '../../../src/receive/callback-request.js';
+import { createReceiver, type ReceiverObserver } from '../../../src/receive/receive.js';
+import { StoreError } from '../../../src/store/object-store.js';
+import { type BeforeCall, createMemoryStore } from '../../support/store/memory-store.js';
+import { until } from '../../support/until.js';
+
+/*
+ * The story of receiving without its transport: what each way of a callback leaves in the store and in memory, and what
+ * operators are told.
+ */
+
+const PART = 64 * 1024;
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j' }, metadata: {}, results: [] });
+
+function receiverOver(before?: BeforeCall) {
+  const store = { ...createMemoryStore(before), partSize: PART };
+  const budget = createByteBudget({ total: 8 * PART, reserve: PART });
+  const pool = createBufferPool({ largest: PART, most: PART });
+  const ledger = createLedger({ store, replica: 'test' });
+  const admission = createAdmission({ maxConcurrent: 10, maxWaiters: 10 }, budget);
+  const { sources, egress } = parseConfig({
+    sources: {
+      default: { maxBytes: 100_000 },
+      plain: { maxBytes: 100_000, contents: ['transcript.txt'] },
+    },
+  });
+  const seen: { event: string; line?: LedgerLine; detail?: unknown }[] = [];
+  const observer: ReceiverObserver = {
+    delivered: (line, phases) => seen.push({ event: 'delivered', line, detail: phases }),
+    refused: (line, problem) => seen.push({ event: 'refused', line, detail: problem?.code ?? null }),
+    unauthenticated: ({ problem }) => seen.push({ event: 'unauthenticated', detail: problem.code }),
+    refusalUnrecorded: (line, error) => seen.push({ event: 'unrecorded', line, detail: String(error) }),
+  };
+  const receiver = createReceiver({
+    sources: createSources(sources, egress.regions, []),
+    admission,
+    archive: createArchive({ store, budget, pool }),
+    quarantine: createQuarantine(store),
+    erasures: createErasures(store),
+    ledger,
+    limits: { quarantineBytes: 10_000 },
+    observer,
+  });
+  const lines = () =>
+    [...store.objects]
+      .filter(([key]) => key.startsWith('ledger/'))
+      .flatMap(([, { body }]) => body.toString().trim().split('\n'))
+      .map((line) => JSON.parse(line) as LedgerLine);
+  /** Keys beside the ledger's. */
+  const keys = () => [...store.objects.keys()].filter((key) => !key.startsWith('ledger/'));
+  return { receiver, store, budget, admission, seen, lines, keys };
+}
+
+class Body implements RequestBody {
+  bytes = 0;
+  failure: Error | null = null;
+  #listener = (): void => {};
+  readonly #chunks: readonly (string | Error)[];
+
+  constructor(chunks: readonly (string | Error)[]) {
+    this.#chunks = chunks;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for (const chunk of this.#chunks) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (chunk instanceof Error) this.fail(chunk);
+      if (this.failure !== null) throw this.failure;
+      this.bytes += (chunk as string).length;
+      yield Buffer.from(chunk as string);
+    }
+  }
+
+  sufficiency(): number {
+    return 1;
+  }
+
+  fail(error: Error): void {
+    this.failure ??= error;
+    this.#listener();
+  }
+
+  onFailure(listener: () => void): void {
+    this.#listener = listener;
+  }
+}
+
+interface Callback {
+  readonly chunks: readonly (string | Error)[];
+  readonly more?: Partial<CallbackRequest>;
+}
+
+function requestOf({ chunks, more = {} }: Callback): CallbackRequest & { readonly opened: Body[] } {
+  const opened: Body[] = [];
+  const size = chunks.reduce((sum, chunk) => sum + (chunk instanceof Error ? 1 : chunk.length), 0);
+  return {
+    sourceName: 'default',
+    method: 'POST',
+    peer: '127.0.0.1',
+    headers: { 'content-type': ['application/json'] },
+    rawQuery: 'id=job1&status=success',
+    declaredLength: size,
+    isDelimited: true,
+    isGone: () => false,
+    openBody: () => {
+      const body = new Body(chunks);
+      opened.push(body);
+      return body;
+    },
+    ...more,
+    opened,
+  };
+}
+
+const refusalOf = (receiving: Promise<unknown>) =>
+  receiving.then(
+    () => 'accepted',
+    (error: unknown) => error,
+  );
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+describe('receiving a callback', () => {
+  it('stores its items, writes its line, reports once, and returns all memory', async () => {
+    const at = receiverOver();
+    const answer = await at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] }));
+    expect(answer).toMatchObject({ jobId: 'job1', status: 'success', outcome: 'stored' });
+    expect(at.keys()).toEqual(['jobs/job1/transcript.json']);
+    expect(at.lines()).toMatchObject([
+      {
+        outcome: 'stored',
+        reason: null,
+        bytes: TRANSCRIPT.length,
+        jobId: 'job1',
+        shape: { framing: 'sized' },
+      },
+    ]);
+    expect(at.seen.map(({ event }) => event)).toEqual(['delivered']);
+    const phases = Object.values(at.seen[0]?.detail as object);
+    expect(phases).toHaveLength(3);
+    for (const phase of phases) expect(phase).toBeLessThan(60_000);
+    expect(at.lines()[0]?.durationMs).toBeLessThan(60_000);
+    expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
+  });
+
+  it('acknowledges nothing before its line is durable', async () => {
+    let reached = (_write: () => void): void => {};
+    const writing = new Promise<() => void>((resolve) => {
+      reached = resolve;
+    });
+    const at = receiverOver((operation, key) =>
+      operation === 'create' && key.startsWith('ledger/')
+        ? new Promise((resolve) => reached(resolve as () => void))
+        : undefined,
+    );
+    let answered = false;
+    const receiving = at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] })).then(() => {
+      answered = true;
+    });
+    const write = await writing;
+    await settle();
+    expect([answered, at.keys().length]).toEqual([false, 1]);
+    write();
+    await receiving;
+    expect(answered).toBe(true);
+  });
+
+  it('takes a text for what its source says, unless the query says it', async () => {
+    const SRT = '1\n00:00:00,000 --> 00:00:01,000\nhello\n';
+    const text = { sourceName: 'plain', headers: { 'content-type': ['text/plain'] } };
+    const at = receiverOver();
+    await at.receiver.receive(requestOf({ chunks: [SRT], more: text }));
+    expect(at.keys()).toEqual(['jobs/job1/transcript.txt']);
+    const rawQuery = 'id=job2&status=success&contents=transcript.srt';
+    await at.receiver.receive(requestOf({ chunks: [SRT], more: { ...text, rawQuery } }));
+    expect(at.keys()).toContain('jobs/job2/transcript.srt');
+  });
+
+  it.each([
+    [null, {}, 'none'],
+    [null, { 'transfer-encoding': ['chunked'] }, 'chunked'],
+    [0, {}, 'none'],
+  ])('records how the body was framed: length %s, headers %j', async (declaredLength, headers, framing) => {
+    const at = receiverOver();
+    const more = { declaredLength, headers: { ...headers, 'content-type': ['application/json'] } };
+    await at.receiver.receive(requestOf({ chunks: [], more }));
+    expect(at.lines()).toMatchObject([{ shape: { framing } }]);
+    expect(at.lines()[0]?.shape).not.toHaveProperty('contentEncoding');
+    expect(at.lines()[0]?.shape).not.toHaveProperty('parts');
+  });
+
+  it('keeps a body that cannot be decoded, byte for byte, and returns all memory', async () => {
+    const at = receiverOver();
+    const answer = await at.receiver.receive(requestOf({ chunks: ['{"broken', '":'] }));
+    expect(answer).toMatchObject({ outcome: 'quarantined', items: [] });
+    const folder = `quarantine/${answer.deliveryId}/`;
+    expect(at.keys().filter((key) => !key.startsWith('.'))).toEqual([
+      `${folder}body`,
+      `${folder}request.json`,
+    ]);
+    expect(at.store.objects.get(`${folder}body`)?.body.toString()).toBe('{"broken":');
+    expect(at.seen).toMatchObject([{ event: 'delivered', line: { outcome: 'quarantined', bytes: 10 } }]);
+    expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
+  });
+
+  it('refuses a body that cannot be decoded and is too large to keep', async () => {
+    const at = receiverOver();
+    const receiving = at.receiver.receive(requestOf({ chunks: ['{"', 'x'.repeat(10_001)] }));
+    await expect(receiving).rejects.toMatchObject({ code: 'body-malformed' });
+    expect(at.keys()).toEqual([]);
+    expect(at.lines()).toMatchObject([{ outcome: 'refused', reason: 'body-malformed' }]);
+    expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
+  });
+});
+
+describe('a callback that is refused', () => {
+  it('before it authenticates leaves nothing but a note for operators', async () => {
+    const at = receiverOver();
+    const request = requestOf({ chunks: [TRANSCRIPT], more: { sourceName: 'unknown' } });
+    await expect(at.receiver.receive(request)).rejects.toMatchObject({ code: 'source-unknown' });
+    expect([request.opened.length, at.store.objects.size, at.admission.active]).toEqual([0, 0, 0]);
+    expect(at.seen).toEqual([{ event: 'unauthenticated', detail: 'source-unknown' }]);
+  });
+
+  it.each([
+    ['an unreadable query', { rawQuery: 'status=success' }, 'query-invalid'],
+    ['a length over the limit', { declaredLength: 100_001 }, 'body-too-large'],
+    ['no length at all', { isDelimited: false, declaredLength: null }, 'length-required'],
+  ])('for %s has a line, and none of its body is read', async (_, more, code) => {
+    const at = receiverOver();
+    const request = requestOf({ chunks: [TRANSCRIPT], more });
+    await expect(at.receiver.receive(request)).rejects.toMatchObject({ code });
+    expect([request.opened.length, at.keys().length, at.admission.active]).toEqual([0, 0, 0]);
+    expect(at.lines()).toMatchObject([{ outcome: 'refused', reason: code, bytes: 0, items: [] }]);
+    expect(at.seen).toMatchObject([{ event: 'refused', detail: code }]);
+  });
+
+  it('is not refused for a length of just the limit', async () => {
+    const at = receiverOver();
+    const content = JSON.stringify('x'.repeat(99_998));
+    const query = 'id=job1&status=success&contents=data';
+    const answer = await at.receiver.receive(requestOf({ chunks: [content], more: { rawQuery: query } }));
+    expect(answer.outcome).toBe('stored');
+    expect(at.lines()).toMatchObject([{ bytes: 100_000 }]);
+  });
+
+  it('because its sender disconnected has a line without a problem, and stores nothing', async () => {
+    const at = receiverOver();
+    const gone = new BodyAbortedError();
+    await expect(at.receiver.receive(requestOf({ chunks: ['{"a":', gone] }))).rejects.toBe(gone);
+    expect(at.keys()).toEqual([]);
+    expect(at.lines()).toMatchObject([{ outcome: 'refused', reason: 'body-incomplete' }]);
+    expect(at.seen).toMatchObject([{ event: 'refused', detail: null }]);
+    expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
+  });
+
+  it('because the store fails is answered as ours, with its pause, and leaves nothing', async () => {
+    const at = receiverOver((operation, key) => {
+      if (key.startsWith('jobs/')) throw new StoreError(operation, 'SlowDown', { retryAfterMs: 7000 });
+    });
+    const receiving = at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] }));
+    await expect(receiving).rejects.toMatchObject({ code: 'store-unavailable', retryAfterMs: 7000 });
+    expect(at.seen).toMatchObject([{ event: 'refused', detail: 'store-unavailable' }]);
+    expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
+  });
+
+  it('because the store is full says so in its line, however little the canary needs', async () => {
+    const at = receiverOver((operation, key) => {
+      if (key.startsWith('jobs/')) throw new StoreError(operation, 'ENOSPC', { condition: 'full' });
+    });
+    const receiving = at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] }));
+    await expect(receiving).rejects.toMatchObject({ code: 'store-full', status: 503 });
+    await until(() => at.lines().length > 0);
+    expect(at.lines()).toMatchObject([{ outcome: 'refused', reason: 'store-full' }]);
+  });
+});
+
+describe('the line of a refusal', () => {
+  const NOT_ASKED = (_error?: Error): void => {};
+
+  /** A ledger that does not write until it may. */
+  function stuckLedger(more: BeforeCall = () => undefined) {
+    let write = NOT_ASKED;
+    const at = receiverOver((operation, key) => {
+      if (operation !== 'create' || !key.startsWith('ledger/')) return more(operation, key);
+      return new Promise((resolve, reject) => {
+        write = (error) => (error ? reject(error) : resolve());
+      });
+    });
+    return {
+      ...at,
+      asked: () => until(() => write !== NOT_ASKED),
+      write: (error?: Error) => write(error),
+    };
+  }
+
+  const outcomeOf = (receiving: Promise<unknown>) => {
+    const state = { now: 'waiting' };
+    receiving.catch((error: unknown) => {
+      state.now = error instanceof Problem ? error.code : String(error);
+    });
+    return state;
+  };
+
+  it('is waited for when the sender is at fault', async () => {
+    const at = stuckLedger();
+    const more = { declaredLength: 100_001 };
+    const state = outcomeOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT], more })));
+    await at.asked();
+    await settle();
+    expect(state.now).toBe('waiting');
+    at.write();
+    await until(() => state.now !== 'waiting');
+    expect(state.now).toBe('body-too-large');
+  });
+
+  it('does not make an erased job fail, and is written as a refusal when the store does not say', async () => {
+    let isReadable = true;
+    const at = receiverOver((operation, key) => {
+      if (!isReadable && key.startsWith('.erasures/')) throw new StoreError(operation, 'EIO');
+    });
+    await markErased(
+      at.store,
+      'job1',
+      { actor: 'ops', reason: null },
+      { complete: true, keptUntil: null, finishedAt: null },
+    );
+    const tooLarge = requestOf({ chunks: [TRANSCRIPT], more: { declaredLength: 100_001 } });
+    const cutShort = requestOf({ chunks: ['{', new BodyAbortedError()] });
+    for (const request of [tooLarge, cutShort]) {
+      expect(await refusalOf(at.receiver.receive(request))).not.toBe('accepted');
+    }
+    const ofOther = { declaredLength: 100_001, rawQuery: 'id=job2&status=success' };
+    await refusalOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT], more: ofOther })));
+    const recorded = () => at.lines().map(({ jobId, outcome, reason }) => [jobId, outcome, reason]);
+    expect(recorded()).toEqual([
+      ['job1', 'noted', 'erased'],
+      ['job1', 'noted', 'erased'],
+      ['job2', 'refused', 'body-too-large'],
+    ]);
+    expect(at.seen.map(({ event, detail }) => [event, detail])).toEqual([
+      ['refused', 'body-too-large'],
+      ['refused', null],
+      ['refused', 'body-too-large'],
+    ]);
+    isReadable = false;
+    await refusalOf(at.receiver.receive(tooLarge));
+    expect(recorded().at(-1)).toEqual(['job1', 'refused', 'body-too-large']);
+  });
+
+  it('is not awaited when the delivery is refused as 503', async () => {
+    const at = stuckLedger((operation, key) => {
+      if (key.startsWith('jobs/')) throw new StoreError(operation, 'EIO');
+    });
+    const state = outcomeOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] })));
+    await until(() => state.now !== 'waiting');
+    expect(state.now).toBe('store-unavailable');
+    at.write();
+  });
+
+  it('does not change the refusal when it cannot be written, and operators learn of it', async () => {
+    const at = stuckLedger();
+    const more = { declaredLength: 100_001 };
+    const state = outcomeOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT], more })));
+    await at.asked();
+    at.write(new StoreError('create', 'EIO'));
+    await until(() => state.now !== 'waiting');
+    expect(state.now).toBe('body-too-large');
+    expect(at.seen.map(({ event }) => event)).toEqual(['refused', 'unrecorded']);
+  });
+});

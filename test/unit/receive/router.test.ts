@@ -1,0 +1,237 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Problem } from '../../../src/domain/problem.js';
+import { BodyAbortedError } from '../../../src/http/request-body.js';
+import type { CallbackRequest } from '../../../src/receive/callback-request.js';
+import { openPublicPort, type PublicPort } from '../../support/http/public-port.js';
+import type { RawClient } from '../../support/http/raw-http.js';
+import { until } from '../../support/until.js';
+
+let port: PublicPort;
+let client: RawClient;
+let later: (() => void)[];
+let received: CallbackRequest[];
+let isDraining: boolean;
+
+beforeEach(async () => {
+  later = [];
+  received = [];
+  isDraining = false;
+  port = await openPublicPort({
+    refusedKeepAlive: 50,
+    isDraining: () => isDraining,
+    async receive(request) {
+      received.push(request);
+      switch (request.sourceName) {
+        case 'slow':
+          await new Promise<void>((resolve) => later.push(resolve));
+          break;
+        case 'guarded':
+          throw new Problem('credential-invalid', 'no');
+        case 'reading':
+          for await (const _ of request.openBody(10));
+          break;
+        case 'gone':
+          throw new BodyAbortedError();
+        case 'broken':
+          throw new TypeError('a secret detail');
+      }
+      return { jobId: request.rawQuery };
+    },
+  });
+  client = await port.connect();
+});
+
+afterEach(() => port.close());
+
+const request = (path: string, method = 'POST') =>
+  `${method} ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
+
+/* How long the connection of a refused sender stays open: briefly, unless a callback was accepted over it. */
+describe('the connection of a refused sender', () => {
+  it.each([
+    ['a wrong credential', request('/callbacks/guarded'), 401],
+    ['an unknown path', request('/favicon.ico', 'GET'), 404],
+    ['another method', request('/callbacks/intake', 'GET'), 405],
+  ])('closes soon without another request: %s', async (_, text, status) => {
+    await client.send(text);
+    const answer = await client.answer();
+    expect(answer).toMatchObject({ status, headers: { connection: 'keep-alive' } });
+    expect(answer.headers['keep-alive']).toBeUndefined();
+    await until(() => client.socket.destroyed);
+  });
+
+  it('accepts another request meanwhile, and a slow response', async () => {
+    await client.send(request('/callbacks/guarded') + request('/callbacks/slow'));
+    expect((await client.answer()).status).toBe(401);
+    await until(() => later.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    later[0]?.();
+    expect((await client.answer()).status).toBe(200);
+  });
+
+  it("stays open when a callback was accepted over it: it is a balancer's", async () => {
+    for (const [path, status] of [
+      ['/callbacks/intake', 200],
+      ['/callbacks/guarded', 401],
+    ] as const) {
+      await client.send(request(path));
+      expect((await client.answer()).status).toBe(status);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await client.send(request('/callbacks/intake'));
+    expect((await client.answer()).status).toBe(200);
+  });
+});
+
+const head = (line: string, ...lines: string[]) => [line, 'Host: a', ...lines, '', ''].join('\r\n');
+
+describe('a callback', () => {
+  it.each([
+    ['POST', '/callbacks/intake', ''],
+    ['PUT', '/callbacks/intake/?id=1&x=%zz?&=', 'id=1&x=%zz?&='],
+  ])('is received as it was sent: %s %s', async (method, path, rawQuery) => {
+    await client.send(`${head(`${method} ${path} HTTP/1.1`, 'X-A: 1', 'x-a: 2', 'Content-Length: 3')}abc`);
+    expect(await client.answer()).toMatchObject({ status: 200 });
+    expect(received).toEqual([
+      expect.objectContaining({
+        sourceName: 'intake',
+        method,
+        rawQuery,
+        peer: '127.0.0.1',
+        declaredLength: 3,
+        isDelimited: true,
+      }),
+    ]);
+    expect(received[0]?.headers['x-a']).toEqual(['1', '2']);
+  });
+
+  it.each<
+    [framing: string, line: string, lines: string[], declaredLength: number | null, isDelimited: boolean]
+  >([
+    ['chunks', 'HTTP/1.1', ['Transfer-Encoding: chunked'], null, true],
+    ['no body', 'HTTP/1.1', [], null, true],
+    ['a length in HTTP/1.0', 'HTTP/1.0', ['Content-Length: 0'], 0, true],
+    ['nothing in HTTP/1.0', 'HTTP/1.0', [], null, false],
+  ])('is delimited by %s', async (_, version, lines, declaredLength, isDelimited) => {
+    await client.send(head(`POST /callbacks/intake ${version}`, ...lines));
+    await until(() => received.length === 1);
+    expect(received[0]).toMatchObject({ declaredLength, isDelimited });
+  });
+
+  it('has the limit of its source for its body', async () => {
+    await client.send(`${head('POST /callbacks/reading HTTP/1.1', 'Content-Length: 11')}0123456789A`);
+    const answer = await client.answer();
+    expect({ status: answer.status, code: JSON.parse(answer.body).code }).toEqual({
+      status: 413,
+      code: 'body-too-large',
+    });
+    expect(port.unexpected).toEqual([]);
+  });
+
+  it.each([
+    ['/Callbacks/intake', 404, 'not-found'],
+    ['/callbacks/intake/more', 404, 'not-found'],
+    ['/callbacks/%zz', 404, 'not-found'],
+    ['/', 404, 'not-found'],
+  ])('is looked for at its own path only, not at %s', async (path, status, code) => {
+    await client.send(request(path));
+    const answer = await client.answer();
+    expect({ status: answer.status, code: JSON.parse(answer.body).code }).toEqual({ status, code });
+    expect(received).toEqual([]);
+    expect(port.unexpected).toEqual([]);
+  });
+
+  it('is not a GET: the answer names the methods', async () => {
+    await client.send(request('/callbacks/intake', 'GET'));
+    expect(await client.answer()).toMatchObject({ status: 405, headers: { allow: 'POST, PUT' } });
+    expect(received).toEqual([]);
+  });
+
+  it('is answered without headers that name the software', async () => {
+    await client.send(request('/callbacks/intake'));
+    const { headers } = await client.answer();
+    expect(Object.keys(headers).sort()).toEqual([
+      'connection',
+      'content-length',
+      'content-type',
+      'date',
+      'keep-alive',
+    ]);
+  });
+
+  it('is answered 500 without details when the receiver has a bug, which is reported', async () => {
+    await client.send(request('/callbacks/broken'));
+    const answer = await client.answer();
+    expect(answer).toMatchObject({ status: 500, headers: { 'content-type': 'application/problem+json' } });
+    expect(answer.body).not.toContain('secret');
+    expect(port.unexpected).toEqual([new TypeError('a secret detail')]);
+  });
+
+  it('gets no response when its connection closed before it was complete', async () => {
+    await client.send(request('/callbacks/gone'));
+    await expect(client.answer()).rejects.toThrow();
+    expect(client.socket.bytesRead).toBe(0);
+    expect(port.unexpected).toEqual([]);
+  });
+
+  it.each([
+    ['/callbacks/intake', 200],
+    ['/callbacks/guarded', 401],
+    ['/nowhere', 404],
+  ])('is asked to reconnect while the replica drains: %s', async (path, status) => {
+    isDraining = true;
+    await client.send(request(path));
+    expect(await client.answer()).toMatchObject({ status, headers: { connection: 'close' } });
+    await until(() => client.socket.destroyed);
+  });
+});
+
+describe('a sender that expects 100 Continue', () => {
+  const expecting = (source: string) =>
+    head(`POST /callbacks/${source} HTTP/1.1`, 'Content-Length: 3', 'Expect: 100-continue');
+
+  it('gets it once the receiver asks for the body', async () => {
+    await client.send(expecting('reading'));
+    expect((await client.answer()).status).toBe(100);
+    await client.send('abc');
+    expect((await client.answer()).status).toBe(200);
+  });
+
+  it('gets none when it is refused, and its connection ends, because its body may or may not follow', async () => {
+    await client.send(expecting('guarded'));
+    expect(await client.answer()).toMatchObject({ status: 401, headers: { connection: 'close' } });
+    await until(() => client.socket.destroyed);
+  });
+});
+
+describe('health', () => {
+  it('is answered by the process alone', async () => {
+    await client.send(request('/healthz', 'GET'));
+    const answer = await client.answer();
+    expect(answer).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(answer.headers).not.toHaveProperty('etag');
+  });
+});
+
+describe('the path of a callback', () => {
+  it.each([
+    '/callbacks/in-take_2',
+    '/callbacks/in-take_2/',
+    '/callbacks/in-take_2?id=1/',
+    '/callbacks/in-take_2/?',
+    '/callbacks/in%2Dtake_2',
+    'http://a/callbacks/in-take_2',
+  ])('names the source, with or without Express: %s', async (path) => {
+    await client.send(request(path));
+    expect((await client.answer()).status).toBe(200);
+    expect(received.map(({ sourceName }) => sourceName)).toEqual(['in-take_2']);
+  });
+
+  it.each(['/callbacks', '/callbacks/', '/callbacks//', '/callbacks/a/b', '/Callbacks/a', '/callbacks?/a'])(
+    'is none: %s',
+    async (path) => {
+      await client.send(request(path));
+      expect((await client.answer()).status).toBe(404);
+    },
+  );
+});

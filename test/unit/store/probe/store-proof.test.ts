@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ProbeReport, probeStore } from '../../../../src/store/probe/probe-store.js';
+import {
+  createStoreProof,
+  type StoreProofOptions,
+  WeakStoreError,
+} from '../../../../src/store/probe/store-proof.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const FIT: ProbeReport = {
+  writable: true,
+  condition: null,
+  conditionalPut: 'holds',
+  conditionalComplete: 'holds',
+  trustworthy: true,
+  warnings: [],
+  findings: ['All is well.'],
+};
+const AWAY: ProbeReport = {
+  ...FIT,
+  writable: false,
+  condition: 'unreachable',
+  trustworthy: false,
+  findings: ['It is away.'],
+};
+const UNFIT: ProbeReport = {
+  ...FIT,
+  trustworthy: false,
+  conditionalPut: 'ignored',
+  findings: ['It overwrites.'],
+};
+
+function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOptions> = {}) {
+  const left = [...reports];
+  const problems: string[] = [];
+  const proof = createStoreProof({
+    location: 'memory:',
+    probe: async () => left.shift() ?? FIT,
+    acceptWeak: false,
+    retryAfter: 1,
+    onWarning: (message) => problems.push(message),
+    onFailure: (reason, condition) => problems.push(`${condition}: ${reason}`),
+    ...options,
+  });
+  return { proof, problems };
+}
+
+describe('the proof of a store', () => {
+  it('is retried until the store passes, and reports the reason meanwhile', async () => {
+    const { proof, problems } = proofOf([AWAY, AWAY, FIT]);
+    expect(proof).toMatchObject({ proven: false, reason: 'the store has not answered yet' });
+    expect(await proof.start()).toBe(true);
+    expect(proof).toMatchObject({ proven: true, reason: null });
+    expect(problems).toEqual(Array(2).fill('unreachable: It is away.'));
+  });
+
+  it('fails for good when any attempt finds that the store overwrites', async () => {
+    const { proof } = proofOf([AWAY, UNFIT, FIT]);
+    await expect(proof.start()).rejects.toThrow(WeakStoreError);
+    expect(proof.proven).toBe(false);
+  });
+
+  it.each([
+    ['conditionalPut', 'ignored'],
+    ['conditionalPut', 'racy'],
+    ['conditionalComplete', 'ignored'],
+    ['conditionalComplete', 'racy'],
+  ] as const)('fails for good when %s is %s', async (call, finding) => {
+    const { proof } = proofOf([{ ...FIT, trustworthy: false, [call]: finding }, FIT]);
+    await expect(proof.start()).rejects.toThrow(WeakStoreError);
+  });
+
+  it.each([
+    ['a conditional write that the store refuses', { ...FIT, trustworthy: false, conditionalPut: 'refused' }],
+    ['a store that is not writable, whatever else was found', { ...UNFIT, writable: false }],
+  ] as const)('is retried after %s', async (_name, report) => {
+    const findings = ['First.', 'Second.'];
+    const { proof, problems } = proofOf([{ ...report, findings } as ProbeReport, FIT]);
+    expect(await proof.start()).toBe(true);
+    expect(problems).toEqual(['null: First. Second.']);
+  });
+
+  it('takes a weaker store where the configuration accepts it, and says so', async () => {
+    const { proof, problems } = proofOf([UNFIT], { acceptWeak: true });
+    expect(await proof.start()).toBe(true);
+    expect(problems).toEqual(['weaker guarantee accepted: It overwrites.']);
+  });
+
+  it('ends when stopped between attempts', async () => {
+    const { proof } = proofOf([AWAY], { retryAfter: 1_000_000 });
+    const ended = proof.start();
+    await new Promise(setImmediate);
+    proof.stop();
+    expect(await ended).toBe(false);
+  });
+
+  it.each(['create', 'read', 'startUpload', 'write', 'complete', 'delete'])(
+    'has a verdict although %s never ends',
+    async (hanging) => {
+      const store = createMemoryStore((operation) =>
+        operation === hanging ? new Promise<void>(() => {}) : undefined,
+      );
+      const { trustworthy, findings } = await probeStore(store, { callTimeout: 20 });
+      expect(trustworthy).toBe(hanging === 'delete');
+      if (hanging === 'create') expect(findings[0]).toMatch(/create: the store did not answer within 20 ms/);
+    },
+  );
+});

@@ -1,0 +1,246 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { compact } from '../../../src/ledger/compact/compact.js';
+import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import type { SendResult } from '../../../src/subscribers/send/endpoint.js';
+import { watchSubscriber } from '../../../src/subscribers/watch-subscriber.js';
+import { putSegment } from '../../support/ledger/ledger-segments.js';
+import { storedLine, subscriberAt } from '../../support/outbox/subscribed.js';
+import { createRandom } from '../../support/random.js';
+import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+import { until } from '../../support/until.js';
+
+const RUNS = 10;
+const HOUR = 3_600_000;
+
+/** A bucket, a clock, a subscriber and replicas that come and go. */
+function world(random: () => number) {
+  let now = Date.parse('2026-03-04T05:30:00Z');
+  let storeFails = 0;
+  let addressFails = 0;
+  const clock = () => now;
+  const store: MemoryStore = createMemoryStore(() => {
+    if (random() < storeFails) throw new StoreError('test', 'the network failed');
+  }, clock);
+  const expected = new Set<string>();
+  const announced = new Set<string>();
+  const delivered = new Map<string, number>();
+  const foreign: string[] = [];
+  const replicas: { crash(): void; stop(): Promise<void> }[] = [];
+
+  return {
+    store,
+    expected,
+    delivered,
+    foreign,
+    replicas,
+    advance: (ms: number) => {
+      now += ms;
+    },
+    trouble(ofStore: number, ofAddress: number) {
+      storeFails = ofStore;
+      addressFails = ofAddress;
+    },
+    /** A segment of a writer, of lines that were received `age` ago. The time of the store never goes back. */
+    append(writer: string, age: number, lines = 2) {
+      const texts = Array.from({ length: lines }, () => {
+        const receivedAt = new Date(now - age).toISOString();
+        const line = storedLine({ receivedAt, deliveryId: newDeliveryId(now - age), durationMs: age });
+        expected.add(line.deliveryId);
+        announced.add(line.deliveryId);
+        return JSON.stringify(line);
+      });
+      putSegment(store, new Date(now).toISOString(), texts, writer);
+    },
+    async compact(keepSegments: number | null) {
+      const parts = { store, clock, keepSegments, planTimeout: 1 };
+      await compact(parts);
+    },
+    start(owner: string) {
+      let crashed = false;
+      const alive =
+        <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
+        async (...args: Args): Promise<T> => {
+          if (crashed) return new Promise<T>(() => undefined);
+          const result = await call(...args);
+          return crashed ? new Promise<T>(() => undefined) : result;
+        };
+      const own: ObjectStore = {
+        ...store,
+        create: alive(store.create),
+        replace: alive(store.replace),
+        head: alive(store.head),
+        read: alive(store.read),
+        delete: alive(store.delete),
+      };
+      const send = alive(async (event: { id: string }): Promise<SendResult> => {
+        const at = new Date(now).toISOString();
+        if (random() < 0.3) await new Promise((resolve) => setTimeout(resolve, random() * 10));
+        const failed = { at, delivered: false, error: null, retryAfterMs: null };
+        if (random() < addressFails)
+          return random() < 0.5
+            ? { ...failed, status: 503 }
+            : { ...failed, status: null, error: 'ECONNRESET' };
+        if (!announced.has(event.id)) foreign.push(event.id);
+        delivered.set(event.id, (delivered.get(event.id) ?? 0) + 1);
+        // The answer is lost on the way.
+        if (random() < addressFails / 2) return { ...failed, status: null, error: 'timeout' };
+        return { ...failed, delivered: true, status: 200 };
+      });
+      const watch = watchSubscriber({
+        name: 'crm',
+        subscriber: subscriberAt('http://127.0.0.1/'),
+        store: own,
+        owner,
+        endpoint: { send },
+        stopWithin: 100,
+        clock,
+        random,
+        times: {
+          poll: 3,
+          busyPoll: 1,
+          save: 2,
+          heartbeat: 5,
+          retry: { firstPause: 1, longestPause: 5, total: 1e12 },
+        },
+        lease: 15,
+        observer: {
+          events: () => ({ sent() {}, dead() {}, breaker() {} }),
+          delayed() {},
+          sending() {},
+        },
+      });
+      replicas.push({
+        crash() {
+          crashed = true;
+          void watch.stop();
+        },
+        stop: watch.stop,
+      });
+    },
+  };
+}
+
+const action = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('burst' as const) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('append' as const), replica: fc.constantFrom('a', 'b', 'c') }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('long' as const),
+      hours: fc.constantFrom(0.5, 1, 3, 12, 50),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('advance' as const),
+      ms: fc.constantFrom(60_000, 10 * 60_000, HOUR, 5 * HOUR, 30 * HOUR),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('compact' as const), deletes: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('crash' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('trouble' as const),
+      ofStore: fc.constantFrom(0, 0, 0.1, 0.5),
+      ofAddress: fc.constantFrom(0, 0.3, 1),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 12 }) }),
+  },
+);
+
+type Action = typeof action extends fc.Arbitrary<infer T> ? T : never;
+
+const WAIT: Action = { kind: 'wait', ms: 15 };
+
+/** What the random orders rarely come to. */
+const EXAMPLES: [Action[], number][] = [
+  // The sender dies while an event waits for its retry, which the state has to remember.
+  [
+    [
+      { kind: 'trouble', ofStore: 0, ofAddress: 1 },
+      { kind: 'append', replica: 'a' },
+      WAIT,
+      WAIT,
+      { kind: 'crash' },
+    ],
+    1,
+  ],
+  // An hour is read in part by its segments, and the rest after they were compacted and deleted.
+  [
+    [
+      { kind: 'append', replica: 'a' },
+      WAIT,
+      { kind: 'stop' },
+      { kind: 'trouble', ofStore: 0.5, ofAddress: 0 },
+      { kind: 'append', replica: 'a' },
+      { kind: 'append', replica: 'b' },
+      { kind: 'advance', ms: 30 * HOUR },
+      { kind: 'compact', deletes: true },
+      { kind: 'advance', ms: 5 * HOUR },
+      { kind: 'compact', deletes: true },
+    ],
+    2,
+  ],
+];
+
+describe('events', () => {
+  it('are sent at least once with their id, whatever crashes, fails, takes long or is compacted', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(action, { minLength: 5, maxLength: 30 }),
+        fc.integer(),
+        async (actions, seed) => {
+          const { next: random } = createRandom(seed, 'outbox');
+          const given = world(random);
+          const { store, expected, delivered, replicas } = given;
+          let started = 0;
+          const start = () => {
+            started += 1;
+            given.start(`replica-${started}`);
+          };
+          start();
+          await until(() => store.objects.has('outbox/crm/state.json'));
+          for (const each of actions) {
+            if (each.kind === 'append') given.append(each.replica, 10);
+            else if (each.kind === 'burst')
+              for (let index = 60; index > 0; index -= 1) given.append('b', index * 1000, 1);
+            else if (each.kind === 'long') given.append('long', each.hours * HOUR);
+            else if (each.kind === 'advance') given.advance(each.ms);
+            else if (each.kind === 'compact') await given.compact(each.deletes ? 24 * HOUR : null);
+            else if (each.kind === 'trouble') given.trouble(each.ofStore, each.ofAddress);
+            else if (each.kind === 'wait') await new Promise((resolve) => setTimeout(resolve, each.ms));
+            else {
+              const last = replicas.pop();
+              if (each.kind === 'crash') last?.crash();
+              else void last?.stop();
+              start();
+            }
+          }
+          given.trouble(0, 0);
+          const isDone = () => [...expected].every((id) => delivered.has(id));
+          const deadline = Date.now() + 3000;
+          for (let round = 0; !isDone() && Date.now() < deadline; round += 1) {
+            given.advance(2 * HOUR);
+            if (round % 4 === 0) await given.compact(null);
+            await new Promise((resolve) => setTimeout(resolve, 10));
+          }
+          await Promise.all(replicas.map((each) => each.stop()));
+          expect([...expected].filter((id) => !delivered.has(id))).toEqual([]);
+          expect(given.foreign).toEqual([]);
+        },
+      ),
+      { numRuns: RUNS, examples: EXAMPLES },
+    );
+  });
+});

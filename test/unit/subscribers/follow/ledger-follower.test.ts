@@ -1,0 +1,202 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import { compact } from '../../../../src/ledger/compact/compact.js';
+import { hourAt } from '../../../../src/ledger/hours.js';
+import type { ObjectStore } from '../../../../src/store/object-store.js';
+import { beginningOf, createLedgerFollower } from '../../../../src/subscribers/follow/ledger-follower.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+import { putSegment } from '../../../support/ledger/ledger-segments.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** A follower over a store of its own, and a clock. */
+function world() {
+  let now = Date.parse('2026-03-04T05:30:00Z');
+  const store = createMemoryStore(undefined, () => now);
+  const sent: (string | null)[] = [];
+  const faults: string[] = [];
+  const held: (() => void)[] = [];
+  const settings = { holds: false };
+
+  async function follow(over: ObjectStore = store, state = beginningOf(store, now)) {
+    return createLedgerFollower({
+      store: over,
+      state: await state,
+      clock: () => now,
+      onFault: (_, { message }) => void faults.push(message),
+      whenSettled: async () => undefined,
+      async sendLines(_hour: string, _part: string, lines: readonly LedgerLine[], onSettled: () => void) {
+        sent.push(...lines.map(({ jobId }) => jobId));
+        if (settings.holds) held.push(onSettled);
+        else onSettled();
+      },
+    });
+  }
+
+  return {
+    store,
+    sent,
+    faults,
+    held,
+    settings,
+    follow,
+    now: () => now,
+    advance: (ms: number) => {
+      now += ms;
+    },
+    put: (writer: string, ...jobs: string[]) =>
+      putSegment(
+        store,
+        new Date(now).toISOString(),
+        jobs.map((jobId) => ledgerLine({ jobId })),
+        writer,
+      ),
+    compact: (keepSegments: number | null = null) => compact({ store, clock: () => now, keepSegments }),
+  };
+}
+
+describe('a follower of the ledger', () => {
+  it('begins behind what is written, and asks for the next number of each writer over the turn of an hour', async () => {
+    const { sent, put, advance, follow } = world();
+    put('a', 'before');
+    const follower = await follow();
+    put('a', 'one');
+    await follower.look();
+    put('b', 'two');
+    await follower.look();
+    advance(HOUR);
+    put('a', 'three');
+    put('b', 'four');
+    expect(await follower.look()).toBe(true);
+    expect(await follower.look()).toBe(false);
+    expect(sent).toEqual(['one', 'two', 'three', 'four']);
+    const { before, hours } = follower.progress();
+    expect(before).toBe(hourAt(Date.parse('2026-03-04T06:30:00Z')));
+    expect(hours[before]?.writers).toEqual({ a: 1, b: 1 });
+  });
+
+  it('asks by number where an hour has more segments than a call lists, and lists it every ten seconds', async () => {
+    const { store, sent, put, advance, follow } = world();
+    for (let index = 0; index < 501; index += 1) put('a', 'before');
+    const follower = await follow();
+    await follower.look();
+    put('a', 'known');
+    put('b', 'new writer');
+    store.calls.length = 0;
+    await follower.look();
+    expect(sent).toEqual(['known']);
+    expect(store.calls.map(({ operation }) => operation)).toEqual(['read', 'read', 'read']);
+    advance(10_000);
+    await follower.look();
+    expect(sent).toEqual(['known', 'new writer']);
+  });
+
+  it('passes no segment that a store lists late', async () => {
+    const { store, sent, put, follow } = world();
+    let late = '';
+    const lazy: ObjectStore = {
+      ...store,
+      async *list(...args) {
+        for await (const listed of store.list(...args)) if (listed.key !== late) yield listed;
+      },
+    };
+    const follower = await follow(lazy);
+    late = put('a', 'first');
+    put('a', 'second');
+    await follower.look();
+    expect(sent).toEqual(['first', 'second']);
+  });
+
+  it('names a number that is lost, once, and goes on', async () => {
+    const { store, sent, faults, put, advance, follow } = world();
+    const follower = await follow();
+    put('a', 'one');
+    const lost = put('a', 'lost');
+    put('a', 'two');
+    store.objects.delete(lost);
+    await follower.look();
+    advance(2 * HOUR);
+    await follower.look();
+    expect(sent).toEqual(['one', 'two']);
+    expect(faults).toEqual(['ledger/dt=2026-03-04/hour=05/ has lost number 2 of a']);
+  });
+
+  it('remembers only what is settled, and sends the rest again after a take-over', async () => {
+    const { sent, settings, held, put, follow } = world();
+    const follower = await follow();
+    settings.holds = true;
+    put('a', 'one');
+    put('a', 'two');
+    put('a', 'three');
+    await follower.look();
+    held[0]?.();
+    held[2]?.();
+    const { before, hours } = follower.progress();
+    expect(hours[before]?.writers).toEqual({ a: 1 });
+    settings.holds = false;
+    const next = await follow(undefined, Promise.resolve(follower.progress()));
+    await next.look();
+    expect(sent).toEqual(['one', 'two', 'three', 'two', 'three']);
+  });
+
+  it('sends the rest of an hour from its file when its segments were deleted meanwhile', async () => {
+    const { sent, put, advance, follow, compact: run } = world();
+    const follower = await follow();
+    put('a', 'one');
+    await follower.look();
+    put('a', 'two');
+    put('b', 'three');
+    const state = follower.progress();
+    advance(3 * HOUR);
+    await run();
+    advance(24 * HOUR);
+    await run(HOUR);
+    const next = await follow(undefined, Promise.resolve(state));
+    await next.look();
+    expect(sent.slice(1).sort()).toEqual(['one', 'three', 'two']);
+    expect(Object.keys(next.progress().hours)).toEqual(['dt=2026-03-05/hour=08/']);
+  });
+
+  it('goes on beside an hour whose file is damaged, and sends it once it can be read', async () => {
+    const { store, sent, faults, put, advance, follow, compact: run } = world();
+    const follower = await follow();
+    await follower.look();
+    advance(HOUR);
+    put('a', 'damaged');
+    const state = follower.progress();
+    advance(HOUR);
+    put('a', 'next');
+    advance(2 * HOUR);
+    await run();
+    const hour = 'dt=2026-03-04/hour=06/';
+    const key = `ledger-parquet/${hour}0001.parquet`;
+    const file = store.objects.get(key);
+    store.put(key, 'damaged');
+    store.objects.delete(`ledger/${hour}a~00000001.ndjson`);
+    const next = await follow(undefined, Promise.resolve(state));
+    await next.look();
+    expect(sent).toEqual(['next']);
+    expect(faults).toEqual([expect.stringContaining(key)]);
+    expect(Object.keys(next.progress().hours)).toEqual([hour, 'dt=2026-03-04/hour=09/']);
+    if (file) store.objects.set(key, file);
+    advance(HOUR);
+    await next.look();
+    expect(sent).toEqual(['next', 'damaged']);
+    expect(Object.keys(next.progress().hours)).toEqual(['dt=2026-03-04/hour=10/']);
+  });
+
+  it('leaves the segments of a newer version, and those of their writer behind them, to a newer replica', async () => {
+    const { store, sent, put, follow } = world();
+    const follower = await follow();
+    putSegment(store, '2026-03-04T05:30:00Z', [JSON.stringify({ ...ledgerLine(), v: 2 })], 'a');
+    put('a', 'behind');
+    put('b', 'other');
+    await follower.look();
+    await follower.look();
+    expect(sent).toEqual(['other']);
+    const { before, hours } = follower.progress();
+    expect(hours[before]?.writers).toEqual({ b: 1 });
+  });
+});

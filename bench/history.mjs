@@ -23,7 +23,6 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { encodeTime } from 'ulid';
 import { compactHour } from '../dist/ledger/compact/compact-hour.js';
 import { createLedgerView } from '../dist/ledger/read/ledger-view.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
@@ -47,11 +46,12 @@ function computedStore(delay) {
     counts[operation] = (counts[operation] ?? 0) + 1;
     if (delay > 0) await sleep(delay);
   };
-  const nameOf = (segment) =>
-    `${encodeTime(writtenAt(segment))}${String(segment).padStart(16, '0')}-r.ndjson`;
+  const nameOf = (segment) => `r~${String(segment + 1).padStart(8, '0')}.ndjson`;
+  const segmentOf = (key) => Number(key.slice(key.indexOf('~') + 1, -'.ndjson'.length)) - 1;
+  const timeOf = (key) => new Date(key.startsWith('ledger/') ? writtenAt(segmentOf(key)) : START);
   function bodyOf(key) {
     if (!key.startsWith('ledger/')) return existsSync(pathOf(key)) ? readFileSync(pathOf(key)) : null;
-    const segment = Number(key.slice(key.lastIndexOf('/') + 11).slice(0, 16));
+    const segment = segmentOf(key);
     const count = Math.min(linesPerSegment, lines - segment * linesPerSegment);
     const texts = Array.from({ length: count }, (_, index) =>
       JSON.stringify(exampleLine(segment * linesPerSegment + index, writtenAt(segment) - count + index)),
@@ -74,7 +74,11 @@ function computedStore(delay) {
     if (first >= segments) await call('list');
     for (let segment = first; segment < segments; segment += 1) {
       if ((segment - first) % 1000 === 0) await call('list');
-      yield { key: prefix + nameOf(segment), size: linesPerSegment * 600, modifiedAt: new Date(START) };
+      yield {
+        key: prefix + nameOf(segment),
+        size: linesPerSegment * 600,
+        modifiedAt: new Date(writtenAt(segment)),
+      };
     }
   }
   return {
@@ -90,14 +94,14 @@ function computedStore(delay) {
     async head(key) {
       await call('head');
       const body = bodyOf(key);
-      return body && { key, size: body.length };
+      return body && { key, size: body.length, modifiedAt: timeOf(key) };
     },
     async read(key, range) {
       await call('read');
       const body = bodyOf(key);
       if (body === null) return null;
       const part = range ? body.subarray(range.start, range.end + 1) : body;
-      return { info: { key, size: body.length }, body: Readable.from([part]) };
+      return { info: { key, size: body.length, modifiedAt: timeOf(key) }, body: Readable.from([part]) };
     },
     async create(key, body) {
       mkdirSync(dirname(pathOf(key)), { recursive: true });

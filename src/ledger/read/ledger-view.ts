@@ -1,5 +1,4 @@
 import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
-import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
@@ -12,6 +11,7 @@ import { createDroppedRows } from './figures/dropped-rows.js';
 import { type LedgerSummary, summarise } from './figures/ledger-summary.js';
 import { createRollupListing } from './figures/rollup-listing.js';
 import { createRollupReader } from './figures/rollup-reader.js';
+import { type SummaryQuery, summaryRange } from './figures/summary-query.js';
 import { createCompactedHours } from './log/compacted-hours.js';
 import { encodeCursor } from './log/log-position.js';
 import { DAY } from './time-ranges.js';
@@ -68,17 +68,6 @@ export interface FailurePage {
 
 /** The failed line, and when (ISO 8601, at the latest) the service drops the job's results. */
 export type FailureLine = LedgerLine & { readonly retentionEndsAt: string };
-
-interface SummaryQuery {
-  /** ISO 8601. Default: 24 hours before `until`. */
-  readonly since?: string | undefined;
-  /** ISO 8601. Default: now. */
-  readonly until?: string | undefined;
-  /** Number of parts, 1 to 500; there may be fewer. Default 48. */
-  readonly buckets?: number | undefined;
-  /** Only lines of these sources; null or absent: all lines. */
-  readonly scope?: SourceScope | undefined;
-}
 
 export interface LedgerViewStatus {
   readonly state: 'loading' | 'ready';
@@ -294,16 +283,4 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       };
     },
   };
-}
-
-function summaryRange(query: SummaryQuery, now: number) {
-  // The end is exclusive, and a line of this millisecond counts.
-  const until = instantOf('until', query.until) ?? now + 1;
-  const since = instantOf('since', query.since) ?? until - DAY;
-  const buckets = query.buckets ?? 48;
-  if (since >= until) throw new Problem('request-invalid', 'since must lie before until.');
-  if (!Number.isInteger(buckets) || buckets < 1 || buckets > 500) {
-    throw new Problem('request-invalid', 'buckets must be a whole number from 1 to 500.');
-  }
-  return { since, until, buckets, scope: query.scope ?? null };
 }

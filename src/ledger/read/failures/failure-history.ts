@@ -1,4 +1,4 @@
-import { isFailure, settles } from '../../../domain/failure-rules.js';
+import { isFailure } from '../../../domain/failure-rules.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { HOUR, hourAt, startOfHour } from '../../hours.js';
@@ -10,7 +10,9 @@ import { hoursInOrder } from '../log/log-hours.js';
 import { mergeRanges, type TimeRange } from '../time-ranges.js';
 import { createRowPacker, type LedgerRow } from '../window/ledger-row.js';
 import { type RowWindow, snapshotOf, visitRows } from '../window/row-window.js';
-import { createFailingJobs, type FailingJob, isOfSameKind } from './failing-jobs.js';
+import { describeUnseen } from './describe-unseen.js';
+import { createFailingJobs, type FailingJob } from './failing-jobs.js';
+import { failuresInMemory, isSettledInMemory } from './failures-in-memory.js';
 import { findSettlingLines } from './find-settling-lines.js';
 import { readFailingLines } from './read-failing-lines.js';
 
@@ -92,20 +94,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     if (followedSince === null) return;
     for (const row of rows) {
       if (!isFailure(row.outcome)) failing.settle(row);
-      else if (!isSettledInMemory(row)) take(row, row.received, hourAt(row.written));
+      else if (!isSettledInMemory(window, row)) take(row, row.received, hourAt(row.written));
     }
-  }
-
-  /** A failure can be written after what settles it: what does so was written after the failure was received. */
-  function isSettledInMemory(failed: LedgerRow): boolean {
-    for (const { rows } of window.hoursBefore()) {
-      for (let index = rows.length - 1; index >= 0; index -= 1) {
-        const row = rows[index];
-        if (row === undefined || row.written < failed.received) return false;
-        if (row.job === failed.job && settles(timed(row), timed(failed))) return true;
-      }
-    }
-    return false;
   }
 
   /**
@@ -274,7 +264,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
   /** Goes on with the lines in memory. In one turn of the event loop: none must come or go meanwhile. */
   function join(): void {
-    for (const { rows, first } of openIn(window).values()) {
+    for (const { rows, first } of failuresInMemory(window).values()) {
       for (const row of rows) take(row, first, hourAt(row.written));
     }
     for (const { rows } of window.hoursBefore()) for (const row of rows) failing.settle(row);
@@ -307,7 +297,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     },
     jobs() {
       joinAgain();
-      return followedSince === null ? openIn(window) : failing.jobs;
+      return followedSince === null ? failuresInMemory(window) : failing.jobs;
     },
     some: (test) => [...failing.jobs.values()].some(({ rows }) => rows.some(test)),
     scope(sources) {
@@ -318,12 +308,10 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       const gaps = mergeRanges([...ranges, ...hiding], { since, until: Math.min(edge(), clock()) });
       return {
         since: gaps.at(-1)?.until ?? since,
-        unseen: [
-          ...gapsInWords(gaps, since),
-          ...[...faults.keys()].slice(0, MAX_NAMED),
-          ...(omitted() > 0 ? [noRoom(sources === null ? `${omitted()} ` : '')] : []),
-          ...(error === null ? [] : [`what the store did not answer (${error})`]),
-        ],
+        unseen: describeUnseen(
+          { since, gaps, faults: [...faults.keys()], omitted: omitted(), error },
+          sources,
+        ),
       };
     },
     async stop() {
@@ -335,60 +323,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
 const ALWAYS: TimeRange = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
 
-/** The failures of the lines in memory that none of them settles. */
-function openIn(window: RowWindow): Map<string, Pick<FailingJob, 'first' | 'rows'>> {
-  const failing = new Map<string, Pick<FailingJob, 'first' | 'rows'>>();
-  for (const { rows } of window.hoursBefore())
-    for (const row of rows) if (isFailure(row.outcome)) note(failing, row);
-  for (const { rows } of failing.size === 0 ? [] : window.hoursBefore()) {
-    for (const row of rows) {
-      const known = row.job === null ? undefined : failing.get(row.job);
-      if (known === undefined || isFailure(row.outcome)) continue;
-      known.rows = known.rows.filter((failed) => !settles(timed(row), timed(failed)));
-    }
-  }
-  return failing;
-}
-
-function note(failing: Map<string, Pick<FailingJob, 'first' | 'rows'>>, row: LedgerRow): void {
-  if (row.job === null) return;
-  const known = failing.get(row.job) ?? { first: row.received, rows: [] };
-  failing.set(row.job, known);
-  known.first = Math.min(known.first, row.received);
-  const last = known.rows.find((other) => isOfSameKind(other, row));
-  if (last !== undefined && last.received >= row.received) return;
-  known.rows = [...known.rows.filter((other) => other !== last), row];
-}
-
-function timed({ outcome, received }: LedgerRow) {
-  return { outcome, time: received };
-}
-
 async function* filter<T>(values: AsyncIterable<T>, isWanted: (value: T) => boolean): AsyncGenerator<T> {
   for await (const value of values) if (isWanted(value)) yield value;
-}
-
-const MAX_NAMED = 3;
-
-function gapsInWords(gaps: readonly TimeRange[], since: number): string[] {
-  const named = gaps
-    .slice(-MAX_NAMED)
-    .map((gap) =>
-      gap.since <= since
-        ? `deliveries before ${iso(gap.until)}`
-        : `deliveries from ${iso(gap.since)} to ${iso(gap.until)}`,
-    );
-  const more = gaps.length - named.length;
-  return more === 0 ? named : [...named, `${more} more gaps`];
-}
-
-/** @param number empty for a client that sees some sources only: whose failures they are is not known */
-function noRoom(number: string): string {
-  return `${number}failing deliveries that ledger.viewMemory has no room for`;
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }
 
 function rangeOf(hour: string): TimeRange {

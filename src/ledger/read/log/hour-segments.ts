@@ -124,20 +124,27 @@ async function pageFrom(
   return page;
 }
 
+/** Numbers that are looked at at once. */
+const PROBES = 8;
+const POWERS = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
+
 /** The first number whose segment was written at or after an instant, or the one after the last. */
-async function firstSince(search: HourPlace, segments: WriterSegments, time: number): Promise<number> {
+async function firstSince(place: HourPlace, segments: WriterSegments, time: number): Promise<number> {
   const isBefore = async (number: number) => {
-    const [next] = await pageFrom(search, segments, number);
+    const [next] = await pageFrom(place, segments, number);
     return next !== undefined && next.writtenAt < time;
   };
-  if (!(await isBefore(1))) return 1;
-  let low = 1;
-  let high = 2;
-  while (await isBefore(high)) [low, high] = [high, high * 2];
+  let low = 0;
+  let high = LAST_NUMBER + 1;
+  let probes = POWERS;
   while (high - low > 1) {
-    const middle = (low + high) >>> 1;
-    if (await isBefore(middle)) low = middle;
-    else high = middle;
+    const answers = await Promise.all(probes.map(isBefore));
+    const end = answers.indexOf(false);
+    high = probes[end] ?? high;
+    low = probes[end < 0 ? probes.length - 1 : end - 1] ?? low;
+    const step = Math.ceil((high - low) / (PROBES + 1));
+    const next = Array.from({ length: PROBES }, (_, index) => low + (index + 1) * step);
+    probes = next.filter((number) => number < high);
   }
   return high;
 }

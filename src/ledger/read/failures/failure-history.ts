@@ -64,6 +64,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   const taken = new Map<string, readonly HourFile[]>();
   /** Failing lines that there was no room for, by hour: how many, and when the first of them was received. */
   const beyond = new Map<string, { readonly count: number; readonly from: number }>();
+  /** Jobs whose failure was received before the lines in memory begin: what settles it may have been written before them. */
+  const early = new Set<string>();
   /** What is damaged, the hour of it, and whether lines may be missing. */
   const faults = new Map<string, TimeRange & { readonly hidesLines: boolean }>();
   /** Hours with lines that are neither compacted nor in memory; everything before the first run. */
@@ -85,6 +87,11 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     if (!failing.add(row, first)) leaveOut(row, hour);
   }
 
+  function takeHeld(row: LedgerRow, first: number): void {
+    take(row, first, hourAt(row.written));
+    if (row.job !== null && row.received < completeSince()) early.add(row.job);
+  }
+
   function leaveOut({ received }: LedgerRow, hour: string): void {
     const { count, from } = beyond.get(hour) ?? { count: 0, from: received };
     beyond.set(hour, { count: count + 1, from: Math.min(from, received) });
@@ -94,7 +101,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     if (followedSince === null) return;
     for (const row of rows) {
       if (!isFailure(row.outcome)) failing.settle(row);
-      else if (!isSettledInMemory(window, row)) take(row, row.received, hourAt(row.written));
+      else if (!isSettledInMemory(window, row)) takeHeld(row, row.received);
     }
   }
 
@@ -260,12 +267,16 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       open.push({ since: began, until: edge() });
     }
     bare = open;
+    const jobs = [...early];
+    early.clear();
+    for (const [, files] of hoursBefore(jobs, hourAt(clock() + HOUR)))
+      for (const file of files) await settleBy(file, jobs);
   }
 
   /** Goes on with the lines in memory. In one turn of the event loop: none must come or go meanwhile. */
   function join(): void {
     for (const { rows, first } of failuresInMemory(window).values()) {
-      for (const row of rows) take(row, first, hourAt(row.written));
+      for (const row of rows) takeHeld(row, first);
     }
     for (const { rows } of window.hoursBefore()) for (const row of rows) failing.settle(row);
     followedSince = completeSince();

@@ -267,6 +267,14 @@ describe('open failures', () => {
     expect(await failing(view)).toEqual(['lost failed']);
   });
 
+  it('are settled by a line that was written before memory begins, and before the failure', async () => {
+    const store = createMemoryStore();
+    const begin = NOW - 1.5 * HOUR;
+    await compact(store, [at(begin - 100, 'retried', 'stored')]);
+    putSegment(store, iso(begin + 10_000), [at(begin - 1000, 'retried', 'refused')]);
+    expect(await failing(await load(store))).toEqual([]);
+  });
+
   it('name the hours that are neither in memory nor compacted', async () => {
     const store = createMemoryStore();
     const line = at(NOW - 20 * HOUR, 'unknown', 'failed');

@@ -59,6 +59,8 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
   );
   let { before } = state;
   let lookedAt = now();
+  /** When whole hours were last sent, also those of which something could not be read. */
+  let triedAt = Number.NEGATIVE_INFINITY;
   let position: number | null = startOfHour(before);
   const sending: HourSending = {
     ...options,
@@ -81,13 +83,15 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
   /** Sends the hours that became whole, and those of which something could not be read before. */
   async function sendWholeHours(): Promise<void> {
     const [firstOpen = hourAt(now())] = openHours(now());
-    if (before >= firstOpen) return;
     const due = new Set([...hours.keys()].filter((hour) => hour < firstOpen));
+    const time = now();
+    if (before >= firstOpen && (due.size === 0 || Math.abs(time - triedAt) < RELIST)) return;
+    triedAt = time;
     for await (const day of listDays(store, before)) {
       for (const hour of day.hours) if (hour >= before && hour < firstOpen) due.add(hour);
     }
     for (const hour of [...due].sort()) await sendWhole(hour);
-    before = firstOpen;
+    if (before < firstOpen) before = firstOpen;
   }
 
   async function sendWhole(hour: string): Promise<void> {

@@ -39,7 +39,7 @@ export function createCommand(): Command {
     .option('--status <status>', 'only with this callback status')
     .option('--outcome <outcome>', 'only with this outcome, such as refused')
     .option('--origin <origin>', 'only of this origin, such as recovery')
-    .option('--context <name:value>', 'only with this context')
+    .option('--context <name=value>', 'only with this context')
     .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--acts', 'also what operators did')

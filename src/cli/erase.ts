@@ -2,7 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import pLimit from 'p-limit';
-import { type DeliveryContext, isContextValue } from '../domain/context.js';
+import type { DeliveryContext } from '../domain/context.js';
+import { parseContextFilter } from '../ledger/read/context-filter.js';
 import { type Erasure, eraseJob, keptText, summaryOf } from '../operator/erase-job.js';
 import {
   type FoundJobs,
@@ -58,12 +59,12 @@ export function createCommand(): Command {
 
 function readContextOptions(pairs: readonly string[]): DeliveryContext {
   const entries = pairs.map((pair) => {
-    const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
-    if (!isContextValue(value))
-      throw new UsageError(
-        `--context takes <name>=<value>, such as customer=acme, not ${JSON.stringify(pair)}`,
-      );
-    return [name, value] as const;
+    try {
+      const { name, value } = parseContextFilter(pair);
+      return [name, value] as const;
+    } catch (error) {
+      throw new UsageError(`--${(error as Error).message}`);
+    }
   });
   const context = Object.fromEntries(entries);
   if (Object.keys(context).length < entries.length)

@@ -17,7 +17,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   job: ['transcript-receiver job 650krlru2e', 'transcript-receiver job 650krlru2e --json | jq .state'],
   deliveries: [
     'transcript-receiver deliveries --since 1h --outcome refused',
-    'transcript-receiver deliveries --context customer:acme --since 7d --csv > acme.csv',
+    'transcript-receiver deliveries --context customer=acme --since 7d --csv > acme.csv',
     'transcript-receiver deliveries -f',
   ],
   failures: [

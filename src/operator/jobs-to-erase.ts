@@ -46,7 +46,7 @@ export async function jobsOfContext(
   if (first === undefined) return { jobIds: [], faults: [] };
   const jobIds = new Set<string>();
   const faults = new Set<string>();
-  for await (const lines of pages(view, { context: first.join(':'), limit: PAGE }, faults)) {
+  for await (const lines of pages(view, { context: first.join('='), limit: PAGE }, faults)) {
     for (const { jobId, context: held } of lines) {
       if (jobId !== null && wanted.every(([name, value]) => hasContextValue(held, name, value)))
         jobIds.add(jobId);

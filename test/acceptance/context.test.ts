@@ -104,20 +104,20 @@ describe('the context of a callback', () => {
       const { body } = await api.get(`/deliveries?context=${encodeURIComponent(filter)}`);
       return body.deliveries.map(({ jobId }: { jobId: string }) => jobId);
     };
-    expect(await jobsOf('call:+49/1')).toEqual(['c1']);
-    expect(await jobsOf('call:2')).toEqual(['c2']);
-    expect(await jobsOf('call:1')).toEqual(['c3', 'c2']);
-    expect(await jobsOf('Customer_Id:1')).toEqual([]);
+    expect(await jobsOf('call=+49/1')).toEqual(['c1']);
+    expect(await jobsOf('call=2')).toEqual(['c2']);
+    expect(await jobsOf('call=1')).toEqual(['c3', 'c2']);
+    expect(await jobsOf('Customer_Id=1')).toEqual([]);
     expect((await api.get('/names')).body.contexts).toEqual(['Customer_Id', 'call']);
   });
 
   it.each([
-    ['cal:1', '"cal" is not known; sources admit Customer_Id, call'],
-    ['constructor:1', '"constructor" is not known'],
-    ['call', 'context must be <name>:<value>, such as call:123.'],
-    ['call:', 'context must be'],
-    ['call:a b', 'context must be'],
-    [`call:${'x'.repeat(129)}`, 'context must be'],
+    ['cal=1', '"cal" is not known; sources admit Customer_Id, call'],
+    ['constructor=1', '"constructor" is not known'],
+    ['call', 'context must be <name>=<value>, such as call=123.'],
+    ['call=', 'context must be'],
+    ['call=a b', 'context must be'],
+    [`call=${'x'.repeat(129)}`, 'context must be'],
   ])('refuses the filter %s', async (filter, detail) => {
     const { status, body } = await adminApi(service).get(`/deliveries?context=${encodeURIComponent(filter)}`);
     expect([status, body.detail]).toEqual([400, expect.stringContaining(detail)]);

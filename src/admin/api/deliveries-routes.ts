@@ -53,7 +53,7 @@ export function deliveriesRoutes({
           .literal('acts')
           .optional()
           .describe('acts: leaves out what operators did, accesses included'),
-        context: textInput.optional().describe('`name:value` of the context, such as call:123'),
+        context: textInput.optional().describe('`name=value` of the context, such as call=123'),
         ...page(50),
       },
       answers: { 200: deliveriesSchema },

@@ -84,7 +84,7 @@ async function findByContext(
   const since = new Date(clock() - MONTH).toISOString();
   const { contexts } = namesInScope(names, scope);
   const pages = await Promise.all(
-    contexts.map((name) => view.deliveries({ context: `${name}:${text}`, since, limit: PAGE, scope })),
+    contexts.map((name) => view.deliveries({ context: `${name}=${text}`, since, limit: PAGE, scope })),
   );
   const lines = pages.flatMap(({ deliveries }) => deliveries);
   for (const page of pages) for (const fault of page.faults) faults.add(fault);

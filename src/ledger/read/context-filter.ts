@@ -7,11 +7,11 @@ export interface ContextFilter {
   readonly value: string;
 }
 
-/** Reads `name:value`. Throws `Problem` `request-invalid`. */
+/** Reads `name=value`. Throws `Problem` `request-invalid`. */
 export function parseContextFilter(text: string): ContextFilter {
-  const [, name, value] = /^([^:]+):(.+)$/.exec(text) ?? [];
+  const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name === undefined || value === undefined || !isContextValue(value)) {
-    throw new Problem('request-invalid', 'context must be <name>:<value>, such as call:123.');
+    throw new Problem('request-invalid', 'context must be <name>=<value>, such as call=123.');
   }
   return { name, value };
 }

@@ -28,7 +28,7 @@ export interface DeliveryQuery {
   readonly without?: 'accesses' | 'acts' | undefined;
   /** Only lines that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
-  /** `name:value` of the context. */
+  /** `name=value` of the context. */
   readonly context?: string | undefined;
   /** Rows per page, 1 to 500. Default 50. */
   readonly limit?: number | undefined;

@@ -162,7 +162,7 @@ describe('deliveries', () => {
     expect(table.stdout).toMatch(
       /^RECEIVED .*\n\S+Z +stored +callback +default +success +d2 +-\n.* d1 +-\n$/,
     );
-    const filtered = await cli('deliveries', '--context', 'customer:acme', '--since', '1h', '--json');
+    const filtered = await cli('deliveries', '--context', 'customer=acme', '--since', '1h', '--json');
     expect(JSON.parse(filtered.stdout)).toMatchObject({ deliveries: [{ jobId: 'd1' }], complete: true });
     const csv = await cli('deliveries', '--csv', '--limit', '1');
     expect(csv.stdout).toMatch(/^receivedAt,jobId,.*\r\n.*,d2,stored,.*\r\n$/);

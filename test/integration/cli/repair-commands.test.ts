@@ -135,7 +135,7 @@ describe('replay on the command line', () => {
     [['acknowledge', '../x', '--reason', 'x'], /is not a job id/],
     [['quarantine', '--job', '../x'], /is not a job id/],
     [['erase', 'not an id'], /is not a job id/],
-    [['erase', '--context', 'customer'], /takes <name>=<value>/],
+    [['erase', '--context', 'customer'], /--context must be <name>=<value>/],
     [['erase', '--context', 'a=1', '--context', 'a=2'], /a name twice/],
     [['erase'], /name the jobs/],
   ])('refuses %j with 2', async (args, message) => {

@@ -10,7 +10,7 @@ import { h, link } from './dom.js';
 export function contextValues(lines) {
   const entries = lines.flatMap(({ context }) => Object.entries(context ?? {}));
   const texts = entries.filter(([, value]) => typeof value === 'string');
-  const values = new Map(texts.map(([name, value]) => [`${name}:${value}`, { name, value }]));
+  const values = new Map(texts.map(([name, value]) => [`${name}=${value}`, { name, value }]));
   return [...values].map(([filter, { name, value }]) =>
     h(
       'span',

@@ -253,7 +253,7 @@ describe('the one reader', () => {
             newest.filter(({ jobId }) => jobId === 'b'),
             isDamaged,
           );
-          const filters = { source: 'intake', context: 'call:1' };
+          const filters = { source: 'intake', context: 'call=1' };
           const filtered = await pagesOf(view, { ...query, ...filters }, arrive);
           const wanted = newest.filter(({ source, context }) => source === 'intake' && context?.call === '1');
           expectHonest(filtered, wanted, isDamaged);

@@ -196,7 +196,7 @@ describe('ledger view', () => {
       outcome: 'conflict',
       origin: 'import',
     } as const;
-    const special = at('2026-03-04T12:00:00.000Z', { ...wanted, context: { call: '1:2', other: '3' } });
+    const special = at('2026-03-04T12:00:00.000Z', { ...wanted, context: { call: '1=2', other: '3' } });
     const others = ['2026-03-04T11:59:59.999Z', '2026-03-04T12:00:00.001Z'].map((instant) => at(instant));
     // No receiver writes such a context.
     const foreign = at('2026-03-04T11:00:00.000Z', { context: { call: { toString: 1 } } as never });
@@ -206,15 +206,15 @@ describe('ledger view', () => {
     await view.refresh();
 
     const { jobId, ...fields } = wanted;
-    for (const [field, value] of Object.entries({ job: jobId, ...fields, context: 'call:1:2' })) {
+    for (const [field, value] of Object.entries({ job: jobId, ...fields, context: 'call=1=2' })) {
       expect(await ids(view, { [field]: value })).toEqual([special.deliveryId]);
     }
     expect(await ids(view, { since: special.receivedAt, until: '2026-03-04T12:00:00.001Z' })).toEqual([
       special.deliveryId,
     ]);
     expect(await ids(view, { job: 'nobody' })).toEqual([]);
-    expect(await ids(view, { context: 'call:1' })).toEqual([]);
-    await expect(ids(view, { context: 'call' })).rejects.toThrow('context must be <name>:<value>');
+    expect(await ids(view, { context: 'call=1' })).toEqual([]);
+    await expect(ids(view, { context: 'call' })).rejects.toThrow('context must be <name>=<value>');
   });
 
   it('shows no line received after until, even with a later cursor', async () => {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { ConfigError } from './config-error.js';
 import type { Environment } from './load/environment.js';
-import { loadSettings } from './load/load-settings.js';
 import { readSettings } from './load/read-settings.js';
 import type { RuntimeContext } from './load/resolve-secrets.js';
+import { loadSettings } from './load-settings.js';
 import type { Settings } from './schema.js';
 
 type DeepReadonly<T> = T extends readonly (infer E)[]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCommand } from '../../src/cli/simulate.js';
 import { parseConfig } from '../../src/config/config.js';
-import { loadSettings } from '../../src/config/load/load-settings.js';
+import { loadSettings } from '../../src/config/load-settings.js';
 import { readManifest } from '../support/manifests.js';
 
 const { services, volumes } = readManifest('docker-compose.yml');

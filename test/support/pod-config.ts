@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type Config, parseConfig, withoutCredentials, withoutServiceKey } from '../../src/config/config.js';
-import { loadSettings } from '../../src/config/load/load-settings.js';
+import { loadSettings } from '../../src/config/load-settings.js';
 import { type Manifest, pick, readManifest } from './manifests.js';
 
 const SECRET: Record<string, string> = readManifest('k8s/secret.example.yaml').stringData;

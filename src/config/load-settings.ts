@@ -3,13 +3,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Load, type LoadOptions, Util } from 'config/lib/util.js';
-import { ConfigError } from '../config-error.js';
-import { configParser, FILE_FORMATS } from './config-parser.js';
-import { type Environment, environmentNames } from './environment.js';
-import { referencedVariables, settingsFromVariables, variableNames } from './variables.js';
+import { ConfigError } from './config-error.js';
+import { configParser, FILE_FORMATS } from './load/config-parser.js';
+import { type Environment, environmentNames } from './load/environment.js';
+import { referencedVariables, settingsFromVariables, variableNames } from './load/variables.js';
 
 /** The package's own `config/`, two levels above both src/config/ and dist/config/. */
-const PACKAGE_FOLDER = fileURLToPath(new URL('../../../config', import.meta.url));
+/** Two folders up, from src/config as well as from dist/chunks, where the bundle puts this file. */
+const PACKAGE_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
 
 export interface LoadedSettings {
   /** As written. */

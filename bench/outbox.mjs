@@ -14,7 +14,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLedger } from '../dist/ledger/write/ledger.js';
-import { createOutbox } from '../dist/outbox/outbox.js';
+import { createOutbox } from '../dist/subscribers/outbox.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { exampleLine } from './lib/example-line.mjs';
 import { createMemoryStore } from './lib/memory-store.mjs';

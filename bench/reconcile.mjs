@@ -16,7 +16,7 @@ import { createArchive } from '../dist/archive/archive.js';
 import { createLedger } from '../dist/ledger/write/ledger.js';
 import { createBufferPool } from '../dist/memory/buffer-pool.js';
 import { createByteBudget } from '../dist/memory/byte-budget.js';
-import { reconcile } from '../dist/recovery/reconcile.js';
+import { reconcile } from '../dist/reconcile/reconcile.js';
 import { createSpeechClients } from '../dist/speech/speech.js';
 
 const [jobs = 100_000, perDay = 1e6, storeMs = 30, missing = 1] = process.argv.slice(2).map(Number);

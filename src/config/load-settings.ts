@@ -8,8 +8,7 @@ import { configParser, FILE_FORMATS } from './load/config-parser.js';
 import { type Environment, environmentNames } from './load/environment.js';
 import { referencedVariables, settingsFromVariables, variableNames } from './load/variables.js';
 
-/** The package's own `config/`, two levels above both src/config/ and dist/config/. */
-/** Two folders up, from src/config as well as from dist/chunks, where the bundle puts this file. */
+/** The package's own `config/`: two folders up, from src/config as well as from dist/chunks, where the bundle puts this file. */
 const PACKAGE_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
 
 export interface LoadedSettings {

@@ -24,10 +24,10 @@ const entries = Object.entries<Reason>(table);
 /** Files whose member `reason` is another set of codes, with words of its own, or part of a code. */
 const OTHER_SETS = [
   /^store\/(object-store|s3\/purge-objects)\.ts$/,
-  /^outbox\/dead-event\.ts$/,
-  /^observe\/outbox-metrics\.ts$/,
-  /^recovery\/verify\//,
-  /^receiver\/access\/authenticate\.ts$/,
+  /^subscribers\/dead\/dead-event\.ts$/,
+  /^observe\/metrics\/outbox-metrics\.ts$/,
+  /^verify\//,
+  /^receive\/access\/authenticate\.ts$/,
   /^simulator\//,
 ];
 
@@ -50,10 +50,10 @@ describe('the table of reasons', () => {
     const used = literalCodes();
     expect(used).toEqual(
       expect.arrayContaining([
-        'body-incomplete in receiver/receive.ts',
+        'body-incomplete in receive/receive.ts',
         'audio-unreadable in cli/capture/capture-session.ts',
         'proxy-protocol in app/ports.ts',
-        'erased in receiver/delivery.ts',
+        'erased in receive/delivery.ts',
       ]),
     );
     expect(used.filter((code) => !Object.hasOwn(REASONS, code.split(' ')[0] ?? ''))).toEqual([]);

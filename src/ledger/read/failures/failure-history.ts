@@ -53,7 +53,7 @@ export interface FailureHistoryOptions {
 }
 
 const HOURS_AHEAD = 8;
-/** Milliseconds between runs: every open dashboard asks every few seconds. */
+/** Milliseconds between runs, as every open dashboard asks every few seconds; none after a run that the store failed. */
 const PAUSE = 10_000;
 
 export function createFailureHistory(options: FailureHistoryOptions): FailureHistory {
@@ -302,7 +302,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   return {
     follow,
     update() {
-      if (running === null && clock() - finishedAt < PAUSE) return Promise.resolve();
+      if (running === null && error === null && clock() - finishedAt < PAUSE) return Promise.resolve();
       running ??= runAndReport();
       return running;
     },

@@ -119,8 +119,8 @@ describe('metrics', () => {
     metrics.deliveries.delivered(ledgerLine({ receivedAt: '1970-01-01T00:01:40.500Z', credential: 'new' }));
     metrics.deliveries.credentialExpires('default', 'new', 200_000);
     expect(await samples('credential_')).toEqual([
-      'transcript_receiver_credential_last_use_timestamp_seconds{source="default",credential="new"} 100.5',
       'transcript_receiver_credential_expiry_timestamp_seconds{source="default",credential="new"} 200',
+      'transcript_receiver_credential_last_use_timestamp_seconds{source="default",credential="new"} 100.5',
     ]);
   });
 

@@ -111,7 +111,7 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
 function configuration(config: Config): Finding[] {
   const warnings = warningsOfProcess(config);
   if (warnings.length === 0) return [passed('configuration', 'It is valid.')];
-  return warnings.map((text) => warned('configuration', `${text}.`, 'See docs/security.md.'));
+  return warnings.map((text) => warned('configuration', `${text}.`, 'See docs/configuration.md.'));
 }
 
 /** The other checks begin a store in such a folder, and then find it healthy. */

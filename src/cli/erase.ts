@@ -112,6 +112,9 @@ async function run(
   const report = options.report === undefined ? null : await openEraseReport(options.report);
   const left = jobs.filter(({ jobId }) => !report?.isErased(jobId));
 
+  if (left.length === 0 && !options.json)
+    printLines([`Nothing is left to erase: ${options.report} has all ${jobs.length} jobs`]);
+
   const limit = pLimit(ERASED_AT_ONCE);
   const audit = { actor: CLI_ACTOR, reason: options.reason ?? null };
   let ended = 0;

@@ -35,7 +35,10 @@ export function createCommand(): Command {
       "one of the source's context, for the callback URL; repeatable",
       repeatable,
     )
-    .option('--credential <name>', 'credential to use; default: the valid one that expires last')
+    .option(
+      '--credential <name>',
+      'credential to use; default: the valid one that expires last, among equals the last listed',
+    )
     .addOption(new Option('--method <method>', 'method of the callback').choices(['POST', 'PUT']))
     .option('--json', 'accepted for consistency: the output is always JSON')
     .action((named: string | undefined, options: Options) => {

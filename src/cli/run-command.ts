@@ -39,7 +39,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   failures: { summary: 'list the jobs that are failing', load: () => import('./failures.js') },
   replay: {
-    summary: 'refetch many jobs, or decode quarantined bodies again',
+    summary: 'refetch many jobs, decode quarantined bodies again, or send events again',
     load: () => import('./replay.js'),
   },
   verify: {

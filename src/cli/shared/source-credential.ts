@@ -23,8 +23,8 @@ export function sourceNamed(config: Config, name: string): Source {
 }
 
 /**
- * Header lines of the requested credential, or of the valid one that expires last; empty for a source without
- * credentials. Throws `UsageError` when no credential is valid.
+ * Header lines of the requested credential, or of the valid one that expires last, among equals the last listed; empty
+ * for a source without credentials. Throws `UsageError` when no credential is valid.
  */
 export function credentialHeaders(
   source: Source,
@@ -41,6 +41,8 @@ export function credentialHeaders(
     ({ notBefore, expires }) => (notBefore ?? now) <= now && now < (expires ?? Infinity),
   );
   if (all.length > 0 && valid.length === 0) throw new UsageError('no credential of the source is valid now');
-  const lasting = valid.toSorted((a, b) => (b.expires ?? Infinity) - (a.expires ?? Infinity) || 0);
+  const lasting = valid
+    .toReversed()
+    .toSorted((a, b) => (b.expires ?? Infinity) - (a.expires ?? Infinity) || 0);
   return lasting[0]?.headers ?? [];
 }

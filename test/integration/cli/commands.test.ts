@@ -16,6 +16,7 @@ sources:
     context: [call]
     credentials:
       first: { headers: ["X-Token: ${SECRET}-1"], expires: "2999-01-01" }
+      leaked: { headers: ["X-Token: ${SECRET}-0"] }
       lasting: { headers: ["X-Token: ${SECRET}-2"] }
       over: { headers: ["X-Token: ${SECRET}-3"], expires: "2020-01-01" }
 `,
@@ -105,7 +106,7 @@ describe('explain', () => {
 });
 
 describe('notification-config', () => {
-  it('prints what to submit with a job, with the valid credential that lasts longest', async () => {
+  it('prints what to submit with a job, with the credential that lasts longest and was added last', async () => {
     const result = await runCli(['notification-config', 'intake'], env);
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(result.stdout)).toEqual({

@@ -238,6 +238,8 @@ describe('erase on the command line', () => {
     expect(await visibleKeys(service.folder, 'jobs/')).toEqual([expect.stringMatching(/^jobs\/e1\//)]);
     const text = await readFile(file, 'utf8');
     expect(text.match(/^\{"jobId":"e[23]","deliveryId"/gm)).toHaveLength(2);
+    const again = await cli(['erase', 'e1', 'e2', 'e3', '--unknown', '--yes', '--report', file]);
+    expect(again.stdout).toMatch(/^Nothing is left to erase: .* has all 3 jobs\n$/);
     await writeFile(file, 'no report\n\n');
     expect(await cli(['erase', 'e1', '--yes', '--report', file])).toMatchObject({
       code: 2,

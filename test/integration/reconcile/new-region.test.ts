@@ -34,7 +34,8 @@ async function submit(): Promise<string> {
   const { id, notified } = simulator.submit({
     region: REGION,
     words: 20,
-    createdAt: Date.now() - 3_600_000,
+    // Older than the grace, and within the overlap of runs: a run may end before the job is submitted.
+    createdAt: Date.now() - 300_000,
     config: {
       type: 'transcription',
       notification_config: [{ url: `${service.publicUrl}/callbacks/default`, contents: ['transcript'] }],

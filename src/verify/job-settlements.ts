@@ -5,7 +5,7 @@ import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
 import { objectKindOf } from './artefact-claims.js';
 import type { VerifyFinding } from './verify-finding.js';
-import type { Settlement } from './verify-report.js';
+import type { SettledAs } from './verify-report.js';
 
 /** Why artefacts are missing: an operator erased the job or accepted a loss, or the sweep expired them by their age. */
 export interface JobSettlements {
@@ -14,7 +14,7 @@ export interface JobSettlements {
   /** Whether the store's mark says that the job was erased at or after an instant. Throws `StoreError`. */
   isErasedSince(jobId: string, instant: string): Promise<boolean>;
   /** By the lines that were noted. */
-  settled(finding: VerifyFinding): Settlement | null;
+  settled(finding: VerifyFinding): SettledAs | null;
 }
 
 /** Milliseconds that the clocks of two replicas may differ: while one erases a job, another may still store something of it. */

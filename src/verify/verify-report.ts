@@ -15,7 +15,7 @@ export const VERIFY_OUTCOMES = [
 type VerifyOutcome = (typeof VERIFY_OUTCOMES)[number];
 
 /** Why an artefact need not be as its line says, by a later line. */
-export type Settlement = 'erased' | 'expired' | 'acknowledged';
+export type SettledAs = 'erased' | 'expired' | 'acknowledged';
 
 /** What kept a run from looking everywhere. */
 interface VerifyFault {
@@ -99,7 +99,7 @@ export interface VerifyReportBuilder {
   finish(end: {
     readonly finishedAt: string;
     readonly distinct: boolean;
-    readonly settled: (finding: VerifyFinding) => Settlement | null;
+    readonly settled: (finding: VerifyFinding) => SettledAs | null;
     readonly refetchOf: (finding: VerifyFinding) => string | null;
   }): VerifyReport;
 }

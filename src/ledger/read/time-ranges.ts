@@ -1,4 +1,5 @@
-export const HOUR = 3_600_000;
+import { HOUR } from '../hours.js';
+
 export const DAY = 24 * HOUR;
 export const HALF_DAY = DAY / 2;
 

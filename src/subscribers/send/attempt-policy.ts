@@ -16,13 +16,13 @@ export const RETRY_TIMES: RetryTimes = {
 };
 
 /** What an answer means for the event. */
-export type Verdict = 'delivered' | 'again' | 'rejected';
+export type AttemptOutcome = 'delivered' | 'again' | 'rejected';
 
 /**
  * Only 410 is final. An ingress without pods answers 404, a rotated secret 401, a firewall a page: that is when events must not be
  * lost.
  */
-export function verdictOf({ delivered, status }: SendResult): Verdict {
+export function attemptOutcomeOf({ delivered, status }: SendResult): AttemptOutcome {
   if (delivered) return 'delivered';
   return status === GONE ? 'rejected' : 'again';
 }

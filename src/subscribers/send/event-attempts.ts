@@ -6,7 +6,7 @@ import type { DeadEvent } from '../dead/dead-event.js';
 import { isErasable, keepDeadEvent } from '../dead/dead-events.js';
 import type { SenderObserver } from '../outbox-observer.js';
 import type { OutboxState, WaitingEvent } from '../outbox-state.js';
-import { GONE_PAUSE, nextTry, type RetryTimes, verdictOf, withAttempt } from './attempt-policy.js';
+import { attemptOutcomeOf, GONE_PAUSE, nextTry, type RetryTimes, withAttempt } from './attempt-policy.js';
 import type { Breaker } from './breaker.js';
 import type { Endpoint, SendResult } from './endpoint.js';
 import type { Waiting, WaitingEvents } from './waiting-events.js';
@@ -99,7 +99,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
   }
 
   function take(before: WaitingEvent, event: JobEvent, result: SendResult): void {
-    const verdict = verdictOf(result);
+    const verdict = attemptOutcomeOf(result);
     if (verdict === 'delivered') {
       sent += 1;
       lastSentAt = result.at;

@@ -1,5 +1,6 @@
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
-import { ceilTo, DAY, floorTo, HOUR, mergeRanges, type TimeRange } from '../time-ranges.js';
+import { HOUR } from '../../hours.js';
+import { ceilTo, DAY, floorTo, mergeRanges, type TimeRange } from '../time-ranges.js';
 import { type RowWindow, snapshotOf, visitRows } from '../window/row-window.js';
 import { type DroppedRows, SLOT } from './dropped-rows.js';
 import { createLastDeliveries, type LastDeliveries } from './last-deliveries.js';

@@ -1,6 +1,6 @@
 import { isDelivery } from '../../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
-import { startOfHour } from '../../hours.js';
+import { HOUR, startOfHour } from '../../hours.js';
 import {
   type DailyRollup,
   type LastAccepted,
@@ -9,7 +9,6 @@ import {
   type RollupGroup,
   type SourceFigures,
 } from '../../rollup/rollup.js';
-import { HOUR } from '../time-ranges.js';
 import type { LastDeliveries } from './last-deliveries.js';
 import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
 

@@ -3,8 +3,9 @@ import type { SourceScope } from '../../../domain/rights.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import type { Pause } from '../../../time/cooperative-yield.js';
 import { createWorkQueue } from '../../../time/work-queue.js';
+import { HOUR } from '../../hours.js';
 import { readDailyFigures, readDailyRollup, readRollup } from '../../rollup/read-rollup.js';
-import { DAY, HALF_DAY, HOUR, mergeRanges, type TimeRange } from '../time-ranges.js';
+import { DAY, HALF_DAY, mergeRanges, type TimeRange } from '../time-ranges.js';
 import { packDailyRollup, packHalfDays, packRollup, type RollupFigures } from './rollup-figures.js';
 import type { RollupListing, RollupsOfDay } from './rollup-listing.js';
 

@@ -1,4 +1,5 @@
 import type { ObjectStore } from '../../../store/object-store.js';
+import { HOUR } from '../../hours.js';
 import { hourOfKey, LEDGER_FOLDER } from '../../ledger-keys.js';
 import { probeOfJob } from '../../parquet/job-blooms.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
@@ -29,7 +30,6 @@ export interface LogSearch {
 
 /** Hours that a search for rare lines prepares at once. */
 const HOURS_AHEAD = 8;
-const HOUR = 3_600_000;
 
 /**
  * The one reader of the ledger: the matching lines of a range in the order of writing, hour by hour, from compacted files or, where an

@@ -1,4 +1,5 @@
 import { setImmediate as immediate } from 'node:timers/promises';
+import { HOUR } from '../../hours.js';
 import { beforeInstant, comparePositions, type LogPosition } from '../log/log-position.js';
 import type { LedgerRow } from './ledger-row.js';
 
@@ -21,8 +22,6 @@ export interface RowWindow {
   /** Drops the oldest rows over so many bytes. Returns the instant from which on all rows are kept; null when none was dropped. */
   dropOver(maxBytes: number): number | null;
 }
-
-const HOUR = 3_600_000;
 
 /** @param onDrop called with the rows that are dropped, oldest first */
 export function createRowWindow(onDrop: (rows: readonly LedgerRow[]) => void = () => undefined): RowWindow {

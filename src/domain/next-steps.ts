@@ -4,6 +4,7 @@ import { remedyFor } from './reasons.js';
 export interface NextStep {
   readonly action:
     | 'refetch'
+    | 'reconcile'
     | 'import'
     | 'choose'
     | 'acknowledge'
@@ -69,6 +70,11 @@ export function nextSteps(
     case 'find':
       return [
         refetch,
+        step(
+          'reconcile',
+          'If it is your own reference and not the id of a job, fetch all that is missing, and search again.',
+          'reconcile',
+        ),
         step(
           'doctor',
           'Check that this receiver can ask the service, and that the service reaches this receiver.',

@@ -140,7 +140,7 @@ describe('what to do next', () => {
       ...['refetch j1', 'import j1 <file>', 'acknowledge j1 --reason <words>'],
       ...['replay release --job j1', 'refetch j1', 'dismiss d1 --reason <words>'],
       'erase j1',
-      ...['refetch j1', 'doctor', 'import j1 <file>'],
+      ...['refetch j1', 'reconcile', 'doctor', 'import j1 <file>'],
     ]);
   });
 

@@ -9,6 +9,7 @@ import type {
   ReplayView,
 } from '../operator/replay/replay-state.js';
 import type { Replays } from '../operator/replay/replays.js';
+import { isUlid } from '../text/id-cursor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
@@ -30,6 +31,7 @@ interface Options {
   readonly until?: Date;
   readonly subscriber?: string;
   readonly dead?: true;
+  readonly event?: readonly string[];
   readonly source?: string;
   readonly region?: string;
   readonly status?: string;
@@ -50,6 +52,7 @@ export function createCommand(): Command {
     .addArgument(new Argument('[kind]', 'what to do').choices(KINDS).default('refetch'))
     .option('--job <id>', 'only this job; repeatable', repeatable)
     .option('--subscriber <name>', 'notify: receiver of the events')
+    .option('--event <id>', 'notify: only this event; repeatable', repeatable)
     .option('--dead', 'notify: only events that ended without being sent')
     .option('--failed-of <id>', 'only the failed items of this replay')
     .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
@@ -70,11 +73,14 @@ export function createCommand(): Command {
 }
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {
-  const { job, subscriber, dead, failedOf, since, until, source, region, status, outcome, cause } = options;
+  const { job, event, subscriber, dead, failedOf, since, until, source, region, status, outcome, cause } =
+    options;
   checkJobs(job);
+  for (const id of event ?? []) if (!isUlid(id)) throw new UsageError(`${id} is no event id`);
   return {
     kind,
     jobs: job,
+    events: event,
     subscriber,
     dead,
     failedOf,

@@ -24,7 +24,7 @@ import { replayView } from './views/replays/replay-view.js';
 import { replaysView } from './views/replays/replays-view.js';
 import { searchView } from './views/search-view.js';
 import { signInView } from './views/sign-in-view.js';
-import { subscribersView } from './views/subscribers-view.js';
+import { subscribersView } from './views/subscribers/subscribers-view.js';
 
 /** @import { Session } from './lib/api/api-answers.js' */
 /** @import { Route } from './lib/screen/route.js' */

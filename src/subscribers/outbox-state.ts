@@ -4,6 +4,7 @@ import type { Attempt } from './dead/dead-event.js';
 /** An event that failed and will be tried again, by reference: its content stays in the ledger. */
 export interface WaitingEvent {
   readonly id: string;
+  readonly jobId: string;
   /** Folder of the hour, e.g. `dt=2026-03-04/hour=05/`. */
   readonly hour: string;
   /** `<writer>~<number>` of its segment, or the number of the compacted file that it was read from. */

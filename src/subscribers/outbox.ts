@@ -1,5 +1,5 @@
 import { Problem } from '../domain/problem.js';
-import type { SourceScope } from '../domain/rights.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { ReceiverEvent } from '../events/receiver-event.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { Attempt, DeadEvent } from './dead/dead-event.js';
@@ -12,6 +12,7 @@ import {
   removeDeadEvent,
 } from './dead/dead-events.js';
 import type { OutboxObserver } from './outbox-observer.js';
+import { ofPresentSources, type WaitingEvent } from './outbox-state.js';
 import { createOutboxStore } from './outbox-store.js';
 import type { SubscriberRunOptions } from './run-subscriber.js';
 import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
@@ -37,6 +38,8 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'stopWithin'> 
 export interface Outbox {
   /** How far each configured subscriber is. */
   statuses(): Promise<SubscriberStatus[]>;
+  /** Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. */
+  waitingEvents(subscriber: string, scope: SourceScope): Promise<WaitingEvent[]>;
   /** Newest first. */
   deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
   /** Dead events that belong to sources of the scope, at most 1,000. */
@@ -87,6 +90,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
           subscriberStatus(name, subscriber, await createOutboxStore(store, name).read()),
         ),
       ),
+    async waitingEvents(name, scope) {
+      const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
+      const saved = subscriber && (await createOutboxStore(store, name).read());
+      if (!saved) return [];
+      const { waiting } = ofPresentSources(saved, subscriber.sources);
+      const visible = waiting.filter(({ source }) => isInScope(scope, source));
+      return visible.sort((a, b) => a.nextTryAt - b.nextTryAt);
+    },
     deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),
     countDeadEvents: counter.count,
     deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify } from '../../src/events/events.js';
@@ -6,6 +8,7 @@ import { type RecordingServer, recordingServer } from '../support/http/recording
 import { sendCallback } from '../support/processes/admin-api.js';
 import { until } from '../support/until.js';
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SECRET = `whsec_${Buffer.alloc(32, 'browser').toString('base64')}`;
 let answer = 410;
 let crm: RecordingServer;
@@ -24,11 +27,13 @@ const LOOKED_AT = 11_000;
 describe('subscribers', () => {
   it('show what could not be sent, and send it again', async () => {
     const { page } = fixture.dashboard;
-    for (const id of ['call-1', 'call-2']) {
-      await sendCallback(fixture.service, `id=${id}&status=success`, '{"format":"2.9","results":[]}', {
-        'content-type': 'application/json',
-      });
-    }
+    // At once: both events are under way when the first 410 pauses the subscriber.
+    const headers = { 'content-type': 'application/json' };
+    await Promise.all(
+      ['call-1', 'call-2'].map((id) =>
+        sendCallback(fixture.service, `id=${id}&status=success`, '{"format":"2.9","results":[]}', headers),
+      ),
+    );
     await fixture.dashboard.go('');
     const tile = page.locator('[data-key=subscribers]');
     await tile.getByText('2 events could not be sent').waitFor();
@@ -66,5 +71,28 @@ describe('subscribers', () => {
     await fixture.dashboard.go('subscribers');
     await page.getByText('Up to date').waitFor();
     expect(await page.getByText('Events not sent to crm').count()).toBe(0);
+  });
+
+  it('show what waits for a retry, and send one event of it again', async () => {
+    const { page } = fixture.dashboard;
+    answer = 503;
+    await sendCallback(fixture.service, 'id=waiting-1&status=success', '{"format":"2.9","results":[]}', {
+      'content-type': 'application/json',
+    });
+    await fixture.dashboard.go('subscribers');
+    const row = page.getByRole('table', { name: 'Events that crm did not accept yet' }).getByRole('row', {
+      name: /waiting-1/,
+    });
+    await row.getByText('Answered 503: “noted”').first().waitFor();
+    await page.evaluate(AXE);
+    expect(
+      await page.evaluate('axe.run(document).then(({ violations }) => violations.map(({ id }) => id))'),
+    ).toEqual([]);
+    answer = 204;
+    await row.getByRole('button', { name: 'Send again the event of job waiting-1' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('Done').first().waitFor();
+    await fixture.dashboard.go('subscribers');
+    await page.getByText('Up to date').waitFor();
   });
 });

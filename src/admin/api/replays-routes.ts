@@ -7,6 +7,7 @@ import type { FreshView } from '../../ledger/read/fresh-view.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import { isReplayInScope, type ReplayFailure, type ReplayView } from '../../operator/replay/replay-state.js';
 import type { Replays } from '../../operator/replay/replays.js';
+import { isUlid } from '../../text/id-cursor.js';
 import { textInput } from '../../text/read-input.js';
 import { type AdminRoute, accepted, adminRoute, ok } from './admin-route.js';
 import {
@@ -39,6 +40,7 @@ export interface ReplaysRouteParts {
 const PREVIEWED_JOBS = 100;
 const SHOWN_FAILURES = 100;
 const MAX_NAMED_JOBS = 10_000;
+const MAX_NAMED_EVENTS = 200;
 
 const replayOrder = z
   .strictObject({
@@ -55,6 +57,12 @@ const replayOrder = z
           // An empty list beside filters is an empty field of a form.
           .transform((jobs) => (jobs.length === 0 ? undefined : jobs))
           .optional(),
+        events: z
+          .array(z.string().refine(isUlid, 'is no event id'))
+          .min(1)
+          .max(MAX_NAMED_EVENTS)
+          .optional()
+          .describe('notify: ids of events'),
         ...RANGE,
         failedOf: textInput.optional().describe('id of a replay of the same kind: what failed in it'),
         source: sourceFilter,

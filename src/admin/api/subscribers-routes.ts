@@ -3,14 +3,20 @@ import type { SourceScope } from '../../domain/rights.js';
 import { newDeliveryId } from '../../ledger/ledger-line.js';
 import type { DeadEvent } from '../../subscribers/dead/dead-event.js';
 import type { Outbox } from '../../subscribers/outbox.js';
+import type { WaitingEvent } from '../../subscribers/outbox-state.js';
 import { testEvent } from '../../subscribers/test-event.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import type { SubscriberFigures } from './answers/subscribers.js';
-import { deadEventsSchema, subscribersSchema, testedSchema } from './answers/subscribers.js';
+import {
+  deadEventsSchema,
+  subscribersSchema,
+  testedSchema,
+  waitingEventsSchema,
+} from './answers/subscribers.js';
 import { page } from './request-schemas.js';
 
 export interface SubscribersRouteParts {
-  readonly outbox: Pick<Outbox, 'deadEvents' | 'send'>;
+  readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'send'>;
   readonly subscribers: (scope: SourceScope) => Promise<readonly SubscriberFigures[]>;
 }
 
@@ -32,6 +38,20 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       answers: { 200: subscribersSchema },
       async handle({ access: { scope } }) {
         return ok({ subscribers: await subscribers(scope), nextCursor: null });
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/subscribers/:id/waiting',
+      right: 'view',
+      tag: 'Subscribers',
+      summary: 'Events that failed and will be tried again, the next one first',
+      answers: { 200: waitingEventsSchema },
+      problems: ['not-found'],
+      async handle({ params: { id: name = '' }, access: { scope } }) {
+        await rejectUnknown(name, scope);
+        const waiting = await outbox.waitingEvents(name, scope);
+        return ok({ waitingEvents: waiting.map(shownWaiting), nextCursor: null });
       },
     }),
     adminRoute({
@@ -64,6 +84,14 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       },
     }),
   ];
+}
+
+function shownWaiting({ id, jobId, receivedAt, firstTriedAt, nextTryAt, attempts, history }: WaitingEvent) {
+  const times = {
+    firstTriedAt: new Date(firstTriedAt).toISOString(),
+    nextTryAt: new Date(nextTryAt).toISOString(),
+  };
+  return { id, jobId, receivedAt, ...times, attempts, history };
 }
 
 function shownEvent({ event, reason, endedAt, firstTriedAt, attempts, history }: DeadEvent) {

@@ -1,3 +1,4 @@
+import { decodeTime } from 'ulid';
 import { Problem } from '../../domain/problem.js';
 import { areInScope } from '../../domain/rights.js';
 import type { JobEvent } from '../../events/receiver-event.js';
@@ -30,10 +31,12 @@ export async function selectEvents(
     throw new Problem('request-invalid', `subscriber: ${name} is not known; ${known}.`);
   }
   const found = new Map<string, JobEvent>();
+  const wanted = selector.events && new Set(selector.events);
   const events = selector.dead
     ? deadEvents(parts, subscriber, selector)
-    : ledgerEvents(parts, subscriber, selector);
+    : ledgerEvents(parts, subscriber, { ...rangeOf(selector.events), ...given(selector) });
   for await (const event of events) {
+    if (wanted?.has(event.id) === false) continue;
     const receivedAt = selector.dead ? 'dead' : event.time;
     const { id: eventId, data } = event;
     found.set(formatNotifyItem({ subscriber, receivedAt, eventId, jobId: data.jobId }), event);
@@ -48,6 +51,25 @@ export async function selectEvents(
   };
 }
 
+/** Milliseconds from the receipt of a delivery, which its id holds, until its line is written at the latest. */
+const LONGEST = 86_400_000;
+const CLOCKS = 15 * 60_000;
+
+/** When the ledger lines of these events were written. */
+function rangeOf(events: readonly string[] = []): Pick<ReplaySelector, 'since' | 'until'> {
+  const times = events.map((id) => decodeTime(id));
+  if (times.length === 0) return {};
+  return {
+    since: new Date(Math.min(...times) - CLOCKS).toISOString(),
+    until: new Date(Math.max(...times) + LONGEST).toISOString(),
+  };
+}
+
+function given(selector: ReplaySelector): ReplaySelector {
+  const entries = Object.entries(selector).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as unknown as ReplaySelector;
+}
+
 /** Newest first. */
 async function* ledgerEvents(
   { subscribers, view, store }: NotifyParts,
@@ -58,7 +80,10 @@ async function* ledgerEvents(
   const filters = { since, until, source, region, status, outcome };
   const filter = subscribers.get(subscriber);
   if (jobs === undefined && Object.values(filters).every((value) => value === undefined)) {
-    throw new Problem('request-invalid', 'A replay of events needs dead, jobs or at least one filter.');
+    throw new Problem(
+      'request-invalid',
+      'A replay of events needs dead, jobs, events or at least one filter.',
+    );
   }
   const named = jobs === undefined ? null : new Set(jobs);
   // The ledger finds one job without reading all lines of the time.

@@ -33,8 +33,8 @@ export async function selectItems(parts: SelectionParts, selector: ReplaySelecto
 
 async function selectByKind(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
   if (selector.kind === 'notify') return selectEvents(parts.notify, selector, MAX_REPLAY_ITEMS);
-  if (selector.subscriber !== undefined || selector.dead !== undefined) {
-    throw new Problem('request-invalid', 'subscriber and dead belong to replays of the kind notify.');
+  if (selector.subscriber !== undefined || selector.dead !== undefined || selector.events) {
+    throw new Problem('request-invalid', 'subscriber, dead and events belong to replays of the kind notify.');
   }
   if (selector.cause !== undefined) return selectFailing(parts, selector, selector.cause);
   return selector.kind === 'refetch' ? selectJobs(parts, selector) : selectBodies(parts, selector);

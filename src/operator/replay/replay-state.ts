@@ -11,6 +11,8 @@ export interface ReplaySelector {
   /** Only events that ended without being sent; `notify` only. */
   readonly dead?: boolean | undefined;
   readonly jobs?: readonly string[] | undefined;
+  /** Ids of events; `notify` only. */
+  readonly events?: readonly string[] | undefined;
   /** Id of a replay of the same kind: the items that failed in it. */
   readonly failedOf?: string | undefined;
   /** ISO 8601; received at or after it. */

@@ -69,7 +69,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       // What was cut short stays unsettled, and is sent again by the next replica.
       if (isCut(result)) return;
       const { id, time: receivedAt, data } = event;
-      const line = { id, hour, part, receivedAt, source: data.source };
+      const line = { id, jobId: data.jobId, hour, part, receivedAt, source: data.source };
       take({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result);
     }
     trying.delete(task);

@@ -154,6 +154,41 @@ describe('GET subscribers', () => {
   });
 });
 
+describe('GET subscribers/:id/waiting', () => {
+  it('shows what waits and why; one event alone goes again', async () => {
+    answer = 503;
+    const { json } = await sendCallback(service, 'id=waits&status=success', TRANSCRIPT, JSON_TYPE);
+    const id = json.deliveryId ?? '';
+    // biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
+    let waits: any;
+    await until(async () => {
+      const { body } = await api.get('/subscribers/crm/waiting');
+      waits = body.waitingEvents.find(({ jobId }: { jobId: string }) => jobId === 'waits');
+      return waits !== undefined;
+    });
+    expect(waits).toMatchObject({
+      id,
+      nextTryAt: expect.stringMatching(/Z$/),
+      history: expect.arrayContaining([
+        { at: expect.any(String), status: 503, error: null, answer: 'noted' },
+      ]),
+    });
+    const scoped = adminApi(service, 'only-of-the-source-other');
+    expect((await scoped.get('/subscribers/crm/waiting')).status).toBe(404);
+    expect((await scoped.get('/subscribers/others/waiting')).body.waitingEvents).toEqual([]);
+
+    answer = 200;
+    await sendCallback(service, 'id=another&status=success', TRANSCRIPT, JSON_TYPE);
+    const selector = { subscriber: 'crm', events: [id] };
+    expect((await order(selector, { dryRun: true })).body).toMatchObject({ count: 1, jobs: ['waits'] });
+    const start = subscriber.requests.length;
+    expect(await run(selector)).toMatchObject({ total: 1, outcomes: { sent: 1 } });
+    expect(eventsSince(start).map((event) => event.id)).toContain(id);
+    await until(async () => (await api.get('/subscribers/crm/waiting')).body.waitingEvents.length === 0);
+    expect((await order({ subscriber: 'crm', events: ['nonsense'] })).status).toBe(400);
+  });
+});
+
 describe('a token of some sources', () => {
   // Such events lie there once the sources of a subscriber were changed, and from versions whose erasures had no source.
   it('counts, lists, pages and sends only the dead events of its sources', async () => {
@@ -206,7 +241,8 @@ describe('a token of some sources', () => {
 describe('replays of events', () => {
   it('send dead events again with their ids, and remove those that arrive', async () => {
     const sent = await keepDead('crm', 'dead-again');
-    const selector = { subscriber: 'crm', dead: true, jobs: ['dead-again'] };
+    await keepDead('crm', 'dead-again');
+    const selector = { subscriber: 'crm', dead: true, jobs: ['dead-again'], events: [sent.id] };
     const preview = await order(selector, { dryRun: true });
     const bytes = Buffer.byteLength(JSON.stringify(sent));
     expect(preview.body).toEqual({ count: 1, bytes, jobs: ['dead-again'] });
@@ -288,7 +324,7 @@ describe('replays of events', () => {
   it.each([
     ['without a subscriber', { dead: true }, 'Name the subscriber: known are crm, others.'],
     ['for an unknown subscriber', { subscriber: 'nobody' }, 'known are crm, others.'],
-    ['without a filter', { subscriber: 'crm' }, 'needs dead, jobs or at least one filter.'],
+    ['without a filter', { subscriber: 'crm' }, 'needs dead, jobs, events or at least one filter.'],
     ['of another kind', { kind: 'release', subscriber: 'crm' }, 'belong to replays of the kind notify.'],
     ['with dead: false', { subscriber: 'crm', dead: false }, ''],
   ])('are rejected %s', async (_case, selector, detail) => {

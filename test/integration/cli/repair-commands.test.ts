@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hourFolder, parquetKey } from '../../../src/ledger/ledger-keys.js';
+import { recordingServer } from '../../support/http/recording-server.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
@@ -127,6 +128,7 @@ describe('replay on the command line', () => {
     [['replay', 'refetch'], /needs jobs or at least one filter/],
     [['replay', 'refetch', '--job', '../x'], /is not a job id/],
     [['replay', 'refetch', '--since', 'yesterday'], /--since expects/],
+    [['replay', 'notify', '--event', 'x'], /x is no event id/],
     [['replay', 'release', '--source', 'nobody'], /unknown source nobody/],
     [['replay', 'refetch', '--outcome', 'faild'], /"faild" is not known; known are stored, /],
     [['replay', 'refetch', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
@@ -142,6 +144,24 @@ describe('replay on the command line', () => {
     const result = await cli(args);
     expect(result.code).toBe(2);
     expect(result.stderr).toMatch(message);
+  });
+});
+
+describe('replay notify on the command line', () => {
+  it('sends the one event again that --event names', async () => {
+    const crm = await recordingServer();
+    const ids: string[] = [];
+    for (const job of ['a', 'b', 'c'])
+      ids.push(String((await sendCallback(service, `id=${job}&status=success`, 'text')).json.deliveryId));
+    const secrets = [`whsec_${Buffer.alloc(32, 'cli').toString('base64')}`];
+    const NODE_CONFIG = JSON.stringify({
+      store: { url: `file:${service.folder}` },
+      subscribers: { crm: { url: crm.url, secrets } },
+    });
+    const args = ['replay', 'notify', '--subscriber', 'crm', '--event', ids[1] ?? ''];
+    expect(await runCommand(args, { NODE_CONFIG })).toMatchObject({ code: 0 });
+    expect(crm.requests.map(({ headers }) => headers['webhook-id'])).toEqual([ids[1]]);
+    await crm.close();
   });
 });
 

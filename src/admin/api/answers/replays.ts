@@ -21,6 +21,7 @@ const REPLAY = {
       subscriber: z.string().optional(),
       dead: z.boolean().optional(),
       jobs: z.array(z.string()).optional().describe('the first of them; `total` counts all'),
+      events: z.array(z.string()).optional(),
       since: z.string().optional(),
       until: z.string().optional(),
       failedOf: z.string().optional(),

@@ -47,6 +47,23 @@ export const subscribersSchema = z
   .meta({ id: 'Subscribers' });
 export type Subscribers = Answer<typeof subscribersSchema>;
 
+export const waitingEventSchema = z
+  .strictObject({
+    id: z.string(),
+    jobId: z.string(),
+    receivedAt: instant,
+    firstTriedAt: instant,
+    nextTryAt: instant,
+    attempts: count,
+    history: z.array(attemptSchema).describe('the first and the last attempts, oldest first'),
+  })
+  .meta({ id: 'WaitingEvent' });
+
+export const waitingEventsSchema = z
+  .strictObject({ waitingEvents: z.array(waitingEventSchema), nextCursor })
+  .meta({ id: 'WaitingEvents' });
+export type WaitingEventList = Answer<typeof waitingEventsSchema>;
+
 export const deadEventSchema = z
   .strictObject({
     event: z

@@ -38,6 +38,8 @@ import type {
   Subscribers,
   subscriberSchema,
   Tested,
+  WaitingEventList,
+  waitingEventSchema,
 } from '../../../admin/api/answers/subscribers.js';
 import type { Answer } from '../../../admin/api/answers/values.js';
 
@@ -48,6 +50,7 @@ declare global {
 
 export type Artefact = Answer<typeof artefactSchema>;
 export type DeadEvent = Answer<typeof deadEventSchema>;
+export type WaitingEvent = Answer<typeof waitingEventSchema>;
 export type Subscriber = Answer<typeof subscriberSchema>;
 export type Explanation = Answer<typeof explanationSchema>;
 export type FailureLine = Answer<typeof failureLineSchema>;
@@ -72,6 +75,7 @@ export interface GetAnswers {
   '/replays': Replays;
   '/subscribers': Subscribers;
   [dead: `/subscribers/${string}/dead`]: DeadEvents;
+  [waiting: `/subscribers/${string}/waiting`]: WaitingEventList;
   '/jobs': JobMatches;
   [job: `/jobs/${string}`]: Job;
   [body: `/quarantine/${string}`]: QuarantinedBodyView;
@@ -131,4 +135,5 @@ export type {
   Session,
   Summary,
   Ticket,
+  WaitingEventList,
 };

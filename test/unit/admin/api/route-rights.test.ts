@@ -18,6 +18,7 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'GET /quarantine': 'view',
   'GET /subscribers': 'view',
   'GET /subscribers/:id/dead': 'view',
+  'GET /subscribers/:id/waiting': 'view',
   'GET /replays': 'view',
   'GET /replays/:id': 'view',
   'GET /replays/:id/failures': 'view',

@@ -1,0 +1,120 @@
+import { get, post } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { emptyPanel, heading, moment, table } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import { status } from '../../lib/elements/status.js';
+import { count, span } from '../../lib/text/format.js';
+import { describeIssue } from '../../vendor/health/describe-issue.js';
+import { TONES } from '../overview/verdict-banner.js';
+import { attemptInWords, deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
+
+/** @import { Subscriber } from '../../lib/api/api-answers.js' */
+/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
+/** @import { Screen } from '../../lib/screen/screen.js' */
+/** @import { Tone } from '../../lib/elements/status.js' */
+
+/**
+ * Who is sent events, how far each is, and what could not be sent.
+ * @param {Screen} screen
+ */
+export function subscribersView(screen) {
+  screen.start('Subscribers');
+  screen.keepFresh(4000, async (signal) => {
+    const { subscribers } = await get('/subscribers', { signal });
+    const [waiting, dead] = await Promise.all([
+      Promise.all(subscribers.map(({ name, retrying }) => (retrying === 0 ? null : waitingOf(name, signal)))),
+      Promise.all(subscribers.map(({ name, dead }) => (dead === 0 ? null : deadOf(name, signal)))),
+    ]);
+    screen.render(
+      heading('Subscribers'),
+      h(
+        'p',
+        { class: 'prose', 'data-key': 'about' },
+        'HTTP addresses that are sent signed events about jobs. Failed requests are retried for 24 hours; 410 ends an event at once. What ended waits here.',
+      ),
+      subscribers.length === 0
+        ? emptyPanel('No subscriber is configured.', h('p', {}, link('#/help/subscribers', 'How to add one')))
+        : table({
+            caption: 'Subscribers',
+            columns: [
+              ...['Subscriber', 'State', 'Lag', 'Sent', 'Retrying', 'Last error', 'Sent by'],
+              ...(may('repair') ? ['Test'] : []),
+            ],
+            rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one) })),
+          }),
+      subscribers
+        .map(({ name }, index) => waitingSection(name, waiting[index] ?? null))
+        .filter((each) => each !== null),
+      subscribers.map((one, index) => deadSection(one, dead[index] ?? null)).filter((each) => each !== null),
+    );
+  });
+}
+
+/** @param {string} name @param {AbortSignal} signal */
+function waitingOf(name, signal) {
+  return get(`/subscribers/${encodeURIComponent(name)}/waiting`, { signal });
+}
+
+/** @param {string} name @param {AbortSignal} signal */
+function deadOf(name, signal) {
+  return get(`/subscribers/${encodeURIComponent(name)}/dead`, { query: { limit: SHOWN_EVENTS }, signal });
+}
+
+/** @param {Subscriber} subscriber @returns {[Tone, string]} */
+function subscriberState({ breaker, sender, issues: [issue] }) {
+  if (breaker === 'open') return ['notice', 'Not reachable'];
+  if (issue !== undefined) return [TONES[issue.level], describeIssue(issue).label];
+  return sender === null ? ['neutral', 'No sender'] : ['good', 'Up to date'];
+}
+
+/** @param {Subscriber} subscriber */
+function cellsOf(subscriber) {
+  const { name, url, events, sources, lagSeconds, sent, lastSentAt, retrying, openSince, sender } =
+    subscriber;
+  const [tone, word] = subscriberState(subscriber);
+  const asksFor = `${events.join(', ')}${sources.length > 0 ? ` of ${sources.join(', ')}` : ''}`;
+  return [
+    h(
+      'div',
+      {},
+      h('strong', {}, name),
+      h('p', { class: 'detail' }, url),
+      h('p', { class: 'detail' }, asksFor),
+    ),
+    h('div', {}, status(tone, word), openSince && h('p', { class: 'detail' }, 'since ', moment(openSince))),
+    lagSeconds === 0 ? 'none' : span(lagSeconds * 1000),
+    h('div', {}, count(sent), h('p', { class: 'detail' }, 'last ', moment(lastSentAt))),
+    count(retrying),
+    lastErrorOf(subscriber),
+    sender ?? '–',
+    ...(may('repair') ? [testButton(name)] : []),
+  ];
+}
+
+/** @param {Subscriber} subscriber */
+function lastErrorOf({ lastError }) {
+  if (lastError === null) return 'none';
+  return h('div', {}, attemptInWords(lastError), h('p', { class: 'detail' }, moment(lastError.at)));
+}
+
+/**
+ * Sends a test event. One that is accepted ends a pause of the subscriber.
+ * @param {string} name
+ */
+function testButton(name) {
+  const onclick = (/** @type {ButtonEvent} */ event) =>
+    runAction(event.currentTarget, async () => {
+      const attempt = await post(`/subscribers/${encodeURIComponent(name)}/test`);
+      return {
+        text: `Test event of ${name}: ${attemptInWords(attempt)}.`,
+        tone: attempt.delivered ? 'good' : 'bad',
+      };
+    });
+  return h(
+    'button',
+    { type: 'button', class: 'plain small', onclick },
+    'Send a test event',
+    h('span', { class: 'unseen' }, ` to ${name}`),
+  );
+}

@@ -1,0 +1,173 @@
+import { post } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
+import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { jobLink, moment, table } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import { to } from '../../lib/screen/route.js';
+import { count } from '../../lib/text/format.js';
+
+/** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../../lib/api/api-answers.js' */
+
+/** Of each subscriber. */
+export const SHOWN_EVENTS = 20;
+
+/** @param {DeadEvent['history'][number]} attempt */
+export function attemptInWords({ status: answered, error, answer }) {
+  if (answered === null) return `No answer: ${error ?? 'unknown'}`;
+  return answer === undefined ? `Answered ${answered}` : `Answered ${answered}: “${answer}”`;
+}
+
+/** @param {string} name @param {WaitingEventList | null} page */
+export function waitingSection(name, page) {
+  const waiting = page?.waitingEvents ?? [];
+  if (waiting.length === 0) return null;
+  const id = `waiting-${name}`;
+  return h(
+    'section',
+    { 'aria-labelledby': id, 'data-key': id },
+    h('h2', { id }, `Events that ${name} did not accept yet`),
+    table({
+      caption: `Events that ${name} did not accept yet`,
+      columns: ['Received', 'Job', 'Next attempt', 'Why', 'Attempts', ...(may('repair') ? ['Repair'] : [])],
+      rows: waiting.slice(0, SHOWN_EVENTS).map((one) => ({ key: one.id, cells: waitingCells(name, one) })),
+    }),
+    waiting.length > SHOWN_EVENTS &&
+      h(
+        'p',
+        { class: 'quiet' },
+        `${count(SHOWN_EVENTS)} of ${count(waiting.length)} are shown, the next one first.`,
+      ),
+  );
+}
+
+/** @param {string} name @param {WaitingEvent} waiting */
+function waitingCells(name, { id, jobId, receivedAt, nextTryAt, attempts, history }) {
+  const last = history.at(-1);
+  return [
+    moment(receivedAt),
+    jobLink(jobId),
+    moment(nextTryAt),
+    last ? attemptInWords(last) : '–',
+    attemptList(id, attempts, history),
+    ...(may('repair')
+      ? [sendOneButton({ kind: 'notify', subscriber: name, events: [id], jobs: [jobId] })]
+      : []),
+  ];
+}
+
+/** @param {Subscriber} subscriber @param {DeadEvents | null} page */
+export function deadSection({ name, dead }, page) {
+  if (page === null) return null;
+  const { deadEvents, nextCursor } = page;
+  const id = `dead-${name}`;
+  const all = { kind: /** @type {const} */ ('notify'), subscriber: name, dead: true };
+  return h(
+    'section',
+    { 'aria-labelledby': id, 'data-key': id },
+    h('h2', { id }, `Events not sent to ${name}`),
+    table({
+      caption: `Events not sent to ${name}`,
+      columns: ['Received', 'Job', 'Event', 'Why', 'Attempts', ...(may('repair') ? ['Repair'] : [])],
+      rows: deadEvents.map((one) => ({ key: one.event.id, cells: deadCells(name, one) })),
+    }),
+    nextCursor !== null && h('p', { class: 'quiet' }, `The newest ${count(deadEvents.length)} are shown.`),
+    may('repair') &&
+      h(
+        'div',
+        { class: 'buttons', 'data-key': 'actions' },
+        sendButton(
+          all,
+          `Send all ${dead < 1000 ? count(dead) : ''} again`,
+          `Send the events of ${name} again?`,
+        ),
+        link(to('replays', { kind: 'notify', subscriber: name, dead: 'true' }), 'Select some of them'),
+      ),
+  );
+}
+
+/**
+ * The first and the last attempts.
+ * @param {string} id @param {number} attempts @param {DeadEvent['history']} history
+ */
+function attemptList(id, attempts, history) {
+  return h(
+    'details',
+    { 'data-key': `attempts-${id}` },
+    h('summary', {}, count(attempts)),
+    h(
+      'ol',
+      {},
+      history.map((attempt) =>
+        h('li', { class: 'detail' }, moment(attempt.at), ` ${attemptInWords(attempt)}`),
+      ),
+    ),
+  );
+}
+
+/** @param {string} name @param {DeadEvent} dead */
+function deadCells(name, { event, reason, endedAt, attempts, history }) {
+  const { jobId } = event.data;
+  const last = history.at(-1);
+  const why = reason === 'expired' ? 'Failed for 24 hours' : 'The answer was final';
+  return [
+    moment(event.time),
+    jobLink(jobId),
+    event.type.replace(/^transcript-receiver\.|\.v1$/g, ''),
+    h(
+      'div',
+      {},
+      `${why}.`,
+      last && h('p', { class: 'detail' }, `${attemptInWords(last)}, `, moment(endedAt)),
+    ),
+    attempts === 1 ? '1' : attemptList(event.id, attempts, history),
+    ...(may('repair')
+      ? [
+          sendOneButton({
+            kind: 'notify',
+            subscriber: name,
+            dead: true,
+            events: [event.id],
+            jobs: [jobId],
+          }),
+        ]
+      : []),
+  ];
+}
+
+/** @param {ReplaySelector & {jobs: string[]}} selector */
+function sendOneButton(selector) {
+  const label = ['Send again', h('span', { class: 'unseen' }, ` the event of job ${selector.jobs[0]}`)];
+  return sendButton(selector, label, 'Send this event again?', 'small');
+}
+
+/**
+ * Starts a replay of events and opens its page.
+ * @param {ReplaySelector} selector @param {import('../../lib/elements/element-types.js').Child} label
+ * @param {string} title @param {string} [size]
+ */
+function sendButton(selector, label, title, size = '') {
+  /** @param {HTMLButtonElement} button */
+  const send = async (button) => {
+    const agreed = await confirmDialog({
+      title,
+      body: h(
+        'p',
+        {},
+        'Each event goes with the same id and a new signature. Those that arrive are removed here.',
+      ),
+      confirm: 'Send again',
+    });
+    if (agreed === null) return;
+    await runAction(button, async () => {
+      const started = await post('/replays', { selector, ...agreed });
+      if ('replayId' in started) location.hash = `#/replays/${encodeURIComponent(started.replayId)}`;
+      return null;
+    });
+  };
+  return h(
+    'button',
+    { type: 'button', class: `plain ${size}`.trim(), onclick: (event) => send(event.currentTarget) },
+    label,
+  );
+}

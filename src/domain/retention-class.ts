@@ -14,7 +14,10 @@ export type RecordClass = (typeof RECORD_CLASSES)[number];
 export const RETENTION_CLASSES = [...CONTENT_CLASSES, ...RECORD_CLASSES] as const;
 export type RetentionClass = (typeof RETENTION_CLASSES)[number];
 
-/** A conflict has the kind of the item that it differs from. */
+/**
+ * A conflict has the kind of the item that it differs from. Lines of the ledger may name kinds that this version does not know:
+ * they count as attachments.
+ */
 export function retentionClassOf(kind: ItemKind): ContentClass {
-  return KINDS[kind].retention;
+  return Object.hasOwn(KINDS, kind) ? KINDS[kind].retention : 'attachment';
 }

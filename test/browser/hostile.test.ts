@@ -95,7 +95,11 @@ async function writeHostileLedger(folder: string): Promise<string> {
       reason: text,
     }),
   );
-  const file = join(folder, ledgerPartition(now), `${encodeTime(Date.now())}0000000000000000-x.ndjson`);
+  const file = join(
+    folder,
+    ledgerPartition(now),
+    `${encodeTime(Date.now())}0000000000000000-x~00000001.ndjson`,
+  );
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, [...lines, ...failing].map((line) => `${JSON.stringify(line)}\n`).join(''));
   return file;

@@ -24,7 +24,7 @@ export function describeUnseen(
 ): string[] {
   return [
     ...gapsInWords(gaps, since),
-    ...faults.slice(0, MAX_NAMED),
+    ...[...new Set(faults)].slice(0, MAX_NAMED),
     ...(omitted > 0 ? [noRoom(omitted, scope)] : []),
     ...(error === null ? [] : [`what the store did not answer (${error})`]),
   ];

@@ -12,6 +12,8 @@ export function trackResponses(server: Server): (connection: Duplex) => readonly
 
   function begin({ socket }: IncomingMessage, response: ServerResponse): void {
     latest.set(socket, [...pendingOf(socket), response]);
+    // Else an idle connection would keep its last response, and the garbage collector promote it.
+    response.once('close', () => latest.set(socket, pendingOf(socket)));
   }
 
   // Before the app, which may have responded by the time a later listener is called.

@@ -11,9 +11,11 @@ export function trackResponses(server: Server): (connection: Duplex) => readonly
     (latest.get(connection) ?? []).filter(({ writableFinished }) => !writableFinished);
 
   function begin({ socket }: IncomingMessage, response: ServerResponse): void {
-    latest.set(socket, [...pendingOf(socket), response]);
+    latest.set(socket, latest.has(socket) ? [...pendingOf(socket), response] : [response]);
     // Else an idle connection would keep its last response, and the garbage collector promote it.
-    response.once('close', () => latest.set(socket, pendingOf(socket)));
+    response.on('close', () => {
+      if (latest.get(socket)?.at(-1) === response) latest.delete(socket);
+    });
   }
 
   // Before the app, which may have responded by the time a later listener is called.

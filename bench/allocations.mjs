@@ -35,7 +35,7 @@ const callbacks = Number(options.callbacks);
  * Bytes: what a callback may allocate. Calls: one for each artefact, and a ledger segment for every 24 callbacks or so.
  */
 const MOST = {
-  transcript: { bytes: 65_000, calls: 1.1 },
+  transcript: { bytes: 64_000, calls: 1.1 },
   form: { bytes: 131_000, calls: 3.1 },
 };
 const most = MOST[options.body];

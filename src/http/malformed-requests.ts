@@ -1,8 +1,8 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../domain/problem.js';
-import { trackResponses } from './pending-responses.js';
+import type { PendingResponses } from './pending-responses.js';
 
 interface ParserError extends NodeJS.ErrnoException {
   /** The bytes that Node's parser did not understand. */
@@ -32,8 +32,11 @@ function beginsProxyProtocol(bytes: Buffer | undefined): boolean {
  *
  * @param onProxyProtocol a balancer began the connection with a PROXY header
  */
-export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxyProtocol): void {
-  const pendingOf = trackResponses(server);
+export function rejectMalformedRequests(
+  server: Server,
+  pendingOf: PendingResponses,
+  onProxyProtocol: OnProxyProtocol,
+): void {
   // Node emits the event again for every further chunk of a broken connection.
   const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: ParserError, socket: Socket) => {
@@ -48,8 +51,7 @@ export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxy
 }
 
 /** Responds to CONNECT, whose connection Node closes without a response when nothing listens for it. */
-export function rejectConnect(server: Server): void {
-  const pendingOf = trackResponses(server);
+export function rejectConnect(server: Server, pendingOf: PendingResponses): void {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // Node has removed its own listener.
     socket.on('error', () => {});
@@ -57,8 +59,6 @@ export function rejectConnect(server: Server): void {
     respondInOrder(socket, problem, pendingOf);
   });
 }
-
-type PendingResponses = (socket: Duplex) => readonly ServerResponse[];
 
 function respondInOrder(socket: Duplex, problem: Problem, pendingOf: PendingResponses): void {
   const [pending] = pendingOf(socket);

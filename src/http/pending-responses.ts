@@ -4,8 +4,11 @@ import type { Duplex } from 'node:stream';
 /** The events with which a server hands over a request. */
 export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation'] as const;
 
-/** Keeps the responses of each connection that are not complete: the oldest one first, which is the one being sent. */
-export function trackResponses(server: Server): (connection: Duplex) => readonly ServerResponse[] {
+/** The responses of a connection that are not complete: the oldest one first, which is the one being sent. */
+export type PendingResponses = (connection: Duplex) => readonly ServerResponse[];
+
+/** Keeps the responses of each connection until they are complete. Call it once for a server: each call costs every request. */
+export function trackResponses(server: Server): PendingResponses {
   const latest = new WeakMap<Duplex, readonly ServerResponse[]>();
   const pendingOf = (connection: Duplex) =>
     (latest.get(connection) ?? []).filter(({ writableFinished }) => !writableFinished);

@@ -1,8 +1,6 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { startOfHour } from '../hours.js';
-import { LEDGER_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from '../ledger-keys.js';
-
-const ROOTS = [LEDGER_FOLDER, ROLLUPS_FOLDER, LEDGER_PARQUET_FOLDER];
+import { ledgerFolders } from '../ledger-folders.js';
 
 /** The hours of a day that have segments or compacted files. */
 export interface LedgerDay {
@@ -18,23 +16,13 @@ const DAY_FOLDER = /^dt=(\d{4}-\d\d-\d\d)\/$/;
 export async function* listDays(
   store: ObjectStore,
   from: string,
-  roots: readonly string[] = ROOTS,
+  roots?: readonly string[],
 ): AsyncGenerator<LedgerDay> {
   const firstDay = from.slice(0, from.indexOf('/') + 1);
-  for (const day of await listFolders(store, roots, '')) {
+  for (const day of await ledgerFolders(store, '', roots)) {
     const name = DAY_FOLDER.exec(day)?.[1];
     if (name === undefined || Number.isNaN(Date.parse(name)) || day < firstDay) continue;
-    const hours = await listFolders(store, roots, day);
+    const hours = await ledgerFolders(store, day, roots);
     yield { name, hours: hours.filter((hour) => !Number.isNaN(startOfHour(hour))) };
   }
-}
-
-async function listFolders(store: ObjectStore, roots: readonly string[], path: string): Promise<string[]> {
-  const names = new Set<string>();
-  await Promise.all(
-    roots.map(async (root) => {
-      for await (const folder of store.folders(root + path)) names.add(folder.slice(root.length));
-    }),
-  );
-  return [...names].sort();
 }

@@ -1,11 +1,6 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import {
-  hourFolder,
-  hourOfKey,
-  LEDGER_FOLDER,
-  LEDGER_PARQUET_FOLDER,
-  ROLLUPS_FOLDER,
-} from '../../ledger-keys.js';
+import { ledgerFolders } from '../../ledger-folders.js';
+import { hourFolder, hourOfKey } from '../../ledger-keys.js';
 import type { LogOrder } from './log-position.js';
 
 /** Folders of the hours that have segments or compacted files, `dt=…/hour=HH/`; days are listed lazily. */
@@ -18,9 +13,9 @@ export async function* hoursInOrder(
   const oldest = folderAt(since);
   const newest = folderAt(until);
   const inOrder = (folders: string[]) => (order === 'oldest' ? folders : folders.reverse());
-  for (const day of inOrder(await foldersOf(store, ''))) {
+  for (const day of inOrder(await ledgerFolders(store, ''))) {
     if (day > newest || day < oldest.slice(0, day.length)) continue;
-    for (const hour of inOrder(await foldersOf(store, day))) {
+    for (const hour of inOrder(await ledgerFolders(store, day))) {
       if (hour <= newest && hour >= oldest && !Number.isNaN(hourOfKey(hour))) yield hour;
     }
   }
@@ -31,14 +26,4 @@ function folderAt(time: number): string {
   if (!(time >= 0)) return '';
   if (time >= Date.UTC(10_000, 0)) return '~';
   return hourFolder(new Date(time).toISOString());
-}
-
-async function foldersOf(store: ObjectStore, path: string): Promise<string[]> {
-  const names = new Set<string>();
-  await Promise.all(
-    [LEDGER_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER].map(async (root) => {
-      for await (const folder of store.folders(root + path)) names.add(folder.slice(root.length));
-    }),
-  );
-  return [...names].sort();
 }

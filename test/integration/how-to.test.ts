@@ -77,13 +77,17 @@ describe('delete-a-customer.md', () => {
     await send('id=acme1&status=success&customer=acme', '{"id":"acme1"}');
     await send('id=other&status=success&customer=other', '{"id":"other"}');
     await writeFile(join(folder.path, 'ids.txt'), 'unknown1\n');
-    const [list = '', byContext = '', byList = ''] = await blocks('how-to/delete-a-customer.md', 'sh');
+    const [list = '', byContext = '', acts = '', byList = ''] = await blocks(
+      'how-to/delete-a-customer.md',
+      'sh',
+    );
     const listed = await shell(list);
     expect(listed).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing was erased') });
     expect(listed.stderr).toMatch(/^ +acme1 /m);
     expect(listed.stderr).not.toMatch(/^ +other /m);
     expect(await shell(byContext)).toMatchObject({ code: 0 });
     expect(await readFile(join(folder.path, 'erased-acme.ndjson'), 'utf8')).toContain('"acme1"');
+    expect((await shell(acts)).stdout).toContain('request 4711');
     expect(await shell(byList)).toMatchObject({ code: 0 });
     expect((await send('id=acme1&status=success', '{"id":"acme1"}')).json).toMatchObject({
       outcome: 'noted',

@@ -10,7 +10,7 @@ import {
   optionsOf,
   showFilters,
 } from '../../lib/forms/filter-form.js';
-import { to } from '../../lib/screen/route.js';
+import { parseRoute, to } from '../../lib/screen/route.js';
 import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
 import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
 import { exportDeliveries } from './export-deliveries.js';
@@ -62,7 +62,7 @@ export function deliveriesView(screen) {
     const names = await knownNames();
     if (health === undefined || health.unknown.last24h !== undefined)
       health = await get('/health', { signal });
-    const form = () => [ranges(values), filterForm('deliveries', filtersOf(names, values), values)];
+    const form = () => [ranges(), filterForm('deliveries', filtersOf(names, values), values)];
     const query = { ...asked(values), limit: 50 };
     const page = await get('/deliveries', { query, signal }).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
@@ -96,18 +96,20 @@ const RANGES = [
   ['7 days', 7 * 24 * 3_600_000],
 ];
 
-/**
- * Sets `since` by one click; the other filters stay.
- * @param {FilterValues} values
- */
-function ranges(values) {
+/** The filters of the address. The list of the filters before, and its buttons, stay until the new one is there. */
+function currentFilters() {
+  return filterValues(FILTERS, parseRoute(location.hash).query);
+}
+
+/** Sets `since` by one click; the other filters stay. */
+function ranges() {
   return h(
     'div',
     { class: 'switch', role: 'group', 'aria-label': 'Received in the last', 'data-key': 'ranges' },
     RANGES.map(([label, milliseconds]) => {
       const onclick = () => {
         const since = new Date(Date.now() - milliseconds).toISOString();
-        location.hash = to('deliveries', { ...values, since, until: null });
+        location.hash = to('deliveries', { ...currentFilters(), since, until: null });
       };
       return h('button', { type: 'button', class: 'plain small', onclick }, label);
     }),
@@ -192,7 +194,7 @@ function list(screen, values, lists, health, draw) {
       : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
     unreadLines(lists.faults),
     lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
-    !isEmpty && exportButton(screen, values),
+    !isEmpty && exportButton(),
   );
 }
 
@@ -207,10 +209,9 @@ function furtherSearch({ searchedBackTo }, isEmpty, loadOlder) {
   return h('p', {}, 'Searched back to ', moment(searchedBackTo), '. ', button);
 }
 
-/** @param {Screen} screen @param {FilterValues} values */
-function exportButton(screen, values) {
+function exportButton() {
   const onclick = (/** @type {ButtonEvent} */ event) =>
-    runAction(event.currentTarget, () => exportDeliveries(asked(values), screen.signal));
+    runAction(event.currentTarget, () => exportDeliveries(asked(currentFilters())));
   return h('p', {}, h('button', { type: 'button', class: 'plain', onclick }, 'Export as CSV'));
 }
 

@@ -14,9 +14,9 @@ const PAGE = 500;
 
 /**
  * Saves the deliveries that match as a CSV file, newest first. The announcement says where the file ends early.
- * @param {FilterValues} filters as the API has them @param {AbortSignal} signal @returns {Promise<Announcement>}
+ * @param {FilterValues} filters as the API has them @returns {Promise<Announcement>}
  */
-export async function exportDeliveries(filters, signal) {
+export async function exportDeliveries(filters) {
   /** @type {LedgerLine[]} */
   const lines = [];
   /** @type {Set<string>} */
@@ -26,7 +26,7 @@ export async function exportDeliveries(filters, signal) {
   do {
     const query = { ...filters, limit: PAGE, cursor };
     /** @type {import('../../lib/api/api-answers.js').Deliveries} */
-    const page = await get('/deliveries', { query, signal });
+    const page = await get('/deliveries', { query });
     lines.push(...page.deliveries);
     for (const fault of page.faults) faults.add(fault);
     cursor = page.nextCursor;

@@ -92,7 +92,7 @@ function existing(place: Place, { info, size, sha256 }: Found): StoredItem {
   return { kind: place.identity.kind, key: info.key, size, sha256, outcome: 'identical' };
 }
 
-/** Makes a streamed item visible, or proves that its bytes lie there already. */
+/** Makes a streamed item visible, or proves that its bytes are stored already. */
 export async function commitStreamed(
   store: ObjectStore,
   context: ArtefactContext,

@@ -111,7 +111,7 @@ export function deadEventMarker(jobId: string, subscriber: string, eventId: stri
 /** Folder of the marks of erased jobs. Not part of the contract with bucket readers. */
 export const ERASURES_FOLDER = '.erasures/';
 
-/** Key of the mark of an erased job, of which nothing is stored again. */
+/** Key of the mark of an erased job, which is never stored again. */
 export function erasureKey(jobId: string): string {
   return `${ERASURES_FOLDER}${jobId}.json`;
 }
@@ -183,7 +183,7 @@ export function classOfKey(key: string): RetentionClass | null {
   return path !== null && ARTEFACT_PATH.test(path) ? retentionClassOf(kindOfPath(path)) : null;
 }
 
-/** Whether a file lies in a job's folder without being of the layout: somebody else put it there. */
+/** Whether a file in a job's folder is not of the layout: somebody else put it there. */
 export function isForeign(key: string): boolean {
   return pathInJob(key) !== null && classOfKey(key) === null;
 }

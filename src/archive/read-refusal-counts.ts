@@ -20,7 +20,7 @@ export interface RefusalCounts {
 const MAX_OBJECTS = 500;
 const MAX_BYTES = 1024 * 1024;
 
-/** Milliseconds for which a result holds: everybody who looks shares it. */
+/** Milliseconds for which a result holds: all readers share it. */
 const HOLDS_FOR = 30_000;
 
 /** Reads what all replicas counted since the beginning of yesterday in UTC, the newest objects first. */

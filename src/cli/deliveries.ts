@@ -27,7 +27,7 @@ interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without'> {
 
 /** Lines that the reader gives at once. */
 const PAGE = 500;
-/** Milliseconds between two looks for new lines. */
+/** Milliseconds between two searches for new lines. */
 const FOLLOW_EVERY = 2_000;
 
 export function createCommand(): Command {

@@ -43,7 +43,7 @@ export function createCommand(): Command {
     )
     .argument('[jobs...]', 'ids of the jobs; - reads them from standard input, one a line')
     .option('--context <name=value>', 'all jobs of the ledger with this context; repeatable', repeatable)
-    .option('--unknown', 'also ids of which nothing is known: what arrives of them later is not stored')
+    .option('--unknown', 'also ids about which nothing is known: what arrives of them later is not stored')
     .option('--reason <words>', 'reason, for the ledger')
     .option('--yes', 'erase without asking; needed without a terminal')
     .option('--report <file>', 'append what was erased, one JSON line a job; go on where the file ends')

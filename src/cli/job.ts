@@ -16,7 +16,7 @@ import { createProgress, type Progress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
-/** Milliseconds for which the ledger is searched for a job of which nothing is known. */
+/** Milliseconds for which the ledger is searched for a job about which nothing is known. */
 const PATIENCE = 60_000;
 
 interface Answer {

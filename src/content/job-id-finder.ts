@@ -4,7 +4,7 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, COLON] = [
   0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x3a,
 ];
 
-/** A job id has at most 64 characters, each of which may be escaped as \uXXXX. */
+/** A job id has at most 64 characters, each possibly escaped as \uXXXX. */
 const MAX_ESCAPED = 6 * 64;
 
 /**

@@ -46,7 +46,7 @@ export function recordedType(header: string | null): string {
 }
 
 /**
- * The boundary of a multipart type; null when there is no usable one. RFC 2046 allows 1 to 70 characters, of which the
+ * The boundary of a multipart type; null when there is no usable one. RFC 2046 allows 1 to 70 characters, and the
  * last is not a space. Special characters are accepted without quotes.
  */
 export function boundaryOf(type: MediaType): string | null {

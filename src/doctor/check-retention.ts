@@ -15,7 +15,7 @@ const ADVICE = 'Make retention and the lifecycle rules say the same (docs/stores
 const DAY = 86_400_000;
 
 export interface RetentionCheck {
-  /** Milliseconds by kind; null: kept for ever. */
+  /** Milliseconds by kind; null: kept forever. */
   readonly periods: Readonly<Record<RetentionClass, number | null>>;
   /** Of all sources. */
   readonly keyPrefixes: Iterable<string>;

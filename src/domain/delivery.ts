@@ -22,7 +22,20 @@ export function outcomeOf(items: readonly StoredItem[]): Exclude<DeliveryOutcome
   return items.every((item) => item.outcome === 'identical') ? 'duplicate' : 'stored';
 }
 
-/** Outcomes a ledger line can carry: taken deliveries, refusals, recoveries, and operators' acts. An open set. */
+/** Outcomes that only actions of operators have. */
+const ACTION_OUTCOMES = [
+  'released',
+  'release-failed',
+  'dismissed',
+  'replayed',
+  'cancelled',
+  'acknowledged',
+  'chosen',
+  'erased',
+] as const;
+/** Outcomes of lines that record no delivery: an expiry, an access, a sign-in. */
+const OTHER_OUTCOMES = ['expired', 'read', 'signed-in', 'sign-in-failed', 'credential-checked'] as const;
+/** Outcomes a ledger line can carry. An open set. */
 export const LEDGER_OUTCOMES = [
   'stored',
   'duplicate',
@@ -33,25 +46,19 @@ export const LEDGER_OUTCOMES = [
   'recovered',
   'unrecoverable',
   'failed',
-  'released',
-  'release-failed',
-  'dismissed',
-  'replayed',
-  'cancelled',
-  'acknowledged',
-  'chosen',
-  'erased',
-  'expired',
-  'read',
-  'signed-in',
-  'sign-in-failed',
-  'credential-checked',
+  ...ACTION_OUTCOMES,
+  ...OTHER_OUTCOMES,
 ] as const;
 export type LedgerOutcome = (typeof LEDGER_OUTCOMES)[number] | (string & {});
 
+/** Whether callbacks, recoveries and imports never have this outcome. */
+export function isOutcomeOfNoDelivery(outcome: string): boolean {
+  return [...ACTION_OUTCOMES, ...OTHER_OUTCOMES].some((each) => each === outcome);
+}
+
 /** Origin of an access to content and of a sign-in on the admin port: nothing was delivered. */
 export const ACCESS_ORIGIN = 'admin';
-/** Origin of the end of objects by their age. */
+/** Origin of lines about expired objects. */
 export const RETENTION_ORIGIN = 'retention';
 export const LEDGER_ORIGINS = [...ORIGINS, ACCESS_ORIGIN, RETENTION_ORIGIN] as const;
 export type LedgerOrigin = (typeof LEDGER_ORIGINS)[number];
@@ -119,7 +126,7 @@ export interface LedgerLine {
   readonly bytes: number;
   readonly durationMs: number;
   readonly shape: DeliveryShape | null;
-  /** Name of the admin token behind an operator's act or look. */
+  /** Name of the admin token of an operator's action or access. */
   readonly actor?: string;
   /** In report mode: why enforcement would have refused the address. */
   readonly wouldRefuse?: string;

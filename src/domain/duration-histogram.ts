@@ -10,7 +10,7 @@ export interface DurationHistogram {
   readonly buckets: Uint32Array;
   add(milliseconds: number): void;
   addAll(other: DurationHistogram): void;
-  /** Adds durations of which the numbers by bucket and the longest are known. */
+  /** Adds durations that are known as counts by bucket and the longest. */
   addCounts(counts: Iterable<readonly [bucket: number, count: number]>, longest: number): void;
   max(): number;
   /** Null without durations. */

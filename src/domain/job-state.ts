@@ -66,7 +66,7 @@ export function jobState(job: KnownJob, bodies: readonly JobBody[], at: ShowInst
   return { tone, word, text, steps: nextSteps(job, next, bodies) };
 }
 
-/** The state of a job of which neither store nor ledger nor service holds anything. */
+/** The state of a job that neither store nor ledger nor service knows. */
 export function unknownJobState(jobId: string): JobState {
   return {
     tone: 'neutral',
@@ -218,7 +218,7 @@ function withoutTranscript(
   return ['neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch'];
 }
 
-/** Of a job of which nothing is stored, by its status at the service. */
+/** Of a job without stored artefacts, by its status at the service. */
 function byService(status: string): Described {
   if (status === 'running')
     return ['neutral', 'Pending', 'The service is still working on the job: nothing is missing yet.', null];

@@ -246,7 +246,7 @@ export const REASONS = {
     remedy: 'Set a longer retention for its kind, or import the file.',
   },
   'range-not-satisfiable': {
-    words: 'the range lies outside the artefact',
+    words: 'the range is outside the artefact',
     remedy: 'Ask for a range within its size.',
   },
   'too-many-attempts': {

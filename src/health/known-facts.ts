@@ -16,7 +16,7 @@ export interface KnownFacts {
   /** Reads a fact; null when it cannot be read, and `unknown` then says why. */
   read<T>(name: Unknowable, fact: Promise<T>): Promise<T | null>;
   readonly unknown: UnknownFacts;
-  /** Facts that come from the ledger, and of which the lines in memory tell nothing. */
+  /** Facts from the ledger that the lines in memory do not show. */
   noteUnread(...names: readonly Unknowable[]): void;
 }
 

@@ -31,7 +31,7 @@ export function respondAcknowledged(
  * Responds to a request whose body has not been read to the end.
  *
  * A sender that is still writing must be able to read the response. Closing at once would reset its connection, which a
- * load balancer turns into a 502; reading on without a bound would let it send for ever. So a limited amount is drained, then
+ * load balancer turns into a 502; reading on without a bound would let it send forever. So a limited amount is drained, then
  * reading stops, which pauses the sender, and after a time the socket is closed.
  *
  * @param headers further headers of the problem; default: those of the callback contract

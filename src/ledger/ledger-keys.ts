@@ -13,7 +13,7 @@ export function hourFolder(instant: string): string {
 
 const HOUR_OF_KEY = /(?:^|\/)dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\//;
 
-/** When the hour began in whose folder an object lies, in milliseconds since the epoch; NaN outside of such folders. */
+/** When the hour of an object's folder began, in milliseconds since the epoch; NaN outside of such folders. */
 export function hourOfKey(key: string): number {
   const [, day, hour] = HOUR_OF_KEY.exec(key) ?? [];
   return Date.parse(`${day}T${hour}:00:00.000Z`);

@@ -1,6 +1,6 @@
 import { hourOfKey, LEDGER_FOLDER } from './ledger-keys.js';
 
-/** Where a segment lies in the log. The numbers of a writer begin at 1 in each hour and have no gaps. */
+/** The place of a segment in the log. The numbers of a writer begin at 1 in each hour and have no gaps. */
 export interface SegmentPlace {
   /** Folder of the hour in which it was written, e.g. `dt=2026-03-04/hour=05/`. */
   readonly hour: string;

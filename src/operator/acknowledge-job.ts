@@ -10,7 +10,7 @@ export interface AcknowledgeParts {
   readonly ledger: Pick<Ledger, 'append'>;
 }
 
-/** Who accepts it, and why. */
+/** The operator's name, and the reason. */
 export interface Acceptance {
   readonly actor: string;
   readonly reason: string;

@@ -4,7 +4,7 @@ import { ITEM_KINDS, type ItemKind, KINDS, kindOfToken } from '../domain/kinds.j
 import { parseCallbackQuery } from '../receive/access/callback-query.js';
 import type { ObjectStore } from '../store/object-store.js';
 
-/** The settings of a source that say what its bodies bring, and where that lies. */
+/** The settings of a source that say what its bodies bring, and where that is stored. */
 export interface BodySource {
   readonly contents: readonly string[];
   readonly keyPrefix: string;

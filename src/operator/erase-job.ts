@@ -78,7 +78,7 @@ export async function eraseJob(
   const { store, sleep = systemClock.sleep } = parts;
   const started = performance.now();
   const deliveryId = newDeliveryId();
-  // The mark comes first: whatever stores something looks for it afterwards.
+  // The mark comes first: every commit checks for it afterwards.
   await markErased(store, jobId, audit, { complete: false, keptUntil: null, finishedAt: null });
   await announceErasure(store, jobId);
   const tally = new Tally();

@@ -4,7 +4,7 @@ import { NO_CONTEXT, type QueryContext, readContext } from '../domain/context.js
 import { kindOfToken, type RetrievableKind } from '../domain/kinds.js';
 import type { JobRecord } from '../speech/wire.js';
 
-/** One artefact that should lie in the archive. */
+/** One artefact that should be in the archive. */
 export interface ExpectedItem {
   readonly kind: RetrievableKind;
   readonly key: string;

@@ -12,7 +12,7 @@ export interface LookBack {
   readonly limited: boolean;
   /** Regions where the run leaves nothing out, unless a fault keeps it from seeing them. */
   readonly complete: readonly string[];
-  /** Those of them of which it lists the whole window. */
+  /** Those of them whose whole window it lists. */
   readonly whole: readonly string[];
 }
 

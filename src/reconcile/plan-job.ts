@@ -4,7 +4,7 @@ import type { Expectation, ExpectedItem } from './expectation.js';
 /** The next step for a job. */
 export interface Plan {
   readonly step: 'matched' | 'expired' | 'pending' | 'fetch' | 'unrecoverable';
-  /** Expected and not here; with the step `expired` those that are gone by their age, otherwise without them. */
+  /** Expected and not here; with the step `expired` those that have expired, otherwise without them. */
   readonly missing: readonly ExpectedItem[];
   /** Why; null when there is nothing to explain. */
   readonly reason: string | null;
@@ -13,7 +13,7 @@ export interface Plan {
 export interface Situation {
   readonly job: JobRecord;
   readonly expectation: Expectation;
-  /** Keys of expected items that lie in the archive. */
+  /** Keys of expected items that are in the archive. */
   readonly present: ReadonlySet<string>;
   /** Keys of expected items that have expired. */
   readonly expired: ReadonlySet<string>;

@@ -61,7 +61,7 @@ async function planFor(
 }
 
 const NONE: ReadonlySet<string> = new Set();
-/** Outcomes of a job of which something is missing. */
+/** Outcomes of an incomplete job. */
 const MISSED = ['pending', 'failed', 'unrecoverable'] as const;
 
 /**

@@ -41,7 +41,7 @@ export interface Run {
   readonly open: Map<string, RecoveredJob>;
   /** Regions whose list could not be read to its end. */
   readonly unlisted: Set<string>;
-  /** Regions of which the whole window is listed. */
+  /** Regions whose whole window is listed. */
   readonly whole: ReadonlySet<string>;
 }
 

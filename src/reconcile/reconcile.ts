@@ -17,7 +17,7 @@ import { NO_REPORTS, readEarlierReports, storeReport } from './report/report-sto
 const LOOKS_AT_ONCE = 64;
 
 /**
- * Compares what the service finished with what lies in the archive, and fetches what is missing: lists the jobs of
+ * Compares what the service finished with what is in the archive, and fetches what is missing: lists the jobs of
  * each region back to the end of the last complete run, and the whole window once a day, reconciles each of them, then those
  * that earlier runs left failed, pending or unrecoverable and the lists do not show, and stores the report. The stored reports are
  * all that the next run knows of earlier ones.

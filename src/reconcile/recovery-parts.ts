@@ -24,7 +24,7 @@ export interface RecoveryParts {
   /** How long the service keeps results, and how long before that end to warn. */
   readonly retention: number;
   readonly retentionWarning: number;
-  /** What has ended here by its age. */
+  /** What has expired here. */
   readonly retained: RetentionView;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

@@ -2,7 +2,7 @@ import { RETENTION_CLASSES, type RetentionClass } from '../domain/retention-clas
 import type { ObjectStore } from '../store/object-store.js';
 import { readRetentionState } from './retention-state.js';
 
-/** Milliseconds by kind; null keeps objects for ever. */
+/** Milliseconds by kind; null keeps objects forever. */
 export type RetentionPeriods = Readonly<Record<RetentionClass, number | null>>;
 
 /**

@@ -25,7 +25,7 @@ export interface RegularSweep extends Pick<SweepRetentionOptions, 'onProgress'> 
   readonly random?: () => number;
 }
 
-/** Milliseconds between looks, which cost two reads. */
+/** Milliseconds between two checks, which cost two reads. */
 const LOOK_EVERY = 3_600_000;
 const FIRST_LOOK_WITHIN = 300_000;
 /** A sweep reads every folder. What has ended is there for at most this much longer than its period. */

@@ -21,7 +21,7 @@ export interface ObjectStore {
 
   /**
    * Writes an object if none exists, atomically across processes; durable when it resolves. `exists` means that an
-   * object lies at that key now. After a lost answer that may be the caller's own write: read it back and compare (the
+   * object is at that key now. After a lost answer that may be the caller's own write: read it back and compare (the
    * metadata has the `delivery-id`).
    */
   create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
@@ -31,8 +31,8 @@ export interface ObjectStore {
 
   /**
    * Copies an object to another key within the store, whatever its size; durable when it resolves. `from` and `over` are what
-   * `head` returned: the copy replaces `over` and no other object; with null nothing may lie at `key`. `changed` when the source or
-   * what lies at `key` is not as described. After a lost answer that may be the caller's own write, as with `create`.
+   * `head` returned: the copy replaces `over` and no other object; with null nothing may be at `key`. `changed` when the source or
+   * what is at `key` is not as described. After a lost answer that may be the caller's own write, as with `create`.
    *
    * The file store compares and renames in two steps, an S3 without conditions in two requests: who must not lose a race between
    * them takes a claim first.
@@ -72,7 +72,7 @@ export interface ObjectStore {
    */
   purge(place: string): AsyncIterable<PurgedObject>;
 
-  /** Lists the keys below a folder, also of objects of which only old versions remain. A key may come several times. */
+  /** Lists the keys below a folder, also of objects with only old versions left. A key may come several times. */
   traces(folder: string): AsyncIterable<string>;
 
   /** Aborts all uploads below a folder, live ones as well; resolves to their number. */
@@ -87,7 +87,7 @@ export interface ObjectStore {
   /** Object tags of an object; null when it is missing. Left out by stores that put none on objects. */
   tags?(key: string): Promise<Readonly<Record<string, string>> | null>;
 
-  /** Ends objects by their age. Left out by stores whose own rules do. */
+  /** Expires objects. Left out by stores whose own rules do. */
   readonly expiry?: ObjectExpiry;
 
   /**
@@ -103,7 +103,7 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
-/** The end of objects by their age, for any number of them: no folder is in memory as a whole. */
+/** Expires any number of objects: no folder is in memory as a whole. */
 export interface ObjectExpiry {
   /**
    * Yields the objects below a prefix, which is empty or ends in `/`, that were last modified before a time. One folder after
@@ -242,7 +242,7 @@ export class StoreError extends Error {
   }
 }
 
-/** What lies at a key, or on the way to it, is no object, such as a link. Retrying is useless until an operator removes it. */
+/** What is at a key, or on the way to it, is no object, such as a link. Retrying is useless until an operator removes it. */
 export class BlockedKeyError extends StoreError {
   constructor(operation: string, detail: string, options?: { cause?: unknown }) {
     super(operation, detail, options);

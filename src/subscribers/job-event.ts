@@ -76,7 +76,7 @@ export interface EventFilter {
   readonly sources: readonly string[];
 }
 
-/** Whether a subscriber asks for the event. One without a source, as of a job of which only its id was known, goes to those of all sources. */
+/** Whether a subscriber asks for the event. One without a source, as of a job known only by its id, goes to those of all sources. */
 export function isWanted(event: JobEvent, { events, sources }: EventFilter): boolean {
   if (!events.includes(eventName(event))) return false;
   return sources.length === 0 || (event.data.source !== null && sources.includes(event.data.source));

@@ -18,7 +18,7 @@ import type { Subscriber } from './subscriber.js';
 
 /** Milliseconds between steps of a sender. */
 export interface OutboxTimes {
-  /** Between looks at the ledger while it is quiet, and while it is not. */
+  /** Between two reads of the ledger while it is quiet, and while it is not. */
   readonly poll: number;
   readonly busyPoll: number;
   /** Between saves while something changes, and at the latest. */
@@ -47,7 +47,7 @@ export interface SubscriberRunOptions {
 
 /** The sender of one subscriber, as long as this replica holds the claim. */
 export interface SubscriberRun {
-  /** Looks at the ledger soon: this replica has written to it. */
+  /** Reads the ledger soon: this replica has written to it. */
   wake(): void;
   /** An operator sent an event with success: what waits goes at once. */
   addressWorks(): void;

@@ -21,7 +21,7 @@ export interface SubscriberStatus {
   /** Since `since`, or since the subscriber last ceased to follow a source. */
   readonly sent: number;
   readonly retried: number;
-  /** Events that ended as dead since `since`; those that lie in the store are listed by `deadEvents`. */
+  /** Events that ended as dead since `since`; those in the store are listed by `deadEvents`. */
   readonly dead: number;
   /** `open`: the address fails, so that only one request at a time tries it. */
   readonly breaker: 'closed' | 'open';

@@ -16,7 +16,7 @@ export function cooperativeYield(maxWork = 5): Pause {
   return () => (performance.now() - began < maxWork ? undefined : nextTurn());
 }
 
-/** Milliseconds between looks at a process that is busy. */
+/** Milliseconds between two checks of a busy process. */
 const BUSY_PAUSE = 100;
 
 /**

@@ -32,7 +32,7 @@ const MISSING: CheckResult = { state: 'missing' };
 export interface CheckOptions {
   /** Read and hash the bytes. */
   readonly deep: boolean;
-  /** Waits until so many further bytes may be read. */
+  /** Waits until this number of further bytes may be read. */
   readonly pace: (bytes: number) => Promise<void>;
   readonly signal: AbortSignal | undefined;
 }

@@ -7,7 +7,7 @@ import { objectKindOf } from './artefact-claims.js';
 import type { VerifyFinding } from './verify-finding.js';
 import type { SettledAs } from './verify-report.js';
 
-/** Why artefacts are missing: an operator erased the job or accepted a loss, or the sweep expired them by their age. */
+/** Why artefacts are missing: an operator erased the job or accepted a loss, or the sweep expired them. */
 export interface JobSettlements {
   /** Takes note of the line of an operator or of the sweep. */
   note(line: LedgerLine): void;

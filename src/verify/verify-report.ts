@@ -41,7 +41,7 @@ export interface VerifyReport {
   readonly expiredBefore: Readonly<Record<string, string>>;
   /** The run looked everywhere. */
   readonly complete: boolean;
-  /** Artefacts of which the store said what it has. */
+  /** Artefacts that the store described. */
   readonly checked: number;
   /** Size of the intact ones. */
   readonly bytes: number;
@@ -50,7 +50,7 @@ export interface VerifyReport {
   readonly compared: Readonly<Record<Comparison, number>>;
   /** Further lines that record an artefact already checked. */
   readonly repeated: number;
-  /** False when there were so many artefacts that one recorded again much later may have been checked and counted twice. */
+  /** False when the artefacts were too many to remember: one recorded again much later may have been checked and counted twice. */
   readonly distinct: boolean;
   readonly ledger: {
     /** Objects of the ledger that were read. */

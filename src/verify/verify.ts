@@ -180,7 +180,7 @@ async function check(
   }
 }
 
-/** By its size alone an object agrees with both claims, of which one is wrong unless the job was erased in between. */
+/** By its size alone an object agrees with both claims; one of them is wrong unless the job was erased in between. */
 async function doubted(
   { settlements }: Run,
   { jobId }: ArtefactClaim,

@@ -17,7 +17,7 @@ export interface LedgerWalk {
   readonly report: Pick<VerifyReportBuilder, 'ledger' | 'fault'>;
 }
 
-/** Hours in a row of which nothing could be read, after which the store is down rather than an object broken. */
+/** Unreadable hours in a row after which the store is down rather than an object broken. */
 const MAX_UNREADABLE = 3;
 
 /**

@@ -76,7 +76,7 @@ export function createAccessLedger(
         }),
       ),
     signedIn({ actor }, peer) {
-      // Whoever has one token can come from any number of addresses.
+      // A client with one token can use any number of addresses.
       if (signIns.isFull()) return;
       const line = { actor, clientIp: peer, outcome: 'signed-in' };
       signIns

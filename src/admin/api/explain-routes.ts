@@ -41,7 +41,7 @@ const explainBody = z
 export function explainRoutes({ sources, accessLedger, clock }: ExplainRouteParts): AdminRoute[] {
   const checks = createAttemptCounter(clock);
 
-  /** Whoever may explain could otherwise try credentials without limit and without trace. */
+  /** A client with this right could otherwise try credentials without limit and without trace. */
   async function recordCheck(access: Access, peer: string | null, source: string, explanation: Explanation) {
     if (checks.count(access.actor) > CHECKS_PER_MINUTE) {
       const detail = `A token explains up to ${CHECKS_PER_MINUTE} requests with a credential a minute.`;

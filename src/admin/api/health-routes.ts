@@ -20,7 +20,7 @@ const LISTING_CACHE_MS = 2000;
 const REPORTS_CACHE_MS = 10_000;
 
 export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
-  /** By scope, of which there are as many as tokens. */
+  /** By scope. There are at most as many as tokens. */
   const subscribers = new Map<string, () => Promise<readonly SubscriberFigures[]>>();
   const health = {
     ...parts,

@@ -26,13 +26,13 @@ export interface NoticesOptions {
   readonly health: () => Promise<Health>;
   /** Called with errors other than the store's. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds between looks at the verdict. Default 15,000. */
+  /** Milliseconds between two checks of the verdict. Default 15,000. */
   readonly interval?: number;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
 }
 
-/** Milliseconds without a heartbeat after which another replica sends the notices: several looks. */
+/** Milliseconds without a heartbeat after which another replica sends the notices: several checks. */
 const LEASE = 60_000;
 const MAX_PAUSE = 10 * 60_000;
 

@@ -2,7 +2,7 @@ import type { ObjectStore, PurgedObject } from '../../store/object-store.js';
 import { conflictClaims, jobFolder } from '../layout.js';
 
 /**
- * Removes what lies in a job's folder, and the claims of its conflicts, which hold hashes of what lay there. One pass, as
+ * Removes a job's folder, and the claims of its conflicts, which hold hashes of what was there. One pass, as
  * `ObjectStore.purge`.
  */
 export async function* purgeArtefacts(

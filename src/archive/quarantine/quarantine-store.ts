@@ -67,7 +67,7 @@ export interface QuarantineStore {
   unmarkSettled(id: string): Promise<void>;
   /** The state of one body. */
   stateOf(id: string): Promise<QuarantineState>;
-  /** Marks the bodies that are settled because the archive holds what they should have brought, before that ends by its age. */
+  /** Marks the bodies that are settled because the archive holds what they should have brought, before that expires. */
   markStored(): Promise<void>;
   /** Removes a body of an erased job with everything that belongs to it. */
   removeErased(id: string, jobId: string): Promise<void>;

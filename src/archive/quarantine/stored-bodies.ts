@@ -27,7 +27,7 @@ export function createStoredBodies(
   isStored: (id: string) => Promise<boolean>,
   clock: () => number = Date.now,
 ): StoredBodies {
-  // What was stored once stays settled, also when it ends by its age.
+  // What was stored once stays settled, also when it expires.
   let stored: ReadonlySet<string> = new Set();
   let round = 0;
   let lastRound = new Map<string, number>();

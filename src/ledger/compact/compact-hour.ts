@@ -42,7 +42,7 @@ export async function compactHour(
   if (made !== undefined && rollups.length === made.files) return leave(parts, hour);
   for (const gap of findGaps(plan.files)) options.onFault?.(describeGap(hour, gap));
   const numbers = plan.files.map((_, index) => index + 1);
-  // Who takes over begins at the other end: its maker may still be at work.
+  // A replica that takes over begins at the other end: the former holder may still be at work.
   for (const n of plan.isOwn ? numbers : numbers.reverse()) {
     options.signal?.throwIfAborted();
     if ((await store.head(rollupKey(hour, n))) !== null) continue;

@@ -22,7 +22,7 @@ export function checksOf(columns: readonly ColumnChunk[], bytes: Uint8Array, off
   });
 }
 
-/** Where a column chunk lies in the file. */
+/** Where a column chunk is in the file. */
 export function rangeOf({ meta_data: meta }: ColumnChunk): ByteRange {
   const start = Number(meta?.dictionary_page_offset ?? meta?.data_page_offset);
   return { start, end: start + Number(meta?.total_compressed_size) };

@@ -19,7 +19,7 @@ export function parseFooter(tail: Buffer): LedgerFooter {
   return { metadata, chunks: JSON.parse(json) };
 }
 
-/** A column chunk, where it lies and the CRC-32 of its bytes. */
+/** A column chunk, where it is and the CRC-32 of its bytes. */
 interface CheckedChunk {
   readonly range: ByteRange;
   readonly check: number | undefined;

@@ -9,9 +9,9 @@ import { encodeLine, LEDGER_COLUMNS, LEDGER_SCHEMA } from './ledger-columns.js';
 import { createRecordBatch, type RecordBatch } from './record-batch.js';
 import type { SortableLine } from './sort-lines.js';
 
-/** A Parquet file of ledger lines as it lies in the store. */
+/** A Parquet file of ledger lines as it is stored. */
 export interface WrittenLedgerFile {
-  /** `exists`: a file lies at that key already. */
+  /** `exists`: there is a file at that key already. */
   readonly result: 'created' | 'exists';
   readonly parquet: RollupParquet;
 }

@@ -1,4 +1,4 @@
-import { ACCESS_ORIGIN, isDelivery, isOperatorAct } from '../../domain/delivery.js';
+import { ACCESS_ORIGIN, isDelivery, isOperatorAct, isOutcomeOfNoDelivery } from '../../domain/delivery.js';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { readInstant } from '../../time/instant.js';
@@ -48,19 +48,6 @@ export interface DeliverySearch {
 }
 
 const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
-/** Outcomes of lines that record no delivery. */
-const OTHER_OUTCOMES = ['read', 'signed-in', 'sign-in-failed', 'credential-checked', 'expired'];
-/** Outcomes that only acts of operators have. */
-const ACT_OUTCOMES = [
-  'released',
-  'release-failed',
-  'dismissed',
-  'replayed',
-  'cancelled',
-  'acknowledged',
-  'chosen',
-  'erased',
-];
 
 /**
  * Throws `Problem` `request-invalid` for invalid instants, limits, contexts and cursors.
@@ -98,9 +85,7 @@ export function prepareSearch(
  * asked for by its name is never left out: an empty list would read as if there were none.
  */
 function listedOrigins({ job, origin, outcome = '', without }: DeliveryQuery): LogFilter['lists'] {
-  if (origin !== undefined || OTHER_OUTCOMES.includes(outcome) || ACT_OUTCOMES.includes(outcome)) {
-    return () => true;
-  }
+  if (origin !== undefined || isOutcomeOfNoDelivery(outcome)) return () => true;
   const isListed = job === undefined ? isDelivery : () => true;
   if (without === undefined) return isListed;
   const isLeftOut = without === 'acts' ? isOperatorAct : (each: string) => each === ACCESS_ORIGIN;

@@ -9,7 +9,7 @@ export interface TimeRange {
   readonly until: number;
 }
 
-/** The parts of ranges that lie in another one, in order; those that touch become one. */
+/** The parts of ranges that are in another one, in order; those that touch become one. */
 export function mergeRanges(ranges: Iterable<TimeRange>, within: TimeRange): TimeRange[] {
   const merged: { since: number; until: number }[] = [];
   const parts = [...ranges].map(({ since, until }) => ({

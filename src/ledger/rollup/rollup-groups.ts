@@ -2,7 +2,7 @@ import { OTHER, type RollupGroup } from './rollup.js';
 
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `OTHER`. */
 export const MAX_NAMES = 100;
-/** Upper bound of all groups of a rollup. Lines of further ones count in a group of which all names are `OTHER`. */
+/** Upper bound of all groups of a rollup. Lines of further ones count in a group whose names are all `OTHER`. */
 const MAX_GROUPS = 2000;
 
 const DIMENSIONS = ['source', 'region', 'status', 'origin', 'outcome'] as const;

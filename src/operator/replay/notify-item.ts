@@ -19,7 +19,7 @@ export interface NotifyParts {
 }
 
 /**
- * One event for one subscriber, as an item of a replay. A dead event lies whole in the store. Any other is made again of
+ * One event for one subscriber, as an item of a replay. A dead event is whole in the store. Any other is made again of
  * its ledger line, which gives it the same id; `receivedAt` finds the line.
  */
 export interface NotifyItem {

@@ -9,7 +9,7 @@ export interface WorkedItem {
 
 /** Failures in a row, all for one reason, that make an outage. */
 const OUTAGE_AFTER = 5;
-/** Milliseconds between looks whether another worker's trial has ended the outage. */
+/** Milliseconds between two checks whether another worker's trial has ended the outage. */
 const TRIAL_POLL = 100;
 const MAX_PAUSE = 60_000;
 

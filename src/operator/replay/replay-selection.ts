@@ -23,7 +23,7 @@ const READS_AT_ONCE = 16;
 export async function selectItems(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
   const { since, until } = selector;
   if (since !== undefined && until !== undefined && Date.parse(since) >= Date.parse(until)) {
-    throw new Problem('request-invalid', 'since must lie before until.');
+    throw new Problem('request-invalid', 'since must be before until.');
   }
   if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
   const selection = await selectByKind(parts, selector);
@@ -80,7 +80,7 @@ async function selectFailing(
 /** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */
 async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
   const { kind: _kind, failedOf: _failedOf, jobs, sources, ...filters } = selector;
-  // A client that may see some sources cannot know that a job of which nothing was received belongs to them.
+  // A client that may see some sources cannot know whether a job without deliveries belongs to them.
   const filtered = sources !== undefined || Object.values(filters).some((value) => value !== undefined);
   if (jobs === undefined && !filtered) {
     throw new Problem('request-invalid', 'A refetch needs jobs or at least one filter.');

@@ -4,7 +4,7 @@ import type { RequestHeaders } from '../request-headers.js';
 
 /** A named credential of a source; times in milliseconds since 1970. */
 export interface Credential {
-  /** Complete header lines, all of which must match. */
+  /** Complete header lines; all must match. */
   readonly headers: readonly string[];
   readonly notBefore: number | null;
   /** Not valid from then on. */

@@ -66,7 +66,7 @@ export async function refetch(parts: RecoveryParts, options: RefetchOptions): Pr
 }
 
 /**
- * Nothing of an erased job is missed, whatever the service knows of it: a failure would be listed for ever. A client that gets
+ * Nothing of an erased job is missed, whatever the service knows of it: a failure would be listed forever. A client that gets
  * a job only by its entries does not learn that it was erased.
  */
 async function missedUnlessErased(

@@ -49,7 +49,7 @@ export function jobResult(
 }
 
 /**
- * The result of a job of which the service has nothing more. Artefacts that were stored by other ways since are not missing, and of an
+ * The result of a job that the service no longer has. Artefacts that were stored by other ways since are not missing, and of an
  * erased job none is.
  *
  * @param reason why the service has nothing

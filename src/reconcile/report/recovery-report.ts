@@ -17,7 +17,7 @@ type RecoveryCounts = Readonly<
   Record<Exclude<RecoveryOutcome, 'expired'>, number> & Partial<Record<'expired', number>>
 >;
 
-/** The result of one item; `missing` was not fetched, `failed` may succeed next time, `expired` is gone by its age. */
+/** The result of one item; `missing` was not fetched, `failed` may succeed next time, `expired` is over its retention period. */
 export interface RecoveredItem {
   readonly kind: StoredItem['kind'];
   readonly key: string;
@@ -86,7 +86,7 @@ export interface ReportScope {
   readonly limited: boolean;
   /** Regions where the run leaves nothing out unless a fault says otherwise. */
   readonly complete: readonly string[];
-  /** Those of them of which it lists the whole window. Default: none. */
+  /** Those of them whose whole window it lists. Default: none. */
   readonly whole?: readonly string[];
   /** When that was done before. */
   readonly wholeWindow?: WholeWindow;

@@ -46,7 +46,7 @@ export async function sendCallback(
   const answered = answerOf(outgoing);
   try {
     for (const [name, value] of Object.entries(headersOf(request))) outgoing.setHeader(name, value);
-    // Whoever answers before the end of the body (413, 401) is listened to at once.
+    // An answer before the end of the body (413, 401) ends the attempt at once.
     await Promise.race([answered, writeBody(outgoing, request.content, conditions)]);
     return { answer: await answered, error: null };
   } catch (error) {

@@ -43,7 +43,7 @@ export function wavContent(seed: string, size: number): Content {
 function wavHeader(size: number): Buffer {
   const long = size - 8 > LARGEST_RIFF;
   const header = Buffer.alloc(long ? 80 : SMALLEST);
-  // An odd last byte lies behind the file's end for players: samples are two bytes.
+  // For players an odd last byte is behind the file's end: samples are two bytes.
   const data = size - header.length - ((size - header.length) % 2);
   header.write(long ? 'RF64' : 'RIFF', 0, 'latin1');
   header.writeUInt32LE(long ? LARGEST_RIFF : header.length - 8 + data, 4);

@@ -35,7 +35,7 @@ export interface WalkOptions {
 const LARGEST_PAGE = 100;
 const NOT_BEFORE_TOLERANCE_MS = 1_000;
 
-/** Pages overlap by at least this share of their entries: a job that is out of place may lie behind a page that descends. */
+/** Pages overlap by at least this share of their entries: a job that is out of place may be behind a page that descends. */
 const LEAST_OVERLAP = 1 / 10;
 /** Such pages bring a quarter of their entries. */
 const LARGEST_OVERLAP = 3 / 4;
@@ -226,7 +226,7 @@ function createRecentIds(size: number): RecentIds {
 }
 
 /**
- * A server that ignores `created_before` sends the same page for ever: better an error than half a list.
+ * A server that ignores `created_before` sends the same page again and again: better an error than half a list.
  *
  * @param times newest first
  */

@@ -11,10 +11,10 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOTSUP: 'the file system lacks hard links',
   EMFILE: 'too many open files',
   ENFILE: 'too many open files',
-  ENOTDIR: 'an object lies where a folder is needed',
-  EEXIST: 'an object lies where a folder is needed',
-  EISDIR: 'a folder lies at this key',
-  ELOOP: 'a symbolic link lies there, and links are not followed',
+  ENOTDIR: 'there is an object where a folder is needed',
+  EEXIST: 'there is an object where a folder is needed',
+  EISDIR: 'there is a folder at this key',
+  ELOOP: 'there is a symbolic link, and links are not followed',
   ENAMETOOLONG: 'the file system does not take a name of this length',
   EXDEV: 'a file system is mounted inside the store folder',
 };
@@ -29,7 +29,7 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   ...{ ESTALE: 'unreachable', ENOTCONN: 'unreachable', EHOSTDOWN: 'unreachable', ETIMEDOUT: 'unreachable' },
 };
 
-/** Something that is no object lies there. */
+/** Something that is no object is there. */
 const BLOCKED: ReadonlySet<string> = new Set(['ELOOP', 'EEXIST', 'ENOTDIR', 'EISDIR']);
 
 /** The errno name of a system error, else null. */

@@ -12,7 +12,7 @@ const FOLDER_MODE = 0o700;
 export interface FileFolders {
   /**
    * Creates a folder and its parents below the root, never the root itself. Syncs every entry that is new or not known
-   * to be durable. Throws `StoreError` when a symbolic link lies on the way.
+   * to be durable. Throws `StoreError` when there is a symbolic link on the way.
    */
   ensure(folder: string): Promise<void>;
   /** Makes the entries of a folder durable (link, rename and unlink are durable only after this). */
@@ -26,7 +26,7 @@ export interface GuardedRoot {
   readonly path: string;
   /** Throws `StoreError` when the folder is no longer the one that was claimed. */
   check(): Promise<void>;
-  /** Throws `StoreError` when a symbolic link lies on the way from the root to `folder`. */
+  /** Throws `StoreError` when there is a symbolic link on the way from the root to `folder`. */
   guard(folder: string): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createFileFolders(
     if (fsync) await sharedSync(folder);
   }
 
-  /** Checks the parent first: `mkdir` would follow its links, and would work in whatever lies at the root. */
+  /** Checks the parent first: `mkdir` would follow its links, and would work in whatever is at the root. */
   async function makeOne(folder: string): Promise<void> {
     if (dirname(folder) === root) await check();
     else await guard(dirname(folder));
@@ -96,7 +96,7 @@ export function createFileFolders(
   return { ensure, sync, prune };
 }
 
-/** Creates a folder with all its parents, wherever it lies, and syncs the new entries. */
+/** Creates a folder with all its parents, wherever it is, and syncs the new entries. */
 export async function makeDurably(folder: string, { fsync }: { fsync: boolean }): Promise<void> {
   const topmost = await makeFolders(folder, '', (each) => mkdir(each, FOLDER_MODE));
   if (topmost === undefined || !fsync) return;
@@ -111,7 +111,7 @@ const ATTEMPTS = 20;
 
 /**
  * Creates a folder and its parents below `end`; resolves with the topmost new one. Node's own recursive mkdir is not
- * used: below an existing folder that takes no entries (procfs) it loops for ever.
+ * used: below an existing folder that takes no entries (procfs) it never ends.
  */
 async function makeFolders(
   folder: string,

@@ -8,7 +8,7 @@ import type { FileRoot } from './file-root.js';
 
 /**
  * Lists the objects below a prefix in S3's order, with one folder's names in memory at a time. Does not read folders
- * that lie wholly before `startAfter` or outside the prefix. Symbolic links count neither as objects nor as folders.
+ * that are wholly before `startAfter` or outside the prefix. Symbolic links count neither as objects nor as folders.
  */
 export async function* listFiles(
   root: FileRoot,

@@ -16,18 +16,18 @@ const ATTEMPTS = 20;
 const LATEST_LINK = 15 * 60_000;
 
 export interface FilePublisher {
-  /** Whether an object lies at `key`; durable when this resolves to true. */
+  /** Whether there is an object at `key`; durable when this resolves to true. */
   isThere(key: string): Promise<boolean>;
   /**
-   * Makes a complete temp file visible at `key` if nothing lies there; durable when this resolves. Throws `StoreError` when it comes
+   * Makes a complete temp file visible at `key` if nothing is there; durable when this resolves. Throws `StoreError` when it comes
    * to that more than fifteen minutes after the call began: the process slept meanwhile.
    *
    * @param begun milliseconds since the epoch; default now
    */
   create(key: string, temp: TempFile, headers: ObjectHeaders, begun?: number): Promise<CreateResult>;
-  /** Makes a complete temp file visible at `key`, whatever lies there. */
+  /** Makes a complete temp file visible at `key`, whatever is there. */
   replace(key: string, temp: TempFile, headers: ObjectHeaders): Promise<void>;
-  /** The same if the object that lies there has this version; `exists` when it has not, or nothing lies there. */
+  /** The same if the object there has this version; `exists` when it has not, or nothing is there. */
   replaceVersion(key: string, temp: TempFile, headers: ObjectHeaders, version: string): Promise<CreateResult>;
 }
 
@@ -53,7 +53,7 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     show: (target: string) => Promise<CreateResult>,
   ): Promise<CreateResult> {
     const target = pathOf(key);
-    // The temporary file lies below the root in which it was created: in another one the link below finds none.
+    // The temporary file is below the root in which it was created: in another one the link below finds none.
     await root.check();
     const { ino } = await temp.handle.stat({ bigint: true });
     const bytes = parts.fsync ? temp.handle.sync() : undefined;
@@ -71,7 +71,7 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     return result;
   }
 
-  /** @param version null: whatever lies there */
+  /** @param version null: whatever is there */
   async function replaceObject(
     key: string,
     temp: TempFile,
@@ -143,7 +143,7 @@ async function isObject(target: string, key: string): Promise<boolean> {
     const there = await lstat(target);
     if (there.isFile()) return true;
     const what = there.isDirectory() ? 'a folder' : 'no file but a link or a device';
-    throw new BlockedKeyError('create', `${what} lies at this key: ${JSON.stringify(key)}`);
+    throw new BlockedKeyError('create', `there is ${what} at this key: ${JSON.stringify(key)}`);
   } catch (error) {
     if (isAbsent(error)) return false;
     throw error;

@@ -94,7 +94,7 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
       if (real.normalize() === expected.normalize()) return;
       throw new BlockedKeyError(
         'store',
-        `a symbolic link lies on the way to ${JSON.stringify(relative(path, folder))}; links are not followed`,
+        `there is a symbolic link on the way to ${JSON.stringify(relative(path, folder))}; links are not followed`,
       );
     },
   };

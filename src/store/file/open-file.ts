@@ -8,7 +8,7 @@ const FILE_MODE = 0o600;
 
 /**
  * Opens a file for reading; null when there is none. Fails with ELOOP at a symbolic link. O_NONBLOCK: opening a named
- * pipe would otherwise block a thread for ever.
+ * pipe would otherwise block a thread forever.
  */
 export function openIfThere(path: string): Promise<FileHandle | null> {
   return open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(ifAbsent(null));

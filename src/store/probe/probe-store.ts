@@ -151,7 +151,7 @@ function withTraits(given: ProbeReport, traits: StoreTraits | null): ProbeReport
 /** What a default retention of the bucket costs. */
 export function objectLockWarning(retention: string): string {
   return (
-    `The bucket locks every new object (${retention}), also the canary, of which each replica leaves a locked version every ` +
+    `The bucket locks every new object (${retention}), also the canary: each replica leaves a locked version of it every ` +
     'store.canaryInterval (8,640 a day by default), and all objects that are erased or replaced: remove the default ' +
     'retention and set store.s3.lock, which locks artefacts and ledger segments only.'
   );

@@ -45,7 +45,7 @@ export async function copyObject(bucket: S3Bucket, order: ObjectCopyOrder): Prom
   }
 }
 
-/** The condition of the source, or of what lies at the key, does not hold; or either is gone. */
+/** The condition of the source, or of what is at the key, does not hold; or either is gone. */
 function isChanged(error: unknown): boolean {
   if (error instanceof StoreError) return false;
   const failure = asFailure(error);

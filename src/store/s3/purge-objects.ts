@@ -51,7 +51,7 @@ export async function* purgeObjects(bucket: S3Bucket, folder: string): AsyncGene
   await Promise.all(removable.map((marker) => limit(() => removeVersion(bucket, marker))));
 }
 
-/** Keys below a folder, also those of which only old versions are left. */
+/** Keys below a folder, also those with only old versions left. */
 export async function* tracedKeys(bucket: S3Bucket, folder: string): AsyncGenerator<string> {
   try {
     for await (const versions of versionPages(bucket, folder)) for (const { key } of versions) yield key;

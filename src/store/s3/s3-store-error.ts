@@ -16,9 +16,9 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'the store does not know the access key',
   SignatureDoesNotMatch: 'the secret key is wrong, or something in between alters requests',
   ExpiredToken: 'the credentials have expired',
-  PermanentRedirect: `the bucket lies in another region; ${REGION}`,
+  PermanentRedirect: `the bucket is in another region; ${REGION}`,
   TemporaryRedirect: `the bucket is served elsewhere; ${REGION}`,
-  IllegalLocationConstraintException: `the bucket lies in another region; ${REGION}`,
+  IllegalLocationConstraintException: `the bucket is in another region; ${REGION}`,
   AuthorizationHeaderMalformed: `the region is wrong for this bucket; ${REGION}`,
   RequestTimeTooSkewed: 'the clocks of this machine and the server differ too much',
   NotImplemented: 'the server does not know this kind of request',
@@ -86,7 +86,7 @@ function conditionOf({ code, status }: S3Failure): StoreCondition | null {
 
 /** Answers to HEAD and pages of a proxy have no error code. */
 const EXPLAINED_STATUSES: Readonly<Record<number, string>> = {
-  301: `the bucket lies in another region; ${REGION}`,
+  301: `the bucket is in another region; ${REGION}`,
   307: `the bucket is served elsewhere; ${REGION}`,
   403: 'access denied, without a reason',
   507: 'no space is left',

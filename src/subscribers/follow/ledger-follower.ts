@@ -59,7 +59,7 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
   );
   let { before } = state;
   let lookedAt = now();
-  /** When whole hours were last sent, also those of which something could not be read. */
+  /** When whole hours were last sent, also partly unreadable ones. */
   let triedAt = Number.NEGATIVE_INFINITY;
   let position: number | null = startOfHour(before);
   const sending: HourSending = {
@@ -80,7 +80,7 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
     return known;
   }
 
-  /** Sends the hours that became whole, and those of which something could not be read before. */
+  /** Sends the hours that became whole, and those that were partly unreadable before. */
   async function sendWholeHours(): Promise<void> {
     const [firstOpen = hourAt(now())] = openHours(now());
     const due = new Set([...hours.keys()].filter((hour) => hour < firstOpen));

@@ -66,7 +66,7 @@ function contentInWords({ size, sha256 }: VerifyFinding['expected']): string {
   return `${size} bytes, sha256 ${sha256 ?? 'unknown'}`;
 }
 
-/** @param count of all, of which `lines` may be the first */
+/** @param count of all; `lines` may be only the first of them */
 function firstOf(lines: readonly string[], count: number): string[] {
   const shown = lines.slice(0, MAX_LINES);
   return count === shown.length ? shown : [...shown, `... and ${count - shown.length} more: see the report`];

@@ -12,7 +12,7 @@ export interface SettlingLines {
 
 /**
  * The lines of jobs in a compacted file, by its bloom filters: most row groups are not read. Rejects with `LedgerFileError` for a file
- * of which nothing can be read, and with `StoreError`.
+ * that cannot be read at all, and with `StoreError`.
  */
 export async function findSettlingLines(
   file: LedgerFile,

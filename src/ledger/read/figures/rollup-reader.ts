@@ -143,7 +143,7 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing, p
   };
 }
 
-/** Whether a range begins and ends between half days, as far as it lies in a day. */
+/** Whether a range begins and ends between half days, as far as it is within a day. */
 function hasWholeHalves(day: number, { since, until }: TimeRange): boolean {
   return Math.max(since, day) % HALF_DAY === 0 && Math.min(until, day + DAY) % HALF_DAY === 0;
 }

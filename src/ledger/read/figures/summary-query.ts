@@ -21,7 +21,7 @@ export function summaryRange(query: SummaryQuery, now: number): SummaryRange {
   const until = instantOf('until', query.until) ?? now + 1;
   const since = instantOf('since', query.since) ?? until - DAY;
   const buckets = query.buckets ?? 48;
-  if (since >= until) throw new Problem('request-invalid', 'since must lie before until.');
+  if (since >= until) throw new Problem('request-invalid', 'since must be before until.');
   if (!Number.isInteger(buckets) || buckets < 1 || buckets > 500) {
     throw new Problem('request-invalid', 'buckets must be a whole number from 1 to 500.');
   }

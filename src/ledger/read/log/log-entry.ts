@@ -23,7 +23,7 @@ export function inOrder<Entry extends LogPosition>(entries: readonly Entry[], or
 export interface LogStep {
   /** What matches, in order. */
   readonly entries: readonly LogEntry[];
-  /** Everything up to here was looked at: what comes next lies behind it in the order of reading. */
+  /** Everything up to here was looked at: what comes next is behind it in the order of reading. */
   readonly at: LogPosition;
 }
 

@@ -35,7 +35,7 @@ export interface LogRange {
   readonly before: LogPosition;
 }
 
-/** The first instant of which no line is before a position. */
+/** The first instant whose lines are all at or after a position. */
 export function endOf({ before }: LogRange): number {
   return comparePositions(before, beforeInstant(before.written)) === 0 ? before.written : before.written + 1;
 }

@@ -1,7 +1,7 @@
 import { inOrder, type LogEntry, type LogScan, type LogStep } from './log-entry.js';
 import { comparePositions, type LogOrder, type LogPosition } from './log-position.js';
 
-/** Merges parts of the log that may overlap. Of those that lie behind, none is begun before its turn. */
+/** Merges parts of the log that may overlap. A part further behind is not begun before its turn. */
 export async function* mergeScans(scans: readonly LogScan[], order: LogOrder): AsyncGenerator<LogStep> {
   const compare = (a: LogPosition, b: LogPosition) =>
     order === 'oldest' ? comparePositions(a, b) : comparePositions(b, a);

@@ -16,7 +16,7 @@ export interface SegmentScan {
   readonly hour: string;
   readonly range: LogRange;
   readonly filter: LogFilter;
-  /** Only segments with these numbers, some of which may have been deleted; null: all, of which none may be missing. */
+  /** Only segments with these numbers, and some of them may have been deleted; null: all, and none may be missing. */
   readonly only: CoveredNumbers | null;
   /** Called with what cannot be read. */
   readonly onFault: (text: string) => void;

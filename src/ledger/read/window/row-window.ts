@@ -11,7 +11,7 @@ export interface RowWindow {
   /** Adds rows in any order; duplicates are dropped. */
   add(rows: LedgerRow[]): void;
   /**
-   * Rows before a position: hours newest first, each with its rows oldest first, of which the first `count` are before
+   * Rows before a position: hours newest first, each with its rows oldest first; the first `count` of them are before
    * the position. By the hour, because a generator step per row would cost more than the search itself.
    */
   hoursBefore(
@@ -19,7 +19,7 @@ export interface RowWindow {
   ): Generator<{ readonly rows: readonly LedgerRow[]; readonly count: number }>;
   /** Drops what was written before an instant. */
   dropBefore(time: number): void;
-  /** Drops the oldest rows over so many bytes. Returns the instant from which on all rows are kept; null when none was dropped. */
+  /** Drops the oldest rows beyond this number of bytes. Returns the instant from which on all rows are kept; null when none was dropped. */
   dropOver(maxBytes: number): number | null;
 }
 

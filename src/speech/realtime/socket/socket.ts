@@ -76,7 +76,7 @@ export function adaptWebSocket(socket: WebSocketLike): RealtimeSocket {
     get bufferedAmount() {
       return socket.bufferedAmount;
     },
-    // A frame that lies in shared memory is refused by the browser itself.
+    // A frame in shared memory is refused by the browser itself.
     send: (data) => socket.send(data as string | Uint8Array<ArrayBuffer>),
     close: (code, reason) => socket.close(code, reason),
     terminate: () => (socket.terminate === undefined ? socket.close() : socket.terminate()),

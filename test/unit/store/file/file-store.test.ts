@@ -172,7 +172,7 @@ describe('the file store', () => {
     await store.create('a/b', Buffer.from('x'), headers('me'));
     await expect(store.create('a', Buffer.from('x'), headers('me'))).rejects.toThrow(StoreError);
     await expect(store.create('a/b/c', Buffer.from('x'), headers('me'))).rejects.toThrow(
-      /create: an object lies where a folder is needed/,
+      /create: there is an object where a folder is needed/,
     );
     expect(await files('.meta')).toHaveLength(1);
     expect(await files('.tmp')).toEqual([]);

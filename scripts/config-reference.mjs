@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { configReference } from '../dist/config/config-reference.js';
-import { variableNames } from '../dist/config/variables.js';
+import { variableNames } from '../dist/config/load/variables.js';
 
 const file = new URL('../docs/configuration.md', import.meta.url);
 const mapping = parse(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { unwrap } from './load/schema-faults.js';
 import type { VariableNames } from './load/variables.js';
 import { configSchema } from './schema.js';
-import { settingMeta } from './setting.js';
+import { type SettingMeta, settingMeta } from './setting.js';
 
 /** The reference of all settings as Markdown, in the order of the schema. */
 export function configReference(variables: VariableNames): string {
@@ -23,7 +23,7 @@ function* sectionLines(
     if (description !== undefined) yield `\n${description}`;
   }
   if (rows.length > 0) {
-    yield '\n| setting | type | default | meaning |\n|---|---|---|---|';
+    yield '\n| setting | meaning |\n|---|---|';
     for (const [name, entry] of rows) yield row([...path, name], entry, variables);
   }
   for (const [name, entry] of entries) {
@@ -41,11 +41,30 @@ function* namedLines(path: readonly string[], schema: unknown, variables: Variab
   }
 }
 
+/** A setting with its default as YAML has it, and what it means. */
 function row(path: readonly string[], schema: unknown, variables: VariableNames): string {
   const meta = settingMeta.get(schema as z.ZodType);
-  const meaning = `${meta?.description}${variablesOf(path.join('.'), variables)}`;
-  const initial = meta?.initial === undefined ? 'required' : `\`${spelled(meta.initial)}\``;
-  return `| \`${path.at(-1)}\` | ${meta?.type} | ${initial} | ${escaped(meaning)} |`;
+  const name = path.at(-1);
+  const written = isSet(meta?.initial) ? `${name}: ${spelled(meta?.initial)}` : name;
+  const meaning = `${typeInWords(meta)}${meta?.description}${variablesOf(path.join('.'), variables)}`;
+  return `| \`${written}\` | ${escaped(meaning)} |`;
+}
+
+/** Types that a default shows. */
+const EVIDENT = ['boolean', 'date', 'duration', 'host', 'level', 'number', 'path', 'port', 'size'];
+
+function typeInWords({ type = '', initial }: Partial<SettingMeta> = {}): string {
+  if (isSet(initial) ? EVIDENT.includes(type) : type === 'text' && initial === null) return '';
+  return `*${type}${initial === undefined ? ', required' : ''}*: `;
+}
+
+/** Whether a default is more than not set, or empty. */
+function isSet(initial: unknown): boolean {
+  return initial !== undefined && !['', 'null', '[]', '{}'].includes(spelled(initial));
+}
+
+function spelled(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The variables of a setting, or of the entries of a map that is one setting. */
@@ -64,10 +83,6 @@ function escaped(text: string): string {
     .map((piece, index) => (index % 2 === 0 ? piece.replaceAll('<', '&lt;') : piece))
     .join('`')
     .replaceAll('|', '\\|');
-}
-
-function spelled(value: unknown): string {
-  return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 }
 
 function isGroup(schema: unknown): boolean {

@@ -34,7 +34,7 @@ export const configSchema = z.strictObject({
   replicaName: optional(
     types.text(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a name of letters, digits, dots and hyphens'),
     'text',
-    'Name of this process in ledger segments and logs. When not set: the host name and, unless it is 1, the process id.',
+    'In ledger and logs. Not set: host name and, unless 1, process id.',
   ),
   egress,
 });

@@ -15,7 +15,7 @@ const sources = setting(
   z.array(types.text(NAME, NAME_EXPECTED)),
   'list of names',
   [],
-  'Sources that exist for it; empty: all.',
+  'That it sees; empty: all.',
 );
 
 const TOKEN_EXPECTED = 'a token of 8 to 4096 printable characters without spaces';
@@ -32,26 +32,26 @@ const token = z.preprocess(
     token: required(
       types.text(SECRET, TOKEN_EXPECTED),
       'token',
-      'Bearer token; at least 20 characters in production and beyond loopback.',
+      'At least 20 characters in production and beyond loopback.',
     ),
     may,
     sources,
   }),
 );
 
-export const admin = section('The admin port: metrics, admin API and dashboard.', {
-  host: setting(types.host(), 'host', '127.0.0.1', 'Address to listen on; beyond loopback only with tokens.'),
-  port: setting(types.count(0, 65_535), 'port', 8081, '0 takes a free one.'),
+export const admin = section('Metrics, admin API and dashboard.', {
+  host: setting(types.host(), 'host', '127.0.0.1', 'Beyond loopback only with tokens.'),
+  port: setting(types.count(0, 65_535), 'port', 8081, '0: any free port.'),
   hosts: setting(
     z.array(types.hostName()),
     'list of names',
     [],
-    'Host names that /metrics accepts besides IP addresses and internal names.',
+    'Accepted by /metrics besides addresses and internal names.',
   ),
   tokens: setting(
     named(NAME, NAME_EXPECTED, token),
     'map of name to token or settings',
     {},
-    'Bearer tokens by the name that the ledger records. A plain token may do everything. When empty, a token is generated at start and printed.',
+    'By the name in the ledger. A plain token has every right. Without any, one is generated and printed at start.',
   ),
 });

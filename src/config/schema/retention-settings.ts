@@ -15,15 +15,15 @@ const expired = (what: string, shortest = DAY) =>
   optional(types.duration(shortest, LONGEST), 'duration', `${what}.`);
 
 export const retention = section(
-  'How long objects are kept; forever when not set. A file store removes older ones; on S3 lifecycle rules do, and this says what is not lost.',
+  'Not set: forever. On S3 lifecycle rules remove objects; set the same periods here.',
   {
-    transcript: expired('Transcripts of every format, and conflicts with them'),
+    transcript: expired('Every format, with conflicts'),
     jobinfo: expired("The job's information"),
     data: expired('Media'),
     attachment: expired('Parts of unknown kind'),
-    quarantine: expired('Undecodable bodies, released or not'),
-    ledger: expired('Hours of the ledger, with Parquet files and rollups', SHORTEST_RECORDS),
-    reports: expired('Reports of reconcile and verify, counts of refusals', SHORTEST_RECORDS),
-    replays: expired('Replays that operators ordered', SHORTEST_RECORDS),
+    quarantine: expired('Undecodable bodies'),
+    ledger: expired('With Parquet files and rollups', SHORTEST_RECORDS),
+    reports: expired('Of reconcile and verify; counts of refusals', SHORTEST_RECORDS),
+    replays: expired('Records of replays', SHORTEST_RECORDS),
   } satisfies Record<RetentionClass, unknown>,
 );

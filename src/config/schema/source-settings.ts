@@ -11,10 +11,10 @@ const credential = z.strictObject({
   headers: required(
     z.array(types.headerLine()).min(1, 'at least one header line').max(16, 'at most 16 header lines'),
     'list of header lines',
-    'Lines `<Header-Name>: <value>`, as in `auth_headers` of the job; all must match.',
+    '`<Header-Name>: <value>`, as in `auth_headers`; all must match.',
   ),
-  notBefore: optional(types.instant(), 'time', 'Not valid before this time.'),
-  expires: optional(types.instant(), 'time', 'Not valid from this time on.'),
+  notBefore: optional(types.instant(), 'time', 'Valid from then on.'),
+  expires: optional(types.instant(), 'time', 'Invalid from then on.'),
 });
 
 const source = z.strictObject({
@@ -22,31 +22,31 @@ const source = z.strictObject({
     named(NAME, NAME_EXPECTED, credential),
     'map of name to credential',
     {},
-    'A request must match one of them.',
+    'One must match.',
   ),
   allowUnauthenticated: setting(
     types.flag(),
     'boolean',
     false,
-    'Allows a source without credentials in production, for requests that were neither forwarded nor sent by a web page.',
+    'Needs no credentials in production; forwarded requests and those of web pages are refused.',
   ),
   allow: setting(
     z.array(types.allowEntry()),
     'list of regions, CIDRs, addresses or any',
     ['127.0.0.0/8', '::1'],
-    'Addresses that may send. A region stands for its addresses in `egress`; any turns the check off.',
+    'A region stands for its addresses in `egress`; any turns the check off.',
   ),
   allowMode: setting(
     types.oneOf(['enforce', 'report']),
     'enforce or report',
     'enforce',
-    'report accepts other addresses, and counts and records them.',
+    'report accepts other addresses and records them.',
   ),
   contents: setting(
     z.array(types.oneOf(CONTENT_TOKENS)),
     'list of content names',
     ['transcript'],
-    'What the jobs of this source request.',
+    'What its jobs request.',
   ),
   context: setting(
     z
@@ -54,10 +54,10 @@ const source = z.strictObject({
       .max(MAX_CONTEXT_NAMES, `at most ${MAX_CONTEXT_NAMES} names`),
     'list of parameter names',
     [],
-    'Parameters of the callback URL that are kept as context, at most 8.',
+    'Kept parameters of the callback URL, at most 8.',
   ),
   maxBytes: setting(types.size(1), 'size', '5GiB', 'Largest body, decoded.'),
-  keyPrefix: setting(types.keyPrefix(), 'text', '', "Key prefix of the source's jobs/."),
+  keyPrefix: setting(types.keyPrefix(), 'text', '', 'Precedes jobs/ in its keys.'),
 });
 
 export const sources = setting(
@@ -69,20 +69,17 @@ export const sources = setting(
 
 const ranges = z.array(types.range());
 
-export const egress = section(
-  'Addresses from which the service sends callbacks, listed in config/egress.yaml.',
-  {
-    takenOn: setting(
-      types.text(/^\d{4}-\d{2}-\d{2}$/, 'a date such as 2026-01-31'),
-      'date',
-      EGRESS.takenOn,
-      'Date on which the service published this list.',
-    ),
-    regions: setting(
-      byRegion((region) => ranges.prefault(EGRESS.regions[region]), ranges),
-      'map of region to list of CIDRs or addresses',
-      {},
-      'A list replaces the built-in one. Another name adds a region.',
-    ),
-  },
-);
+export const egress = section('Addresses that callbacks come from (config/egress.yaml).', {
+  takenOn: setting(
+    types.text(/^\d{4}-\d{2}-\d{2}$/, 'a date such as 2026-01-31'),
+    'date',
+    EGRESS.takenOn,
+    'When the service published them.',
+  ),
+  regions: setting(
+    byRegion((region) => ranges.prefault(EGRESS.regions[region]), ranges),
+    'map of region to list of CIDRs or addresses',
+    {},
+    'A list replaces the built-in one; another name adds a region.',
+  ),
+});

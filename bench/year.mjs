@@ -9,10 +9,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeTime } from 'ulid';
-import { encodeLedgerFile } from '../dist/ledger/compact/ledger-parquet.js';
-import { encodeRollup } from '../dist/ledger/compact/rollup-document.js';
-import { sumRollups } from '../dist/ledger/compact/sum-rollups.js';
+import { encodeLedgerFile } from '../dist/ledger/parquet/ledger-parquet.js';
 import { createLedgerView } from '../dist/ledger/read/ledger-view.js';
+import { encodeRollup } from '../dist/ledger/rollup/rollup-document.js';
+import { sumRollups } from '../dist/ledger/rollup/sum-rollups.js';
 import { segmentKey } from '../dist/ledger/segment-key.js';
 
 const [storeMs = 30, perDay = 10e6] = process.argv.slice(2).map(Number);
@@ -104,17 +104,13 @@ function hourRollup(start, n) {
   };
 }
 
-/** The rollups of one day, summed up as compaction does, as a text to put other days into. */
+/** The rollups of one day, summed up as compaction does; the other days have the same figures. */
 function dailyTemplate(start) {
-  const rollups = filesOf(start).map(([each, n]) => ({ key: keyOf(each, n), rollup: hourRollup(each, n) }));
-  const name = iso(start).slice(0, 10);
-  const template = JSON.stringify({ ...sumRollups(name, rollups), lastAccepted, noteworthy: [] });
-  return (day, noteworthy) =>
-    Buffer.from(
-      template
-        .replaceAll(name, day)
-        .replace('"noteworthy":[]', () => `"noteworthy":${JSON.stringify(noteworthy)}`),
-    );
+  const daily = sumRollups(
+    '',
+    filesOf(start).map(([each, n]) => hourRollup(each, n)),
+  );
+  return (day) => encodeRollup({ ...daily, day, lastAccepted });
 }
 
 const keyOf = (start, n) => `rollups/${hour(start)}000${n}.json`;
@@ -164,8 +160,7 @@ async function buildStore() {
       }
     }
     if (start + DAY < NOW - DAY) {
-      const noteworthy = covers.filter((_, index) => (keys[index][0] / HOUR + keys[index][1]) % 10 === 0);
-      const daily = dailyOf(iso(start).slice(0, 10), start >= weekAgo ? noteworthy : []);
+      const daily = dailyOf(iso(start).slice(0, 10));
       put(`rollups-daily/${day(start)}0001.json`, () => [daily]);
     }
   }

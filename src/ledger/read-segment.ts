@@ -1,5 +1,5 @@
-import { buffer } from 'node:stream/consumers';
-import { type ObjectStore, StoreError } from '../store/object-store.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { readToEnd } from '../store/read-to-end.js';
 import { writtenAt } from './list-segments.js';
 import { type ParsedSegment, parseSegment } from './parse-segment.js';
 
@@ -34,11 +34,7 @@ export async function fetchSegment(store: ObjectStore, key: string): Promise<Unp
     reading.body.destroy();
     return { parse: () => ({ ...NOTHING, brokenLines: [0], writtenAt: time }) };
   }
-  try {
-    const content = await buffer(reading.body);
-    const holds = (text: string | undefined) => text === undefined || content.includes(text);
-    return { parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt: time }) };
-  } catch (cause) {
-    throw new StoreError('read', `${key} could not be read to its end`, { cause });
-  }
+  const content = await readToEnd(key, reading.body);
+  const holds = (text: string | undefined) => text === undefined || content.includes(text);
+  return { parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt: time }) };
 }

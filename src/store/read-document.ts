@@ -1,5 +1,5 @@
-import { buffer } from 'node:stream/consumers';
-import { type ObjectStore, StoreError } from './object-store.js';
+import type { ObjectStore } from './object-store.js';
+import { readToEnd } from './read-to-end.js';
 
 /** Headers of a JSON document of the product. */
 export const DOCUMENT_HEADERS = { contentType: 'application/json', metadata: {} } as const;
@@ -16,9 +16,7 @@ export async function readDocument(
     reading.body.destroy();
     return null;
   }
-  const bytes = await buffer(reading.body).catch((cause: unknown) => {
-    throw new StoreError('read', `${key} could not be read to its end`, { cause });
-  });
+  const bytes = await readToEnd(key, reading.body);
   try {
     const value: unknown = JSON.parse(bytes.toString());
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

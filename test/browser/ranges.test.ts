@@ -19,7 +19,7 @@ beforeAll(async () => {
   const store = createMemoryStore();
   const lines = Array.from({ length: 7 }, () => ledgerLine({ receivedAt: daysAgo(20) }));
   const key = await putRollup(store, daysAgo(20), 1, lines);
-  putDaily(store, daysAgo(20).slice(0, 10), 1, [key]);
+  putDaily(store, daysAgo(20).slice(0, 10), [key]);
   const lost = ledgerLine({ receivedAt: daysAgo(5), jobId: 'lost-days-ago', outcome: 'failed' });
   await putCompacted(store, lost.receivedAt, 1, [lost]);
   putSegment(store, daysAgo(4), [ledgerLine({ receivedAt: daysAgo(4) })]);

@@ -5,13 +5,13 @@ import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { LedgerFileError } from '../parquet/ledger-file-error.js';
 import { countOf } from '../rollup/covered-numbers.js';
 import type { Rollup } from '../rollup/rollup.js';
-import { writeDailyRollup } from '../rollup/write-daily-rollup.js';
 import { compactHour } from './compact-hour.js';
 import type { CompactionParts } from './compaction-parts.js';
 import { type CompactionReport, createCompactionReport } from './compaction-report.js';
 import { type CompactionState, readCompactionState, saveCompactionState } from './compaction-state.js';
 import { endSegments } from './end-segments.js';
 import { type LedgerDay, listDays } from './list-hours.js';
+import { writeDailyRollup } from './write-daily-rollup.js';
 
 export interface CompactOptions {
   /** Looks at every hour from this one on, compacted or not; default: from where the last run has come to. */

@@ -1,5 +1,5 @@
-import { buffer } from 'node:stream/consumers';
-import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { readToEnd } from '../../store/read-to-end.js';
 import type { ByteRange } from './file-checks.js';
 import { LedgerFileError } from './ledger-file-error.js';
 
@@ -19,9 +19,7 @@ export async function readRange(
     reading.body.destroy();
     throw new LedgerFileError(key, `it has ${reading.info.size} instead of ${size} bytes`);
   }
-  const bytes = await buffer(reading.body).catch((cause: unknown) => {
-    throw new StoreError('read', `${key} could not be read to its end`, { cause });
-  });
+  const bytes = await readToEnd(key, reading.body);
   if (bytes.length !== end - start) throw new LedgerFileError(key, `bytes ${start} to ${end} are missing`);
   return bytes;
 }

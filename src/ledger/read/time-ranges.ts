@@ -1,7 +1,6 @@
 import { HOUR } from '../hours.js';
 
 export const DAY = 24 * HOUR;
-export const HALF_DAY = DAY / 2;
 
 /** In milliseconds since the epoch; `until` is exclusive. */
 export interface TimeRange {

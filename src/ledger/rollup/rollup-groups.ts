@@ -2,8 +2,8 @@ import { OTHER, type RollupGroup } from './rollup.js';
 
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `OTHER`. */
 export const MAX_NAMES = 100;
-/** Upper bound of all groups of a rollup. Lines of further ones count in a group whose names are all `OTHER`. */
-const MAX_GROUPS = 2000;
+/** Upper bound of the groups of a slot. Lines of further ones count in a group whose names are all `OTHER`. */
+const MAX_GROUPS = 1000;
 
 const DIMENSIONS = ['source', 'region', 'status', 'origin', 'outcome'] as const;
 type Names = Pick<RollupGroup, (typeof DIMENSIONS)[number]>;
@@ -34,7 +34,7 @@ interface Sums extends Names {
 const ALL_OTHER: Names = { source: OTHER, region: OTHER, status: OTHER, origin: OTHER, outcome: OTHER };
 
 /** Gives a name back, or `OTHER` beyond the first `MAX_NAMES` of its dimension. */
-export function boundNames() {
+function boundNames() {
   const known = Object.fromEntries(DIMENSIONS.map((dimension) => [dimension, new Set<string>()]));
   return <Name extends string | null>(dimension: string, name: Name): Name | typeof OTHER => {
     const names = known[dimension];
@@ -48,7 +48,6 @@ export function boundNames() {
 export function createRollupGroups(): RollupGroups {
   const slots = new Map<number, Map<string, Sums>>();
   const bounded = boundNames();
-  let count = 0;
 
   function groupOf(slot: number, names: Names): Sums {
     const groups = slots.get(slot) ?? new Map<string, Sums>();
@@ -56,8 +55,7 @@ export function createRollupGroups(): RollupGroups {
     const key = JSON.stringify(DIMENSIONS.map((dimension) => names[dimension]));
     const found = groups.get(key);
     if (found !== undefined) return found;
-    if (count >= MAX_GROUPS && names !== ALL_OTHER) return groupOf(slot, ALL_OTHER);
-    count += 1;
+    if (groups.size >= MAX_GROUPS && names !== ALL_OTHER) return groupOf(slot, ALL_OTHER);
     const sums = { ...names, lines: 0, bytes: 0, durations: new Map<string, number>(), maxDuration: 0 };
     groups.set(key, sums);
     return sums;

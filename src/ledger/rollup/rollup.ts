@@ -91,46 +91,15 @@ export interface Rollup {
   readonly attentionOmitted: number;
 }
 
-/** Figures of the lines of a source that came one way. Any name can be `OTHER`. */
-export interface SourceFigures
-  extends Pick<RollupGroup, 'source' | 'origin' | 'lines' | 'bytes' | 'durations' | 'maxDuration'> {
-  /** Number of lines by outcome. */
-  readonly outcomes: Readonly<Record<string, number>>;
-  /** Number of lines by region; `none` without one. */
-  readonly regions: Readonly<Record<string, number>>;
-}
-
-export interface HalfDay {
-  /** 0 or 12: the hour at which it begins. */
-  readonly hour: number;
-  readonly sources: readonly SourceFigures[];
-}
-
-/** The figures of a day: the sum of rollups. */
+/** The figures of a day, which a chart of months needs: the sum of its rollups by hour. */
 export interface DailyRollup {
   readonly v: 1;
   /** `YYYY-MM-DD` */
   readonly day: string;
-  readonly rows: number;
-  readonly first: string | null;
-  readonly last: string | null;
-  readonly broken: number;
-  readonly newer: number;
-  /** What a chart of months needs. Without empty ones. */
-  readonly halfDays: readonly HalfDay[];
-  /** Keys of the rollups that hold attention lines. */
-  readonly noteworthy: readonly string[];
-  /** Keys of all rollups in it. */
-  readonly covers: readonly string[];
   /** By hour, 0 to 23. Without empty ones. */
   readonly slots: readonly { readonly hour: number; readonly groups: readonly RollupGroup[] }[];
   readonly lastAccepted: LastAccepted;
 }
-
-/** The first fields of a daily rollup. */
-export type DailyFigures = Pick<DailyRollup, 'day' | 'lastAccepted' | 'halfDays'>;
-
-export type DailyCovers = Pick<DailyRollup, 'day' | 'noteworthy' | 'covers'>;
 
 /** What the lines themselves do not say. */
 export type RollupHead = Pick<

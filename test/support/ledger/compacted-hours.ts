@@ -72,11 +72,9 @@ export async function putCompacted(
 }
 
 /** Puts the rollup of a day into a store, over the rollups of hours with these keys. Returns its key. */
-export function putDaily(store: MemoryStore, day: string, _n: number, keys: readonly string[]): string {
-  const rollups = keys.map((key) => {
-    return { key, rollup: JSON.parse(String(store.objects.get(key)?.body)) as Rollup };
-  });
+export function putDaily(store: MemoryStore, day: string, keys: readonly string[]): string {
+  const rollups = keys.map((key) => JSON.parse(String(store.objects.get(key)?.body)) as Rollup);
   const key = dailyRollupKey(day);
-  store.put(key, JSON.stringify(sumRollups(day, rollups)));
+  store.put(key, encodeRollup(sumRollups(day, rollups)).toString());
   return key;
 }

@@ -128,7 +128,7 @@ function unnamedSources({ files }: RollupCoverage, scope: SourceScope): string[]
 const MAX_FAULTS = 10;
 
 const MINUTE = 60_000;
-/** Lengths of buckets that divide a day; longer ones are whole days. From half a day on they are whole halves. */
+/** Lengths of buckets that divide a day; longer ones are whole days. */
 const WIDTHS = [1, 2, 3, 6, 12, 18, 24, 36, 48, 72].map((slots) => slots * SLOT);
 
 /**

@@ -7,7 +7,6 @@ import {
   OTHER,
   type Rollup,
   type RollupGroup,
-  type SourceFigures,
 } from '../../rollup/rollup.js';
 import type { LastDeliveries } from './last-deliveries.js';
 import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
@@ -53,24 +52,8 @@ export function packDailyRollup(
   );
 }
 
-/** @param scope only the figures of these sources */
-export function packHalfDays(
-  { day, lastAccepted, halfDays }: Pick<DailyRollup, 'day' | 'lastAccepted' | 'halfDays'>,
-  scope: SourceScope,
-): RollupFigures {
-  const start = Date.parse(`${day}T00:00:00.000Z`);
-  return pack(
-    halfDays.map(({ hour, sources }) => ({ start: start + hour * HOUR, groups: sources })),
-    lastAccepted,
-    scope,
-  );
-}
-
-/** Lines of a source; by outcome and region, or of one of each. */
-type Group = RollupGroup | SourceFigures;
-
 function pack(
-  slots: readonly { readonly start: number; readonly groups: readonly Group[] }[],
+  slots: readonly { readonly start: number; readonly groups: readonly RollupGroup[] }[],
   { byRegion, bySource, byCredential }: LastAccepted,
   scope: SourceScope,
 ): RollupFigures {
@@ -87,12 +70,12 @@ function pack(
 }
 
 /** Lines without a source are in the figures of all sources only, and so are those whose source has no name of its own. */
-function ofSources(groups: readonly Group[], scope: SourceScope): readonly Group[] {
+function ofSources(groups: readonly RollupGroup[], scope: SourceScope): readonly RollupGroup[] {
   if (scope === null) return groups;
   return groups.filter(({ source }) => source !== OTHER && isInScope(scope, source));
 }
 
-function packGroups(groups: readonly Group[]): PackedFigures {
+function packGroups(groups: readonly RollupGroup[]): PackedFigures {
   const outcomes = new Map<string, number>();
   const regions = new Map<string, number>();
   const durations: number[] = [];
@@ -101,13 +84,8 @@ function packGroups(groups: readonly Group[]): PackedFigures {
     if (!isDelivery(group.origin)) continue;
     lines += group.lines;
     bytes += group.bytes;
-    if ('outcomes' in group) {
-      countAll(outcomes, group.outcomes);
-      countAll(regions, group.regions);
-    } else {
-      countUp(outcomes, group.outcome, group.lines);
-      countUp(regions, group.region ?? 'none', group.lines);
-    }
+    countUp(outcomes, group.outcome, group.lines);
+    countUp(regions, group.region ?? 'none', group.lines);
     if (group.origin !== 'callback') continue;
     max = Math.max(max, group.maxDuration);
     for (const name in group.durations) {
@@ -138,10 +116,6 @@ function countUp(counts: Map<string, number>, name: string, by: number): void {
   if (known !== undefined || counts.size < MAX_COUNTED_NAMES || name === 'other')
     counts.set(name, (known ?? 0) + by);
   else countUp(counts, 'other', by);
-}
-
-function countAll(counts: Map<string, number>, more: Readonly<Record<string, number>>): void {
-  for (const [name, count] of Object.entries(more)) countUp(counts, name, count);
 }
 
 function weightOf({ outcomes, regions, durations }: PackedFigures): number {

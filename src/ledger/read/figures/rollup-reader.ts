@@ -4,9 +4,9 @@ import type { ObjectStore } from '../../../store/object-store.js';
 import type { Pause } from '../../../time/cooperative-yield.js';
 import { createWorkQueue } from '../../../time/work-queue.js';
 import { HOUR } from '../../hours.js';
-import { readDailyFigures, readDailyRollup, readRollup } from '../../rollup/read-rollup.js';
-import { DAY, HALF_DAY, mergeRanges, type TimeRange } from '../time-ranges.js';
-import { packDailyRollup, packHalfDays, packRollup, type RollupFigures } from './rollup-figures.js';
+import { readDailyRollup, readRollup } from '../../rollup/read-rollup.js';
+import { DAY, mergeRanges, type TimeRange } from '../time-ranges.js';
+import { packDailyRollup, packRollup, type RollupFigures } from './rollup-figures.js';
 import type { RollupListing, RollupsOfDay } from './rollup-listing.js';
 
 /** Figures of a range of whole hours, and what of it they do not cover. */
@@ -25,7 +25,7 @@ export interface RollupReader {
    * Reads the figures of hours from a store, or from memory: rollups never change. Never rejects: a store that fails is
    * a fault, and the range a gap.
    *
-   * @param longest slot that is short enough, in milliseconds: the slots of days have hours or half days, others ten minutes
+   * @param longest slot that is short enough, in milliseconds: those of days have an hour, others ten minutes
    * @param scope only the figures of these sources
    */
   figures(range: TimeRange, longest: number, scope: SourceScope): Promise<RollupCoverage>;
@@ -57,17 +57,13 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing, p
   }
 
   const reads = {
-    async rollup(key: string, scope: SourceScope) {
+    async hour(key: string, scope: SourceScope) {
       const document = await limit(() => readRollup(store, key, decode));
-      return document && keep(nameOf(key, scope), await decode(() => packRollup(document, scope)));
+      return document && decode(() => packRollup(document, scope));
     },
-    async hours(key: string, scope: SourceScope) {
+    async day(key: string, scope: SourceScope) {
       const document = await limit(() => readDailyRollup(store, key, decode));
-      return document && keep(nameOf(key, scope), await decode(() => packDailyRollup(document, scope)));
-    },
-    async halfDays(key: string, scope: SourceScope) {
-      const document = await limit(() => readDailyFigures(store, key, decode));
-      return document && keep(HALF_DAYS + nameOf(key, scope), packHalfDays(document, scope));
+      return document && decode(() => packDailyRollup(document, scope));
     },
   };
 
@@ -76,13 +72,14 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing, p
     scope: SourceScope,
     kind: keyof typeof reads,
   ): Promise<RollupFigures | null> {
-    const finest = nameOf(key, scope);
-    const name = kind === 'halfDays' && !cache.has(finest) ? HALF_DAYS + finest : finest;
+    const name = nameOf(key, scope);
     const known = cache.get(name);
     if (known !== undefined) return Promise.resolve(keep(name, known));
     const pending = reading.get(name);
     if (pending !== undefined) return pending;
-    const begun = reads[kind](key, scope).finally(() => reading.delete(name));
+    const begun = reads[kind](key, scope)
+      .then((figures) => figures && keep(name, figures))
+      .finally(() => reading.delete(name));
     reading.set(name, begun);
     return begun;
   }
@@ -104,7 +101,7 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing, p
           const read = await figuresOf(key, scope, kind).catch(asText);
           if (read !== null && typeof read !== 'string') {
             files.push(read);
-            isWhole &&= kind !== 'rollup' || read.files === keys.length;
+            isWhole &&= read.files === keys.length;
             return;
           }
           isWhole = false;
@@ -114,11 +111,10 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing, p
         if (!isWhole) gaps.push(covers);
       }
       function* takeDay({ start, daily, hours }: RollupsOfDay) {
-        const kind = longest >= HALF_DAY && hasWholeHalves(start, range) ? 'halfDays' : 'hours';
-        if (daily.length > 0) yield take(daily, { since: start, until: start + DAY }, kind);
+        if (daily.length > 0) yield take(daily, { since: start, until: start + DAY }, 'day');
         for (const [hour, keys] of hours) {
           if (hour >= range.until || hour + HOUR <= range.since) continue;
-          yield take(keys, { since: hour, until: hour + HOUR }, 'rollup');
+          yield take(keys, { since: hour, until: hour + HOUR }, 'hour');
         }
       }
 
@@ -142,13 +138,6 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing, p
     },
   };
 }
-
-/** Whether a range begins and ends between half days, as far as it is within a day. */
-function hasWholeHalves(day: number, { since, until }: TimeRange): boolean {
-  return Math.max(since, day) % HALF_DAY === 0 && Math.min(until, day + DAY) % HALF_DAY === 0;
-}
-
-const HALF_DAYS = 'half days of ';
 
 /** The configuration names few scopes. Names of sources hold no space. */
 function nameOf(key: string, scope: SourceScope): string {

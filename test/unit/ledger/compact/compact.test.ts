@@ -142,10 +142,7 @@ describe('compact', () => {
     expect(await compact(partsOf(store), { since: new Date(0) })).toMatchObject({ hours: 0, days: 0 });
     const { daily } = await readCompactedLedger(store);
     expect([...daily.keys()]).toEqual(['rollups-daily/dt=2026-03-02/0001.json']);
-    expect([...daily.values()][0]?.covers).toEqual([
-      'rollups/dt=2026-03-02/hour=00/0001.json',
-      'rollups/dt=2026-03-02/hour=23/0001.json',
-    ]);
+    expect([...daily.values()][0]?.slots.map(({ hour }) => hour)).toEqual([0, 23]);
   });
 
   it('counts what it cannot read and never stops at it', async () => {

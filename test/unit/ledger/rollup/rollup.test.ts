@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { createDurationHistogram } from '../../../../src/domain/duration-histogram.js';
 import { buildRollup } from '../../../../src/ledger/rollup/build-rollup.js';
-import { parseDailyRollup } from '../../../../src/ledger/rollup/parse-rollup.js';
-import { readDailyCovers, readDailyFigures, readRollup } from '../../../../src/ledger/rollup/read-rollup.js';
-import type { DailyRollup, Rollup, RollupHead } from '../../../../src/ledger/rollup/rollup.js';
+import { readDailyRollup, readRollup } from '../../../../src/ledger/rollup/read-rollup.js';
+import type { Rollup, RollupHead } from '../../../../src/ledger/rollup/rollup.js';
 import { encodeRollup } from '../../../../src/ledger/rollup/rollup-document.js';
 import { sumRollups } from '../../../../src/ledger/rollup/sum-rollups.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
@@ -234,172 +233,48 @@ describe('a rollup as read from the store', () => {
 });
 
 describe('a daily rollup', () => {
+  const ofHour = (hour: number, lines: readonly LedgerLine[]) =>
+    rollupOf(lines, { hour: `dt=2026-03-04/hour=${String(hour).padStart(2, '0')}/` });
+
   it('is the sum of its rollups, by hour', () => {
-    const failing = at(1, { outcome: 'failed' });
-    const one = rollupOf([at(1, { durationMs: 5 }), at(40, { durationMs: 8 })]);
-    const two = rollupOf([at(20, { durationMs: 3, source: 'late' })]);
-    const next = rollupOf([failing], { hour: 'dt=2026-03-04/hour=06/' });
     const daily = sumRollups('2026-03-04', [
-      { key: 'a', rollup: one },
-      { key: 'b', rollup: two },
-      { key: 'c', rollup: next },
+      ofHour(5, [at(1, { durationMs: 5 }), at(40, { durationMs: 8, status: 'late' })]),
+      ofHour(5, [at(20, { durationMs: 3, source: 'late' })]),
+      ofHour(6, [at(1, { outcome: 'failed' })]),
     ]);
 
-    expect(daily).toMatchObject({ v: 1, day: '2026-03-04', covers: ['a', 'b', 'c'], noteworthy: ['c'] });
-    expect(daily).toMatchObject({ rows: 4, broken: 3, newer: 6 });
-    expect([daily.first, daily.last]).toEqual(['2026-03-04T05:01:00.000Z', '2026-03-04T05:40:00.000Z']);
     expect(daily.slots.map(({ hour, groups }) => [hour, groups.map(({ lines }) => lines)])).toEqual([
       [5, [2, 1]],
       [6, [1]],
     ]);
-    expect(daily.slots[0]?.groups[0]?.maxDuration).toBe(8);
+    expect(daily.slots[0]?.groups[0]).toMatchObject({ maxDuration: 8, status: null });
     expect(daily.lastAccepted.bySource).toEqual({
       default: '2026-03-04T05:40:00.000Z',
       late: '2026-03-04T05:20:00.000Z',
     });
-    expect(parseDailyRollup(JSON.parse(JSON.stringify(daily)))).toEqual(daily);
-    expect(parseDailyRollup({ ...daily, slots: [{ hour: 24, groups: [] }] })).toBeNull();
   });
 
-  it('has the same figures by half day, source and origin', () => {
-    const rollups = Array.from({ length: 24 }, (_, hour) => {
-      const folder = `dt=2026-03-04/hour=${String(hour).padStart(2, '0')}/`;
-      const lines = [
-        at(1, { source: 'a', region: 'eu1', durationMs: hour, bytes: 1 }),
-        at(2, { source: hour % 2 === 0 ? 'a' : 'b', region: null, outcome: 'duplicate', bytes: 2 }),
-        at(30, { source: null, origin: 'admin', outcome: 'read', bytes: 4 }),
-        at(50, { source: 'b', origin: 'replay', region: 'us1', durationMs: 9999, bytes: 8 }),
-      ];
-      return { key: folder, rollup: rollupOf(lines, { hour: folder }) };
-    });
-    const { halfDays, slots } = sumRollups('2026-03-04', rollups);
-
-    expect(halfDays?.map(({ hour }) => hour)).toEqual([0, 12]);
-    for (const { hour: first, sources } of halfDays ?? []) {
-      expect(sources.map(({ source, origin }) => [source, origin])).toEqual([
-        ['a', 'callback'],
-        [null, 'admin'],
-        ['b', 'replay'],
-        ['b', 'callback'],
-      ]);
-      for (const { source, origin, ...figures } of sources) {
-        const groups = slots
-          .filter(({ hour }) => hour >= first && hour < first + 12)
-          .flatMap((slot) => slot.groups)
-          .filter((group) => group.source === source && group.origin === origin);
-        const durations = groups.flatMap((group) => Object.entries(group.durations));
-        expect(figures).toEqual({
-          lines: sum(groups.map(({ lines }) => lines)),
-          bytes: sum(groups.map(({ bytes }) => bytes)),
-          outcomes: sumBy(groups.map(({ outcome, lines }) => [outcome, lines])),
-          regions: sumBy(groups.map(({ region, lines }) => [region ?? 'none', lines])),
-          durations: sumBy(durations),
-          maxDuration: Math.max(...groups.map(({ maxDuration }) => maxDuration)),
-        });
-      }
-    }
-  });
-
-  it('tells sources apart by half day, where the hours have more groups than it holds', () => {
+  it('tells the sources of every hour apart, however many groups a day has', () => {
     const lines = Array.from({ length: 300 }, (_, index) =>
       at(1, { source: `source-${index % 30}`, region: `region-${index % 10}`, status: `${index % 100}` }),
     );
-    const rollups = Array.from({ length: 24 }, (_, hour) => {
-      const folder = `dt=2026-03-04/hour=${String(hour).padStart(2, '0')}/`;
-      return { key: folder, rollup: rollupOf(lines, { hour: folder }) };
-    });
-    const { halfDays, slots } = sumRollups('2026-03-04', rollups);
+    const hours = Array.from({ length: 24 }, (_, hour) => ofHour(hour, lines));
 
-    expect(slots.at(-1)?.groups.map(({ source }) => source)).toEqual(['other']);
-    expect(halfDays?.at(-1)?.sources.map(({ lines: count }) => count)).toEqual(Array(30).fill(120));
+    for (const { groups } of sumRollups('2026-03-04', hours).slots) expect(groups).toHaveLength(30);
   });
 
-  it('has half days of bounded size, whatever the names are', () => {
-    const lines = Array.from({ length: 10_000 }, (_, index) => {
-      const origin = `origin-${Math.floor(index / 100)}` as LedgerLine['origin'];
-      return at(1, { source: `source-${index % 100}`, origin, durationMs: 1 });
-    });
-    const rollups = [0, 1, 2, 3, 4, 5].map((part) => ({
-      key: `${part}`,
-      rollup: rollupOf(lines.slice(part * 300, (part + 1) * 300)),
-    }));
-    const sources = sumRollups('2026-03-04', rollups).halfDays?.[0]?.sources ?? [];
+  it('is read as it was written, and is null when it is damaged or of another day', async () => {
+    const key = 'rollups-daily/dt=2026-03-04/0001.json';
+    const daily = sumRollups('2026-03-04', [ofHour(5, [at(1)])]);
+    const document = encodeRollup(daily).toString();
+    const readAs = (text: string, of = key) => {
+      const store = createMemoryStore();
+      store.put(of, text);
+      return readDailyRollup(store, of);
+    };
 
-    expect(sources).toHaveLength(501);
-    expect(sources.at(-1)).toMatchObject({ source: 'other', origin: 'other', lines: 1300 });
-  });
-});
-
-const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-
-function sumBy(counts: readonly (readonly [string, number])[]): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const [name, count] of counts) sums[name] = (sums[name] ?? 0) + count;
-  return sums;
-}
-
-describe('a daily rollup as read from the store', () => {
-  const KEY = 'rollups-daily/dt=2026-03-04/0001.json';
-  const busy = Array.from({ length: 1000 }, (_, index) =>
-    at(index % 60, { source: 'a', region: `r${index % 7}`, status: `${index % 100}`, durationMs: index }),
-  );
-  const keys = (number: number) => Array.from({ length: number }, (_, n) => `rollups/${n}`.padEnd(42, '0'));
-  function dailyOf(files: number, sources = 1) {
-    const more = Array.from({ length: sources - 1 }, (_, n) =>
-      busy.map((line) => ({ ...line, source: `s${n}` })),
-    );
-    const rollups = [busy, ...more].map((lines) => rollupOf(lines));
-    const daily = sumRollups(
-      '2026-03-04',
-      rollups.map((rollup, n) => ({ key: `${n}`, rollup })),
-    );
-    return { ...daily, covers: keys(files), noteworthy: keys(1) };
-  }
-
-  it.each([
-    ['the half days of a busy day, its beginning', dailyOf(24), 1, false],
-    ['those of a day of many files', dailyOf(2000), 1, false],
-    ['all of a quiet day', { ...dailyOf(24), slots: [] }, 1, true],
-    ['those of a day of many sources', dailyOf(24, 60), 2, false],
-  ])('gives %s', async (_, daily, reads, whole) => {
-    const store = createMemoryStore();
-    store.put(KEY, JSON.stringify(daily));
-    const { halfDays, lastAccepted, slots } = daily as DailyRollup;
-
-    const read = await readDailyFigures(store, KEY);
-    expect(read).toMatchObject({ day: '2026-03-04', lastAccepted });
-    expect(read?.halfDays).toEqual(halfDays);
-    expect(read && 'slots' in read ? read.slots : null).toEqual(whole ? slots : null);
-    expect(store.calls).toHaveLength(reads);
-  });
-
-  it.each([
-    ['of a busy day', dailyOf(24), 1],
-    ['of a day of many files', dailyOf(2000), 2],
-  ])('says what it covers: one %s', async (_, daily, reads) => {
-    const store = createMemoryStore();
-    store.put(KEY, JSON.stringify(daily));
-
-    expect(await readDailyCovers(store, KEY)).toMatchObject({
-      covers: daily.covers,
-      noteworthy: daily.noteworthy,
-    });
-    expect(store.calls).toHaveLength(reads);
-  });
-
-  it.each([
-    ['missing', null],
-    ['of another version', { ...dailyOf(24), v: 2 }],
-    ['without its day', { ...dailyOf(24), day: undefined }],
-    ['of half days without sources', { ...dailyOf(24), halfDays: [{ hour: 0 }] }],
-    ['of a count that is no number', { ...dailyOf(24), halfDays: [{ hour: 0, sources: [{ lines: '1' }] }] }],
-    ['cut', JSON.stringify(dailyOf(24)).slice(0, 20_000)],
-  ])('is null when it is %s', async (_, value) => {
-    const store = createMemoryStore();
-    if (value !== null) store.put(KEY, typeof value === 'string' ? value : JSON.stringify(value));
-
-    expect(await readDailyFigures(store, KEY)).toBeNull();
-    if (value === null || typeof value === 'string' || value.v === 2)
-      expect(await readDailyCovers(store, KEY)).toBeNull();
+    expect(await readAs(document)).toEqual(daily);
+    expect(await readAs(document, key.replace('04', '05'))).toBeNull();
+    expect(await readAs(document.replace('"lines":1', '"lines":2'))).toBeNull();
   });
 });

@@ -116,7 +116,7 @@ async function build(store: MemoryStore, plan: Plan) {
     const dailies = plan.dailies[new Date(day).getUTCDate() % 20] ?? 'none';
     if (!isOver || dailies === 'none' || !ofDay.every((hour) => compacted.has(hour))) continue;
     const keys = ofDay.flatMap((hour) => compacted.get(hour) ?? []);
-    putDaily(store, day, 1, keys);
+    putDaily(store, day, keys);
   }
   return { lines, compacted: new Set(compacted.keys()) };
 }
@@ -257,28 +257,11 @@ describe('the summary', () => {
     }
   });
 
-  it('counts a half day once that is in memory in part', async () => {
-    const store = createMemoryStore();
-    const now = NOW + 2 * HOUR;
-    const border = now - 7 * DAY;
-    const lines = [at(border - HOUR), at(border + 2 * HOUR), at(border + 8 * HOUR)];
-    const keys: string[] = [];
-    for (const line of lines) {
-      putSegment(store, line.receivedAt, [line]);
-      keys.push(await compact(store, [line]));
-    }
-    putDaily(store, iso(border).slice(0, 10), 1, keys);
-    const view = await load(store, { windowMs: 7 * DAY, clock: () => now });
-    const { total, resolutionMs } = await view.summary({ since: iso(now - 14 * DAY), buckets: 14 });
-    expect(resolutionMs).toBe(DAY);
-    expect(total.lines).toBe(3);
-  });
-
-  it('reads a year as one listing and a small object a day, once', async () => {
+  it('reads a year as one listing and an object a day, once', async () => {
     const store = createMemoryStore();
     for (let day = 2; day < 365; day += 1) {
       const line = at(NOW - day * DAY);
-      putDaily(store, line.receivedAt.slice(0, 10), 1, [await compact(store, [line])]);
+      putDaily(store, line.receivedAt.slice(0, 10), [await compact(store, [line])]);
     }
     const view = await load(store, { windowMs: HOUR });
     store.calls.length = 0;

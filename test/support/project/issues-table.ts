@@ -6,12 +6,12 @@ const UNKNOWN = { condition: null, reason: null, since: null, subscriber: '<name
 /** The table of docs/operations.md: every issue of the verdict. */
 export function issuesTable(): string {
   return `${[
-    '| code | topic | level | notices | what to do |',
-    '|---|---|---|---|---|',
+    '| code | level | what to do |',
+    '|---|---|---|',
     ...ISSUE_CODES.map((code) => {
-      const { topic, level, notified, remedy } = ISSUES[code] as IssueKind<typeof UNKNOWN>;
+      const { level, notified, remedy } = ISSUES[code] as IssueKind<typeof UNKNOWN>;
       const text = typeof remedy === 'function' ? remedy(UNKNOWN) : remedy;
-      return `| \`${code}\` | ${topic} | ${level} | ${notified ? 'yes' : ''} | ${escaped(text ?? 'Nothing.')} |`;
+      return `| \`${code}\` | ${level}${notified ? ', notice' : ''} | ${escaped(text ?? 'Nothing.')} |`;
     }),
   ].join('\n')}\n`;
 }

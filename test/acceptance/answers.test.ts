@@ -159,8 +159,8 @@ describe('the response to a callback', () => {
     ['a path below a source', { path: '/callbacks/default/more' }, 404, 'not-found'],
     ['a path that is not well-formed', { path: '/callbacks/%ff' }, 404, 'not-found'],
     ['another method', { method: 'delete' }, 405, 'method-not-allowed'],
-    // Rule: Delivery: any other answer is retried, also 5xx and 413
-    // Rule: HTTP errors: 413 comes from the receiver, and is retried
+    // Rule: Delivery: other answers are retried, also 5xx and 413
+    // Rule: HTTP errors: 413 is retried
     ['a body larger than the limit', { body: Buffer.alloc(100 * 1024 + 1) }, 413, 'body-too-large'],
     [
       'a body that grows beyond the limit',

@@ -87,22 +87,22 @@ async function expectStored(simulator: Simulator, sent: Sent, kinds: readonly st
 
 describe('the receiver stores', () => {
   it.each(['transcript', 'transcript.json-v2', 'jobinfo', 'transcript.txt', 'transcript.srt'])(
-    // Rule: Notification configuration: `transcript` and `transcript.json-v2` are the same
-    // Rule: Notification configuration: `jobinfo` is the configuration that the job was submitted with
+    // Rule: Notification configuration: `transcript` means `transcript.json-v2`
+    // Rule: Notification configuration: `jobinfo` is the submitted configuration
     // Rule: Callback request: status `success`
-    // Rule: Body rules: 3: one of `transcript`, `transcript.json-v2`, `jobinfo`: `application/json`
-    // Rule: Body rules: 4: one of `transcript.srt`, `transcript.txt`: `text/plain`
+    // Rule: Body rules: one of `transcript`, `transcript.json-v2`, `jobinfo`: `application/json`
+    // Rule: Body rules: one of `transcript.srt`, `transcript.txt`: `text/plain`
     'a lone %s, sent as the body itself',
     (token) => expectStored(strict, { contents: [token] }, [kindOf(token)]),
   );
 
-  // Rule: Body rules: 5: `data` alone: `multipart/form-data`
-  // Rule: Contradictions: `data` as the only item: a form, or the bytes themselves
+  // Rule: Body rules: `data` alone: `multipart/form-data`
+  // Rule: Contradictions: lone `data`: a form, or the bytes
   it('a lone data, sent as a form of one attachment', () =>
     expectStored(strict, { contents: ['data'] }, ['data']));
 
-  // Rule: Body rules: 6: a single item is the body itself, also `data`
-  // Rule: Contradictions: `data` as the only item: a form, or the bytes themselves
+  // Rule: Body rules: a single item is the body, also `data`
+  // Rule: Contradictions: lone `data`: a form, or the bytes
   it('a lone data, sent as the body itself', () => expectStored(variant, { contents: ['data'] }, ['data']));
 
   it.each([
@@ -110,7 +110,7 @@ describe('the receiver stores', () => {
     [['data', 'transcript.srt']],
     [['transcript', 'transcript.txt', 'transcript.srt', 'jobinfo', 'data']],
     // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
-    // Rule: Body rules: 5: two items or more: `multipart/form-data`, one attachment each
+    // Rule: Body rules: several items: `multipart/form-data`
     // Rule: Silences: framing of callbacks, encodings, delivery ids, order
   ])('several items, one attachment each: %j', async (contents) => {
     await expectStored(strict, { contents }, contents.map(kindOf));
@@ -118,22 +118,22 @@ describe('the receiver stores', () => {
   });
 
   // Rule: Notification configuration: `contents` is empty by default
-  // Rule: Body rules: 1: empty `contents`: id and status alone
-  // Rule: Contradictions: an entry without `contents`: empty, or the transcript as attachment `data_file`
+  // Rule: Body rules: empty `contents`: no body
+  // Rule: Contradictions: no `contents`: empty, or attachment `data_file`
   it('id and status alone, for contents that are empty or absent', async () => {
     await expectStored(strict, { contents: [] }, []);
     await expectStored(strict, {}, []);
   });
 
-  // Rule: Contradictions: an entry without `contents`: empty, or the transcript as attachment `data_file`
+  // Rule: Contradictions: no `contents`: empty, or attachment `data_file`
   it('the transcript as one attachment named data_file, for contents that are absent', () =>
     expectStored(variant, {}, ['transcript.json-v2']));
 
   it.each<CallbackStatus>(['error', 'fetch_error', 'trim_error'])(
-    // Rule: Callback request: one for each entry when the job failed
+    // Rule: Callback request: one per entry of failed jobs
     // Rule: Callback request: status `error`, `fetch_error`, `trim_error`
-    // Rule: Body rules: 2: on error only `jobinfo`
-    // Rule: Contradictions: a failed job: only `jobinfo`, or a body without the items that do not exist
+    // Rule: Body rules: on error only `jobinfo`
+    // Rule: Contradictions: failed job: `jobinfo`, or the existing items
     'only jobinfo of a job that ended with %s',
     async (outcome) => {
       await expectStored(strict, { contents: ['transcript', 'data', 'jobinfo'], outcome }, ['jobinfo']);
@@ -144,7 +144,7 @@ describe('the receiver stores', () => {
     },
   );
 
-  // Rule: Notification configuration: `method` is `POST` or `PUT`, `POST` by default
+  // Rule: Notification configuration: `method`: `POST` (default) or `PUT`
   // Rule: Delivery: a 2xx ends the delivery
   it.each(['POST', 'PUT'])('what comes by %s', (method) =>
     expectStored(strict, { contents: ['transcript'], entries: [{ method }] }, ['transcript.json-v2']),
@@ -152,8 +152,8 @@ describe('the receiver stores', () => {
 });
 
 describe('the receiver answers', () => {
-  // Rule: Callback request: one for each entry when the job is done
-  // Rule: Callback request: callbacks of a job come in parallel and in any order
+  // Rule: Callback request: one per entry of done jobs
+  // Rule: Callback request: callbacks come in parallel, unordered
   it('each of three callbacks of a job by itself, in any order', async () => {
     const { outcomes, answers } = await deliver(strict, {
       entries: [{ contents: ['transcript'] }, { contents: ['data', 'transcript.txt'] }, { contents: [] }],
@@ -166,9 +166,9 @@ describe('the receiver answers', () => {
     ]);
   });
 
-  // Rule: Authentication: callbacks are authenticated by their `auth_headers`
-  // Rule: Callback request: `auth_headers` are headers of the request
-  // Rule: Delivery: any other answer is retried, also 5xx and 413
+  // Rule: Authentication: callbacks: by `auth_headers`
+  // Rule: Callback request: `auth_headers` are sent
+  // Rule: Delivery: other answers are retried, also 5xx and 413
   it('2xx to the auth_headers of the source, and 401 to others until the service gives up', async () => {
     const url = `${service.publicUrl}/callbacks/guarded`;
     const right = await deliver(strict, { entries: [{ url, auth_headers: [TOKEN] }] });
@@ -179,7 +179,7 @@ describe('the receiver answers', () => {
     expect(strict.job(wrong.id)?.errors).toHaveLength(5);
   });
 
-  // Rule: Delivery: a missing answer or a broken connection is retried
+  // Rule: Delivery: a missing answer is retried
   // Rule: Silences: framing of callbacks, encodings, delivery ids, order
   it('a callback that comes again as a duplicate, and stores it once', async () => {
     strict.faults.add({ kind: 'duplicate', times: 1 });
@@ -190,7 +190,7 @@ describe('the receiver answers', () => {
     ]);
   });
 
-  // Rule: Delivery: a missing answer or a broken connection is retried
+  // Rule: Delivery: a missing answer is retried
   it('a callback that broke off when it is sent again, whole', async () => {
     strict.faults.add({ kind: 'cut', times: 1 });
     const { outcomes, answers } = await deliver(strict, { contents: ['data', 'jobinfo'] });

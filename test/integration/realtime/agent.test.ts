@@ -9,8 +9,8 @@ import { failure, RT_KEY, silence, withSimulator } from '../../support/realtime.
 const AGENT = { service: 'agent', transcriptionConfig: { language: 'en', enable_partials: true } } as const;
 
 describe('an agent session', () => {
-  // Rule: Realtime: Regional hosts and WebSocket connections: agent path /v2/agent, same credentials
-  // Rule: Realtime: Authentication: 8: one `rt` key for any number of sessions, realtime and agent, on every host
+  // Rule: Realtime: Regional hosts and WebSocket connections: agent path /v2/agent
+  // Rule: Realtime: Authentication: an `rt` key opens any number of sessions, realtime and agent, on every host
   it('connects to /v2/agent with an API key or a temporary rt key', () =>
     withSimulator({}, async (simulator, start) => {
       await (await start(AGENT)).end();
@@ -18,7 +18,7 @@ describe('an agent session', () => {
       expect(simulator.upgrades.map(({ url }) => url)).toEqual(['/v2/agent', `/v2/agent?jwt=${RT_KEY}`]);
     }));
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`, `SpeechEnded`
+  // Rule: Realtime: Beyond the specification: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`, `SpeechEnded`
   it('types turns, speech and segments', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start(AGENT);
@@ -46,7 +46,7 @@ describe('an agent session', () => {
       ]);
     }));
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: agent: segments with `S1` as speaker
+  // Rule: Realtime: Beyond the specification: agent: speaker `S1`
   it('assembles its segments with their speakers', () =>
     withSimulator({}, async (_simulator, start) => {
       const { segments, service } = await (await start(AGENT)).stream([silence(4)]);
@@ -57,7 +57,7 @@ describe('an agent session', () => {
       );
     }));
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: agent: everything else raw
+  // Rule: Realtime: Beyond the specification: agent: everything else raw
   it('passes configuration fields the document does not show', () =>
     withSimulator({}, async (simulator, start) => {
       const config = { language: 'en', end_of_turn: { silence: 1 } };
@@ -66,7 +66,7 @@ describe('an agent session', () => {
       expect(simulator.sessions[0]?.received[0]).toContain('end_of_turn');
     }));
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: agent: everything else raw
+  // Rule: Realtime: Beyond the specification: agent: everything else raw
   // Rule: Silences: messages of agent sessions
   it('passes undocumented agent messages through raw', () => {
     const frame = JSON.stringify({ message: 'SpeakersResult', speakers: [{ label: 'S1' }] });

@@ -33,7 +33,7 @@ const browser = connectWithWebSocket(BrowserLikeWebSocket as unknown as new (url
 
 describe('connecting', () => {
   // Rule: Realtime: Regional hosts and WebSocket connections: realtime path /v2
-  // Rule: Realtime: Authentication: 4: API key in the `authorization` header of the upgrade
+  // Rule: Realtime: Authentication: API key in the upgrade's `authorization`
   it('sends an API key in the Authorization header of the upgrade to /v2', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -44,7 +44,7 @@ describe('connecting', () => {
       session.abort();
     }));
 
-  // Rule: Realtime: Authentication: 5: temporary key in query parameter `jwt`
+  // Rule: Realtime: Authentication: temporary key in `jwt`
   it('sends a temporary key in the query parameter jwt, and no header', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator, { credential: { jwt: RT_KEY } }));
@@ -53,7 +53,7 @@ describe('connecting', () => {
       session.abort();
     }));
 
-  // Rule: Realtime: Authentication: 9: keys expire; a fresh one can be had per attempt
+  // Rule: Realtime: Authentication: keys expire
   it('asks for a fresh credential at each attempt', () =>
     withSimulator(
       { script: (index) => (index === 0 ? { refuseUpgrade: 503 } : undefined) },
@@ -72,7 +72,7 @@ describe('connecting', () => {
       },
     ));
 
-  // Rule: Realtime: Authentication: 5: temporary key in query parameter `jwt`
+  // Rule: Realtime: Authentication: temporary key in `jwt`
   it('runs a whole session over a WHATWG WebSocket with a temporary key', () =>
     withSimulator({}, async (simulator) => {
       const options = sessionOptions(simulator, { credential: { jwt: RT_KEY }, connector: browser });
@@ -83,7 +83,7 @@ describe('connecting', () => {
       await session.closed;
     }));
 
-  // Rule: Realtime: Authentication: 5: temporary key in query parameter `jwt`
+  // Rule: Realtime: Authentication: temporary key in `jwt`
   it('cannot send an API key with a WHATWG WebSocket, and says so', () =>
     withSimulator({}, async (simulator) => {
       const options = sessionOptions(simulator, { connector: browser });
@@ -99,8 +99,8 @@ describe('connecting', () => {
       expect(error.attempts).toEqual([{ region: 'global', status: null, detail: 'cannot connect' }]);
     }));
 
-  // Rule: Realtime: Regional hosts and WebSocket connections: regions may fail over; here at connect time only
-  // Rule: Silences: statuses of the WebSocket handshake, close codes, numeric error codes
+  // Rule: Realtime: Regional hosts and WebSocket connections: failover only while connecting
+  // Rule: Silences: handshake statuses, close and error codes
   it.each([400, 401, 403, 404, 405])('does not try another region after HTTP %i', (status) =>
     withSimulator({ script: () => ({ refuseUpgrade: status }) }, async (simulator) => {
       const hosts = { global: simulator.origin, eu1: simulator.origin };
@@ -115,7 +115,7 @@ describe('connecting', () => {
     ['HTTP 503', { refuseUpgrade: 503 }],
     ['silence', { ignoreUpgrade: true }],
   ];
-  // Rule: Realtime: Regional hosts and WebSocket connections: regions may fail over; here at connect time only
+  // Rule: Realtime: Regional hosts and WebSocket connections: failover only while connecting
   it.each(troubles)('fails over to another region after %s', (_name, script) =>
     withSimulator({ script: (index) => (index < 2 ? script : undefined) }, async (simulator) => {
       const hosts = { us1: simulator.origin, global: simulator.origin, eu1: simulator.origin };
@@ -135,7 +135,7 @@ describe('connecting', () => {
       session.abort();
     }));
 
-  // Rule: Realtime: Regional hosts and WebSocket connections: data residency: a regional host is never left
+  // Rule: Realtime: Regional hosts and WebSocket connections: a regional host is never left
   it('never leaves a pinned region', () =>
     withSimulator({}, async (simulator) => {
       const hosts = { global: simulator.origin, eu1: await deadOrigin(), us1: simulator.origin };
@@ -148,7 +148,7 @@ describe('connecting', () => {
       expect(simulator.upgrades).toEqual([]);
     }));
 
-  // Rule: Realtime: Regional hosts and WebSocket connections: data residency: a regional host is never left
+  // Rule: Realtime: Regional hosts and WebSocket connections: a regional host is never left
   it('does not follow a redirect, which would take key and audio elsewhere', () =>
     withSimulator({ first: { refuseUpgrade: 307 } }, async (simulator) => {
       const error = await failure(RealtimeConnectError, connectSession(sessionOptions(simulator)));
@@ -174,7 +174,7 @@ describe('connecting', () => {
     server.close();
   });
 
-  // Rule: Realtime: Regional hosts and WebSocket connections: regions may fail over; here at connect time only
+  // Rule: Realtime: Regional hosts and WebSocket connections: failover only while connecting
   it('does not fail over once connected', () =>
     withSimulator({ first: { faults: [{ at: 'start', act: { do: 'drop' } }] } }, async (simulator) => {
       const hosts = { global: simulator.origin, eu1: simulator.origin };
@@ -183,8 +183,8 @@ describe('connecting', () => {
       expect(simulator.upgrades).toHaveLength(1);
     }));
 
-  // Rule: Realtime: Authentication: 1: no key, HTTP 401
-  // Rule: Contradictions: no or a wrong key for a live session: HTTP 401, or Error `not_authorised`
+  // Rule: Realtime: Authentication: no key, HTTP 401
+  // Rule: Contradictions: live, wrong key: 401, or `not_authorised`
   it('gets 401 for a connection without a key', () =>
     withSimulator({}, async (simulator) => {
       const response = await fetch(`${simulator.origin.replace('ws', 'http')}/v2`).then(
@@ -219,7 +219,7 @@ describe('connecting', () => {
       expect(simulator.upgrades).toHaveLength(1);
     }));
 
-  // Rule: Realtime: Authentication: 4: API key in the `authorization` header of the upgrade
+  // Rule: Realtime: Authentication: API key in the upgrade's `authorization`
   it('refuses a key that is no header value before connecting', () =>
     withSimulator({}, async (simulator) => {
       const options = sessionOptions(simulator, { credential: { apiKey: 'two words' } });

@@ -68,7 +68,7 @@ describe('audio flow', () => {
       await failure(RealtimeSessionError, sending);
     }));
 
-  // Rule: Realtime: Errors: a dead session tells acknowledged audio and what was final
+  // Rule: Realtime: Errors: a dead session reports what was acknowledged and final
   it('rejects waiting audio when the session dies', () =>
     withSimulator(HELD, async (_simulator, start) => {
       const session = await start();

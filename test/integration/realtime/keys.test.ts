@@ -31,7 +31,7 @@ function start(
 }
 
 describe('keys of the key service', () => {
-  // Rule: Realtime: Authentication: 8: one `rt` key for any number of sessions, realtime and agent, on every host
+  // Rule: Realtime: Authentication: an `rt` key opens any number of sessions, realtime and agent, on every host
   it('of type rt start any number of sessions, realtime and agent', async () => {
     const clients = createSpeechClients({
       apiKey: simulator.apiKey,
@@ -55,7 +55,7 @@ describe('keys of the key service', () => {
     ['that were never issued', async () => ({ jwt: 'x.y.z' })],
     ['that are the API key, put into the address', async () => ({ jwt: simulator.apiKey })],
     // Rule: Authentication: a `batch` key starts no session
-    // Rule: Realtime: Authentication: 10: unknown keys are `not_authorised`
+    // Rule: Realtime: Authentication: unknown keys are `not_authorised`
     // Rule: Realtime: Authentication: a `batch` key is for the batch API
   ])('%s are not authorised', async (_name, credential) => {
     const error = await failure(RealtimeSessionError, start(await credential()));

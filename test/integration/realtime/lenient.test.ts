@@ -57,7 +57,7 @@ interface Difference extends Extra {
 
 const DIFFERENCES: readonly Difference[] = [
   {
-    // Rule: Contradictions: `last_seq_no` is the number of frames sent; public clients send the last acknowledged
+    // Rule: Contradictions: `last_seq_no`: frames sent, or acknowledged
     name: 'a last_seq_no below the frames sent, as the last one acknowledged',
     refusedWith: 'protocol_error',
     lastSeqNo: 0,
@@ -105,7 +105,7 @@ const DIFFERENCES: readonly Difference[] = [
     start: startWith({ additional_vocab: [{ content: 'gnocchi', weight: 2 }] }),
   },
   {
-    // Rule: Contradictions: plain words may be phrases, but `sounds_like` may hold no blank
+    // Rule: Contradictions: phrases as words, but `sounds_like` without blanks
     name: 'phrases as plain strings in additional_vocab',
     refusedWith: 'invalid_config',
     start: startWith({ additional_vocab: ['New York', 'gnocchi'] }),

@@ -23,7 +23,7 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   {
-    // Rule: Realtime: Session: states: rule 1: no audio before RecognitionStarted
+    // Rule: Realtime: Session: no audio before RecognitionStarted
     // Rule: Realtime: Errors: `protocol_error`
     name: 'audio before StartRecognition is a protocol_error',
     error: 'protocol_error',
@@ -31,7 +31,7 @@ const REFUSALS: readonly Refusal[] = [
     act: (client) => client.send(new Uint8Array(2)),
   },
   {
-    // Rule: Realtime: Session: states: rule 1: no audio before RecognitionStarted
+    // Rule: Realtime: Session: no audio before RecognitionStarted
     name: 'audio before RecognitionStarted is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -42,7 +42,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    // Rule: Realtime: Session: states: rule 1: StartRecognition exactly once
+    // Rule: Realtime: Session: StartRecognition exactly once
     name: 'a second StartRecognition is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -52,7 +52,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
+    // Rule: Realtime: Session: wrong order is `protocol_error`
     name: 'SetRecognitionConfig before StartRecognition is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -60,14 +60,14 @@ const REFUSALS: readonly Refusal[] = [
       client.send({ message: 'SetRecognitionConfig', transcription_config: { language: 'en' } }),
   },
   {
-    // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
+    // Rule: Realtime: Session: wrong order is `protocol_error`
     name: 'EndOfStream before StartRecognition is a protocol_error',
     error: 'protocol_error',
     close: 1003,
     act: (client) => client.send(endOf(0)),
   },
   {
-    // Rule: Realtime: Session: states: rule 2: no audio after EndOfStream
+    // Rule: Realtime: Session: no audio after EndOfStream
     name: 'audio after EndOfStream is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -80,7 +80,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
+    // Rule: Realtime: Session: wrong order is `protocol_error`
     name: 'SetRecognitionConfig after EndOfStream is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -93,7 +93,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
+    // Rule: Realtime: Session: wrong order is `protocol_error`
     // Rule: Realtime: Client-to-server messages: EndOfStream is the last message
     name: 'a second EndOfStream is a protocol_error',
     error: 'protocol_error',
@@ -107,7 +107,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    // Rule: Realtime: Client-to-server messages: `EndOfStream`: `last_seq_no` is the number of frames sent
+    // Rule: Realtime: Client-to-server messages: `last_seq_no`: number of frames sent
     name: 'a last_seq_no that is not the number of frames is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -118,7 +118,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    // Rule: Realtime: AudioType: a partial sample before EndOfStream is an error
+    // Rule: Realtime: AudioType: no partial sample before EndOfStream
     name: 'audio that ends inside a sample is a data_error at EndOfStream',
     error: 'data_error',
     close: 1008,
@@ -129,7 +129,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    // Rule: Realtime: Client-to-server messages: `EndOfStream`: `last_seq_no` is the number of frames sent
+    // Rule: Realtime: Client-to-server messages: `last_seq_no`: number of frames sent
     name: 'a last_seq_no that is not an integer is an invalid_message',
     error: 'invalid_message',
     close: 1003,
@@ -139,14 +139,14 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
-    // Rule: Realtime: Protocol objects: every message is JSON text with a string `message`
+    // Rule: Realtime: Protocol objects: JSON text with a string `message`
     name: 'text that is not JSON is an invalid_message',
     error: 'invalid_message',
     close: 1003,
     act: (client) => client.send('StartRecognition'),
   },
   {
-    // Rule: Realtime: Protocol objects: every message is JSON text with a string `message`
+    // Rule: Realtime: Protocol objects: JSON text with a string `message`
     name: 'a message without a name is an invalid_message',
     error: 'invalid_message',
     close: 1003,
@@ -190,7 +190,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     // Rule: Realtime: TranscriptionConfig: `language` is required
-    // Rule: Contradictions: `invalid_config` is not among the errors of StartRecognition
+    // Rule: Contradictions: `invalid_config` is no error of StartRecognition
     name: 'a configuration without language is an invalid_config',
     error: 'invalid_config',
     close: 1003,
@@ -219,8 +219,8 @@ const REFUSALS: readonly Refusal[] = [
     act: (client) => client.send(startWith({ additional_vocab: [{ content: 'x', sounds_like: ['ex ex'] }] })),
   },
   {
-    // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: only `max_delay` and `enable_partials`
-    // Rule: Contradictions: a change of `language` in SetRecognitionConfig is ignored; others "may" be errors
+    // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: only `max_delay`, `enable_partials`
+    // Rule: Contradictions: a changed `language` is ignored, others "may" be errors
     name: 'a change of more than max_delay and enable_partials is an invalid_config',
     error: 'invalid_config',
     close: 1003,
@@ -240,9 +240,9 @@ const REFUSALS: readonly Refusal[] = [
     act: (client) => client.send(startWith({ language: 'tlh' })),
   },
   {
-    // Rule: Realtime: Authentication: 10: unknown keys are `not_authorised`
+    // Rule: Realtime: Authentication: unknown keys are `not_authorised`
     // Rule: Realtime: Errors: `not_authorised`
-    // Rule: Contradictions: no or a wrong key for a live session: HTTP 401, or Error `not_authorised`
+    // Rule: Contradictions: live, wrong key: 401, or `not_authorised`
     name: 'an unknown key is not_authorised',
     error: 'not_authorised',
     close: 4001,
@@ -302,7 +302,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     // Rule: Realtime: Errors: `data_error`
-    // Rule: Silences: sizes of media and of audio frames
+    // Rule: Silences: sizes of media and frames
     name: 'too much data in one frame is a data_error',
     error: 'data_error',
     close: 1008,
@@ -327,8 +327,8 @@ describe('the simulated service refuses', () => {
 });
 
 describe('the simulated service', () => {
-  // Rule: Realtime: Session: states: AddAudio in Started: `AudioAdded` with the next `seq_no`
-  // Rule: Realtime: Server-to-client messages: `AudioAdded` may come late, when buffers are full
+  // Rule: Realtime: Session: AddAudio: `AudioAdded` with next `seq_no`
+  // Rule: Realtime: Server-to-client messages: `AudioAdded` may be late
   it('reads audio only while its buffer has room, and acknowledges it then', () =>
     withSimulator({ processing: 'manual', limits: { bufferSeconds: 2 } }, async (simulator) => {
       const client = await rawClient(simulator);
@@ -342,7 +342,7 @@ describe('the simulated service', () => {
       expect(await client.until('AudioAdded')).toEqual({ message: 'AudioAdded', seq_no: 3 });
     }));
 
-  // Rule: Realtime: Limits: a frame larger than the server buffer waits
+  // Rule: Realtime: Limits: a larger frame waits
   it('reads a frame larger than its buffer once the buffer is empty', () =>
     withSimulator({ processing: 'manual', limits: { bufferSeconds: 1 } }, async (simulator) => {
       const client = await rawClient(simulator);
@@ -354,7 +354,7 @@ describe('the simulated service', () => {
       expect(await client.until('AudioAdded')).toMatchObject({ seq_no: 2 });
     }));
 
-  // Rule: Realtime: Session: states: all transcripts come before `EndOfTranscript`
+  // Rule: Realtime: Session: transcripts before `EndOfTranscript`
   // Rule: Realtime: Server-to-client messages: `EndOfTranscript`: nothing follows
   it('sends all transcripts before EndOfTranscript, and nothing after it', () =>
     withSimulator({}, async (simulator) => {

@@ -26,7 +26,7 @@ const DEATHS: readonly {
     'buffer_error',
     'protocol_error',
   ].map((type) => ({
-    // Rule: Realtime: Session: states: any Error: connection closed, session over
+    // Rule: Realtime: Session: Error ends the session
     // Rule: Realtime: Errors: `invalid_message`
     // Rule: Realtime: Errors: `invalid_config`
     // Rule: Realtime: Errors: `invalid_output_format`
@@ -38,24 +38,24 @@ const DEATHS: readonly {
     death: { kind: 'service-error', type, retryable: false, retryAfterMs: null },
   })),
   ...['job_error', 'unknown_error', 'quota_exceeded'].map((type) => ({
-    // Rule: Realtime: Session: states: any Error: connection closed, session over
+    // Rule: Realtime: Session: Error ends the session
     // Rule: Realtime: Server-to-client messages: `Error`: `code` optional, `type`, `reason`
     // Rule: Realtime: Errors: `job_error`
     // Rule: Realtime: Errors: `unknown_error`
-    // Rule: Realtime: Errors: a dead session tells acknowledged audio and what was final
+    // Rule: Realtime: Errors: a dead session reports what was acknowledged and final
     name: `Error ${type} ends the session and is worth another try`,
     act: error(type, 1011),
     death: { kind: 'service-error', type, serviceCode: 1011, retryable: true, retryAfterMs: 5000 },
   })),
   {
     // Rule: Realtime: Errors: types are an open set
-    // Rule: Contradictions: `invalid_config` is not among the errors of StartRecognition
+    // Rule: Contradictions: `invalid_config` is no error of StartRecognition
     name: 'Error of an unknown type keeps its type',
     act: error('worker_on_holiday'),
     death: { kind: 'service-error', type: 'worker_on_holiday', retryable: false },
   },
   {
-    // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: close codes 1003, 1008, 1011, 4001, 4003, 4004, 4005, 4006, 4013, and those of RFC 6455
+    // Rule: Realtime: Beyond the specification: close codes 1003, 1008, 1011, 4001, 4003-4006, 4013, RFC 6455
     name: 'a connection cut midway is 1006 and worth another try',
     act: { do: 'drop' },
     death: { kind: 'socket-closed', closeCode: 1006, type: null, retryable: true },
@@ -78,21 +78,21 @@ const DEATHS: readonly {
       [4999, null, false],
     ] as const
   ).map(([code, type, retryable]) => ({
-    // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: close codes 1003, 1008, 1011, 4001, 4003, 4004, 4005, 4006, 4013, and those of RFC 6455
-    // Rule: Silences: statuses of the WebSocket handshake, close codes, numeric error codes
+    // Rule: Realtime: Beyond the specification: close codes 1003, 1008, 1011, 4001, 4003-4006, 4013, RFC 6455
+    // Rule: Silences: handshake statuses, close and error codes
     name: `close code ${code} is typed`,
     act: { do: 'close', code } as const,
     death: { kind: 'socket-closed', closeCode: code, type, retryable },
   })),
   {
-    // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: silence of the service
+    // Rule: Realtime: Beyond the specification: silence of the service
     // Rule: Silences: time-outs of live sessions
     name: 'silence of the service ends the session after the inactivity time-out',
     act: { do: 'stall' },
     death: { kind: 'timeout', retryable: true },
   },
   {
-    // Rule: Realtime: Session: states: `EndOfTranscript` out of turn is no complete transcript
+    // Rule: Realtime: Session: early `EndOfTranscript`: incomplete
     name: 'EndOfTranscript before the stream was ended is not a complete transcript',
     act: { do: 'send', frame: '{"message":"EndOfTranscript"}' },
     death: { kind: 'ended-early' },
@@ -108,7 +108,7 @@ const DEATHS: readonly {
     death: { kind: 'malformed' },
   },
   {
-    // Rule: Realtime: Transcript message body: `metadata` with `start_time`, `end_time`, `transcript` is required
+    // Rule: Realtime: Transcript message body: `metadata`: `start_time`, `end_time`, `transcript`
     name: 'a transcript without its metadata ends the session',
     act: { do: 'send', frame: '{"message":"AddTranscript","results":[]}' },
     death: { kind: 'malformed' },
@@ -154,7 +154,7 @@ describe('a session that dies', () => {
     }),
   );
 
-  // Rule: Realtime: Errors: a dead session tells acknowledged audio and what was final
+  // Rule: Realtime: Errors: a dead session reports what was acknowledged and final
   it('reports final results also when the service is silent after EndOfStream', () =>
     withSimulator({ first: { faults: [{ at: 'end', act: { do: 'stall' } }] } }, async (_simulator, start) => {
       const session = await start({ inactivityTimeoutMs: 100 });
@@ -171,7 +171,7 @@ describe('a session that dies', () => {
     'insufficient_funds',
     'not_allowed',
     'job_error',
-    // Rule: Realtime: Session: states: StartRecognition fails: `invalid_model`, `invalid_audio_type`, `not_authorised`, `insufficient_funds`, `not_allowed`, `job_error`
+    // Rule: Realtime: Session: StartRecognition fails: `invalid_model`, `invalid_audio_type`, `not_authorised`, `insufficient_funds`, `not_allowed`, `job_error`
     // Rule: Realtime: Errors: `invalid_model`
     // Rule: Realtime: Errors: `invalid_audio_type`
     // Rule: Realtime: Errors: `not_authorised`
@@ -189,7 +189,7 @@ describe('a session that dies', () => {
     ),
   );
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: silence of the service
+  // Rule: Realtime: Beyond the specification: silence of the service
   it('gives up when RecognitionStarted does not come within the start time-out', () =>
     withSimulator({ first: { startAfter: new Promise(() => {}) } }, async (_simulator, start) => {
       expect(await failure(RealtimeSessionError, start({ startTimeoutMs: 50 }))).toMatchObject({
@@ -211,7 +211,7 @@ describe('a session that dies', () => {
     });
   });
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: the closing handshake is bounded
+  // Rule: Realtime: Beyond the specification: bounded closing handshake
   it('is cut when the service does not answer the closing handshake', () =>
     withSimulator({ first: { faults: onFourth({ do: 'stall' }) } }, async (_simulator, start) => {
       const session = await start({ closeTimeoutMs: 20 });

@@ -23,8 +23,8 @@ const jsonOf = (received: readonly (string | number)[]): unknown[] =>
   received.filter((each) => typeof each === 'string').map((text) => JSON.parse(String(text)));
 
 describe('a session', () => {
-  // Rule: Realtime: Session: states: Connected, Started, Ending, Finished, Closed
-  // Rule: Realtime: Session: states: the client disconnects after `EndOfTranscript`
+  // Rule: Realtime: Session: Connected, Started, Ending, Finished, Closed
+  // Rule: Realtime: Session: client disconnects after `EndOfTranscript`
   it('moves Connected, Started, Ending, Finished, Closed', () =>
     withSimulator({}, async (simulator) => {
       const states: SessionState[] = [];
@@ -38,7 +38,7 @@ describe('a session', () => {
       expect(states).toEqual(['started', 'ending', 'finished', 'closed']);
     }));
 
-  // Rule: Realtime: Session: states: StartRecognition accepted: `RecognitionStarted` with `id`
+  // Rule: Realtime: Session: StartRecognition accepted: `RecognitionStarted` with `id`
   it('takes its id from RecognitionStarted', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start();
@@ -46,7 +46,7 @@ describe('a session', () => {
       await session.end();
     }));
 
-  // Rule: Realtime: TranscriptionConfig: all fields reach the service as given: `additional_vocab`, `diarization`, `enable_partials`, `max_delay`, `output_locale`, `punctuation_overrides`, `speaker_change_sensitivity`
+  // Rule: Realtime: TranscriptionConfig: all fields reach the service: `additional_vocab`, `diarization`, `enable_partials`, `max_delay`, `output_locale`, `punctuation_overrides`, `speaker_change_sensitivity`
   // Rule: Realtime: Client-to-server messages: `StartRecognition`: `audio_format` and `transcription_config`, sent first
   it('sends StartRecognition first and once, with audio_format and transcription_config as given', () =>
     withSimulator({}, async (simulator, start) => {
@@ -65,8 +65,8 @@ describe('a session', () => {
       expect(jsonOf(simulator.sessions[0]?.received ?? [])[0]).toEqual(sent);
     }));
 
-  // Rule: Realtime: AdditionalWord: a plain string is its own `sounds_like`, so a phrase goes as `content` alone
-  // Rule: Contradictions: plain words may be phrases, but `sounds_like` may hold no blank
+  // Rule: Realtime: AdditionalWord: a plain string is its own `sounds_like`
+  // Rule: Contradictions: phrases as words, but `sounds_like` without blanks
   it('sends a phrase given as plain string as an object with content alone', () =>
     withSimulator({}, async (simulator, start) => {
       await (await start({ transcriptionConfig: { ...CONFIG, additional_vocab: ['soft skills'] } })).end();
@@ -76,8 +76,8 @@ describe('a session', () => {
     }));
 
   // Rule: Realtime: Client-to-server messages: AddAudio: frames counted from 1
-  // Rule: Realtime: Client-to-server messages: `EndOfStream`: `last_seq_no` is the number of frames sent
-  // Rule: Contradictions: `last_seq_no` is the number of frames sent; public clients send the last acknowledged
+  // Rule: Realtime: Client-to-server messages: `last_seq_no`: number of frames sent
+  // Rule: Contradictions: `last_seq_no`: frames sent, or acknowledged
   it('counts its frames in last_seq_no', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start({ audio: { frameBytes: 3200 } });
@@ -91,7 +91,7 @@ describe('a session', () => {
       });
     }));
 
-  // Rule: Realtime: Session: states: EndOfStream at any time, even without audio
+  // Rule: Realtime: Session: EndOfStream even without audio
   it('ends a stream without audio with last_seq_no 0', () =>
     withSimulator({}, async (simulator, start) => {
       const report = await (await start()).end();
@@ -102,8 +102,8 @@ describe('a session', () => {
       });
     }));
 
-  // Rule: Realtime: Session: states: `SetRecognitionConfig` applies to the session
-  // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: `language` mandatory in it
+  // Rule: Realtime: Session: `SetRecognitionConfig` applies
+  // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: `language` mandatory
   it('changes max_delay and enable_partials while started', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, max_delay: 4 } });
@@ -120,8 +120,8 @@ describe('a session', () => {
       expect(report.transcriptionConfig).toEqual({ ...CONFIG, max_delay: 4, enable_partials: true });
     }));
 
-  // Rule: Realtime: Transcript message body: `start_time` and `end_time` are relative to the segment
-  // Rule: Realtime: Server-to-client messages: `AddTranscript`: each covers the audio since the one before
+  // Rule: Realtime: Transcript message body: times are relative to the segment
+  // Rule: Realtime: Server-to-client messages: `AddTranscript` covers audio since the last
   it('hands every final and partial to its iterator, in order, with absolute times', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, enable_partials: true } });
@@ -161,8 +161,8 @@ describe('a session', () => {
       expect(new Set(partials)).toEqual(new Set([0]));
     }));
 
-  // Rule: Realtime: TranscriptionConfig: `max_delay` bounds the wait for a final
-  // Rule: Contradictions: `max_delay` bounds partial results in one place and finals in another
+  // Rule: Realtime: TranscriptionConfig: `max_delay` bounds finals
+  // Rule: Contradictions: `max_delay` bounds partials, or finals
   it('makes a segment final after max_delay where no sentence ends', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, max_delay: 2 } });
@@ -170,8 +170,8 @@ describe('a session', () => {
       expect(report.segments[0]).toMatchObject({ start: 0, text: 'Welcome to this call we ' });
     }));
 
-  // Rule: Realtime: TranscriptionConfig: `diarization` speaker_change marks speaker changes
-  // Rule: Realtime: Transcript message body: `speaker_change` has zero duration and empty `alternatives`
+  // Rule: Realtime: TranscriptionConfig: speaker_change marks changes
+  // Rule: Realtime: Transcript message body: `speaker_change`: no duration, no `alternatives`
   it('shows speaker changes when diarization asks for them', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, diarization: 'speaker_change' } });
@@ -195,7 +195,7 @@ describe('a session', () => {
   it.each([
     ['broadcast', 12_000],
     ['telephony', 8000],
-    // Rule: Realtime: Server-to-client messages: Info `recognition_quality`: `quality` `broadcast` from 12 kHz, else `telephony`
+    // Rule: Realtime: Server-to-client messages: Info `recognition_quality`: `broadcast` from 12 kHz, else `telephony`
   ])('passes on Info recognition_quality %s at %i Hz', (quality, sample_rate) =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ audioFormat: { ...PCM, sample_rate } });
@@ -233,7 +233,7 @@ describe('a session', () => {
       ]);
     }));
 
-  // Rule: Realtime: Protocol objects: messages of other names are an open set
+  // Rule: Realtime: Protocol objects: names are an open set
   it('passes messages of unknown names through raw', () => {
     const frame = JSON.stringify({ message: 'AudioEventStarted', event: { type: 'music' } });
     const first = { faults: [{ at: 1, act: { do: 'send', frame } }] } as const;
@@ -246,7 +246,7 @@ describe('a session', () => {
     });
   });
 
-  // Rule: Realtime: Server-to-client messages: order: messages interleave until EndOfTranscript
+  // Rule: Realtime: Server-to-client messages: messages interleave
   it('hands every message to its message iterator until EndOfTranscript', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -276,8 +276,8 @@ describe('a session', () => {
     }),
   );
 
-  // Rule: Realtime: AudioType: `file`: the whole file in reasonably sized frames
-  // Rule: Silences: sizes of media and of audio frames
+  // Rule: Realtime: AudioType: `file`: the file in frames
+  // Rule: Silences: sizes of media and frames
   it('sends a file as it is, in frames of bounded size, and knows no seconds', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start({ audioFormat: { type: 'file' } });
@@ -287,9 +287,9 @@ describe('a session', () => {
       expect(frames).toEqual([16_384, 16_384, 7233]);
     }));
 
-  // Rule: Realtime: Session: states: duration limit: `duration_limit_exceeded`, later audio acknowledged and ignored, session ends
+  // Rule: Realtime: Session: duration limit: later audio acknowledged and ignored, session ends
   // Rule: Realtime: Server-to-client messages: Warning `duration_limit_exceeded`: `duration_limit`
-  // Rule: Contradictions: audio after the duration limit: ignored, or an error
+  // Rule: Contradictions: audio after the limit: ignored, or error
   it('stops at duration_limit_exceeded, and reports what was ignored', () =>
     withSimulator({ durationLimitSeconds: 2 }, async (_simulator, start) => {
       const session = await start();
@@ -309,7 +309,7 @@ describe('a session refuses before sending', () => {
       typeof each === 'number' ? each : String((JSON.parse(each) as { message: unknown }).message),
     );
 
-  // Rule: Realtime: Session: states: rule 1: no audio before RecognitionStarted
+  // Rule: Realtime: Session: no audio before RecognitionStarted
   it('audio before start', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -320,7 +320,7 @@ describe('a session refuses before sending', () => {
       expect(simulator.sessions[0]?.received).toEqual([]);
     }));
 
-  // Rule: Realtime: Session: states: rule 1: no audio before RecognitionStarted
+  // Rule: Realtime: Session: no audio before RecognitionStarted
   it('audio between StartRecognition and RecognitionStarted', () =>
     withSimulator({ first: { startAfter: new Promise(() => {}) } }, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -333,7 +333,7 @@ describe('a session refuses before sending', () => {
       expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(startedOnly);
     }));
 
-  // Rule: Realtime: Session: states: rule 1: StartRecognition exactly once
+  // Rule: Realtime: Session: StartRecognition exactly once
   it('a second start', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start();
@@ -342,7 +342,7 @@ describe('a session refuses before sending', () => {
       expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(['StartRecognition', 'EndOfStream']);
     }));
 
-  // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
+  // Rule: Realtime: Session: wrong order is `protocol_error`
   it('an end before the start', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -350,7 +350,7 @@ describe('a session refuses before sending', () => {
       session.abort();
     }));
 
-  // Rule: Realtime: Session: states: rule 2: no audio after EndOfStream
+  // Rule: Realtime: Session: no audio after EndOfStream
   // Rule: Realtime: Client-to-server messages: EndOfStream is the last message
   it('audio, an end and a configuration after the end', () =>
     withSimulator({}, async (simulator, start) => {
@@ -364,7 +364,7 @@ describe('a session refuses before sending', () => {
       expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(['StartRecognition', 'EndOfStream']);
     }));
 
-  // Rule: Realtime: AudioType: a partial sample before EndOfStream is an error
+  // Rule: Realtime: AudioType: no partial sample before EndOfStream
   it('a partial sample at the end of raw audio, until it is completed or discarded', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start();
@@ -376,9 +376,9 @@ describe('a session refuses before sending', () => {
       expect(report.acknowledged.bytes).toBe(4);
     }));
 
-  // Rule: Realtime: TranscriptionConfig: `language` cannot change after the start
-  // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: only `max_delay` and `enable_partials`
-  // Rule: Contradictions: a change of `language` in SetRecognitionConfig is ignored; others "may" be errors
+  // Rule: Realtime: TranscriptionConfig: `language` never changes
+  // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: only `max_delay`, `enable_partials`
+  // Rule: Contradictions: a changed `language` is ignored, others "may" be errors
   it('a configuration change of more than max_delay and enable_partials', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start();
@@ -401,7 +401,7 @@ describe('a session refuses before sending', () => {
       ]);
     }));
 
-  // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
+  // Rule: Realtime: Session: wrong order is `protocol_error`
   it('a configuration change before the start', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -420,7 +420,7 @@ describe('a session refuses before sending', () => {
       expect(simulator.upgrades).toEqual([]);
     }));
 
-  // Rule: Realtime: Session: states: duration limit: `duration_limit_exceeded`, later audio acknowledged and ignored, session ends
+  // Rule: Realtime: Session: duration limit: later audio acknowledged and ignored, session ends
   it('audio after the duration limit', () =>
     withSimulator({ durationLimitSeconds: 1 }, async (_simulator, start) => {
       const session = await start();

@@ -45,7 +45,7 @@ async function submit(): Promise<string> {
   return id;
 }
 
-// Rule: Hosts: batch regions `eu1`, `eu2`, `us1`, `us2`, `au1`, each with an address
+// Rule: Hosts: batch: `eu1`, `eu2`, `us1`, `us2`, `au1`
 it('admits callbacks, offers itself to filters, and is reconciled and fetched from', async () => {
   const api = adminApi(service);
   const delivered = await submit();

@@ -45,8 +45,8 @@ function only(report: RecoveryReport) {
 }
 
 describe('reconcile', () => {
-  // Rule: Delivery: the transcript stays available through the API
-  // Rule: Silences: number and interval of retries, and the time-out
+  // Rule: Delivery: the API keeps the transcript
+  // Rule: Silences: retries and time-out
   it('fetches every kind of artefact byte-exact, and records its origin', async () => {
     const { simulator, parts, store, lose, isExact } = await begin();
     const contents = ['transcript', 'transcript.txt', 'transcript.srt', 'data'];
@@ -158,8 +158,8 @@ describe('reconcile', () => {
     await view.stop();
   });
 
-  // Rule: Callback request: callbacks of a job come in parallel and in any order
-  // Rule: Callback request: some callbacks of a job may arrive and others fail
+  // Rule: Callback request: callbacks come in parallel, unordered
+  // Rule: Callback request: some may arrive, others fail
   it('fetches only missing results of a job', async () => {
     const { parts, store, lose } = await begin();
     const id = await lose({ contents: ['transcript', 'transcript.txt'] });
@@ -186,7 +186,7 @@ describe('reconcile', () => {
     expect(await ledgerOf(fixture.folder)).toEqual([]);
   });
 
-  // Rule: Delivery: at the threshold a last entry says that sending failed
+  // Rule: Delivery: the last entry says that sending failed
   it('waits out the grace period, unless the service has given up', async () => {
     const { simulator, parts, lose } = await begin({ parts: { grace: HOUR } });
     const silent = await lose();
@@ -210,7 +210,7 @@ describe('reconcile', () => {
     expect(report.outcomes.recovered).toBe(1);
   });
 
-  // Rule: Hosts: every region is in use at the same time
+  // Rule: Hosts: all regions at once
   it('reads every page of every region once', async () => {
     const { parts, lose } = await begin();
     const ids = await Promise.all(
@@ -278,8 +278,8 @@ describe('reconcile', () => {
     expect(await visibleKeys(fixture.folder)).toEqual([]);
   });
 
-  // Rule: Job record: other fields are kept and ignored
-  // Rule: Notification configuration: `jobinfo` is the configuration that the job was submitted with
+  // Rule: Job record: other fields are ignored
+  // Rule: Notification configuration: `jobinfo` is the submitted configuration
   it('stores the job record as a missing jobinfo, and says so', async () => {
     const { simulator, parts, lose, content } = await begin();
     const id = await lose({ contents: ['jobinfo'] });
@@ -634,7 +634,7 @@ describe('failures of the service', () => {
     ['refuses the key', { status: 401, body: { code: 401, error: 'Permission Denied' } }, /401/],
     ['lists nonsense', { status: 200, body: { jobs: 'many' } }, /no list of jobs/],
     ['is hidden by a page of a proxy', { status: 200, body: '<html>Welcome</html>' }, /not JSON/],
-    // Rule: Hosts: every region is in use at the same time
+    // Rule: Hosts: all regions at once
   ])('continues with other regions when one %s', async (_name, answer, reason) => {
     const { simulator, parts, lose } = await begin();
     await lose({}, { region: 'us1' });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe('refetch', () => {
-  // Rule: Hosts: a job exists only in the region that made it; all requests for it go there
+  // Rule: Hosts: a job exists only in its region
   it('finds the region by itself and ignores the grace period', async () => {
     const { parts, lose, isExact } = fixture;
     const jobId = await lose({}, { region: 'us1' });

@@ -42,8 +42,8 @@ const item = (name: string) => (name === 'transcript' ? 'transcript.json-v2' : n
 
 describe('body rules of the service', () => {
   // Rule: Callback request: status `success`
-  // Rule: Body rules: 1: empty `contents`: id and status alone
-  // Rule: Contradictions: a failed job with empty `contents`: `jobinfo` by one rule, id and status alone by another
+  // Rule: Body rules: empty `contents`: no body
+  // Rule: Contradictions: failed job, empty `contents`: `jobinfo`, or nothing
   it('sends nothing but id and status for empty contents (rule 1)', async () => {
     const { request, id } = await callback([]);
     expect(request.body).toHaveLength(0);
@@ -52,9 +52,9 @@ describe('body rules of the service', () => {
     expect(request.url).toBe(`/?id=${id}&status=success`);
   });
 
-  // Rule: Callback request: one for each entry when the job failed
+  // Rule: Callback request: one per entry of failed jobs
   // Rule: Callback request: status `error`, `fetch_error`, `trim_error`
-  // Rule: Body rules: 2: on error only `jobinfo`
+  // Rule: Body rules: on error only `jobinfo`
   it.each(['error', 'fetch_error', 'trim_error'])('sends only jobinfo on %s (rule 2)', async (outcome) => {
     const { request, id } = await callback(['transcript', 'data', 'jobinfo'], outcome);
     expect(request.url).toBe(`/?id=${id}&status=${outcome}`);
@@ -69,17 +69,17 @@ describe('body rules of the service', () => {
     ['jobinfo', 'application/json'],
     ['transcript.txt', 'text/plain'],
     ['transcript.srt', 'text/plain'],
-    // Rule: Notification configuration: `transcript` and `transcript.json-v2` are the same
-    // Rule: Notification configuration: `jobinfo` is the configuration that the job was submitted with
-    // Rule: Body rules: 3: one of `transcript`, `transcript.json-v2`, `jobinfo`: `application/json`
-    // Rule: Body rules: 4: one of `transcript.srt`, `transcript.txt`: `text/plain`
+    // Rule: Notification configuration: `transcript` means `transcript.json-v2`
+    // Rule: Notification configuration: `jobinfo` is the submitted configuration
+    // Rule: Body rules: one of `transcript`, `transcript.json-v2`, `jobinfo`: `application/json`
+    // Rule: Body rules: one of `transcript.srt`, `transcript.txt`: `text/plain`
   ])('sends a lone %s as the body, as %s (rules 3, 4 and 6)', async (token, type) => {
     const { request, id } = await callback([token]);
     expect(request.headers['content-type']).toBe(type);
     expect(request.body.equals(await simulator.expected(id)[item(token)].bytes())).toBe(true);
   });
 
-  // Rule: Body rules: 5: `data` alone: `multipart/form-data`
+  // Rule: Body rules: `data` alone: `multipart/form-data`
   it('sends a lone data as a form of one attachment (rule 5)', async () => {
     const { request, id } = await callback(['data']);
     expect(request.headers['content-type']).toContain('multipart/form-data; boundary=');
@@ -89,7 +89,7 @@ describe('body rules of the service', () => {
     expect(parts[0]?.body.equals(await simulator.expected(id).data.bytes())).toBe(true);
   });
 
-  // Rule: Body rules: 6: a single item is the body itself, also `data`
+  // Rule: Body rules: a single item is the body, also `data`
   it('sends a lone data as it is where rule 6 is taken to win', async () => {
     const { request, id } = await callback(['data'], 'success', { loneData: 'raw' });
     expect(request.headers['content-type']).toBe('application/octet-stream');
@@ -97,7 +97,7 @@ describe('body rules of the service', () => {
   });
 
   // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
-  // Rule: Body rules: 5: two items or more: `multipart/form-data`, one attachment each
+  // Rule: Body rules: several items: `multipart/form-data`
   it('sends two or more items as attachments, one each, in the order asked for (rule 5)', async () => {
     const contents = ['transcript', 'transcript.txt', 'transcript.srt', 'jobinfo', 'data'];
     const { request, id } = await callback(contents);

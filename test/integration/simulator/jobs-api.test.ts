@@ -69,13 +69,13 @@ describe('the simulated jobs API', () => {
     ['/v2/jobs/{expired}/data', 410, 'Job Expired'],
     ['/v2/usage?since=2026-01-01', 200, undefined],
     ['/v2/elsewhere', 404, 'Not Found'],
-    // Rule: Hosts: a job exists only in the region that made it; all requests for it go there
-    // Rule: Jobs API: `/v2/jobs/` lists the jobs that the key may see
-    // Rule: Jobs API: the record of a job, also at `/jobs/{id}` without the prefix
+    // Rule: Hosts: a job exists only in its region
+    // Rule: Jobs API: `/v2/jobs/` lists the key's jobs
+    // Rule: Jobs API: record, also at `/jobs/{id}`
     // Rule: Jobs API: transcripts as `json-v2`, `txt` and `srt`
-    // Rule: Jobs API: usage statistics
+    // Rule: Jobs API: usage
     // Rule: Versions: jobs API below `/v2`
-    // Rule: Contradictions: the path of a job's record: with the prefix `/v2`, and without it
+    // Rule: Contradictions: a record: with or without `/v2`
   ])('answers GET %s with %d %s', async (path, status, error) => {
     const answer = await ask(path);
     expect(answer.status).toBe(status);
@@ -124,7 +124,7 @@ describe('the simulated jobs API', () => {
 
   it.each(['error', 'fetch_error', 'trim_error'])(
     // Rule: Job record: `errors` of a job that failed
-    // Rule: HTTP errors: failures of a job are in its `errors`
+    // Rule: HTTP errors: a failed job has `errors`
     'says in errors why a job ended with %s',
     async (outcome) => {
       const { id } = simulator.submit({ config: { type: 'transcription' }, outcome });
@@ -138,8 +138,8 @@ describe('the simulated jobs API', () => {
   );
 
   it.each([[{}], [{ authorization: 'Bearer wrong' }], [{ authorization: 'Basic x' }]])(
-    // Rule: Authentication: every HTTP request carries `Bearer` and a key
-    // Rule: Authentication: a request without a valid key gets 401
+    // Rule: Authentication: requests carry `Bearer` and key
+    // Rule: Authentication: 401 without a valid key
     // Rule: HTTP errors: 401 without a valid key
     'answers 401 to %j',
     async (headers) => {
@@ -148,8 +148,8 @@ describe('the simulated jobs API', () => {
     },
   );
 
-  // Rule: Temporary keys: the key lives as long as `ttl` says
-  // Rule: Authentication: a temporary key stands in the same header
+  // Rule: Temporary keys: keys live for `ttl`
+  // Rule: Authentication: temporary keys in the same header
   it('takes temporary keys until they expire', async () => {
     const key = await simulator.issueKey('batch', 60);
     const headers = { authorization: `Bearer ${key}` };
@@ -159,7 +159,7 @@ describe('the simulated jobs API', () => {
   });
 
   // Rule: Job record: one top-level field `job`
-  // Rule: Job record: `id`, `status`, `created_at` in UTC with milliseconds, `data_name`, `duration`, `config`
+  // Rule: Job record: `id`, `status`, `created_at` (UTC, milliseconds), `data_name`, `duration`, `config`
   it('wraps a record in job, with the fields that the service documents', async () => {
     const { job } = JSON.parse((await ask('/v2/jobs/{done}')).body);
     expect(job).toEqual({
@@ -203,7 +203,7 @@ describe('the simulated jobs API', () => {
       400,
       'Malformed request',
     ],
-    // Rule: Jobs API: submission, by upload or by `fetch_data`
+    // Rule: Jobs API: submission, also by `fetch_data`
     // Rule: Notification configuration: `url` is required, a web address
     // Rule: Notification configuration: `auth_headers`: complete header lines
     // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
@@ -215,7 +215,7 @@ describe('the simulated jobs API', () => {
     ]);
   });
 
-  // Rule: Jobs API: submission, by upload or by `fetch_data`
+  // Rule: Jobs API: submission, also by `fetch_data`
   it('takes a submission with config and data_file', async () => {
     const body = form({ config: CONFIG, data_file: 'RIFF' });
     const answer = await ask('/v2/jobs/', { method: 'POST', body });

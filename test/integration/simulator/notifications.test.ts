@@ -35,16 +35,16 @@ async function notify(
 }
 
 describe('a notification', () => {
-  // Rule: Callback request: `id` and `status` are appended to the query of the address
+  // Rule: Callback request: `id` and `status` in the query
   it('appends id and status to the query that is there, and leaves that as it is', async () => {
     const { id } = await notify({ url: `${receiver.url}/callbacks/a?x=1&y=%2F+z&x=2` });
     expect(receiver.requests[0]?.url).toBe(`/callbacks/a?x=1&y=%2F+z&x=2&id=${id}&status=success`);
   });
 
-  // Rule: Authentication: callbacks are authenticated by their `auth_headers`
+  // Rule: Authentication: callbacks: by `auth_headers`
   // Rule: Notification configuration: `auth_headers`: complete header lines
-  // Rule: Callback request: `auth_headers` are headers of the request
-  // Rule: Callback request: `user-agent` is the name of the service with `-API/2.0`
+  // Rule: Callback request: `auth_headers` are sent
+  // Rule: Callback request: `user-agent` ends in `-API/2.0`
   it('carries every header line of the submitter and the user agent of the service', async () => {
     await notify({ auth_headers: ['Authorization: Bearer s3cret: x', 'X-Tenant: one', 'X-Tenant: two'] });
     const [request] = receiver.requests;
@@ -59,16 +59,16 @@ describe('a notification', () => {
     ['POST', 'POST'],
     ['PUT', 'PUT'],
     ['put', 'PUT'],
-    // Rule: Notification configuration: `method` is `POST` or `PUT`, `POST` by default
-    // Rule: Contradictions: `method` in capitals, and in lower case
+    // Rule: Notification configuration: `method`: `POST` (default) or `PUT`
+    // Rule: Contradictions: `method` in upper or lower case
   ])('with method %s is sent with %s', async (method, sent) => {
     await notify(method === undefined ? {} : { method });
     expect(receiver.requests[0]?.method).toBe(sent);
   });
 
-  // Rule: Callback request: one for each entry when the job is done
-  // Rule: Callback request: callbacks of a job come in parallel and in any order
-  // Rule: Callback request: some callbacks of a job may arrive and others fail
+  // Rule: Callback request: one per entry of done jobs
+  // Rule: Callback request: callbacks come in parallel, unordered
+  // Rule: Callback request: some may arrive, others fail
   it('notifies up to three entries in parallel, each independently', async () => {
     const dead = await recordingServer();
     await dead.close();
@@ -79,11 +79,11 @@ describe('a notification', () => {
     expect(first).toHaveLength(3);
   });
 
-  // Rule: Job record: `errors`: `message` and `timestamp`, one for each failed attempt to notify
+  // Rule: Job record: `errors`: `message`, `timestamp` per failed callback
   // Rule: Delivery: a 2xx ends the delivery
-  // Rule: Delivery: any other answer is retried, also 5xx and 413
+  // Rule: Delivery: other answers are retried, also 5xx and 413
   // Rule: Delivery: each failure is an entry of `errors`
-  // Rule: HTTP errors: 413 comes from the receiver, and is retried
+  // Rule: HTTP errors: 413 is retried
   it('is retried until a 2xx, each failed attempt on the job record', async () => {
     answers = [500, 413, 204];
     const { id, outcomes } = await notify({});
@@ -95,10 +95,10 @@ describe('a notification', () => {
     expect(simulator.job(id)?.errors?.[0]?.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  // Rule: Callback request: the status is not that of the job: a job stays `done` whatever becomes of its callbacks
-  // Rule: Delivery: at the threshold a last entry says that sending failed
-  // Rule: Delivery: the transcript stays available through the API
-  // Rule: Silences: number and interval of retries, and the time-out
+  // Rule: Callback request: a job stays `done` whatever its callbacks do
+  // Rule: Delivery: the last entry says that sending failed
+  // Rule: Delivery: the API keeps the transcript
+  // Rule: Silences: retries and time-out
   it('is given up at the threshold, and the job stays done', async () => {
     answers = [503, 503, 503, 503];
     const { id, outcomes } = await notify({});
@@ -135,7 +135,7 @@ describe('faults of notifications', () => {
     expect(simulator.job(id)?.errors).toBeUndefined();
   });
 
-  // Rule: Delivery: a missing answer or a broken connection is retried
+  // Rule: Delivery: a missing answer is retried
   it('unreachable: fails once, is recorded, and arrives by retry', async () => {
     simulator.faults.add({ kind: 'unreachable' });
     const { id, outcomes } = await notify({});
@@ -151,14 +151,14 @@ describe('faults of notifications', () => {
     expect(simulator.deliveries.ofJob(id).map(({ copy }) => copy)).toEqual([false, true, true]);
   });
 
-  // Rule: Callback request: callbacks of a job come in parallel and in any order
+  // Rule: Callback request: callbacks come in parallel, unordered
   it('reorder: arrives after a later one', async () => {
     simulator.faults.add({ kind: 'reorder', entry: 0, holdMs: 10_000_000 });
     await notify({ url: `${receiver.url}/first` }, { url: `${receiver.url}/second` });
     expect(receiver.requests.map(({ url }) => url.split('?')[0])).toEqual(['/second', '/first']);
   });
 
-  // Rule: Delivery: a missing answer or a broken connection is retried
+  // Rule: Delivery: a missing answer is retried
   it('cut: the body ends early, then comes whole', async () => {
     simulator.faults.add({ kind: 'cut', share: 0.9 });
     const { id, outcomes } = await notify({ contents: ['transcript', 'data'] });

@@ -28,21 +28,21 @@ const record = async (id: string, key = simulator.apiKey) => {
 };
 
 describe('the simulated service', () => {
-  // Rule: Hosts: batch regions `eu1`, `eu2`, `us1`, `us2`, `au1`, each with an address
-  // Rule: Hosts: every region is in use at the same time
+  // Rule: Hosts: batch: `eu1`, `eu2`, `us1`, `us2`, `au1`
+  // Rule: Hosts: all regions at once
   it('serves the five batch regions, each at an address of its own', () => {
     expect(Object.keys(simulator.batchUrls)).toEqual(['eu1', 'eu2', 'us1', 'us2', 'au1']);
     expect(new Set(Object.values(simulator.batchUrls)).size).toBe(SIMULATED_REGIONS.length);
   });
 
   it.each(['/v2/jobs/', '/v2/jobs/x', '/jobs/x', '/v2/jobs/x/transcript', '/v2/usage'])(
-    // Rule: Authentication: every HTTP request carries `Bearer` and a key
-    // Rule: Authentication: a request without a valid key gets 401
+    // Rule: Authentication: requests carry `Bearer` and key
+    // Rule: Authentication: 401 without a valid key
     'answers 401 to %s without a key',
     async (path) => expect((await fetch(`${simulator.batchUrls.eu1}${path}`)).status).toBe(401),
   );
 
-  // Rule: Temporary keys: without a valid API key there is no temporary key
+  // Rule: Temporary keys: needs a valid API key
   it('answers 401 to a key request without a key, and 403 to one with a temporary key', async () => {
     const ask = (headers: Record<string, string>) =>
       fetch(`${simulator.keysUrl}/v1/api_keys`, { method: 'POST', headers, body: '{"ttl":60}' });
@@ -50,7 +50,7 @@ describe('the simulated service', () => {
     expect((await ask(bearer(await makeKey('', { ttl: 60 })))).status).toBe(403);
   });
 
-  // Rule: Temporary keys: `type` is `batch` where it is missing
+  // Rule: Temporary keys: `type` defaults to `batch`
   it('takes the type batch where a key request names none', async () => {
     expect(decodeJwt(await makeKey('', { ttl: 60, client_ref: 'u' }))).toMatchObject({
       type: 'batch',
@@ -59,17 +59,17 @@ describe('the simulated service', () => {
   });
 
   // Rule: Temporary keys: `client_ref` is ignored for `rt` keys
-  // Rule: Temporary keys: `region` is accepted and has no effect
-  // Rule: Versions: deprecated `region` of a key request is still accepted
-  // Rule: Contradictions: regions of key requests `eu`, `usa`, `au`, of hosts `eu1` and others
+  // Rule: Temporary keys: `region` has no effect
+  // Rule: Versions: `region` of keys is accepted
+  // Rule: Contradictions: regions `usa` of keys, `us1` of hosts
   it('ignores client_ref for rt keys and region for all', async () => {
     const payload = decodeJwt(await makeKey('?type=rt', { ttl: 60, client_ref: 'u', region: 'usa' }));
     expect([payload.client_ref, payload.region]).toEqual([undefined, undefined]);
   });
 
-  // Rule: Temporary keys: `client_ref` binds a `batch` key to one end-user
-  // Rule: Authentication: a key with `client_ref` makes and sees only jobs of that reference
-  // Rule: Authentication: a temporary key without `client_ref` opens any job
+  // Rule: Temporary keys: `client_ref` binds to one end-user
+  // Rule: Authentication: a key with `client_ref` sees only its own jobs
+  // Rule: Authentication: without `client_ref` a key opens any job
   it('shows any job to a temporary key without client_ref, and to one with it only its own', async () => {
     const own = await makeKey('', { ttl: 60, client_ref: 'u' });
     const form = new FormData();
@@ -94,8 +94,8 @@ describe('the simulated service', () => {
   });
 
   // Rule: Job record: `data_name` may be empty
-  // Rule: Job record: `config`: `type`, `transcription_config` with `language` and `model`, `fetch_data` with `url`
-  // Rule: Job record: other fields are kept and ignored
+  // Rule: Job record: `config`: `type`, `transcription_config` (`language`, `model`), `fetch_data` (`url`)
+  // Rule: Job record: other fields are ignored
   it('keeps the configuration of a job as it was submitted, fields beyond the specification included', async () => {
     const config = {
       type: 'transcription',

@@ -53,8 +53,8 @@ async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
 }
 
 describe('the job list', () => {
-  // Rule: Jobs API: `/v2/jobs/` lists the jobs that the key may see
-  // Rule: Job record: `id`, `status`, `created_at` in UTC with milliseconds, `data_name`, `duration`, `config`
+  // Rule: Jobs API: `/v2/jobs/` lists the key's jobs
+  // Rule: Job record: `id`, `status`, `created_at` (UTC, milliseconds), `data_name`, `duration`, `config`
   it('comes whole, newest first, over pages whose borders fall into one millisecond', async () => {
     const start = Date.now() - 60_000;
     for (let index = 0; index < 47; index += 1) {
@@ -84,9 +84,9 @@ describe('the job list', () => {
 });
 
 describe('a job', () => {
-  // Rule: Jobs API: the record of a job, also at `/jobs/{id}` without the prefix
+  // Rule: Jobs API: record, also at `/jobs/{id}`
   // Rule: Job record: one top-level field `job`
-  // Rule: Job record: `errors`: `message` and `timestamp`, one for each failed attempt to notify
+  // Rule: Job record: `errors`: `message`, `timestamp` per failed callback
   // Rule: Versions: jobs API below `/v2`
   it('has a record with the failed attempts to notify', async () => {
     const { id, notified } = simulator.submit({
@@ -121,7 +121,7 @@ describe('a job', () => {
     expect(bytes.equals(await simulator.expected(id).data.bytes())).toBe(true);
   });
 
-  // Rule: Hosts: a job exists only in the region that made it; all requests for it go there
+  // Rule: Hosts: a job exists only in its region
   it('is unknown to every region but its own', async () => {
     const id = await done('us1');
     await expect(clients.jobs('eu1').record(id)).rejects.toMatchObject({ kind: 'not-found', status: 404 });
@@ -138,7 +138,7 @@ describe('a job', () => {
     await expect(late).rejects.toMatchObject({ kind: 'gone', status: 410, said: 'Job Expired' });
   });
 
-  // Rule: Jobs API: submission, by upload or by `fetch_data`
+  // Rule: Jobs API: submission, also by `fetch_data`
   // Rule: Jobs API: deletion
   it('is submitted with its media and can be deleted once it is done', async () => {
     const media = Buffer.from('RIFF not really');
@@ -160,8 +160,8 @@ describe('a job', () => {
     await expect(clients.jobs('eu1').record(id)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  // Rule: Jobs API: submission, by upload or by `fetch_data`
-  // Rule: Job record: `config`: `type`, `transcription_config` with `language` and `model`, `fetch_data` with `url`
+  // Rule: Jobs API: submission, also by `fetch_data`
+  // Rule: Job record: `config`: `type`, `transcription_config` (`language`, `model`), `fetch_data` (`url`)
   // Rule: Notification configuration: at most 3 entries
   // Rule: Limits: at most 3 notification entries
   it('is submitted with an address to fetch from, or refused with the reason', async () => {
@@ -187,9 +187,9 @@ describe('a job', () => {
 });
 
 describe('a key made with client_ref', () => {
-  // Rule: Authentication: a key with `client_ref` makes and sees only jobs of that reference
-  // Rule: Jobs API: usage statistics
-  // Rule: Jobs API: usage statistics: 403 for a key with `client_ref`
+  // Rule: Authentication: a key with `client_ref` sees only its own jobs
+  // Rule: Jobs API: usage
+  // Rule: Jobs API: usage: 403 with `client_ref`
   // Rule: HTTP errors: 403 for usage with `client_ref`
   it('sees only jobs of that reference, and no usage', async () => {
     const other = await done();
@@ -208,7 +208,7 @@ describe('a key made with client_ref', () => {
 });
 
 describe('a wrong key', () => {
-  // Rule: Authentication: a request without a valid key gets 401
+  // Rule: Authentication: 401 without a valid key
   // Rule: Authentication: keys stay secret
   // Rule: HTTP errors: 401 without a valid key
   it('is said to be unauthorised by the jobs API and never shown', async () => {

@@ -38,14 +38,14 @@ const usage = () => clients.jobs('eu1').usage();
 const renewals = () => attempts.filter(({ operation }) => operation === 'create temporary key').length;
 
 describe('temporary keys of a client', () => {
-  // Rule: Authentication: a temporary key stands in the same header
-  // Rule: Authentication: a temporary key without `client_ref` opens any job
+  // Rule: Authentication: temporary keys in the same header
+  // Rule: Authentication: without `client_ref` a key opens any job
   it('are made once for many requests at the same time', async () => {
     await Promise.all(Array.from({ length: 20 }, usage));
     expect(renewals()).toBe(1);
   });
 
-  // Rule: Temporary keys: the key lives as long as `ttl` says
+  // Rule: Temporary keys: keys live for `ttl`
   it('are renewed before they expire, so that no request is refused', async () => {
     await usage();
     clock.advance(79_000);
@@ -57,8 +57,8 @@ describe('temporary keys of a client', () => {
     expect(attempts.every(({ error }) => error === null)).toBe(true);
   });
 
-  // Rule: Authentication: a request without a valid key gets 401
-  // Rule: Silences: the answer to an expired key
+  // Rule: Authentication: 401 without a valid key
+  // Rule: Silences: expired keys
   it('are replaced once when the service refuses them early', async () => {
     await usage();
     simulator.revokeTemporaryKeys();
@@ -108,10 +108,10 @@ describe('temporary keys of a client', () => {
 });
 
 describe('the key service', () => {
-  // Rule: Temporary keys: POST to `/v1/api_keys` with an API key as `Bearer` and a JSON body
-  // Rule: Temporary keys: the key lives as long as `ttl` says
-  // Rule: Temporary keys: `client_ref` binds a `batch` key to one end-user
-  // Rule: Temporary keys: the answer has `apikey_id`, null or a string, and `key_value`, a JWT
+  // Rule: Temporary keys: POST `/v1/api_keys`, `Bearer`, JSON body
+  // Rule: Temporary keys: keys live for `ttl`
+  // Rule: Temporary keys: `client_ref` binds to one end-user
+  // Rule: Temporary keys: answer: `apikey_id` (string or null), `key_value` (JWT)
   // Rule: Versions: key service below `/v1`
   it('issues JWTs that live as long as asked, bound to an end-user where asked', async () => {
     const key = await clients.keys().create({ type: 'batch', ttlSeconds: 60, clientRef: 'user-7' });
@@ -120,7 +120,7 @@ describe('the key service', () => {
   });
 
   // Rule: Temporary keys: `type` is `batch` or `rt`
-  // Rule: Authentication: an `rt` key does not open the jobs API
+  // Rule: Authentication: an `rt` key opens no jobs API
   it('issues rt keys, which do not open the jobs API', async () => {
     const key = await clients.keys().create({ type: 'rt', ttlSeconds: 86_400 });
     const response = await fetch(`${simulator.batchUrls.eu1}/v2/jobs/`, {
@@ -134,7 +134,7 @@ describe('the key service', () => {
     [{ type: 'batch', ttlSeconds: 86_401 }],
     [{ type: 'batch', ttlSeconds: 60.5 }],
     [{ type: 'rt', ttlSeconds: 60, clientRef: 'user-7' }],
-    // Rule: Temporary keys: `ttl` is required: an integer from 60 to 86400 seconds
+    // Rule: Temporary keys: `ttl`: 60 to 86400 s, required
     // Rule: Temporary keys: `client_ref` is ignored for `rt` keys
     // Rule: Limits: `ttl` of 60 to 86400 s
   ] as const)('is not bothered with %j', async (order) => {
@@ -145,7 +145,7 @@ describe('the key service', () => {
     expect(attempts).toEqual([]);
   });
 
-  // Rule: Temporary keys: without a valid API key there is no temporary key
+  // Rule: Temporary keys: needs a valid API key
   it('refuses a bad API key', async () => {
     const wrong = connect('not-the-right-key');
     const order = { type: 'batch', ttlSeconds: 60 } as const;
@@ -161,10 +161,10 @@ describe('the key service', () => {
     ['type=batch', {}, 422],
     ['', { ttl: 60, region: 'usa' }, 201],
     ['type=rt', { ttl: 60, client_ref: 'ignored' }, 201],
-    // Rule: Temporary keys: POST to `/v1/api_keys` with an API key as `Bearer` and a JSON body
+    // Rule: Temporary keys: POST `/v1/api_keys`, `Bearer`, JSON body
     // Rule: Temporary keys: `type` is `batch` or `rt`
-    // Rule: Temporary keys: `ttl` is required: an integer from 60 to 86400 seconds
-    // Rule: Temporary keys: the answer has `apikey_id`, null or a string, and `key_value`, a JWT
+    // Rule: Temporary keys: `ttl`: 60 to 86400 s, required
+    // Rule: Temporary keys: answer: `apikey_id` (string or null), `key_value` (JWT)
     // Rule: Limits: `ttl` of 60 to 86400 s
     // Rule: Versions: key service below `/v1`
   ])('of the simulator answers %s %j with %d', async (query, body, status) => {

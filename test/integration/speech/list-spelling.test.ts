@@ -33,8 +33,8 @@ async function pagesOf(batchUrl: string): Promise<number> {
 }
 
 describe('the job list', () => {
-  // Rule: Jobs API: `/v2/jobs/` lists the jobs that the key may see
-  // Rule: Contradictions: the job list: `/v2/jobs/` in the specification, `/v2/jobs` in SDKs
+  // Rule: Jobs API: `/v2/jobs/` lists the key's jobs
+  // Rule: Contradictions: the list: `/v2/jobs/`, or `/v2/jobs`
   it.each(['/v2/jobs', '/v2/jobs/'])('is found by a server that knows it as %s only', async (path) => {
     const server = await servingOnly(path);
     expect(await pagesOf(server.url)).toBeLessThanOrEqual(1);

@@ -225,7 +225,7 @@ describe('answers that are not the service', () => {
     },
   );
 
-  // Rule: Job record: `id`, `status`, `created_at` in UTC with milliseconds, `data_name`, `duration`, `config`
+  // Rule: Job record: `id`, `status`, `created_at` (UTC, milliseconds), `data_name`, `duration`, `config`
   it('entries of a list that are no jobs are counted, the others kept', async () => {
     const good = { id: 'abc', status: 'done', created_at: '2026-01-01T00:00:00.000Z', news: 1 };
     const { jobs } = await serve((_request, response, index) =>
@@ -436,10 +436,10 @@ describe('a signal over many requests', () => {
 });
 
 describe('what is sent', () => {
-  // Rule: Temporary keys: POST to `/v1/api_keys` with an API key as `Bearer` and a JSON body
-  // Rule: Authentication: every HTTP request carries `Bearer` and a key
-  // Rule: Jobs API: the record of a job, also at `/jobs/{id}` without the prefix
-  // Rule: Contradictions: the path of a job's record: with the prefix `/v2`, and without it
+  // Rule: Temporary keys: POST `/v1/api_keys`, `Bearer`, JSON body
+  // Rule: Authentication: requests carry `Bearer` and key
+  // Rule: Jobs API: record, also at `/jobs/{id}`
+  // Rule: Contradictions: a record: with or without `/v2`
   // Rule: Silences: paths for transcript, media, submission, deletion, usage
   it('goes below the path of the address, with key and user agent', async () => {
     const { seen, url } = await serve((_request, response) => json(response, 200, {}));

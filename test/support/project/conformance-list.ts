@@ -40,18 +40,20 @@ export function conformanceRules(): Rule[] {
   return [...rules.values()].map((rule) => ({ ...rule, files: [...rule.files] }));
 }
 
-/** The generated part of docs/conformance.md. */
+/** The generated part of docs/conformance.md: the rules that the same test files hold stand together. */
 export function conformanceList(): string {
   const rules = conformanceRules();
   return SECTIONS.map((section) => {
-    const rows = rules.filter((rule) => rule.section === section).map(rowOf);
+    const groups = new Map<string, string[]>();
+    for (const { files, text } of rules.filter((rule) => rule.section === section))
+      groups.set(linksTo(files), [...(groups.get(linksTo(files)) ?? []), text]);
+    const rows = [...groups].map(([links, texts]) => `- ${texts.sort().join('\\\n  ')} (${links})`);
     return `\n## ${section}\n\n${rows.sort().join('\n')}\n`;
   }).join('');
 }
 
-function rowOf({ text, files }: Rule): string {
-  const links = files.map(
-    (file) => `[${file.replace(/^(integration|unit)\/|\.test\.ts$/g, '')}](../test/${file})`,
-  );
-  return `- ${text} (${links.join(', ')})`;
+function linksTo(files: readonly string[]): string {
+  return files
+    .map((file) => `[${file.replace(/^(integration|unit)\/|\.test\.ts$/g, '')}](../test/${file})`)
+    .join(', ');
 }

@@ -15,7 +15,7 @@ const PUBLISHED = {
 };
 
 describe('config/egress.yaml', () => {
-  // Rule: Delivery: callbacks come from published addresses, by region
+  // Rule: Delivery: published addresses, by region
   it('holds the addresses that the service publishes, region by region', () => {
     const { egress } = parse(readFileSync(join(ROOT, 'config/egress.yaml'), 'utf8')) as {
       egress: { regions: unknown };

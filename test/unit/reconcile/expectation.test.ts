@@ -65,7 +65,7 @@ describe('what should be here', () => {
     expect(keys(job({ contents: [] }))).toEqual([]);
   });
 
-  // Rule: Notification configuration: `transcript` and `transcript.json-v2` are the same
+  // Rule: Notification configuration: `transcript` means `transcript.json-v2`
   it('is every content of the entries, each once', () => {
     const contents = [
       'transcript',

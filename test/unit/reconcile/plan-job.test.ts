@@ -119,15 +119,15 @@ const TABLE: readonly [name: string, given: Case, step: Plan['step'], missing: r
 ];
 
 describe('the plan for', () => {
-  // Rule: Silences: job statuses beside `done`, and their order
+  // Rule: Silences: job statuses beside `done`
   it.each(TABLE)('%s', (_name, given, step, missing) => {
     const plan = planJob(situation(given));
     expect(plan.step).toBe(step);
     expect(plan.missing.map(({ key }) => key)).toEqual(missing);
   });
 
-  // Rule: Job record: `errors`: `message` and `timestamp`, one for each failed attempt to notify
-  // Rule: Callback request: the status is not that of the job: a job stays `done` whatever becomes of its callbacks
+  // Rule: Job record: `errors`: `message`, `timestamp` per failed callback
+  // Rule: Callback request: a job stays `done` whatever its callbacks do
   // Rule: Delivery: each failure is an entry of `errors`
   it('a lost callback says what the service recorded, without its address', () => {
     const secret = { ...attempt(20), message: `Post "https://x/?token=secret": ${attempt(20).message}` };
@@ -137,7 +137,7 @@ describe('the plan for', () => {
     expect(planJob(situation({})).reason).toBeNull();
   });
 
-  // Rule: HTTP errors: failures of a job are in its `errors`
+  // Rule: HTTP errors: a failed job has `errors`
   it('an expired job says so, and that its callback had failed', () => {
     const plan = planJob(situation({ status: 'expired', errors: [givenUp(20)] }));
     expect(plan.reason).toBe('the job is expired; Sending notification failed');

@@ -3,7 +3,7 @@ import { batchAddress, configuredRegions, webAddress } from '../../../src/speech
 import { createSpeechClients } from '../../../src/speech/speech.js';
 
 describe('regions', () => {
-  // Rule: Hosts: batch regions `eu1`, `eu2`, `us1`, `us2`, `au1`, each with an address
+  // Rule: Hosts: batch: `eu1`, `eu2`, `us1`, `us2`, `au1`
   it('in use are those with an address', () => {
     expect(
       configuredRegions({
@@ -14,7 +14,7 @@ describe('regions', () => {
     ).toEqual(['us1', 'eu1']);
   });
 
-  // Rule: Hosts: batch regions `eu1`, `eu2`, `us1`, `us2`, `au1`, each with an address
+  // Rule: Hosts: batch: `eu1`, `eu2`, `us1`, `us2`, `au1`
   it('unknown are named together with those that have an address', () => {
     expect(() => batchAddress('eu9', {})).toThrow(
       'no batchUrl is configured for region "eu9"; no region has one',

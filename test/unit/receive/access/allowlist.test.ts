@@ -12,7 +12,7 @@ const egress = {
 };
 
 describe('compileAllowlist', () => {
-  // Rule: Delivery: callbacks come from published addresses, by region
+  // Rule: Delivery: published addresses, by region
   it('admits by region and names rule and region', () => {
     const check = compileAllowlist(['eu1', 'us1'], egress);
     expect(check('192.0.2.2')).toEqual({ allowed: true, rule: 'eu1', region: 'eu1' });

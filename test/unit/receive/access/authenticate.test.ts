@@ -18,7 +18,7 @@ describe('compileAuthenticator', () => {
     expect(check({ 'x-token': ['new-secret-new-secret'] }, NOW)).toEqual({ ok: true, credential: 'new' });
   });
 
-  // Rule: Authentication: callbacks are authenticated by their `auth_headers`
+  // Rule: Authentication: callbacks: by `auth_headers`
   // Rule: Notification configuration: `auth_headers`: complete header lines
   it('wants every header line of a credential', () => {
     const authorization = ['Bearer pair-secret-pair-secret'];
@@ -39,7 +39,7 @@ describe('compileAuthenticator', () => {
     expect(mixed({ 'x-a': ['aaaaaaaaaaaaaaaa'], 'x-b': ['dddddddddddddddd'] }, NOW).ok).toBe(false);
   });
 
-  // Rule: Authentication: callbacks are authenticated by their `auth_headers`
+  // Rule: Authentication: callbacks: by `auth_headers`
   it('refuses a request without any credential header', () => {
     expect(check({ accept: ['*/*'] }, NOW)).toEqual({ ok: false, reason: 'missing', credential: null });
     expect(check({ 'x-token': [] }, NOW)).toMatchObject({ reason: 'missing' });

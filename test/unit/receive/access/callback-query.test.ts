@@ -8,7 +8,7 @@ import {
 } from '../../../../src/receive/access/callback-query.js';
 
 describe('parseCallbackQuery', () => {
-  // Rule: Callback request: `id` and `status` are appended to the query of the address
+  // Rule: Callback request: `id` and `status` in the query
   it('reads id and status', () => {
     expect(parseCallbackQuery('id=650krlru2e&status=success')).toEqual({
       jobId: '650krlru2e',
@@ -38,7 +38,7 @@ describe('parseCallbackQuery', () => {
     );
   });
 
-  // Rule: Callback request: `id` and `status` are appended to the query of the address
+  // Rule: Callback request: `id` and `status` in the query
   it("ignores the submitter's own parameters, in whatever form", () => {
     const query = 'tenant=a&tenant=b&x[0]=1&id=a-b_C9&%00=%ff&empty&status=error&__proto__=1';
     expect(parseCallbackQuery(query)).toMatchObject({ jobId: 'a-b_C9', status: 'error' });
@@ -62,7 +62,7 @@ describe('parseCallbackQuery', () => {
     },
   );
 
-  // Rule: Callback request: the status is not that of the job: a job stays `done` whatever becomes of its callbacks
+  // Rule: Callback request: a job stays `done` whatever its callbacks do
   // Rule: Silences: other callback statuses, other contents, `alignment` jobs
   it('accepts an unknown status', () => {
     expect(parseCallbackQuery('id=a&status=re-run.v2').status).toBe('re-run.v2');

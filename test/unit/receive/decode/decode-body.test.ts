@@ -79,9 +79,9 @@ describe('decodeBody: one raw body', () => {
     ['<script>', 'x', 'data', 'application/octet-stream'],
     ['json', '{', 'data', 'application/octet-stream'],
     ['application/x-www-form-urlencoded', 'a=b', 'data', 'application/x-www-form-urlencoded'],
-    // Rule: Body rules: 3: one of `transcript`, `transcript.json-v2`, `jobinfo`: `application/json`
-    // Rule: Silences: the type of a lone text: `.txt` or `.srt`
-    // Rule: Silences: the shape of `jobinfo` and of the json-v2 transcript
+    // Rule: Body rules: one of `transcript`, `transcript.json-v2`, `jobinfo`: `application/json`
+    // Rule: Silences: a lone text: `.txt` or `.srt`
+    // Rule: Silences: shape of `jobinfo` and json-v2
   ])('%s holding %j is %s', async (contentType, body, kind, storedType) => {
     for (const sizes of [[], [1], [7, 2]]) {
       const { got, items, shape } = await decode({ contentType, body, sizes });
@@ -140,7 +140,7 @@ describe('decodeBody: one raw body', () => {
 });
 
 describe('decodeBody: forms', () => {
-  // Rule: Body rules: 5: two items or more: `multipart/form-data`, one attachment each
+  // Rule: Body rules: several items: `multipart/form-data`
   it('keeps the forms the service is known to send', async () => {
     const { got, shape, items } = await form([
       { name: 'transcript', fileName: 'a.json', type: 'application/octet-stream', body: TRANSCRIPT },
@@ -188,7 +188,7 @@ describe('decodeBody: forms', () => {
     ['alignment', '{"format":"2.9","results":[', 'attachment'],
     [undefined, TRANSCRIPT, 'transcript.json-v2'],
     [undefined, '', 'attachment'],
-    // Rule: Silences: names, file names and types of parts
+    // Rule: Silences: names and types of parts
     // Rule: Silences: other callback statuses, other contents, `alignment` jobs
   ])('a part named %s holding %j is %s', async (name, body, kind) => {
     for (const type of [undefined, 'application/json', 'text/plain', 'audio/wav', 'nonsense']) {

@@ -45,7 +45,7 @@ function answer(operation: 'transcript' | 'media' | 'record', status: number, bo
 
 describe('an item that the service does not know (404)', () => {
   it.each(['deleted', 'expired'])(
-    // Rule: Silences: job statuses beside `done`, and their order
+    // Rule: Silences: job statuses beside `done`
     'is unrecoverable when the record says that the job is %s',
     async (status) => {
       answer('transcript', 404);

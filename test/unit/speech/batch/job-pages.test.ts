@@ -39,7 +39,7 @@ async function walk(fetch: FetchPage, limit = 100, since: number | null = null):
 const ids = (pages: readonly JobPage[]) => pages.flatMap(({ jobs }) => jobs.map(({ id }) => id));
 
 describe('walking the job list', () => {
-  // Rule: Silences: parameters and pages of the job list
+  // Rule: Silences: parameters and pages of lists
   it('meets every job exactly once, wherever page borders fall', async () => {
     const times = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 90 });
     const habits = fc.record({ inclusive: fc.boolean(), cap: fc.constantFrom(100, 100, 95) });
@@ -255,7 +255,7 @@ describe('walking the job list', () => {
     expect(asked).toBe(2);
   });
 
-  // Rule: Silences: parameters and pages of the job list
+  // Rule: Silences: parameters and pages of lists
   it('refuses a server that ignores created_before rather than returning half a list', async () => {
     const jobs = Array.from({ length: 300 }, (_, index) =>
       job(`j${index}`, 1_700_000_000_000 + index * 1_000),

@@ -15,15 +15,15 @@ describe('buildNotificationConfig', () => {
     ]);
   });
 
-  // Rule: Contradictions: an entry without `contents`: empty, or the transcript as attachment `data_file`
+  // Rule: Contradictions: no `contents`: empty, or attachment `data_file`
   it('leaves out headers a source does not ask for, but never the contents: absent ones mean something else', () => {
     expect(buildNotificationConfig([{ url, headers: [], contents: [], method: 'PUT' }])).toEqual([
       { url, contents: [], method: 'PUT' },
     ]);
   });
 
-  // Rule: Body rules: 4: one of `transcript.srt`, `transcript.txt`: `text/plain`
-  // Rule: Silences: the type of a lone text: `.txt` or `.srt`
+  // Rule: Body rules: one of `transcript.srt`, `transcript.txt`: `text/plain`
+  // Rule: Silences: a lone text: `.txt` or `.srt`
   it('says in the address which text a lone text is, because the body cannot', () => {
     const built = (contents: string[], at = url) =>
       buildNotificationConfig([{ url: at, headers: [], contents }])[0]?.url;
@@ -60,7 +60,7 @@ describe('notificationFaults', () => {
     // Rule: Notification configuration: `url` is required, a web address
     // Rule: Notification configuration: `auth_headers`: complete header lines
     // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
-    // Rule: Notification configuration: `method` is `POST` or `PUT`, `POST` by default
+    // Rule: Notification configuration: `method`: `POST` (default) or `PUT`
     // Rule: Notification configuration: at most 3 entries
     // Rule: Limits: at most 3 notification entries
   ])('objects to %s', (_, entries, expected) => {

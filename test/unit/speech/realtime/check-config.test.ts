@@ -157,7 +157,7 @@ describe('transcription_config', () => {
     { name: 'is an object', given: 'en', faults: ['transcription_config'] },
     { name: 'takes an empty additional_vocab', given: vocab(), faults: [] },
     {
-      // Rule: Realtime: AdditionalWord: a word is text or an object with `content`
+      // Rule: Realtime: AdditionalWord: text, or object with `content`
       name: 'takes words, phrases and objects in additional_vocab',
       given: vocab(
         'gnocchi',
@@ -175,13 +175,13 @@ describe('transcription_config', () => {
     },
     { name: 'refuses an empty word', given: vocab(''), faults: at('additional_vocab[0]') },
     {
-      // Rule: Realtime: AdditionalWord: a word is text or an object with `content`
+      // Rule: Realtime: AdditionalWord: text, or object with `content`
       name: 'refuses a word that is neither text nor object',
       given: vocab(7),
       faults: at('additional_vocab[0]'),
     },
     {
-      // Rule: Realtime: AdditionalWord: a word is text or an object with `content`
+      // Rule: Realtime: AdditionalWord: text, or object with `content`
       name: 'refuses an object without content',
       given: vocab('a', { sounds_like: ['b'] }),
       faults: at('additional_vocab[1].content'),
@@ -217,7 +217,7 @@ describe('transcription_config', () => {
 });
 
 describe('a configuration change', () => {
-  // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: only `max_delay` and `enable_partials`
+  // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: only `max_delay`, `enable_partials`
   it('keeps to the ranges of the start', () => {
     expect(() => checkChange({ max_delay: 2, enable_partials: true })).not.toThrow();
     expect(() => checkChange({ max_delay: 1 })).toThrow('max_delay: a number from 2 to 20 (seconds)');
@@ -225,7 +225,7 @@ describe('a configuration change', () => {
 });
 
 describe('the configuration on the wire', () => {
-  // Rule: Realtime: AdditionalWord: a plain string is its own `sounds_like`, so a phrase goes as `content` alone
+  // Rule: Realtime: AdditionalWord: a plain string is its own `sounds_like`
   it('keeps plain words, and gives phrases as content alone', () => {
     const sent = wireConfig({
       language: 'en',

@@ -36,13 +36,13 @@ describe('a message of the service', () => {
     { message: 'SpeechEnded' },
     // Rule: Realtime: Transcript message body: result `type`: `word`, `punctuation`, `speaker_change`; open
     // Rule: Realtime: Transcript message body: alternative: `content`, `confidence`, `display`, `language`
-    // Rule: Realtime: Session: states: StartRecognition accepted: `RecognitionStarted` with `id`
+    // Rule: Realtime: Session: StartRecognition accepted: `RecognitionStarted` with `id`
     // Rule: Realtime: Server-to-client messages: `RecognitionStarted`: `id`
     // Rule: Realtime: Server-to-client messages: `AudioAdded`: `seq_no` counts from 1
     // Rule: Realtime: Server-to-client messages: `Error`: `code` optional, `type`, `reason`
     // Rule: Realtime: Server-to-client messages: `Warning`: `code` optional, `type`, `reason`, extras
     // Rule: Realtime: Server-to-client messages: `Info`: `code` optional, `type`, `reason`, extras
-    // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`, `SpeechEnded`
+    // Rule: Realtime: Beyond the specification: agent: `AddPartialSegment`, `AddSegment`, `StartOfTurn`, `EndOfTurn`, `SpeechStarted`, `SpeechEnded`
   ])('of name $message is read with all its fields', (message) => {
     expect(readMessage(JSON.stringify(message))).toEqual(message);
   });
@@ -69,7 +69,7 @@ describe('a message of the service', () => {
   });
 
   it.each(['AudioEventEnded', 'toString', '__proto__', 'unknown'])(
-    // Rule: Realtime: Protocol objects: messages of other names are an open set
+    // Rule: Realtime: Protocol objects: names are an open set
     // Rule: Silences: negotiation of versions
     'of the unknown name %s is passed raw',
     (name) => {
@@ -92,8 +92,8 @@ describe('a message of the service', () => {
     '{"message":"AddTranscript","metadata":{"start_time":0,"end_time":1,"transcript":""},"results":[{"type":"word"}]}',
     '{"message":"AddTranscript","metadata":{"start_time":0,"end_time":1,"transcript":""},"results":{}}',
     '{"message":"AddSegment","metadata":{"start_time":0,"end_time":1},"segment":{}}',
-    // Rule: Realtime: Protocol objects: every message is JSON text with a string `message`
-    // Rule: Realtime: Transcript message body: `metadata` with `start_time`, `end_time`, `transcript` is required
+    // Rule: Realtime: Protocol objects: JSON text with a string `message`
+    // Rule: Realtime: Transcript message body: `metadata`: `start_time`, `end_time`, `transcript`
   ])('that cannot be read is malformed: %s', (text) => {
     expect(() => readMessage(text)).toThrow(MalformedMessage);
   });

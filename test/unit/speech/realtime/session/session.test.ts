@@ -59,7 +59,7 @@ describe('a session in time', () => {
     jest.useRealTimers();
   });
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: silence of the service
+  // Rule: Realtime: Beyond the specification: silence of the service
   it('tolerates any silence while the service owes nothing', async () => {
     const { socket, session } = await startedSession();
     await jest.advanceTimersByTimeAsync(3_600_000);
@@ -70,7 +70,7 @@ describe('a session in time', () => {
     session.abort();
   });
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: silence of the service
+  // Rule: Realtime: Beyond the specification: silence of the service
   it('counts silence from the last message while an acknowledgement is owed', async () => {
     const { socket, session } = await startedSession();
     await session.sendAudio(new Uint8Array(100));
@@ -102,7 +102,7 @@ describe('a session in time', () => {
     await expect(session.closed).resolves.toBeUndefined();
   });
 
-  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: silence of the service
+  // Rule: Realtime: Beyond the specification: silence of the service
   it('notices silence also while audio waits for room', async () => {
     const { session } = await startedSession();
     const sending = session.sendAudio(new Uint8Array(200_000));
@@ -134,7 +134,7 @@ describe('a session in time', () => {
     session.abort();
   });
 
-  // Rule: Realtime: Limits: the socket's buffered amount is watched
+  // Rule: Realtime: Limits: bounded socket buffer
   it('holds audio back while the socket has too much buffered', async () => {
     const { socket, session } = await startedSession();
     socket.bufferedAmount = DEFAULT_AUDIO_LIMITS.socketBufferedBytes + 1;
@@ -153,7 +153,7 @@ describe('a session in time', () => {
 });
 
 describe('a session and odd services', () => {
-  // Rule: Realtime: Session: states: rule 1: StartRecognition exactly once
+  // Rule: Realtime: Session: StartRecognition exactly once
   it('keeps its first id when RecognitionStarted is repeated', async () => {
     const { socket, session } = await startedSession();
     socket.say({ message: 'RecognitionStarted', id: 'two' });
@@ -201,7 +201,7 @@ describe('a session and odd services', () => {
     await ending;
   });
 
-  // Rule: Realtime: Session: states: duration limit: `duration_limit_exceeded`, later audio acknowledged and ignored, session ends
+  // Rule: Realtime: Session: duration limit: later audio acknowledged and ignored, session ends
   // Rule: Realtime: Server-to-client messages: Warning `duration_limit_exceeded`: `duration_limit`
   it('reports which acknowledged audio the duration limit discarded', async () => {
     const { socket, session } = await startedSession();

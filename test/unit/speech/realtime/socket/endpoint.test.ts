@@ -20,19 +20,19 @@ describe('session addresses', () => {
     ]);
   });
 
-  // Rule: Realtime: Regional hosts and WebSocket connections: agent path /v2/agent, same credentials
+  // Rule: Realtime: Regional hosts and WebSocket connections: agent path /v2/agent
   it('are /v2/agent on the same hosts for agent sessions', () => {
     expect(urls({ hosts: HOSTS, service: 'agent', region: 'eu1' })).toEqual([
       'eu1 wss://eu.rt.example.com/v2/agent',
     ]);
   });
 
-  // Rule: Realtime: Regional hosts and WebSocket connections: data residency: a regional host is never left
+  // Rule: Realtime: Regional hosts and WebSocket connections: a regional host is never left
   it('hold the pinned region alone', () => {
     expect(urls({ hosts: HOSTS, region: 'au1' })).toEqual(['au1 wss://au.rt.example.com:444/v2']);
   });
 
-  // Rule: Realtime: Regional hosts and WebSocket connections: data residency: a regional host is never left
+  // Rule: Realtime: Regional hosts and WebSocket connections: a regional host is never left
   it('never stand in for a pinned region that has no host', () => {
     expect(() => sessionAddresses({ hosts: HOSTS, region: 'us1' })).toThrow('hosts.us1');
   });

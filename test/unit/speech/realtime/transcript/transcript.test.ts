@@ -113,9 +113,9 @@ const segment = (results: readonly RealtimeResult[], text = ''): TranscriptSegme
 });
 
 describe('the assembled transcript', () => {
-  // Rule: Realtime: Transcript message body: `transcript` is ready to concatenate
-  // Rule: Realtime: Transcript message body: `start_time` and `end_time` are relative to the segment
-  // Rule: Realtime: Server-to-client messages: `AddTranscript`: each covers the audio since the one before
+  // Rule: Realtime: Transcript message body: `transcript` concatenates
+  // Rule: Realtime: Transcript message body: times are relative to the segment
+  // Rule: Realtime: Server-to-client messages: `AddTranscript` covers audio since the last
   it('has the same absolute words and text wherever the finals were cut', () => {
     fc.assert(
       fc.property(timeline, cuts, (words, sizes) => {

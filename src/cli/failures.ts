@@ -76,10 +76,10 @@ function readLimit(text: string): number {
 
 /** @param looked what was read, so that a mistyped store does not look like good news */
 function formatFailures(page: FailuresWithCauses, looked: string): string[] {
-  const { failures, causes, counts, nextCursor, searchedBackTo, complete, unseen } = page;
+  const { failures, causes, counts, nextCursor, searchedBackTo, complete, faults } = page;
   const scope = [
     `Covers every delivery since ${searchedBackTo}.`,
-    ...(unseen.length === 0 ? [] : [`Not covered: ${unseen.join('; ')}.`]),
+    ...(faults.length === 0 ? [] : [`Not covered: ${faults.join('; ')}.`]),
   ];
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0) {

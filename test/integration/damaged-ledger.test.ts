@@ -113,7 +113,7 @@ async function readEverywhere(windowMs = HOUR) {
     named: {
       deliveries: ofJob.faults,
       job: job.faults,
-      failures: failures.unseen,
+      failures: failures.faults,
       verify: report.faults.map(({ key, reason }) => `${key} ${reason}`),
     },
     read: { deliveries: ofHour(page.deliveries), job: job.lines.length },

@@ -59,9 +59,9 @@ describe('a replica that starts beside a burst of ledger lines', () => {
     expect(rows).toBeGreaterThan(5000);
     expect(rows).toBeLessThan(50_000);
     expect(Date.parse(completeSince ?? '')).toBeGreaterThan(now - 20 * MINUTE);
-    const { complete, unseen } = await ask<FailurePage>('failures');
+    const { complete, faults } = await ask<FailurePage>('failures');
     expect(complete).toBe(false);
-    expect(unseen.join()).toContain('deliveries from');
+    expect(faults.join()).toContain('deliveries from');
     expect(await deliver()).toBe(200);
   });
 });

@@ -91,7 +91,7 @@ async function expectUnread(api: AdminApi, advice: RegExp): Promise<void> {
   // These are answered from memory: what is in it stays known, and what is not is said.
   const { body: failures } = await api.get('/failures');
   expect(failures).toMatchObject({ counts: { conflict: 1 }, complete: false });
-  expect(failures.unseen.join()).toMatch(/the ledger cannot be read: /);
+  expect(failures.faults.join()).toMatch(/the ledger cannot be read: /);
   const { body: summary } = await api.get('/summary');
   expect(summary).toMatchObject({ total: { lines: 3 }, gaps: { length: 1 } });
   expect(summary.faults.join()).toMatch(/the ledger cannot be read: /);

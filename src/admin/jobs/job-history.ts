@@ -107,9 +107,9 @@ export function createJobHistory(
     const query = { job: jobId, limit: MAX_LINES, since };
     const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
     add(one, page);
-    one.searchedBackTo = page.searchedBackTo === BEGIN ? null : page.searchedBackTo;
+    one.searchedBackTo = page.searchedBackTo;
     // The end of the last 30 days is not the end of the ledger.
-    if (page.nextCursor !== null || since === BEGIN) one.cursor = page.nextCursor;
+    if (page.nextCursor !== null || one.searchedBackTo === null) one.cursor = page.nextCursor;
   }
 
   return {

@@ -1,9 +1,9 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import type { DeliverySearch } from './delivery-query.js';
 import type { CompactedHours } from './log/compacted-hours.js';
+import type { LogBeginning } from './log/log-beginning.js';
 import { entryOf, type LogEntry } from './log/log-entry.js';
 import { matchesFields } from './log/log-filter.js';
-import { hoursInOrder } from './log/log-hours.js';
 import { beforeInstant, comparePositions, type LogPosition } from './log/log-position.js';
 import { type LogSearch, scanLog } from './log/scan-log.js';
 import { type LedgerRow, linesOf } from './window/ledger-row.js';
@@ -35,6 +35,7 @@ export interface SearchParts {
   /** Whether the window is still being filled. */
   readonly isLoading: () => boolean;
   readonly onSkipped: LogSearch['onSkipped'];
+  readonly beginning: LogBeginning;
 }
 
 /**
@@ -42,13 +43,22 @@ export interface SearchParts {
  * Rejects with `StoreError`.
  */
 export async function searchDeliveries(parts: SearchParts, search: DeliverySearch): Promise<FoundLines> {
+  const found = await searchRange(parts, search);
+  const { searchedBackTo } = found;
+  if (found.next !== null || searchedBackTo === null) return found;
+  // What is in memory is answered without the store as well.
+  const isWhole = await parts.beginning.isAfter(searchedBackTo).catch(() => false);
+  return isWhole ? { ...found, searchedBackTo: null } : found;
+}
+
+async function searchRange(parts: SearchParts, search: DeliverySearch): Promise<FoundLines> {
   const complete = parts.completeSince();
   const held = heldLines(parts.window, search, complete);
   if (held.length > search.limit || complete <= search.since) return pageOf(search, held, null, []);
   const edge = beforeInstant(complete);
   const isBehind = comparePositions(search.start, edge) <= 0;
   if (!search.explicit && !isBehind && !parts.isLoading()) {
-    return pageOf(search, held, (await hasBefore(parts.store, complete)) ? edge : null, []);
+    return pageOf(search, held, (await parts.beginning.isAfter(complete)) ? null : edge, []);
   }
   return searchStore(parts, search, held, isBehind ? search.start : edge);
 }
@@ -104,11 +114,6 @@ async function searchStore(
     break;
   }
   return pageOf(search, entries, next, [...faults]);
-}
-
-async function hasBefore(store: ObjectStore, time: number): Promise<boolean> {
-  for await (const _hour of hoursInOrder(store, 'newest', Number.NEGATIVE_INFINITY, time - 1)) return true;
-  return false;
 }
 
 /** The next page begins after the last line of this one. */

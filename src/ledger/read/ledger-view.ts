@@ -13,6 +13,7 @@ import { createRollupListing } from './figures/rollup-listing.js';
 import { createRollupReader } from './figures/rollup-reader.js';
 import { type SummaryQuery, summaryRange } from './figures/summary-query.js';
 import { createCompactedHours } from './log/compacted-hours.js';
+import { createLogBeginning } from './log/log-beginning.js';
 import { encodeCursor } from './log/log-position.js';
 import { DAY } from './time-ranges.js';
 import { createUnreadLines, type SkippedLines } from './unread-lines.js';
@@ -46,6 +47,8 @@ export interface LedgerViewOptions {
 export interface DeliveryPage {
   readonly deliveries: readonly LedgerLine[];
   readonly nextCursor: string | null;
+  /** Whether nothing that matches is left to be read or could not be read. */
+  readonly complete: boolean;
   /** ISO 8601: lines written from then on were searched; null when the search reached the beginning of the ledger. */
   readonly searchedBackTo: string | null;
   /** Why lines may be missing: files of the ledger that are damaged or missing, or a store that cannot be read now. */
@@ -62,8 +65,8 @@ export interface FailurePage {
   readonly searchedBackTo: string;
   /** Whether everything within the service's retention was looked at. */
   readonly complete: boolean;
-  /** What was not looked at. */
-  readonly unseen: readonly string[];
+  /** What was not looked at, and why. */
+  readonly faults: readonly string[];
 }
 
 /** The failed line, and when (ISO 8601, at the latest) the service drops the job's results. */
@@ -170,6 +173,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     pageTime: options.pageTime ?? 2000,
     isLoading: schedule.isLoading,
     onSkipped: unread.skip,
+    beginning: createLogBeginning(store),
   };
   const failureSources = { window, history: failureHistory, retention };
   const summarySources = { window, dropped, rollups, completeSince, seenSince, clock };
@@ -224,6 +228,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       return {
         deliveries: entries.map(({ line }) => line),
         nextCursor: next && encodeCursor(next),
+        complete: next === null && faults.length === 0,
         searchedBackTo: searchedBackTo === null ? null : new Date(searchedBackTo).toISOString(),
         faults,
       };
@@ -233,7 +238,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       await waitAtMost(patience, failureHistory.update());
       const found = findOpenFailures(failureSources, query);
       const range = { since: clock() - retention, until: clock() };
-      const unseen = [...found.unseen, ...unread.within(range), ...unfollowed()];
+      const faults = [...found.unseen, ...unread.within(range), ...unfollowed()];
       const failing = linesOf(found.failures.map(({ row }) => row));
       return {
         failures: failing.flatMap((line, index) => {
@@ -243,8 +248,8 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         counts: found.counts,
         nextCursor: found.nextCursor,
         searchedBackTo: new Date(Math.min(found.since, clock())).toISOString(),
-        complete: unseen.length === 0,
-        unseen,
+        complete: faults.length === 0,
+        faults,
       };
     },
     async failingJobs() {

@@ -118,6 +118,7 @@ describe('deliveries', () => {
     expect(next.body).toEqual({
       deliveries: [expect.objectContaining({ status: 'error', outcome: 'noted' })],
       nextCursor: null,
+      complete: true,
       searchedBackTo: null,
       faults: [],
     });
@@ -187,7 +188,7 @@ describe('a job', () => {
   it('is shown completely', async () => {
     const { status, body } = await api.get('/jobs/j1');
     expect(status).toBe(200);
-    expect(body).toMatchObject({ jobId: 'j1', service: null });
+    expect(body).toMatchObject({ jobId: 'j1', service: null, searchedBackTo: null, complete: true });
     expect(body.artefacts).toEqual([
       expect.objectContaining({
         key: expect.stringMatching(/^jobs\/j1\/conflicts\/transcript\.json\.[0-9a-f]{64}$/),

@@ -124,7 +124,13 @@ export const ledgerFaults = z
   );
 
 export const deliveriesSchema = z
-  .strictObject({ deliveries: z.array(ledgerLineSchema), nextCursor, searchedBackTo, faults: ledgerFaults })
+  .strictObject({
+    deliveries: z.array(ledgerLineSchema),
+    nextCursor,
+    searchedBackTo,
+    complete: z.boolean().describe('whether nothing that matches is left to be read, or could not be read'),
+    faults: ledgerFaults,
+  })
   .meta({ id: 'Deliveries' });
 export type Deliveries = Answer<typeof deliveriesSchema>;
 
@@ -169,7 +175,7 @@ export const failuresSchema = z
       .describe('of all open failures that match the other filters, the largest first'),
     searchedBackTo: instant.describe('from here on every delivery was looked at'),
     complete: z.boolean().describe("whether the service's whole retention was looked at"),
-    unseen: z.array(z.string()).describe('what was not looked at; empty when complete'),
+    faults: z.array(z.string()).describe('what was not looked at, and why; empty when complete'),
     nextCursor,
   })
   .meta({ id: 'Failures' });

@@ -96,9 +96,9 @@ function failureSection(page, names, values, state, again) {
 }
 
 /** @param {Failures} page */
-function scopeInWords({ searchedBackTo, unseen }) {
+function scopeInWords({ searchedBackTo, faults }) {
   const looked = `Every delivery since ${clock(searchedBackTo)} was checked`;
-  return unseen.length === 0 ? `${looked}.` : `${looked}. Not checked: ${withClock(unseen.join('; '))}.`;
+  return faults.length === 0 ? `${looked}.` : `${looked}. Not checked: ${withClock(faults.join('; '))}.`;
 }
 
 /** @param {boolean} filtered @param {boolean} complete */

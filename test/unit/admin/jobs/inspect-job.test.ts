@@ -177,6 +177,7 @@ describe('inspectJob', () => {
     const view: InspectParts['view'] = {
       deliveries: async () => ({
         ...{ deliveries: [], nextCursor: null, searchedBackTo: null },
+        complete: false,
         faults: ['ledger-parquet/dt=2026-03-01/hour=05/0001.parquet is damaged'],
       }),
     };

@@ -51,6 +51,7 @@ describe('ledger view', () => {
     expect(page).toEqual({
       deliveries: [unknown, ...lines.toReversed()],
       nextCursor: null,
+      complete: true,
       searchedBackTo: null,
       faults: [],
     });
@@ -244,6 +245,7 @@ describe('ledger view', () => {
     expect(next).toEqual({
       deliveries: old.toReversed(),
       nextCursor: null,
+      complete: true,
       searchedBackTo: null,
       faults: [],
     });

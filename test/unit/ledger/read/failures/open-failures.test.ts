@@ -100,7 +100,7 @@ describe('open failures', () => {
         expect(await failing(view)).toEqual(openByRules(all));
         expect(await view.openFailures({ limit: 1 })).toMatchObject({
           complete: true,
-          unseen: [],
+          faults: [],
           searchedBackTo: iso(NOW - 7 * DAY),
         });
       }),
@@ -195,7 +195,7 @@ describe('open failures', () => {
       expect(first.failures.length).toBeLessThan(150);
       expect(first.failures.find(({ jobId }) => jobId === 'job1')?.reason).toBe(`${'x'.repeat(500)}…`);
       expect(first.complete).toBe(false);
-      expect(first.unseen.join()).toContain('ledger.viewMemory');
+      expect(first.faults.join()).toContain('ledger.viewMemory');
 
       await compact(store, lines);
       const listed: (string | null)[] = [];
@@ -224,7 +224,7 @@ describe('open failures', () => {
       await view.readPast();
       const page = await view.openFailures({ limit: 500 });
       expect(last(page)).toEqual(many.slice(195));
-      expect(page).toMatchObject({ complete: true, unseen: [] });
+      expect(page).toMatchObject({ complete: true, faults: [] });
     });
 
     it('are found beyond those that the rollup of an hour lists', async () => {
@@ -236,7 +236,7 @@ describe('open failures', () => {
       const view = await load(store);
       await view.readPast();
       const page = await view.openFailures({ limit: 1 });
-      expect(page).toMatchObject({ counts: { failed: 1400 }, complete: true, unseen: [] });
+      expect(page).toMatchObject({ counts: { failed: 1400 }, complete: true, faults: [] });
     });
   });
 
@@ -274,7 +274,7 @@ describe('open failures', () => {
     expect(await view.openFailures({ limit: 1 })).toMatchObject({
       complete: false,
       searchedBackTo: '2026-03-23T17:00:00.000Z',
-      unseen: ['deliveries from 2026-03-23T16:00:00.000Z to 2026-03-23T17:00:00.000Z'],
+      faults: ['deliveries from 2026-03-23T16:00:00.000Z to 2026-03-23T17:00:00.000Z'],
     });
   });
 
@@ -287,10 +287,10 @@ describe('open failures', () => {
     store.put(file, 'PAR1PAR1');
     const view = await load(store);
     expect(await failing(view)).toEqual(['lost failed']);
-    const { unseen, complete } = await view.openFailures({ limit: 1 });
+    const { faults, complete } = await view.openFailures({ limit: 1 });
     expect(complete).toBe(false);
-    expect(unseen.join()).toContain(damaged);
-    expect(unseen.join()).toContain(file);
+    expect(faults.join()).toContain(damaged);
+    expect(faults.join()).toContain(file);
   });
 
   it('answer with what was found when the store is slow, and go on', async () => {
@@ -310,7 +310,7 @@ describe('open failures', () => {
     expect(page.failures.map(({ jobId }) => jobId)).toEqual(['new']);
     expect(page).toMatchObject({
       complete: false,
-      unseen: ['deliveries before 2026-03-24T11:00:00.000Z'],
+      faults: ['deliveries before 2026-03-24T11:00:00.000Z'],
     });
     release();
     expect(await failing(view)).toEqual(['lost failed', 'new refused']);
@@ -329,7 +329,7 @@ describe('open failures', () => {
     await view.readPast();
     expect(await view.openFailures({ limit: 10 })).toMatchObject({
       complete: false,
-      unseen: [
+      faults: [
         'deliveries before 2026-03-24T11:00:00.000Z',
         'what the store did not answer (no route to the store)',
       ],

@@ -32,8 +32,9 @@ async function* linesOf(store: ObjectStore, { hour, part }: WaitingEvent): Async
 }
 
 async function* fileLines(store: ObjectStore, { parquet }: Rollup): AsyncGenerator<LedgerLine> {
-  const file = parquet && (await openLedgerFile(store, parquet));
-  for (const index of file?.rowGroups.keys() ?? []) {
-    for (const { line } of (await file?.readLines(index)) ?? []) yield line;
+  if (parquet === null) return;
+  const file = await openLedgerFile(store, parquet);
+  for (const index of file.rowGroups.keys()) {
+    for (const { line } of await file.readLines(index)) yield line;
   }
 }

@@ -49,8 +49,7 @@ export async function proveHour(store: ObjectStore, hour: string, onLost: OnLost
 /** A damaged bloom filter hides jobs, although the rows are sound. */
 async function proveFile(store: ObjectStore, parquet: RollupParquet, onLost: OnLost): Promise<void> {
   try {
-    const file = await openLedgerFile(store, parquet);
-    await file?.rowGroupsOfJobs([]);
+    await (await openLedgerFile(store, parquet)).rowGroupsOfJobs([]);
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
     onLost(error.key, error.message);

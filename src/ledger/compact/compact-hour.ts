@@ -4,7 +4,7 @@ import type { Rollup } from '../rollup/rollup.js';
 import type { CompactionParts } from './compaction-parts.js';
 import { claimPlan } from './compaction-plan.js';
 import { type FinishOptions, finishFile } from './finish-file.js';
-import { type KnownRollups, readHourFiles } from './hour-files.js';
+import { readHourFiles } from './hour-files.js';
 
 const FILE_BYTES = 48 * 1024 * 1024;
 const PLAN_TIMEOUT = 600_000;
@@ -28,8 +28,7 @@ export async function compactHour(
   { previous = null, onFile, ...options }: HourOptions = {},
 ): Promise<boolean> {
   const { store, clock, planTimeout = PLAN_TIMEOUT, fileBytes = FILE_BYTES } = parts;
-  const known: KnownRollups = new Map();
-  const before = await readHourFiles(store, hour, { known });
+  const before = await readHourFiles(store, hour);
   for (const { message } of before.faults) options.onFault?.(message);
   if (before.isCompacted) return leave(parts, hour);
   if (before.faults.length > 0) return false;
@@ -37,7 +36,7 @@ export async function compactHour(
   if (plan === null) return true;
   if (!plan.isOwn && clock() - plan.createdAt.getTime() < planTimeout) return false;
   // Another process can have finished the hour, plan and all, before this one made its own: then that is of no use.
-  const { rollups } = await readHourFiles(store, hour, { known });
+  const { rollups } = await readHourFiles(store, hour);
   const [made] = rollups;
   if (made !== undefined && rollups.length === made.files) return leave(parts, hour);
   for (const gap of findGaps(plan.files)) options.onFault?.(describeGap(hour, gap));

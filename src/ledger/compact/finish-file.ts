@@ -70,9 +70,8 @@ async function writeParquet(
 
 async function isSameFile(store: ObjectStore, parquet: RollupParquet): Promise<boolean> {
   try {
-    const file = await openLedgerFile(store, parquet);
-    await file?.rowGroupsOfJobs([]);
-    return file !== null;
+    await (await openLedgerFile(store, parquet)).rowGroupsOfJobs([]);
+    return true;
   } catch (error) {
     if (error instanceof LedgerFileError) return false;
     throw error;

@@ -1,5 +1,4 @@
 import type { ObjectStore } from '../../store/object-store.js';
-import type { RunWork } from '../../time/work-queue.js';
 import {
   compactionPlanKey,
   LEDGER_PARQUET_FOLDER,
@@ -21,30 +20,18 @@ export interface HourFiles {
   readonly faults: readonly LedgerFileError[];
 }
 
-/** By key. Rollups never change: those that were read once are not read again. */
-export type KnownRollups = Map<string, Rollup>;
-
-export interface ReadHourOptions {
-  readonly known?: KnownRollups;
-  readonly run?: RunWork;
-}
-
 /**
  * Reads the rollups of an hour. What is listed of its segments afterwards is in one of these files, or in one that was finished since.
  * Throws `StoreError`.
  */
-export async function readHourFiles(
-  store: ObjectStore,
-  hour: string,
-  options: ReadHourOptions = {},
-): Promise<HourFiles> {
-  const first = await readOnce(store, hour, options);
+export async function readHourFiles(store: ObjectStore, hour: string): Promise<HourFiles> {
+  const first = await readOnce(store, hour);
   if (first.faults.length === 0 || (await store.head(compactionPlanKey(hour))) !== null) {
     const damaged = first.faults.filter(({ isLost }) => !isLost);
     return { ...first, faults: damaged.map(({ error }) => error) };
   }
   // Without a plan no process is at work on the hour; the last rollup may have been written since the listing.
-  const again = await readOnce(store, hour, options);
+  const again = await readOnce(store, hour);
   return { ...again, faults: again.faults.map(({ error }) => error) };
 }
 
@@ -54,14 +41,14 @@ interface Fault {
   readonly isLost: boolean;
 }
 
-async function readOnce(store: ObjectStore, hour: string, { known = new Map(), run }: ReadHourOptions) {
+async function readOnce(store: ObjectStore, hour: string) {
   const parquet = await listNumbers(store, `${LEDGER_PARQUET_FOLDER}${hour}`, '.parquet');
   const numbers = await listNumbers(store, `${ROLLUPS_FOLDER}${hour}`, '.json');
   const rollups: Rollup[] = [];
   const faults: Fault[] = [];
   for (const n of numbers) {
     const key = rollupKey(hour, n);
-    const rollup = known.get(key) ?? (await readRollup(store, key, run));
+    const rollup = await readRollup(store, key);
     if (rollup === null) {
       faults.push({
         error: new LedgerFileError(key, 'it is no rollup of its hour and version'),
@@ -69,7 +56,6 @@ async function readOnce(store: ObjectStore, hour: string, { known = new Map(), r
       });
       continue;
     }
-    known.set(key, rollup);
     rollups.push(rollup);
   }
   const files = Math.max(0, ...rollups.map((rollup) => rollup.files));

@@ -186,19 +186,11 @@ export type LedgerColumns<Column extends LedgerColumn = LedgerColumn> = {
   readonly [Name in Column]: readonly LedgerRecord[Name][];
 };
 
-/** The line of a row, equal to the one that `encodeLine` was given. Throws when the columns hold no line there. */
+/** The line of a row, equal to the one that `encodeLine` was given. */
 export function decodeLine(columns: LedgerColumns, row: number): LedgerLine {
-  const at = <Column extends LedgerColumn>(name: Column): LedgerRecord[Column] => {
-    const value = columns[name][row];
-    if (value === undefined) throw new Error(`${name} has no row ${row}`);
-    return value;
-  };
+  const at = <Column extends LedgerColumn>(name: Column) => columns[name][row] as LedgerRecord[Column];
   const raw = at('raw');
-  if (raw !== null) {
-    const line = parseLine(raw);
-    if (line === null) throw new Error('raw is not a ledger line');
-    return line;
-  }
+  if (raw !== null) return parseLine(raw) as LedgerLine;
   const shape = at('shape');
   const actor = at('actor');
   const wouldRefuse = at('wouldRefuse');

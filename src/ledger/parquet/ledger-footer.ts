@@ -43,14 +43,13 @@ export function chunksOf(
 }
 
 /**
- * Throws when a chunk is damaged.
+ * The first chunk that is damaged; undefined without one.
  *
  * @param bytes of the file, those of the range
  */
-export function verifyChunks(chunks: readonly CheckedChunk[], bytes: Buffer, range: ByteRange): void {
-  for (const { range: own, check } of chunks) {
-    if (crc32(bytes.subarray(own.start - range.start, own.end - range.start)) !== check) {
-      throw new Error(`bytes ${own.start} to ${own.end} are damaged`);
-    }
-  }
+export function damagedChunk(chunks: readonly CheckedChunk[], bytes: Buffer, range: ByteRange) {
+  return chunks.find(
+    ({ range: own, check }) =>
+      crc32(bytes.subarray(own.start - range.start, own.end - range.start)) !== check,
+  );
 }

@@ -3,7 +3,6 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { Pause } from '../../time/cooperative-yield.js';
 import type { RollupParquet } from '../rollup/rollup.js';
-import { LedgerFileError } from './ledger-file-error.js';
 import { openLedgerFile } from './open-ledger-file.js';
 
 /** Equal for lines with equal fields in any order, and for no others. */
@@ -29,7 +28,6 @@ export async function readDigests(
   pause?: Pause,
 ): Promise<void> {
   const file = await openLedgerFile(store, parquet);
-  if (file === null) throw new LedgerFileError(parquet.key, 'it is missing');
   for (const index of file.rowGroups.keys()) {
     for (const { line } of await file.readLines(index)) {
       onDigest(lineDigest(line));

@@ -1,14 +1,14 @@
 import { crc32 } from 'node:zlib';
 import type { LedgerLine } from '../../domain/delivery.js';
-import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import type { ObjectStore } from '../../store/object-store.js';
 import { cooperativeYield } from '../../time/cooperative-yield.js';
-import { type RunWork, runAtOnce } from '../../time/work-queue.js';
+import { createWorkQueue } from '../../time/work-queue.js';
 import type { RollupParquet, RollupRowGroup } from '../rollup/rollup.js';
 import { decodeColumn } from './decode-column.js';
 import { type JobBlooms, type JobProbe, mayHoldJob, parseBlooms } from './job-blooms.js';
 import { decodeLine, LEDGER_COLUMNS, type LedgerColumn, type LedgerColumns } from './ledger-columns.js';
-import { decoding, LedgerFileError } from './ledger-file-error.js';
-import { chunksOf, type LedgerFooter, parseFooter, verifyChunks } from './ledger-footer.js';
+import { LedgerFileError } from './ledger-file-error.js';
+import { chunksOf, damagedChunk, type LedgerFooter, parseFooter } from './ledger-footer.js';
 import { readRange } from './read-range.js';
 
 /** A line of a file, with the store's time of its segment in milliseconds since the epoch. */
@@ -46,49 +46,42 @@ export interface LedgerFile {
   rowGroupsOfJobs(jobs: readonly JobProbe[]): Promise<number[]>;
 }
 
+const decode = createWorkQueue();
+
 /**
- * Opens a file as its rollup describes it; null when it is missing. Throws `StoreError`, and `LedgerFileError` for a file that is
- * damaged, or another one than that of the rollup; so do the methods of the result.
- *
- * @param run decodes footer and bloom filters
+ * Opens a file as its rollup describes it. Throws `StoreError`, and `LedgerFileError` for a file that is missing, damaged, or another
+ * one than that of the rollup; so do the methods of the result. What the checksums vouch for is believed.
  */
-export async function openLedgerFile(
-  store: ObjectStore,
-  parquet: RollupParquet,
-  run: RunWork = runAtOnce,
-): Promise<LedgerFile | null> {
+export async function openLedgerFile(store: ObjectStore, parquet: RollupParquet): Promise<LedgerFile> {
   const { key, bytes, filters, footer, footerCrc } = parquet;
   const tail = await readRange(store, key, bytes, { start: bytes - footer - filters, end: bytes });
-  if (tail === null) return null;
   if (crc32(tail.subarray(filters)) !== footerCrc)
     throw new LedgerFileError(key, 'it is not the file of its rollup, or damaged');
-  return createLedgerFile(store, parquet, tail, run);
+  return createLedgerFile(store, parquet, tail);
 }
 
 function createLedgerFile(
   store: ObjectStore,
   { key, bytes, groups, filters, filtersCrc }: RollupParquet,
   tail: Buffer,
-  run: RunWork,
 ): LedgerFile {
   let footer: LedgerFooter | null = null;
   let blooms: JobBlooms | null = null;
 
   async function readColumns<Column extends LedgerColumn>(rowGroup: number, columns: readonly Column[]) {
-    footer ??= await decoding(key, () => run(() => parseFooter(tail)));
+    footer ??= await decode(() => parseFooter(tail));
     const { group, chunks, range } = chunksOf(footer, rowGroup, columns);
     const content = await readRange(store, key, bytes, range);
-    if (content === null) throw new StoreError('read', `${key} is missing`);
-    return decoding(key, async () => {
-      const pause = cooperativeYield();
-      verifyChunks(chunks, content, range);
-      const result: Partial<Record<LedgerColumn, unknown>> = {};
-      for (const name of columns) {
-        result[name] = await decodeColumn(name, group, content, range);
-        await pause();
-      }
-      return result as LedgerColumns<Column>;
-    });
+    const damaged = damagedChunk(chunks, content, range);
+    if (damaged !== undefined)
+      throw new LedgerFileError(key, `bytes ${damaged.range.start} to ${damaged.range.end} are damaged`);
+    const pause = cooperativeYield();
+    const result: Partial<Record<LedgerColumn, unknown>> = {};
+    for (const name of columns) {
+      result[name] = await decodeColumn(name, group, content, range);
+      await pause();
+    }
+    return result as LedgerColumns<Column>;
   }
 
   return {
@@ -98,25 +91,21 @@ function createLedgerFile(
 
     async readLines(rowGroup, rows) {
       const columns = await readColumns(rowGroup, LEDGER_COLUMNS);
-      return decoding(key, async () => {
-        const pause = cooperativeYield();
-        const lines: FiledLine[] = [];
-        for (const row of rows ?? columns.v.keys()) {
-          lines.push({ line: decodeLine(columns, row), writtenAt: columns.writtenAt[row] ?? 0 });
-          await pause();
-        }
-        return lines;
-      });
+      const pause = cooperativeYield();
+      const lines: FiledLine[] = [];
+      for (const row of rows ?? columns.v.keys()) {
+        lines.push({ line: decodeLine(columns, row), writtenAt: columns.writtenAt[row] ?? 0 });
+        await pause();
+      }
+      return lines;
     },
 
     async rowGroupsOfJobs(jobs) {
-      blooms ??= await decoding(key, () =>
-        run(() => {
-          const bytes = tail.subarray(0, filters);
-          if (crc32(bytes) !== filtersCrc) throw new Error('its bloom filters are damaged');
-          return parseBlooms(groups, bytes);
-        }),
-      );
+      blooms ??= await decode(() => {
+        const content = tail.subarray(0, filters);
+        if (crc32(content) !== filtersCrc) throw new LedgerFileError(key, 'its bloom filters are damaged');
+        return parseBlooms(groups, content);
+      });
       const found: number[] = [];
       const pause = cooperativeYield();
       for (const [index, filter] of blooms.entries()) {

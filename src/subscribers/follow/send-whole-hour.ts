@@ -83,7 +83,6 @@ async function sendFile(
   };
   try {
     const file = await openLedgerFile(store, parquet);
-    if (file === null) throw new LedgerFileError(parquet.key, 'it is missing');
     let row = 0;
     for (const [index, group] of file.rowGroups.entries()) {
       const first = row;

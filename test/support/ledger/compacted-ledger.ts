@@ -43,8 +43,8 @@ export async function readCompactedLedger(store: ObjectStore): Promise<Compacted
 export async function linesOf(store: ObjectStore, parquet: RollupParquet): Promise<LedgerLine[]> {
   const file = await openLedgerFile(store, parquet);
   const lines: LedgerLine[] = [];
-  for (const index of file?.rowGroups.keys() ?? [])
-    for (const { line } of (await file?.readLines(index)) ?? []) lines.push(line);
+  for (const index of file.rowGroups.keys())
+    for (const { line } of await file.readLines(index)) lines.push(line);
   return lines;
 }
 

@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { ObjectStore } from '../../../store/object-store.js';
-import type { Pause } from '../../../time/cooperative-yield.js';
 import { createWorkQueue } from '../../../time/work-queue.js';
 import { HOUR } from '../../hours.js';
 import { readDailyRollup, readRollup } from '../../rollup/read-rollup.js';
@@ -36,10 +35,9 @@ const CONCURRENCY = 32;
 /** Bytes of the figures in memory, roughly: those of a year, or of a week of 100 million deliveries a day. */
 const MAX_CACHED = 48 * 1024 * 1024;
 
-/** @param pause called before each document is decoded */
-export function createRollupReader(store: ObjectStore, listing: RollupListing, pause?: Pause): RollupReader {
+export function createRollupReader(store: ObjectStore, listing: RollupListing): RollupReader {
   const limit = pLimit(CONCURRENCY);
-  const decode = createWorkQueue(pause);
+  const pack = createWorkQueue();
   const cache = new Map<string, RollupFigures>();
   const reading = new Map<string, Promise<RollupFigures | null>>();
   let cached = 0;
@@ -58,12 +56,12 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing, p
 
   const reads = {
     async hour(key: string, scope: SourceScope) {
-      const document = await limit(() => readRollup(store, key, decode));
-      return document && decode(() => packRollup(document, scope));
+      const document = await limit(() => readRollup(store, key));
+      return document && pack(() => packRollup(document, scope));
     },
     async day(key: string, scope: SourceScope) {
-      const document = await limit(() => readDailyRollup(store, key, decode));
-      return document && decode(() => packDailyRollup(document, scope));
+      const document = await limit(() => readDailyRollup(store, key));
+      return document && pack(() => packDailyRollup(document, scope));
     },
   };
 

@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
 import type { ObjectStore } from '../../../store/object-store.js';
-import { createWorkQueue } from '../../../time/work-queue.js';
 import { readHourFiles } from '../../compact/hour-files.js';
 import { rollupKey } from '../../ledger-keys.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
@@ -50,19 +49,12 @@ const CONCURRENCY = 16;
 
 export function createCompactedHours(store: ObjectStore): CompactedHours {
   const limit = pLimit(CONCURRENCY);
-  const decode = createWorkQueue();
   const kept = new Map<string, DescribedHour>();
   const opened = new Map<string, Promise<LedgerFile>>();
 
   async function open(parquet: RollupParquet): Promise<LedgerFile> {
     const { key } = parquet;
-    const opening =
-      opened.get(key) ??
-      limit(async () => {
-        const file = await openLedgerFile(store, parquet, decode);
-        if (file === null) throw new LedgerFileError(key, 'it is missing');
-        return file;
-      });
+    const opening = opened.get(key) ?? limit(() => openLedgerFile(store, parquet));
     remember(opened, key, opening, MAX_OPEN);
     try {
       return await opening;
@@ -84,7 +76,7 @@ export function createCompactedHours(store: ObjectStore): CompactedHours {
         async attention() {
           if (few !== null) return { attention: few, attentionOmitted };
           const key = rollupKey(hour, n);
-          const again = await limit(() => readRollup(store, key, decode));
+          const again = await limit(() => readRollup(store, key));
           if (again === null) throw new LedgerFileError(key, 'it is no rollup of its hour and version');
           return again;
         },
@@ -96,7 +88,7 @@ export function createCompactedHours(store: ObjectStore): CompactedHours {
     async of(hour) {
       const known = kept.get(hour);
       if (known !== undefined) return known;
-      const { rollups, isCompacted, faults } = await limit(() => readHourFiles(store, hour, { run: decode }));
+      const { rollups, isCompacted, faults } = await limit(() => readHourFiles(store, hour));
       const described: DescribedHour = {
         hour,
         files: isCompacted ? rollups.flatMap(fileOf).sort((a, b) => a.first - b.first) : null,

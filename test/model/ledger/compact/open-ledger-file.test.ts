@@ -52,9 +52,7 @@ async function storeWith(bytes: Buffer): Promise<ObjectStore> {
 }
 
 async function open({ bytes, parquet }: Encoded): Promise<LedgerFile> {
-  const file = await openLedgerFile(await storeWith(bytes), parquet);
-  if (file === null) throw new Error('the file is missing');
-  return file;
+  return openLedgerFile(await storeWith(bytes), parquet);
 }
 
 async function readAll(encoded: Encoded): Promise<LedgerLine[]> {
@@ -137,10 +135,10 @@ describe('an open ledger file', () => {
       },
     };
     const file = await openLedgerFile(counted, parquet);
-    await file?.rowGroupsOfJobs([probeOfJob('job-1')]);
-    await file?.rowGroupsOfJobs([probeOfJob('job-2')]);
-    await file?.readColumns(0, ['deliveryId', 'outcome']);
-    await file?.readLines(0);
+    await file.rowGroupsOfJobs([probeOfJob('job-1')]);
+    await file.rowGroupsOfJobs([probeOfJob('job-2')]);
+    await file.readColumns(0, ['deliveryId', 'outcome']);
+    await file.readLines(0);
 
     expect(ranges).toHaveLength(3);
     const [tail = 0, columns, rowGroup = 0] = ranges.map(({ start, end }) => end - start + 1);
@@ -148,8 +146,10 @@ describe('an open ledger file', () => {
     expect(columns).toBeLessThan(rowGroup * 0.7);
   });
 
-  it('is null when it is missing', async () => {
-    expect(await openLedgerFile(createMemoryStore(), (await encoded).parquet)).toBeNull();
+  it('is not opened when it is missing', async () => {
+    await expect(openLedgerFile(createMemoryStore(), (await encoded).parquet)).rejects.toThrow(
+      LedgerFileError,
+    );
   });
 
   it('reports a file that was removed after it was opened', async () => {
@@ -158,7 +158,7 @@ describe('an open ledger file', () => {
     const file = await openLedgerFile(store, parquet);
     await store.delete(KEY);
 
-    await expect(file?.readLines(0)).rejects.toThrow(StoreError);
+    await expect(file.readLines(0)).rejects.toThrow(StoreError);
   });
 });
 

@@ -16,7 +16,7 @@ export interface Reason {
 
 const REFETCH = 'Refetch the job.';
 const RETRIED = 'The service retries; reconcile fetches the rest.';
-const FRESH_SIGN_IN = 'Sign in with a token of the configuration.';
+const FRESH_SIGN_IN = 'Sign in with a configured token.';
 
 /** Every stable reason in ledger lines, refusals, quarantine, logs, metrics and problem documents. */
 export const REASONS = {
@@ -27,13 +27,12 @@ export const REASONS = {
   },
   'credential-invalid': {
     words: 'the credential was missing, wrong, repeated or not valid then',
-    remedy: 'Compare the credential with auth_headers of the job.',
+    remedy: 'Compare it with auth_headers of the job.',
     explain: 'headers',
   },
   'credential-missing': {
     words: 'no header of any credential was sent',
-    remedy:
-      'Submit jobs with auth_headers as notification-config prints them; check that no proxy removes them.',
+    remedy: 'Submit auth_headers as notification-config prints them; check that no proxy removes them.',
     explain: 'headers',
   },
   'credential-wrong': {
@@ -48,12 +47,12 @@ export const REASONS = {
   },
   'credential-not-yet-valid': {
     words: 'the credential is not valid yet (notBefore)',
-    remedy: 'Change notBefore, or submit the job with a valid credential.',
+    remedy: 'Change notBefore, or submit with a valid credential.',
     explain: 'headers',
   },
   'credential-expired': {
     words: 'the credential has expired (expires)',
-    remedy: 'Change expires, or submit the job with a valid credential.',
+    remedy: 'Change expires, or submit with a valid credential.',
     explain: 'headers',
   },
   'address-refused': {
@@ -67,8 +66,8 @@ export const REASONS = {
     explain: 'address',
   },
   'not-direct': {
-    words: 'the source has no credential, and the request was forwarded or came from a web page',
-    remedy: 'Configure a credential: behind a load balancer a source needs one.',
+    words: 'the source has no credential, and the request was forwarded or came from a page',
+    remedy: 'Configure a credential: behind a balancer a source needs one.',
     explain: 'forwarding',
   },
   'source-unknown': {
@@ -97,7 +96,7 @@ export const REASONS = {
   },
   'proxy-protocol': {
     words: 'a load balancer sent the PROXY protocol',
-    remedy: 'Switch it off, or put haproxy in between, which sends X-Forwarded-For.',
+    remedy: 'Switch it off, or put haproxy in between.',
   },
   overloaded: {
     words: 'the receiver was overloaded',
@@ -115,8 +114,8 @@ export const REASONS = {
 
   // The body did not arrive, or could not be kept.
   'body-incomplete': {
-    words: 'the sender closed the connection before the body was complete',
-    remedy: 'Refetch the job. If this recurs, check time-outs and limits of the proxies in front.',
+    words: 'the connection was closed before the body was complete',
+    remedy: 'Refetch the job. If this recurs, check time-outs of proxies.',
   },
   'body-too-slow': {
     words: 'the body stalled or was slower than limits.minBytesPerSecond',
@@ -127,23 +126,23 @@ export const REASONS = {
     remedy: 'Raise maxBytes of the source, restart, and refetch the job.',
   },
   'body-malformed': {
-    words: 'the body could not be decoded and was too large for quarantine',
+    words: 'the body was undecodable and too large for quarantine',
     remedy: REFETCH,
   },
   'write-race': {
-    words: 'another delivery wrote the same artefact at the same time',
+    words: 'another delivery wrote the same artefact meanwhile',
     remedy: RETRIED,
   },
-  erased: { words: 'the job was erased before, so nothing of it was stored', remedy: null },
+  erased: { words: 'the job was erased, so nothing was stored', remedy: null },
 
   // The body is in quarantine.
   'json-invalid': { words: 'the body is declared as JSON but does not parse', remedy: REFETCH },
   'multipart-unsupported': { words: 'the body is multipart, but not form-data', remedy: REFETCH },
   'multipart-boundary': { words: 'the multipart boundary is missing or invalid', remedy: REFETCH },
   'multipart-header': { words: 'a part has invalid headers', remedy: REFETCH },
-  'multipart-unterminated': { words: 'the multipart body has no closing delimiter', remedy: REFETCH },
+  'multipart-unterminated': { words: 'the closing delimiter is missing', remedy: REFETCH },
   'multipart-unaccounted': {
-    words: 'the decoded parts do not account for all bytes of the body',
+    words: 'the parts do not account for all bytes',
     remedy: REFETCH,
   },
   'too-many-parts': {
@@ -152,7 +151,7 @@ export const REASONS = {
   },
   'encoding-unsupported': {
     words: 'the Content-Encoding is unsupported',
-    remedy: 'Refetch the job, and see that no proxy encodes request bodies.',
+    remedy: 'Refetch the job, and let no proxy encode bodies.',
   },
   'encoding-corrupt': { words: 'the compressed body is corrupt', remedy: REFETCH },
 
@@ -165,13 +164,13 @@ export const REASONS = {
   'sign-in-wrong': { words: 'an admin request had an invalid token', remedy: FRESH_SIGN_IN },
   'sign-in-ticket-wrong': {
     words: 'a download had an invalid ticket',
-    remedy: 'Open the page of the job again for a new one.',
+    remedy: 'Reload the page of the job.',
   },
   'sign-in-ticket-expired': {
     words: 'a download had an expired ticket',
-    remedy: 'Open the page of the job again for a new one.',
+    remedy: 'Reload the page of the job.',
   },
-  ticket: { words: 'a ticket was issued, which opens all artefacts of the job for an hour', remedy: null },
+  ticket: { words: 'a ticket was issued for the artefacts of the job', remedy: null },
 
   // Realtime sessions: how one ended before its transcript was complete.
   'audio-unreadable': {
@@ -186,30 +185,30 @@ export const REASONS = {
   'socket-closed': { words: 'the connection to the service was closed', remedy: null },
   timeout: { words: 'the service sent nothing in time', remedy: null },
   malformed: { words: 'the service sent an invalid message', remedy: null },
-  'ended-early': { words: 'the service ended the transcript before the audio had ended', remedy: null },
+  'ended-early': { words: 'the transcript ended before the audio', remedy: null },
   aborted: { words: 'the session was aborted', remedy: null },
   invalid_message: { words: 'the service did not understand a message', remedy: null },
-  invalid_model: { words: 'the language is not supported, or not for this account', remedy: null },
-  invalid_config: { words: 'the configuration has wrong or unsupported fields', remedy: null },
+  invalid_model: { words: 'the language is not supported for this account', remedy: null },
+  invalid_config: { words: 'the configuration has wrong fields', remedy: null },
   invalid_audio_type: { words: 'the audio type is unsupported, deprecated or malformed', remedy: null },
   invalid_output_format: {
     words: 'the output format is unsupported, deprecated or malformed',
     remedy: null,
   },
-  not_authorised: { words: 'the key was refused; check it, or fetch a new temporary key', remedy: null },
+  not_authorised: { words: 'the key was refused: check it, or fetch a new temporary key', remedy: null },
   insufficient_funds: { words: 'the account cannot be charged', remedy: null },
   not_allowed: { words: 'this user may not do that', remedy: null },
-  job_error: { words: 'the service could not work on the job; try again in some seconds', remedy: null },
-  data_error: { words: 'too much was sent at once; send smaller frames', remedy: null },
+  job_error: { words: 'the service could not work on the job: try again', remedy: null },
+  data_error: { words: 'too much was sent at once: send smaller frames', remedy: null },
   buffer_error: {
-    words: 'audio came faster than the service takes it; send it closer to real time',
+    words: 'audio came too fast: send it closer to real time',
     remedy: null,
   },
   protocol_error: { words: 'a message came in the wrong order', remedy: null },
   unknown_error: { words: 'the service failed', remedy: null },
   invalid_language: { words: 'the language is not supported', remedy: null },
   quota_exceeded: {
-    words: 'the quota of concurrent sessions or hours is used up; try again in some seconds',
+    words: 'the quota of sessions or hours is used up: try again',
     remedy: null,
   },
   timelimit_exceeded: { words: 'the time limit of the account is used up', remedy: null },
@@ -227,11 +226,11 @@ export const REASONS = {
   },
   'right-missing': {
     words: 'the token lacks the right',
-    remedy: 'Sign in with a token that has it, or ask the operator for one.',
+    remedy: 'Sign in with a token that has it.',
   },
   'scope-exceeded': {
-    words: 'the job belongs to sources too that the token may not see',
-    remedy: 'Ask somebody whose token covers every source of the job.',
+    words: 'the job also belongs to sources that the token may not see',
+    remedy: 'Use a token for every source of the job.',
   },
   'not-found': {
     words: 'there is nothing of this name',
@@ -239,7 +238,7 @@ export const REASONS = {
   },
   conflict: {
     words: 'the request conflicts with the current state',
-    remedy: 'If the message names a setting, set it. Otherwise reload the page: it may be done already.',
+    remedy: 'Set the setting that the message names, or reload the page.',
   },
   'artefact-expired': {
     words: 'the artefact expired',
@@ -255,8 +254,7 @@ export const REASONS = {
   },
   'service-unreachable': {
     words: 'the speech service is unreachable',
-    remedy:
-      'Check speech.apiKey and batchUrl of the region, then run transcript-receiver doctor. Nothing was changed.',
+    remedy: 'Check speech.apiKey and batchUrl, then run transcript-receiver doctor. Nothing was changed.',
   },
   internal: {
     words: 'an unexpected error occurred',

@@ -51,17 +51,18 @@ function mermaid(graph: Graph): string {
   const arrows = reduced(graph);
   return [
     'flowchart TD',
-    ...folders.map((folder) => `  ${folder}["${label(folder)}"]`),
-    ...folders.flatMap((folder) =>
-      [...(arrows.get(folder) ?? [])].sort().map((to) => `  ${folder} --> ${to}`),
-    ),
+    ...folders.flatMap((folder) => (label(folder) === folder ? [] : [`  ${folder}["${label(folder)}"]`])),
+    ...folders.flatMap((folder) => {
+      const targets = [...(arrows.get(folder) ?? [])].sort();
+      return targets.length === 0 ? [] : [`  ${folder} --> ${targets.join(' & ')}`];
+    }),
   ].join('\n');
 }
 
 /** The folder's name, and below it the names of its subfolders. Git does not track empty ones, so they are left out. */
 function label(folder: string): string {
   const inner = folder === 'main' ? [] : subfolders(folder);
-  return [folder, ...(inner.length === 0 ? [] : [inner.join(' · ')])].join('<br/>');
+  return [folder, ...(inner.length === 0 ? [] : [inner.join(', ')])].join('<br/>');
 }
 
 function subfolders(folder: string): string[] {

@@ -1,27 +1,21 @@
 import { REASONS, type Reason } from '../../../src/domain/reasons.js';
 
-const EXPLAIN = {
-  address: 'at once',
-  forwarding: 'where its `X-Forwarded-For` was kept',
-  headers: 'with the headers of the sender, which you add',
-} as const;
+/** From how many reasons on a remedy has a list of its own. */
+const SHARED = 3;
 
-/** The table of docs/reasons.md, the reasons without a remedy, and what Explain can check again. */
+const entries = Object.entries<Reason>(REASONS);
+
+/** The lists of docs/reasons.md: each reason with its remedy, then those that share one, then those without. */
 export function reasonsTable(): string {
-  const entries = Object.entries<Reason>(REASONS);
-  const rows = entries.flatMap(([code, { words, remedy }]) =>
-    remedy === null ? [] : [`| \`${code}\` | ${words} | ${remedy} |`],
-  );
-  const others = entries.flatMap(([code, { words, remedy }]) =>
-    remedy === null ? [`- \`${code}\`: ${words}`] : [],
-  );
-  const explained = Object.entries(EXPLAIN).map(([needed, text]) => {
-    const codes = entries.filter(([, { explain }]) => explain === needed).map(([code]) => `\`${code}\``);
-    return `- ${text}: ${codes.join(', ')}`;
-  });
+  const remedies = [...new Set(entries.flatMap(([, { remedy }]) => remedy ?? []))];
+  const shared = remedies.filter((remedy) => itemsOf(remedy).length >= SHARED);
+  const own = remedies.filter((remedy) => !shared.includes(remedy));
   return [
-    ...['| code | meaning | what to do |', '|---|---|---|', ...rows, ''],
-    ...['Without a remedy:', '', ...others, ''],
-    ...['*Explain* checks a rejected request again:', '', ...explained, ''],
+    ...own.flatMap((remedy) => itemsOf(remedy).map((item) => `${item}. ${remedy}`)),
+    ...shared.flatMap((remedy) => ['', `**${remedy}**`, '', ...itemsOf(remedy)]),
+    ...['', 'Without a remedy:', '', ...itemsOf(null), ''],
   ].join('\n');
 }
+
+const itemsOf = (remedy: string | null) =>
+  entries.flatMap(([code, reason]) => (reason.remedy === remedy ? [`- \`${code}\`: ${reason.words}`] : []));

@@ -65,7 +65,10 @@ function segmentFault(key: string): string | null {
   return null;
 }
 
+const BEYOND_D7FF = /[\ud800-\uffff]/;
+
 /** S3's listing order: UTF-8 bytes of the whole key. JavaScript's own order differs beyond U+D7FF. */
 export function compareKeys(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  if (BEYOND_D7FF.test(a) || BEYOND_D7FF.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a === b ? 0 : a < b ? -1 : 1;
 }

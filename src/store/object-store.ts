@@ -58,7 +58,7 @@ export interface ObjectStore {
   ): Promise<ObjectReading | null>;
 
   /** Lists all objects below a prefix in key order. A broken listing throws; it never ends early. */
-  list(prefix: string, options?: { startAfter?: string }): AsyncIterable<ListedObject>;
+  list(prefix: string, options?: ListRange): AsyncIterable<ListedObject>;
 
   /** Lists the immediate sub-folders of a prefix that ends in `/`, each ending in `/`, in order. */
   folders(prefix: string): AsyncIterable<string>;
@@ -168,6 +168,13 @@ export interface ObjectHeaders {
 export interface ContentTags {
   readonly kind: string;
   readonly source: string;
+}
+
+export interface ListRange {
+  /** Only keys behind this one. */
+  readonly startAfter?: string;
+  /** Objects that are listed at most. */
+  readonly limit?: number;
 }
 
 export interface ListedObject {

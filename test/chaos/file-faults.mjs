@@ -57,6 +57,7 @@ const FUNCTIONS = {
   lstat: ['EIO'],
   stat: ['EIO'],
   readdir: ['EMFILE', 'EIO'],
+  opendir: ['EMFILE', 'EIO'],
 };
 for (const [name, codes] of Object.entries(FUNCTIONS)) {
   const real = fs[name];

@@ -39,10 +39,13 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
       const reading = await store.read(key);
       return reading === null ? null : (await buffer(reading.body)).toString();
     };
-    const keysBelow = async (prefix: string, startAfter?: string): Promise<string[]> => {
+    const keysBelow = async (prefix: string, startAfter?: string, limit?: number): Promise<string[]> => {
       const keys: string[] = [];
-      const listing = store.list(prefix, startAfter === undefined ? {} : { startAfter });
-      for await (const { key } of listing) keys.push(key);
+      const options = {
+        ...(startAfter !== undefined && { startAfter }),
+        ...(limit !== undefined && { limit }),
+      };
+      for await (const { key } of store.list(prefix, options)) keys.push(key);
       return keys;
     };
     const foldersBelow = async (prefix: string): Promise<string[]> => {
@@ -379,6 +382,14 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         );
         expect(await keysBelow('list/order/', 'list')).toEqual(ordered);
         expect(await keysBelow('list/order/', 'z')).toEqual([]);
+      });
+
+      it('ends at a limit', async () => {
+        for (const key of ordered) await put(key);
+        for (let limit = 1; limit <= ordered.length + 1; limit += 1) {
+          expect(await keysBelow('list/order/', '', limit)).toEqual(ordered.slice(0, limit));
+          expect(await keysBelow('list/order/', ordered[2], limit)).toEqual(ordered.slice(3, 3 + limit));
+        }
       });
 
       it('takes the beginning of a name as prefix', async () => {

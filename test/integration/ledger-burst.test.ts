@@ -8,6 +8,8 @@ import { until } from '../support/until.js';
 
 const TOKEN = 'a-token-of-some-length';
 const MINUTE = 60_000;
+/** Bytes of heap that the process gets: its base takes half. */
+const NODE = { nodeFlags: ['--max-old-space-size=64'] };
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: ReceiverProcess | null = null;
@@ -21,6 +23,15 @@ afterEach(async () => {
   await folder.remove();
 });
 
+function settings(): Record<string, unknown> {
+  return {
+    receiver: { host: '127.0.0.1', port: 0 },
+    admin: { port: 0, tokens: { ops: TOKEN } },
+    store: { url: `file:${folder.path}` },
+    ledger: { viewMemory: '8MiB', compact: false },
+  };
+}
+
 async function ask<T>(path: string): Promise<T> {
   const headers = { Authorization: `Bearer ${TOKEN}` };
   const answer = await fetch(`${receiver?.adminUrl}/admin/api/${path}`, { headers });
@@ -31,16 +42,7 @@ describe('a replica that starts beside a burst of ledger lines', () => {
   it('holds the newest within its memory, takes callbacks, and names what it does not hold', async () => {
     const now = Date.now();
     await writeBurst(folder.path, { lines: 100_000, withinMs: 20 * MINUTE, now });
-    receiver = await startReady(
-      {
-        receiver: { host: '127.0.0.1', port: 0 },
-        admin: { port: 0, tokens: { ops: TOKEN } },
-        store: { url: `file:${folder.path}` },
-        ledger: { viewMemory: '8MiB', compact: false },
-      },
-      {},
-      { nodeFlags: ['--max-old-space-size=64'] },
-    );
+    receiver = await startReady(settings(), {}, NODE);
     const { publicUrl } = receiver;
     let number = 0;
     const deliver = async () => {
@@ -63,5 +65,18 @@ describe('a replica that starts beside a burst of ledger lines', () => {
     expect(complete).toBe(false);
     expect(faults.join()).toContain('deliveries from');
     expect(await deliver()).toBe(200);
+  });
+
+  it('answers pages while it reads an hour of 20,000 segments', async () => {
+    const now = Date.now();
+    await writeBurst(folder.path, { lines: 20_000, linesPerSegment: 1, withinMs: 5 * MINUTE, now });
+    receiver = await startReady(settings(), {}, NODE);
+    const since = new Date(now - 30 * MINUTE).toISOString();
+    const pages = ['deliveries', `deliveries?since=${since}&job=nobody`, 'failures', 'summary'];
+    await Promise.all([...pages, ...pages].map((page) => ask(page)));
+    await until(async () => {
+      const { ledger } = await ask<Health>('health');
+      return ledger.state === 'ready';
+    });
   });
 });

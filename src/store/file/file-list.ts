@@ -1,23 +1,43 @@
 import type { Dirent } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareKeys, isListed } from '../object-key.js';
-import type { ListedObject } from '../object-store.js';
-import { ifAbsent } from './file-errors.js';
+import type { ListedObject, ListRange } from '../object-store.js';
+import { ifAbsent, isAbsent } from './file-errors.js';
 import type { FileRoot } from './file-root.js';
 
+/** Names of a folder in memory at a time; one with more is read again for each so many. */
+const MAX_NAMES = 10_000;
+/** Entries that one call to the system brings. */
+const READ_AT_ONCE = 1024;
+
+interface ListSearch {
+  readonly prefix: string;
+  readonly startAfter: string;
+  readonly names: number;
+}
+
 /**
- * Lists the objects below a prefix in S3's order, with one folder's names in memory at a time. Does not read folders
- * that are wholly before `startAfter` or outside the prefix. Symbolic links count neither as objects nor as folders.
+ * Lists the objects below a prefix in S3's order. Does not read folders that are wholly before `startAfter` or outside the prefix.
+ * Symbolic links count neither as objects nor as folders.
  */
 export async function* listFiles(
   root: FileRoot,
   prefix: string,
-  startAfter: string,
+  { startAfter = '', limit = Number.POSITIVE_INFINITY }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   await assertReadable(root, folder);
-  yield* walk(root.path, folder, prefix, startAfter);
+  let left = limit;
+  for await (const object of walk(root.path, folder, {
+    prefix,
+    startAfter,
+    names: Math.min(limit, MAX_NAMES),
+  })) {
+    yield object;
+    left -= 1;
+    if (left === 0) return;
+  }
 }
 
 /** Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. */
@@ -33,35 +53,26 @@ export async function assertReadable(root: FileRoot, folder: string): Promise<vo
 }
 
 async function* foldersIn(root: string, prefix: string): AsyncGenerator<string> {
-  for (const { name, folder } of await sortedEntries(root, prefix, prefix)) {
+  for await (const { name, folder } of sortedEntries(root, prefix, everythingBelow(prefix))) {
     if (!folder) continue;
     // An empty folder is being pruned or about to be used; S3 has no empty folders.
-    const first = await walk(root, `${prefix}${name}`, `${prefix}${name}`, '').next();
-    if (!first.done) yield `${prefix}${name}`;
+    const path = `${prefix}${name}`;
+    const first = await walk(root, path, everythingBelow(path)).next();
+    if (!first.done) yield path;
   }
 }
 
-async function* walk(
-  root: string,
-  folder: string,
-  prefix: string,
-  startAfter: string,
-): AsyncGenerator<ListedObject> {
-  for (const entry of await sortedEntries(root, folder, prefix)) {
+function everythingBelow(prefix: string): ListSearch {
+  return { prefix, startAfter: '', names: MAX_NAMES };
+}
+
+async function* walk(root: string, folder: string, search: ListSearch): AsyncGenerator<ListedObject> {
+  for await (const entry of sortedEntries(root, folder, search)) {
     const key = `${folder}${entry.name}`;
-    if (!key.startsWith(prefix) && !(entry.folder && prefix.startsWith(key))) continue;
-    if (entry.folder) {
-      if (!liesWhollyBefore(key, startAfter)) yield* walk(root, key, prefix, startAfter);
-    } else if (startAfter === '' || compareKeys(key, startAfter) > 0) {
-      const object = await describe(root, key);
-      if (object !== null) yield object;
-    }
+    const object = entry.folder ? null : await describe(root, key);
+    if (entry.folder) yield* walk(root, key, search);
+    else if (object !== null) yield object;
   }
-}
-
-/** `folder` ends in `/`. All its keys begin with it, so it sorts as they do. */
-function liesWhollyBefore(folder: string, startAfter: string): boolean {
-  return startAfter !== '' && !startAfter.startsWith(folder) && compareKeys(folder, startAfter) < 0;
 }
 
 interface Entry {
@@ -70,17 +81,69 @@ interface Entry {
   readonly folder: boolean;
 }
 
-async function sortedEntries(root: string, folder: string, prefix: string): Promise<Entry[]> {
-  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(ifAbsent<Dirent[]>([]));
-  return entries
-    .filter((entry) => (entry.isFile() || entry.isDirectory()) && isListed(folder + entry.name, prefix))
-    .map((entry) => ({
-      name: entry.isDirectory() ? `${entry.name}/` : entry.name,
-      folder: entry.isDirectory(),
-    }))
-    .map((entry) => ({ entry, bytes: Buffer.from(entry.name) }))
-    .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
-    .map(({ entry }) => entry);
+/** The entries of a folder that may hold what is searched, in order. */
+async function* sortedEntries(root: string, folder: string, search: ListSearch): AsyncGenerator<Entry> {
+  for (let last: string | null = null; ; ) {
+    const entries: Entry[] = await entriesAfter(root, folder, search, last);
+    yield* entries;
+    last = entries.at(-1)?.name ?? null;
+    if (last === null || entries.length < search.names) return;
+  }
+}
+
+/** The first of these entries behind a name. */
+async function entriesAfter(
+  root: string,
+  folder: string,
+  search: ListSearch,
+  last: string | null,
+): Promise<Entry[]> {
+  const first = createFirstEntries(search.names);
+  try {
+    for await (const dirent of await opendir(join(root, folder), { bufferSize: READ_AT_ONCE })) {
+      const entry = entryOf(dirent);
+      if (entry === null || (last !== null && compareKeys(entry.name, last) <= 0)) continue;
+      if (mayHold(`${folder}${entry.name}`, entry.folder, search)) first.add(entry);
+    }
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+  return first.sorted();
+}
+
+function entryOf(dirent: Dirent): Entry | null {
+  if (dirent.isDirectory()) return { name: `${dirent.name}/`, folder: true };
+  return dirent.isFile() ? { name: dirent.name, folder: false } : null;
+}
+
+/** @param key of a folder it ends in `/`: all its keys begin with it, so it sorts as they do */
+function mayHold(key: string, isFolder: boolean, { prefix, startAfter }: ListSearch): boolean {
+  if (!key.startsWith(prefix) && !(isFolder && prefix.startsWith(key))) return false;
+  if (startAfter !== '' && compareKeys(key, startAfter) <= 0 && !(isFolder && startAfter.startsWith(key)))
+    return false;
+  return isListed(isFolder ? key.slice(0, -1) : key, prefix);
+}
+
+/** Keeps the first entries in order of any number that are added. */
+function createFirstEntries(count: number) {
+  let kept: Entry[] = [];
+  /** What comes after it is not among the first. */
+  let end: string | null = null;
+
+  function trim(): Entry[] {
+    kept.sort((a, b) => compareKeys(a.name, b.name));
+    kept = kept.slice(0, count);
+    if (kept.length === count) end = kept.at(-1)?.name ?? null;
+    return kept;
+  }
+
+  return {
+    add(entry: Entry): void {
+      if (end !== null && compareKeys(entry.name, end) > 0) return;
+      if (kept.push(entry) >= 2 * count) trim();
+    },
+    sorted: trim,
+  };
 }
 
 async function describe(root: string, key: string): Promise<ListedObject | null> {

@@ -103,8 +103,8 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       return object === null ? null : { info: object.info, body: streamObject(object, range) };
     },
 
-    list(prefix, { startAfter = '' } = {}) {
-      return listing(prefix, () => listFiles(root, prefix, startAfter));
+    list(prefix, options) {
+      return listing(prefix, () => listFiles(root, prefix, options));
     },
 
     folders(prefix) {
@@ -121,7 +121,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     },
 
     async *traces(folder) {
-      for await (const { key } of listing(folder, () => listFiles(root, folder, ''))) yield key;
+      for await (const { key } of listing(folder, () => listFiles(root, folder))) yield key;
     },
 
     expiry: {
@@ -212,7 +212,7 @@ async function withTempFile<T>(
 
 async function* purgePlace(parts: Parts, place: string): AsyncGenerator<PurgedObject> {
   const { root, meta } = parts;
-  for await (const { key, size } of listFiles(root, place, '')) {
+  for await (const { key, size } of listFiles(root, place)) {
     if (!place.endsWith('/') && key !== place) continue;
     await deleteObject(parts, key);
     yield { key, size, what: 'object', kept: null };

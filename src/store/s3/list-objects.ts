@@ -1,22 +1,31 @@
 import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
 import { isListed } from '../object-key.js';
-import { type ListedObject, StoreError } from '../object-store.js';
+import { type ListedObject, type ListRange, StoreError } from '../object-store.js';
 import type { S3Bucket } from './bucket/s3-bucket.js';
 import { s3StoreError } from './s3-store-error.js';
 import { withRetries } from './with-retries.js';
 
-/** Lists the objects below a prefix, to the last page. */
+/** The most keys that S3 puts into a page. */
+const PAGE = 1000;
+
+/** Lists the objects below a prefix, to the last page or the limit. */
 export async function* listObjects(
   bucket: S3Bucket,
   prefix: string,
-  startAfter: string,
+  { startAfter = '', limit = Number.POSITIVE_INFINITY }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
-  const start = startAfter === '' ? {} : { StartAfter: bucket.prefix + startAfter };
-  for await (const page of pages(bucket, prefix, start)) {
+  let left = limit;
+  const input = {
+    ...(startAfter === '' ? {} : { StartAfter: bucket.prefix + startAfter }),
+    ...(limit < PAGE ? { MaxKeys: limit } : {}),
+  };
+  for await (const page of pages(bucket, prefix, input)) {
     for (const object of page.Contents ?? []) {
       const key = ownKey(bucket, page, object.Key);
       if (!isListed(key, prefix)) continue;
       yield { key, size: object.Size ?? 0, modifiedAt: object.LastModified ?? new Date(0) };
+      left -= 1;
+      if (left === 0) return;
     }
   }
 }
@@ -34,7 +43,7 @@ export async function* listS3Folders(bucket: S3Bucket, prefix: string): AsyncGen
 async function* pages(
   bucket: S3Bucket,
   prefix: string,
-  input: { StartAfter?: string; Delimiter?: string },
+  input: { StartAfter?: string; Delimiter?: string; MaxKeys?: number },
 ): AsyncGenerator<ListObjectsV2CommandOutput> {
   let token: string | undefined;
   do {

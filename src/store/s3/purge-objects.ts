@@ -57,7 +57,7 @@ export async function* tracedKeys(bucket: S3Bucket, folder: string): AsyncGenera
     for await (const versions of versionPages(bucket, folder)) for (const { key } of versions) yield key;
   } catch (error) {
     if (!(error instanceof VersionsUnknown)) throw error;
-    for await (const { key } of listObjects(bucket, folder, '')) yield key;
+    for await (const { key } of listObjects(bucket, folder)) yield key;
   }
 }
 
@@ -174,7 +174,7 @@ async function* purgeCurrent(
   folder: string,
   { status }: S3Failure,
 ): AsyncGenerator<PurgedObject> {
-  for await (const { key, size } of listObjects(bucket, folder, '')) {
+  for await (const { key, size } of listObjects(bucket, folder)) {
     if (!isWithin(key, folder)) continue;
     await deleteObject(bucket, key);
     yield { key, size, what: 'object', kept: null };

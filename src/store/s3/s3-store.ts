@@ -97,9 +97,9 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
       return readObject(bucket, key, range, purpose);
     },
 
-    async *list(prefix, { startAfter = '' } = {}) {
+    async *list(prefix, options) {
       assertPrefix('list', prefix);
-      yield* listObjects(bucket, prefix, startAfter);
+      yield* listObjects(bucket, prefix, options);
     },
 
     async *folders(prefix) {

@@ -11,18 +11,19 @@ interface BurstOptions {
   /** The burst lies in this many milliseconds before now. */
   readonly withinMs: number;
   readonly now: number;
+  /** Default 250. */
+  readonly linesPerSegment?: number;
 }
-
-const LINES_PER_SEGMENT = 250;
 
 /**
  * Writes the ledger of a bad night into a folder of the file store: every line has a context of its own, every tenth job
  * fails with a reason of 2 KB, and there are 5,000 sources.
  */
-export async function writeBurst(folder: string, { lines, withinMs, now }: BurstOptions): Promise<void> {
+export async function writeBurst(folder: string, options: BurstOptions): Promise<void> {
+  const { lines, withinMs, now, linesPerSegment = 250 } = options;
   const folders = new Set<string>();
   const numbers = new Map<string, number>();
-  for (let first = 0; first < lines; first += LINES_PER_SEGMENT) {
+  for (let first = 0; first < lines; first += linesPerSegment) {
     const time = now - withinMs + Math.floor((first / lines) * withinMs);
     const hour = hourAt(time);
     const partition = LEDGER_FOLDER + hour;
@@ -30,7 +31,7 @@ export async function writeBurst(folder: string, { lines, withinMs, now }: Burst
     numbers.set(hour, number);
     if (!folders.has(partition)) await mkdir(join(folder, partition), { recursive: true });
     folders.add(partition);
-    const count = Math.min(LINES_PER_SEGMENT, lines - first);
+    const count = Math.min(linesPerSegment, lines - first);
     const texts = Array.from({ length: count }, (_, index) => JSON.stringify(burstLine(first + index, time)));
     const path = join(folder, segmentKey({ hour, writer: 'burst', number }));
     await writeFile(path, `${texts.join('\n')}\n`);

@@ -129,10 +129,14 @@ export function createMemoryStore(
     },
     async *list(prefix, options) {
       await enter('list', prefix);
+      let left = options?.limit ?? Number.POSITIVE_INFINITY;
       for (const key of sortedKeys(prefix)) {
         if (options?.startAfter !== undefined && key <= options.startAfter) continue;
         const stored = objects.get(key);
-        if (stored) yield { key, size: stored.body.length, modifiedAt: stored.modifiedAt };
+        if (!stored) continue;
+        yield { key, size: stored.body.length, modifiedAt: stored.modifiedAt };
+        left -= 1;
+        if (left === 0) return;
       }
     },
     async *folders(prefix) {

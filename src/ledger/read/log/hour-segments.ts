@@ -1,4 +1,5 @@
 import type { ObjectStore } from '../../../store/object-store.js';
+import { startOfHour } from '../../hours.js';
 import { LEDGER_FOLDER } from '../../ledger-keys.js';
 import { type ListedSegment, writtenAt } from '../../list-segments.js';
 import type { CoveredNumbers } from '../../rollup/rollup.js';
@@ -25,12 +26,14 @@ export interface SegmentSearch extends HourPlace {
 /** The segments that one writer has in an hour. */
 interface WriterSegments {
   readonly writer: string;
-  /** All of them; null where they are more than a page. */
+  /** All of them; null where they are more than a page, or no more are held. */
   readonly all: readonly ListedSegment[] | null;
 }
 
 /** A page of a listing. */
 const PAGE = 1000;
+/** Listed segments of an hour that are held while it is read: some 3 MB. */
+const MAX_HELD = 10_000;
 
 /**
  * The segments of an hour in the order in which they were written. Numbers of a writer have no gaps, so that the segments of an instant
@@ -75,13 +78,17 @@ export async function lastNumbers(store: ObjectStore, hour: string): Promise<Map
 
 async function listWriters(store: ObjectStore, hour: string): Promise<WriterSegments[]> {
   const writers: WriterSegments[] = [];
-  let startAfter: string | undefined;
-  for (;;) {
+  let held = 0;
+  for (let startAfter = ''; ; ) {
     const page: ListedSegment[] = [];
-    for await (const segment of listFrom(store, hour, startAfter)) if (page.push(segment) === PAGE) break;
+    for await (const segment of listFrom({ store, hour }, startAfter, PAGE))
+      if (page.push(segment) === PAGE) break;
     const last = page.length === PAGE ? page.at(-1)?.writer : undefined;
-    for (const [writer, all] of groupByWriter(page))
-      writers.push({ writer, all: writer === last ? null : all });
+    for (const [writer, all] of groupByWriter(page)) {
+      const isHeld = writer !== last && held + all.length <= MAX_HELD;
+      writers.push({ writer, all: isHeld ? all : null });
+      if (isHeld) held += all.length;
+    }
     if (last === undefined) return writers;
     startAfter = segmentKey({ hour, writer: last, number: LAST_NUMBER });
   }
@@ -97,46 +104,72 @@ function groupByWriter(segments: readonly ListedSegment[]): Map<string, ListedSe
   return groups;
 }
 
+/** The segments behind a key, from listings of so many objects. */
 async function* listFrom(
-  store: ObjectStore,
-  hour: string,
-  startAfter?: string,
+  { store, hour }: HourPlace,
+  startAfter: string,
+  limit: number,
 ): AsyncGenerator<ListedSegment> {
-  const listing = store.list(LEDGER_FOLDER + hour, startAfter === undefined ? undefined : { startAfter });
-  for await (const listed of listing) {
-    const place = parseSegmentKey(listed.key);
-    if (place !== null) yield { ...place, key: listed.key, size: listed.size, writtenAt: writtenAt(listed) };
+  for (let last = startAfter; ; ) {
+    let count = 0;
+    for await (const listed of store.list(LEDGER_FOLDER + hour, { startAfter: last, limit })) {
+      count += 1;
+      last = listed.key;
+      const place = parseSegmentKey(last);
+      if (place !== null) yield { ...place, key: last, size: listed.size, writtenAt: writtenAt(listed) };
+    }
+    if (count < limit) return;
   }
 }
 
 /** Segments of a writer from a number on, at most a page. */
 async function pageFrom(
-  { store, hour }: HourPlace,
+  place: HourPlace,
   { writer, all }: WriterSegments,
   number: number,
+  limit = PAGE,
 ): Promise<readonly ListedSegment[]> {
   if (all !== null) return all.filter((segment) => segment.number >= number);
   const page: ListedSegment[] = [];
-  const startAfter = segmentKey({ hour, writer, number: number - 1 });
-  for await (const segment of listFrom(store, hour, startAfter)) {
-    if (segment.writer !== writer || page.push(segment) === PAGE) break;
+  const startAfter = segmentKey({ hour: place.hour, writer, number: number - 1 });
+  for await (const segment of listFrom(place, startAfter, limit)) {
+    if (segment.writer !== writer || page.push(segment) === limit) break;
   }
   return page;
+}
+
+/** The first number whose segment was written at or after an instant, or the one after the last. */
+async function firstSince(place: HourPlace, segments: WriterSegments, time: number): Promise<number> {
+  const { writer, all } = segments;
+  if (time <= startOfHour(place.hour)) return 1;
+  if (all !== null) return (all.findLast(({ writtenAt }) => writtenAt < time)?.number ?? 0) + 1;
+  for (let low = 0; ; ) {
+    const number = await firstNotBefore(place, writer, time, low);
+    // Those behind one that is lost or was deleted show in a listing only; the number itself may have been written meanwhile.
+    const [next] = await pageFrom(place, segments, number, 1);
+    if (next === undefined || next.number === number || next.writtenAt >= time) return number;
+    low = next.number;
+  }
 }
 
 /** Numbers that are looked at at once. */
 const PROBES = 8;
 const POWERS = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
 
-/** The first number whose segment was written at or after an instant, or the one after the last. */
-async function firstSince(place: HourPlace, segments: WriterSegments, time: number): Promise<number> {
+/** The first number behind one whose segment is missing, or was not written before an instant. */
+async function firstNotBefore(
+  { store, hour }: HourPlace,
+  writer: string,
+  time: number,
+  behind: number,
+): Promise<number> {
   const isBefore = async (number: number) => {
-    const [next] = await pageFrom(place, segments, number);
-    return next !== undefined && next.writtenAt < time;
+    const segment = await store.head(segmentKey({ hour, writer, number }));
+    return segment !== null && writtenAt(segment) < time;
   };
-  let low = 0;
+  let low = behind;
   let high = LAST_NUMBER + 1;
-  let probes = POWERS;
+  let probes = POWERS.map((power) => behind + power).filter((number) => number < high);
   while (high - low > 1) {
     const answers = await Promise.all(probes.map(isBefore));
     const end = answers.indexOf(false);

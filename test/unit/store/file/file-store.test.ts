@@ -100,6 +100,15 @@ describe('the file store', () => {
     expect(await store.head('a/b/c')).toMatchObject(headers('me'));
   });
 
+  it('lists a folder of more files than it holds names of', async () => {
+    await store.create('many/first', Buffer.from(''), headers('a'));
+    const names = Array.from({ length: 12_000 }, (_, n) => `n${(n * 7919) % 12_000}`);
+    for (const name of names) await writeFile(`${folder}/store/many/${name}`, '');
+    const listed: string[] = [];
+    for await (const { key } of store.list('many/')) listed.push(key);
+    expect(listed).toEqual(['first', ...names].map((name) => `many/${name}`).sort());
+  });
+
   it('lists a folder only while an object lies in it', async () => {
     await store.create('a/b/c', Buffer.from('x'), headers('me'));
     await mkdir(`${folder}/store/a/empty/deeper`, { recursive: true });

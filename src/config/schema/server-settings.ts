@@ -45,7 +45,7 @@ export const limits = section('Of one replica. A quarter of the first two is for
     'Others wait up to 10 s, then get 503.',
   ),
   idleTimeout: setting(types.duration(100), 'duration', '30s', 'Longest silence within a body.'),
-  minBytesPerSecond: setting(types.count(0, 2 ** 30), 'bytes per second', 1024, 'Slowest body; 0: any.'),
+  minBytesPerSecond: setting(types.count(0, 2 ** 30), 'number', 1024, 'Slowest body; 0: any.'),
   totalTimeout: setting(types.duration(1_000), 'duration', '6h', 'Longest time a body may take.'),
   quarantineBytes: setting(types.size(0), 'size', '8MiB', 'Largest undecodable body that is kept.'),
 });

@@ -10,7 +10,7 @@ const batchRegion = () =>
 
 const realtimeHost = types.url(['ws:', 'wss:']).nullable().default(null);
 
-export const speech = section("The speech service's own API, for recovery and realtime.", {
+export const speech = section("The speech service's API.", {
   apiKey: optional(
     types.text(/^[\x21-\x7e]{8,4096}$/, 'an API key: 8 to 4096 characters without spaces'),
     'secret',
@@ -56,7 +56,7 @@ export const speech = section("The speech service's own API, for recovery and re
   ),
 });
 
-export const recovery = section('Fetching results whose callbacks were lost.', {
+export const recovery = section('Fetches what callbacks lost.', {
   interval: setting(
     types.durationOrOff(1_000),
     'duration or off',

@@ -5,7 +5,7 @@ import * as types from '../value-types.js';
 const DAY = 86_400_000;
 const MIB = 1024 * 1024;
 
-const s3 = section('Credentials that are not set come from the usual AWS chain.', {
+const s3 = section('Credentials default to the usual AWS chain.', {
   endpoint: optional(types.url(['http:', 'https:']), 'address', 'Not set: AWS.'),
   region: optional(
     types.text(/^[A-Za-z0-9-]{1,64}$/, 'a region name such as eu-central-1'),

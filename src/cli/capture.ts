@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { runSession, type SessionEnd } from '../capture/run-session.js';
 import type { CapturedFile, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
 import { loadConfigWithoutCredentials } from '../config/config.js';
@@ -15,7 +16,6 @@ import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.j
 import { listenForInterrupts } from './capture/capture-interrupts.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
 import { createCaptureScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
-import { runSession, type SessionEnd } from './capture/capture-session.js';
 import { EXIT } from './shared/exit-codes.js';
 import { readPositive } from './shared/options/read-number.js';
 import { repeatable } from './shared/options/repeatable.js';

@@ -3,7 +3,6 @@ import type { Fault } from '../simulator/faults.js';
 import { configFault } from '../simulator/jobs/job-config.js';
 import { type Load, runLoad, type SettledJob } from '../simulator/run-load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
-import { scaledTiming } from '../simulator/timing.js';
 import { terminalText } from '../text/terminal-text.js';
 import { UsageError } from './shared/exit-codes.js';
 import { readPositive, readShare, readWhole } from './shared/options/read-number.js';
@@ -83,7 +82,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
     timeScale: options.timeScale,
     lenient: options.lenient,
     ...(Object.keys(options.region).length > 0 ? { regions: options.region } : {}),
-    ...(options.apiKey === undefined ? {} : { apiKeys: [options.apiKey] }),
+    ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
     ...(options.seed === undefined ? {} : { seed: options.seed }),
   });
   const stop = new AbortController();
@@ -129,7 +128,7 @@ async function submit(
   const onSettled = (job: SettledJob) => print(options, 'job', { ...job });
   // Otherwise an interrupt would wait for the last retry of each notification.
   signal.addEventListener('abort', () => void simulator.close(), { once: true });
-  const summary = await runLoad(simulator, load, { timing: scaledTiming(1), signal, onSettled });
+  const summary = await runLoad(simulator, load, { signal, onSettled });
   print(options, 'finished', { ...summary });
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
+import { isJsonObject } from '../text/parse-json.js';
 import { ConfigError } from './config-error.js';
 import type { Environment } from './load/environment.js';
 import { readSettings } from './load/read-settings.js';
@@ -47,7 +48,8 @@ export function loadConfigWithoutCredentials(env: Environment = process.env): Co
 export function loadConfigWithSubscribers(env: Environment = process.env): Config {
   const { tree, variables } = loadSettings(env);
   const open = withoutCredentials(tree);
-  const given = isMap(tree) && isMap(open) ? { ...open, subscribers: tree.subscribers ?? {} } : open;
+  const given =
+    isJsonObject(tree) && isJsonObject(open) ? { ...open, subscribers: tree.subscribers ?? {} } : open;
   return parseConfig(given, contextOf(env, variables));
 }
 
@@ -59,14 +61,14 @@ export function loadStoreConfig(env: Environment = process.env): Config {
 
 /** The tree without the tokens of operators, the credentials of sources, and the addresses and secrets of subscribers. */
 export function withoutCredentials(tree: unknown): unknown {
-  if (!isMap(tree)) return tree;
+  if (!isJsonObject(tree)) return tree;
   const { admin: _, subscribers, sources, ...others } = tree;
-  const rest = isMap(subscribers) ? { ...others, subscribers: withoutSecrets(subscribers) } : others;
-  if (!isMap(sources)) return rest;
+  const rest = isJsonObject(subscribers) ? { ...others, subscribers: withoutSecrets(subscribers) } : others;
+  if (!isJsonObject(sources)) return rest;
   // Without a listener no source can be too open, so the rule that asks for credentials does not apply.
   const open = Object.entries(sources).map(([name, source]) => [
     name,
-    isMap(source) ? { ...source, credentials: {}, allowUnauthenticated: true } : source,
+    isJsonObject(source) ? { ...source, credentials: {}, allowUnauthenticated: true } : source,
   ]);
   return { ...rest, sources: Object.fromEntries(open) };
 }
@@ -75,7 +77,7 @@ export function withoutCredentials(tree: unknown): unknown {
 function withoutSecrets(subscribers: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(subscribers).map(([name, subscriber]) => [
     name,
-    isMap(subscriber)
+    isJsonObject(subscriber)
       ? { ...subscriber, url: 'https://not-read.invalid', secrets: [UNUSED_SECRET] }
       : subscriber,
   ]);
@@ -86,12 +88,8 @@ const UNUSED_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
 /** The tree without the key of the speech service. */
 export function withoutServiceKey(tree: unknown): unknown {
-  if (!isMap(tree) || !isMap(tree.speech)) return tree;
+  if (!isJsonObject(tree) || !isJsonObject(tree.speech)) return tree;
   return { ...tree, speech: { ...tree.speech, apiKey: null } };
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function contextOf(env: Environment, variables: ReadonlySet<string>): RuntimeContext {

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Load, type LoadOptions, Util } from 'config/lib/util.js';
+import { isJsonObject, parseJson } from '../text/parse-json.js';
 import { ConfigError } from './config-error.js';
 import { configParser, FILE_FORMATS } from './load/config-parser.js';
 import { type Environment, environmentNames } from './load/environment.js';
@@ -86,12 +87,8 @@ function holdsConfigFiles(folder: string): boolean {
 /** node-config ignores a malformed variable, after printing it; here it is a fault, which does not show what may be secret. */
 function nodeConfigVariable(env: Environment): object {
   if (!env.NODE_CONFIG) return {};
-  try {
-    const tree: unknown = JSON.parse(env.NODE_CONFIG);
-    if (typeof tree === 'object' && tree !== null && !Array.isArray(tree)) return tree;
-  } catch {
-    // Falls through to the same fault.
-  }
+  const tree = parseJson(env.NODE_CONFIG);
+  if (isJsonObject(tree)) return tree;
   throw new ConfigError([{ path: [], found: 'unreadable text in NODE_CONFIG', expected: 'a JSON object' }]);
 }
 

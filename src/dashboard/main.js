@@ -3,13 +3,12 @@ import { describeProblem } from './lib/api/describe-problem.js';
 import { currentSession, forgetSession, loadSession } from './lib/api/session.js';
 import { forgetToken, takeTokenFromAddress, token } from './lib/api/token.js';
 import { elementById, link } from './lib/elements/dom.js';
+import { textOf } from './lib/elements/field.js';
 import { announce, dismissNotice } from './lib/elements/notice.js';
 import { emptyPanel, heading, problemPanel } from './lib/elements/panels.js';
-import { textOf } from './lib/forms/field.js';
 import { setPaused } from './lib/screen/poll.js';
 import { parseRoute, to } from './lib/screen/route.js';
 import { createScreen } from './lib/screen/screen.js';
-import { onSearchShortcut, showSearchShortcut } from './lib/screen/search-shortcut.js';
 import { clock, instantOfLocal, localOfInstant } from './lib/text/format.js';
 import { chooseUtc, isUtc, ownZone, zoneName } from './lib/text/time-zone.js';
 import { deliveriesView } from './views/deliveries/deliveries-view.js';
@@ -20,11 +19,11 @@ import { helpView } from './views/help-view.js';
 import { jobView } from './views/job/job-view.js';
 import { overviewView } from './views/overview/overview-view.js';
 import { refusalsView } from './views/refusals-view.js';
-import { replayView } from './views/replays/replay-view.js';
-import { replaysView } from './views/replays/replays-view.js';
+import { replayView } from './views/replay-view.js';
+import { replaysView } from './views/replays-view.js';
 import { searchView } from './views/search-view.js';
 import { signInView } from './views/sign-in-view.js';
-import { subscribersView } from './views/subscribers/subscribers-view.js';
+import { subscribersView } from './views/subscribers-view.js';
 
 /** @import { Session } from './lib/api/api-answers.js' */
 /** @import { Route } from './lib/screen/route.js' */
@@ -193,7 +192,6 @@ elementById('skip').onclick = (event) => {
 };
 pause.onclick = pauseOrResume;
 utc.onclick = switchZone;
-addEventListener('keydown', onSearchShortcut);
 elementById('notice-close').onclick = () => {
   dismissNotice();
   content.focus();
@@ -208,7 +206,6 @@ addEventListener('hashchange', () => {
   open({ moveFocus: true });
 });
 showZone();
-showSearchShortcut();
 onSignedOut(() => {
   // The first question of the page, before anybody has signed in.
   if (currentSession() === null) return;

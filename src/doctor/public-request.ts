@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import { isJsonObject, parseJson } from '../text/parse-json.js';
 
 export interface PublicRequest {
   readonly url: URL;
@@ -77,13 +78,9 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
 }
 
 function ownDocument(text: string): Record<string, unknown> | null {
-  try {
-    const value = JSON.parse(text) as Record<string, unknown> | null;
-    const isOwn = typeof value?.code === 'string' || typeof value?.deliveryId === 'string';
-    return isOwn ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(text);
+  if (!isJsonObject(value)) return null;
+  return typeof value.code === 'string' || typeof value.deliveryId === 'string' ? value : null;
 }
 
 function certificateEnd({ socket }: IncomingMessage): Date | null {

@@ -1,4 +1,5 @@
 import type { LedgerLine } from '../domain/delivery.js';
+import { isJsonObject, parseJson } from '../text/parse-json.js';
 
 /** A line of the ledger as read back: the object, and its text as stored. */
 interface LedgerEntry {
@@ -89,24 +90,16 @@ export function parseLine(text: string): LedgerLine | null {
 }
 
 function parseRecord(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : null;
 }
 
 function completeLine(value: Record<string, unknown>): LedgerLine | null {
   if (value.v !== VERSION || !hasTexts(value) || !isInstant(value.receivedAt)) return null;
   // Existing fields keep their order: a line that is read back prints as it was written.
   for (const [field, neutral] of Object.entries(ABSENT)) value[field] ??= neutral;
-  value.items = Array.isArray(value.items) ? value.items.filter(isRecord) : [];
+  value.items = Array.isArray(value.items) ? value.items.filter(isJsonObject) : [];
   return value as unknown as LedgerLine;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function hasTexts(value: Record<string, unknown>): boolean {

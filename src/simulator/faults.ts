@@ -12,8 +12,6 @@ export type NotificationFault =
   | { readonly kind: 'reorder'; readonly holdMs?: number }
   /** The connection is destroyed after this share of the body (0 to 1, half by default). */
   | { readonly kind: 'cut'; readonly share?: number }
-  | { readonly kind: 'slow'; readonly bytesPerSecond: number }
-  | { readonly kind: 'wrong-credential' }
   | { readonly kind: 'delay'; readonly ms: number };
 
 export type ApiOperation =
@@ -93,7 +91,7 @@ interface ActiveFault {
 }
 
 /** Left to themselves these would fail every attempt of a notification; by default a retry cures them. */
-const CURED_BY_RETRY = new Set<string>(['unreachable', 'cut', 'wrong-credential', 'delay', 'reorder']);
+const CURED_BY_RETRY = new Set<string>(['unreachable', 'cut', 'delay', 'reorder']);
 
 function isApiFault(fault: Fault): fault is ApiFault & FaultScope {
   return fault.kind === 'answer' || fault.kind === 'cut-download';

@@ -2,6 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { parseJson } from '../text/parse-json.js';
 import { type Content, contentStream } from './content/content.js';
 
 /** What a handler answers; a body of `Content` is streamed, anything else is JSON. */
@@ -135,9 +136,5 @@ export async function readJsonBody(body: Readable): Promise<unknown> {
     if (size > 1024 * 1024) return undefined;
     chunks.push(chunk);
   }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return parseJson(Buffer.concat(chunks).toString('utf8'));
 }

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes, randomUUID, timingSafeEqual } from 'node:
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
 import type { KeyType } from '../speech/wire.js';
-import type { Timing } from './timing.js';
+import type { Clock } from '../time/clock.js';
 
 /** Who a request comes from. */
 type Caller =
@@ -18,12 +18,12 @@ export interface KeyRing {
   revokeTemporaryKeys(): void;
 }
 
-export function createKeyRing(apiKeys: readonly string[], serviceName: string, timing: Timing): KeyRing {
+export function createKeyRing(apiKey: string, clock: Clock): KeyRing {
   let secret = createSecretKey(randomBytes(32));
 
   const temporary = async (token: string): Promise<Caller | null> => {
     try {
-      const { payload } = await jwtVerify(token, secret, { currentDate: new Date(timing.now()) });
+      const { payload } = await jwtVerify(token, secret, { currentDate: new Date(clock.now()) });
       const clientRef = typeof payload.client_ref === 'string' ? payload.client_ref : null;
       return { kind: 'temporary-key', type: payload.type === 'rt' ? 'rt' : 'batch', clientRef };
     } catch {
@@ -35,14 +35,14 @@ export function createKeyRing(apiKeys: readonly string[], serviceName: string, t
     async identify(authorization) {
       const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
       if (!token) return null;
-      if (apiKeys.some((key) => same(key, token))) return { kind: 'api-key' };
+      if (same(apiKey, token)) return { kind: 'api-key' };
       return temporary(token);
     },
     issue(type, ttl, clientRef) {
-      const issuedAt = Math.floor(timing.now() / 1000);
+      const issuedAt = Math.floor(clock.now() / 1000);
       return new SignJWT({ type, ...(clientRef === null ? {} : { client_ref: clientRef }) })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-        .setIssuer(`${serviceName}-key-service`)
+        .setIssuer('speech-key-service')
         .setJti(randomUUID())
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + ttl)

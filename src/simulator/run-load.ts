@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallbackStatus, ContentToken, NotificationConfig } from '../speech/wire.js';
 import type { NotificationOutcome } from './callbacks/notifier.js';
 import { LANGUAGE_CODES } from './content/vocabulary.js';
 import { seededChance, seededRandom } from './seeded-random.js';
 import type { Simulator, Submission } from './simulator-interface.js';
-import type { Timing } from './timing.js';
 
 /** A stream of jobs, as a customer would submit them. */
 export interface Load {
@@ -43,15 +43,15 @@ const FAILURES: readonly CallbackStatus[] = ['error', 'fetch_error', 'trim_error
 export async function runLoad(
   simulator: Simulator,
   load: Load,
-  surroundings: { timing: Timing; signal: AbortSignal; onSettled: (job: SettledJob) => void },
+  surroundings: { signal: AbortSignal; onSettled: (job: SettledJob) => void },
 ): Promise<LoadSummary> {
   const regions = Object.keys(simulator.batchUrls);
   const settled: SettledJob[] = [];
   const underWay: Promise<void>[] = [];
-  const began = surroundings.timing.now();
+  const began = Date.now();
   for (let index = 0; index < (load.jobs ?? Number.POSITIVE_INFINITY); index += 1) {
     const due = began + (index * 1000) / load.perSecond;
-    if (!(await waitUntil(due, surroundings.timing, surroundings.signal))) break;
+    if (!(await waitUntil(due, surroundings.signal))) break;
     const submission = nextJob(load, index, simulator.seed, regions[index % regions.length]);
     const { id, region, notified } = simulator.submit(submission);
     const settle = async () => {
@@ -72,9 +72,9 @@ export async function runLoad(
 }
 
 /** False when the load was ended meanwhile. */
-async function waitUntil(due: number, timing: Timing, signal: AbortSignal): Promise<boolean> {
-  const wait = due - timing.now();
-  if (wait > 0) await timing.sleep(wait, signal).catch(() => {});
+async function waitUntil(due: number, signal: AbortSignal): Promise<boolean> {
+  const wait = due - Date.now();
+  if (wait > 0) await sleep(wait, null, { signal }).catch(() => {});
   return !signal.aborted;
 }
 

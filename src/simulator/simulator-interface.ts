@@ -1,11 +1,11 @@
 import type { RetrievableKind } from '../domain/kinds.js';
 import type { JobRecord, JobStatus, KeyType } from '../speech/wire.js';
+import type { Clock } from '../time/clock.js';
 import type { DeliveryLog } from './callbacks/delivery-log.js';
 import type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.js';
 import type { Faults } from './faults.js';
 import type { NewJob } from './jobs/job-store.js';
 import type { RealtimeSimulator, RealtimeSimulatorOptions } from './realtime/realtime-interface.js';
-import type { Timing } from './timing.js';
 
 export interface SimulatorOptions {
   /** Address all servers bind to. Default `127.0.0.1`. */
@@ -15,21 +15,17 @@ export interface SimulatorOptions {
   readonly keysPort?: number;
   /** Port of the realtime and agent host. Without it and without `realtime` there is none. */
   readonly realtimePort?: number;
-  /** Long-lived API keys that are accepted. Default: a generated one. */
-  readonly apiKeys?: readonly string[];
+  /** Long-lived API key that is accepted. Default: a generated one. */
+  readonly apiKey?: string;
   /** Decides job ids, contents and which cases a fault with a `rate` strikes. Default: random. */
   readonly seed?: string;
-  /** First part of the user agent `<service>-API/2.0`. */
-  readonly serviceName?: string;
   /** Between submission and completion, in milliseconds. Default 0. */
   readonly processingMs?: number;
-  /** After this a finished job is expired. Default 7 days. */
-  readonly retentionMs?: number;
   /** Multiplies every wait (processing, retries, delays), e.g. 0.001 in tests. Default 1. */
   readonly timeScale?: number;
   /** Clock and sleep; overrides `timeScale`. */
-  readonly timing?: Timing;
-  readonly notifier?: Partial<Omit<NotifierOptions, 'serviceName'>>;
+  readonly clock?: Clock;
+  readonly notifier?: Partial<NotifierOptions>;
   /** Languages, limits, pace and faults of realtime and agent sessions; their port is a free one by default. */
   readonly realtime?: Omit<RealtimeSimulatorOptions, 'verifyKey' | 'host' | 'port' | 'lenient'>;
   /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). Default false. */

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RETRIEVABLE_KINDS, type RetrievableKind } from '../domain/kinds.js';
+import { scaledClock } from '../time/clock.js';
 import { createDeliveryLog } from './callbacks/delivery-log.js';
 import { createNotifier, NOTIFIER_DEFAULTS, type NotificationOutcome } from './callbacks/notifier.js';
 import { type Content, contentBytes, contentSha256 } from './content/content.js';
@@ -20,7 +21,6 @@ import { realtimeKeyCheck } from './realtime/key-check.js';
 import type { RealtimeSimulator } from './realtime/realtime-interface.js';
 import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
 import type { ServedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
-import { scaledTiming } from './timing.js';
 
 export type * from '../domain/kinds.js';
 export type { DocumentedErrorType, ErrorType, LaterErrorType, Open } from '../speech/realtime/wire.js';
@@ -34,6 +34,7 @@ export type {
   KeyType,
   NotificationConfig,
 } from '../speech/wire.js';
+export type { Clock } from '../time/clock.js';
 export type { BodyHabits } from './callbacks/callback-body.js';
 export type { DeliveryAttempt, DeliveryLog } from './callbacks/delivery-log.js';
 export type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.js';
@@ -58,19 +59,15 @@ export type {
   Submission,
   SubmittedJob,
 } from './simulator-interface.js';
-export { scaledTiming, type Timing } from './timing.js';
 
 /** The batch regions (docs/service-interface.md#regions); others can be simulated by name. */
 export const SIMULATED_REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
 
-const WEEK_MS = 7 * 24 * 3600 * 1000;
-
 /** Starts a simulator of the speech service. */
 export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const timing = options.timing ?? scaledTiming(options.timeScale ?? 1);
+  const clock = options.clock ?? scaledClock(options.timeScale ?? 1);
   const seed = options.seed ?? randomBytes(6).toString('hex');
-  const serviceName = options.serviceName ?? 'speech';
-  const apiKeys = options.apiKeys ?? [`simulated-${seed}`];
+  const apiKey = options.apiKey ?? `simulated-${seed}`;
   const host = options.host ?? '127.0.0.1';
   const ports = options.regions ?? Object.fromEntries(SIMULATED_REGIONS.map((region) => [region, 0]));
   const folder = await mkdtemp(join(tmpdir(), 'speech-simulator-'));
@@ -79,22 +76,19 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   setMaxListeners(0, stop.signal);
   const inFlight = new Set<Promise<unknown>>();
 
-  const jobs = createJobStore({ seed, retentionMs: options.retentionMs ?? WEEK_MS, timing });
+  const jobs = createJobStore({ seed, clock });
   const faults = createFaults(seed);
   const log = createDeliveryLog();
-  const keys = createKeyRing(apiKeys, serviceName, timing);
-  const notifier = createNotifier(
-    { ...NOTIFIER_DEFAULTS, ...options.notifier, serviceName },
-    { timing, faults, log },
-  );
+  const keys = createKeyRing(apiKey, clock);
+  const notifier = createNotifier({ ...NOTIFIER_DEFAULTS, ...options.notifier }, { clock, faults, log });
 
   const process = async (job: SimulatedJob): Promise<NotificationOutcome[]> => {
     try {
-      await timing.sleep(options.processingMs ?? 0, stop.signal);
+      await clock.sleep(options.processingMs ?? 0, stop.signal);
     } catch {
       return [];
     }
-    if (job.status === 'running') finishJob(job, timing.now());
+    if (job.status === 'running') finishJob(job, clock.now());
     return job.status === 'deleted' ? [] : notifier.notify(job);
   };
 
@@ -133,7 +127,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   let realtime: RealtimeSimulator | null = null;
   let keysUrl = '';
   const simulator: Omit<Simulator, 'keysUrl' | 'realtime' | 'realtimeUrl'> = {
-    apiKey: apiKeys[0] ?? '',
+    apiKey,
     batchUrls,
     seed,
     faults,
@@ -153,7 +147,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     setStatus(id, status) {
       const job = known(id);
       job.status = status;
-      if (status === 'rejected' && job.errors.length === 0) recordRejection(job, timing.now());
+      if (status === 'rejected' && job.errors.length === 0) recordRejection(job, clock.now());
     },
     issueKey: (type, ttl, clientRef) => keys.issue(type, ttl, clientRef ?? null),
     revokeTemporaryKeys: () => keys.revokeTemporaryKeys(),

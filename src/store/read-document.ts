@@ -1,3 +1,4 @@
+import { isJsonObject, parseJson } from '../text/parse-json.js';
 import type { ObjectStore } from './object-store.js';
 import { readToEnd } from './read-to-end.js';
 
@@ -16,12 +17,6 @@ export async function readDocument(
     reading.body.destroy();
     return null;
   }
-  const bytes = await readToEnd(key, reading.body);
-  try {
-    const value: unknown = JSON.parse(bytes.toString());
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson((await readToEnd(key, reading.body)).toString());
+  return isJsonObject(value) ? value : null;
 }

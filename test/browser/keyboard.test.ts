@@ -57,28 +57,4 @@ describe('without a mouse', () => {
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     }
   });
-
-  it('/ moves the focus to the search field except from a field, and can be turned off', async () => {
-    const { page } = fixture.dashboard;
-    const focused = () => page.evaluate('document.activeElement.id');
-    await page.getByLabel('Token').fill(fixture.service.adminToken);
-    await page.keyboard.press('Enter');
-    await page.locator('.verdict').waitFor();
-    await page.keyboard.press('/');
-    expect(await focused()).toBe('find-job');
-    await page.keyboard.press('/');
-    expect(await page.locator('#find-job').inputValue()).toBe('/');
-    await page.getByRole('link', { name: 'Help', exact: true }).click();
-    await page.getByLabel('Press / to go to the search field').uncheck();
-    await page.reload();
-    expect(await page.getByLabel('Press / to go to the search field').isChecked()).toBe(false);
-    await page.keyboard.press('/');
-    expect(await focused()).not.toBe('find-job');
-    expect(await page.locator('#search-key').isVisible()).toBe(false);
-    await page.getByLabel('Press / to go to the search field').check();
-    await page.getByRole('heading', { name: 'Topics' }).click();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('/');
-    expect(await focused()).toBe('find-job');
-  });
 });

@@ -7,6 +7,7 @@ import type { RealtimeCredential } from '../../speech/realtime/socket/connect.js
 import { type EndpointOptions, sessionAddresses } from '../../speech/realtime/socket/endpoint.js';
 import type { AudioFormat, RawEncoding, TranscriptionConfig } from '../../speech/realtime/wire.js';
 import { createSpeechClients } from '../../speech/speech.js';
+import { parseJson } from '../../text/parse-json.js';
 import { UsageError } from '../shared/exit-codes.js';
 import type { AudioPace } from './capture-audio.js';
 
@@ -72,17 +73,10 @@ function transcriptionConfigOf({ language, partials, set = [] }: CaptureFlags): 
     const [, field, value] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
     if (field === undefined || value === undefined)
       throw new UsageError(`--set ${text}: expected <field>=<value>, such as max_delay=4`);
-    return [field, jsonOrText(value)] as const;
+    const json = parseJson(value);
+    return [field, json === undefined ? value : json] as const;
   });
   return { ...Object.fromEntries(fields), ...(partials ? { enable_partials: true } : {}), language };
-}
-
-function jsonOrText(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
 }
 
 function hostsOf({ speech }: Config): StartOptions['hosts'] {

@@ -37,7 +37,6 @@ export async function openDemoStage(): Promise<DemoStage> {
   const simulator = await createSimulator({
     regions: { eu1: 0, us1: 0 },
     timeScale: TIME_SCALE,
-    serviceName: 'demo',
   });
   const subscriber = await openDemoSubscriber();
   const settings = settingsOf(simulator, subscriber, join(folder, 'data'));

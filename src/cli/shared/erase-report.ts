@@ -1,4 +1,5 @@
 import { appendFile, readFile } from 'node:fs/promises';
+import { isJsonObject, parseJson } from '../../text/parse-json.js';
 import { UsageError } from './exit-codes.js';
 
 /** The report of an erasure as a file of JSON lines, one a job. A later run with the same file goes on where it ends. */
@@ -39,19 +40,12 @@ async function readReport(path: string): Promise<EarlierRuns> {
     throw new UsageError(`--report cannot be read: ${error.message}`);
   });
   const erased = text.split('\n').flatMap((line, n) => {
-    const outcome = parsed(line);
-    if (typeof outcome?.jobId === 'string') return outcome.complete === true ? [outcome.jobId] : [];
+    const outcome = parseJson(line);
+    if (isJsonObject(outcome) && typeof outcome.jobId === 'string')
+      return outcome.complete === true ? [outcome.jobId] : [];
     // The beginning of a line is what a run leaves that is killed.
     if ('{"jobId"'.startsWith(line.slice(0, 8))) return [];
     throw new UsageError(`--report: line ${n + 1} of ${path} is not of such a report`);
   });
   return { erased: new Set(erased), isTorn: text !== '' && !text.endsWith('\n') };
-}
-
-function parsed(line: string): { readonly jobId?: unknown; readonly complete?: unknown } | null {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
 }

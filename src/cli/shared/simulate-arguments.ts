@@ -11,8 +11,6 @@ export const RATED_FAULTS: Readonly<Record<string, Fault>> = {
   duplicate: { kind: 'duplicate' },
   reorder: { kind: 'reorder' },
   cut: { kind: 'cut' },
-  slow: { kind: 'slow', bytesPerSecond: 50_000 },
-  'wrong-credential': { kind: 'wrong-credential' },
   delay: { kind: 'delay', ms: 2_000 },
 };
 

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../text/parse-json.js';
 import type { ConfigFault, SettingPath } from '../config-error.js';
 import { describeFound } from '../config-error.js';
 import { brokenRules } from '../rules/rules.js';
@@ -84,7 +85,7 @@ function touches(path: SettingPath, others: readonly SettingPath[]): boolean {
  */
 function without(tree: unknown, path: SettingPath): unknown {
   const [first, ...rest] = path;
-  if (first === undefined || !isMap(tree)) return undefined;
+  if (first === undefined || !isJsonObject(tree)) return undefined;
   // The section may have been removed for another fault.
   if (!Object.hasOwn(tree, first)) return rest.length === 0 ? undefined : tree;
   const { [first]: taken, ...others } = tree;
@@ -94,7 +95,7 @@ function without(tree: unknown, path: SettingPath): unknown {
 
 /** Sections named `x-…` belong to the operator: a place for YAML anchors that other settings refer to. */
 function withoutExtensions(raw: unknown): unknown {
-  if (!isMap(raw)) return raw;
+  if (!isJsonObject(raw)) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([name]) => !name.startsWith('x-')));
 }
 
@@ -103,14 +104,10 @@ function withoutExtensions(raw: unknown): unknown {
  * operator names, even to remove it, replaces this one; they are never merged.
  */
 function withBuiltInSource(raw: unknown): unknown {
-  if (!isMap(raw)) return raw;
+  if (!isJsonObject(raw)) return raw;
   const sources = raw.sources ?? {};
-  const none = isMap(sources) && Object.keys(sources).length === 0;
+  const none = isJsonObject(sources) && Object.keys(sources).length === 0;
   return none ? { ...raw, sources: { default: {} } } : raw;
-}
-
-function isMap(value: unknown): value is Record<string | number, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function withoutNulls(value: unknown): unknown {

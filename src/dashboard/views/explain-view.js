@@ -1,8 +1,8 @@
 import { ApiError, get, post } from '../lib/api/admin-api.js';
 import { h, kept } from '../lib/elements/dom.js';
+import { field, textOf } from '../lib/elements/field.js';
 import { fact, heading, problemPanel } from '../lib/elements/panels.js';
 import { status } from '../lib/elements/status.js';
-import { field, textOf } from '../lib/forms/field.js';
 import { capital } from '../lib/text/format.js';
 import { explainFrom, reasonInWords } from '../vendor/reasons.js';
 

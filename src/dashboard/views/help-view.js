@@ -1,6 +1,5 @@
 import { h, link } from '../lib/elements/dom.js';
 import { emptyPanel, heading } from '../lib/elements/panels.js';
-import { isSearchShortcutOn, setSearchShortcut } from '../lib/screen/search-shortcut.js';
 import { own } from '../lib/text/ledger-terms.js';
 
 /** @import { Screen } from '../lib/screen/screen.js' */
@@ -152,7 +151,7 @@ const HELP_TOPICS = {
 };
 
 /**
- * One topic, as a short runbook; or the list of topics and the keyboard setting.
+ * One topic, as a short runbook; or the list of topics.
  * @param {Screen} screen
  */
 export function helpView(screen) {
@@ -160,7 +159,7 @@ export function helpView(screen) {
   const topic = own(HELP_TOPICS, id);
   screen.start(topic?.title ?? 'Help');
   if (topic !== undefined) screen.render(...topicPage(topic));
-  else screen.render(heading('Help'), id !== '' && unknownTopic(), topicList(), keyboardSetting());
+  else screen.render(heading('Help'), id !== '' && unknownTopic(), topicList());
 }
 
 /** @param {Topic} topic */
@@ -193,25 +192,6 @@ function topicList() {
       { class: 'prose' },
       topics.map(([name, { title }]) => h('li', {}, link(`#/help/${name}`, title))),
     ),
-  );
-}
-
-function keyboardSetting() {
-  return h(
-    'section',
-    { 'aria-labelledby': 'keyboard', 'data-key': 'keyboard' },
-    h('h2', { id: 'keyboard' }, 'Keyboard'),
-    h(
-      'label',
-      {},
-      h('input', {
-        type: 'checkbox',
-        checked: isSearchShortcutOn(),
-        onchange: (event) => setSearchShortcut(event.currentTarget.checked),
-      }),
-      ' Press / to go to the search field',
-    ),
-    h('p', { class: 'quiet' }, 'This browser remembers the choice.'),
   );
 }
 

@@ -3,8 +3,8 @@ import { describeProblem } from '../lib/api/describe-problem.js';
 import { loadSession } from '../lib/api/session.js';
 import { forgetToken, keepToken } from '../lib/api/token.js';
 import { h } from '../lib/elements/dom.js';
+import { field } from '../lib/elements/field.js';
 import { heading } from '../lib/elements/panels.js';
-import { field } from '../lib/forms/field.js';
 
 /** @import { FormEvent } from '../lib/elements/element-types.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */

@@ -1,6 +1,6 @@
 import type { LedgerLine } from '../../domain/delivery.js';
-import { durationBucket } from '../../domain/duration-histogram.js';
 import { collectAttention } from './attention-lines.js';
+import { durationBucket } from './duration-histogram.js';
 import { collectLastAccepted } from './last-accepted.js';
 import type { Rollup, RollupHead } from './rollup.js';
 import { createRollupGroups } from './rollup-groups.js';

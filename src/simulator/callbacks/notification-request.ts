@@ -14,10 +14,7 @@ export function callbackMethod(entry: NotificationConfig): string {
 }
 
 /** Header lines of the submitter, a repeated name as repeated header, and the service's user agent. */
-export function callbackHeaders(
-  entry: NotificationConfig,
-  serviceName: string,
-): Record<string, string | string[]> {
+export function callbackHeaders(entry: NotificationConfig): Record<string, string | string[]> {
   const headers = new Map<string, [name: string, values: string[]]>();
   for (const line of entry.auth_headers ?? []) {
     const colon = line.indexOf(':');
@@ -25,17 +22,12 @@ export function callbackHeaders(
     const [, values] = headers.get(name.toLowerCase()) ?? [name, []];
     headers.set(name.toLowerCase(), [name, [...values, line.slice(colon + 1).trim()]]);
   }
-  headers.set('user-agent', ['User-Agent', [`${serviceName}-API/2.0`]]);
+  headers.set('user-agent', ['User-Agent', ['speech-API/2.0']]);
   const entries = [...headers.values()].map(([name, values]) => [
     name,
     values.length > 1 ? values : values[0],
   ]);
   return Object.fromEntries(entries) as Record<string, string | string[]>;
-}
-
-/** The same entry with every credential altered, as after a rotation that the service does not know of. */
-export function withWrongCredential(entry: NotificationConfig): NotificationConfig {
-  return { ...entry, auth_headers: (entry.auth_headers ?? []).map((line) => `${line}-outdated`) };
 }
 
 /** Texts as in the one public sample of a job record with failed notifications. */

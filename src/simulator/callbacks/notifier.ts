@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import type { NotificationConfig } from '../../speech/wire.js';
+import type { Clock } from '../../time/clock.js';
 import type { ActiveFaults, NotificationFault } from '../faults.js';
 import { recordError } from '../jobs/job-store.js';
 import { isoTime, type SimulatedJob } from '../jobs/simulated-job.js';
-import type { Timing } from '../timing.js';
 import { type BodyHabits, callbackBody } from './callback-body.js';
 import type { WritableDeliveryLog } from './delivery-log.js';
 import {
@@ -14,22 +14,17 @@ import {
   callbackMethod,
   callbackUrl,
   GIVEN_UP,
-  withWrongCredential,
 } from './notification-request.js';
-import { type CallbackAttempt, type SendConditions, sendCallback } from './send-callback.js';
+import { type CallbackAttempt, sendCallback } from './send-callback.js';
 
 export interface NotifierOptions extends BodyHabits {
-  /** Waits before the second, third, ... attempt; their number sets the threshold. */
-  readonly retryDelaysMs: readonly number[];
-  readonly idleTimeoutMs: number;
   readonly framing: 'sized' | 'chunked';
-  readonly serviceName: string;
 }
 
 /** The public sample shows four attempts, 15, 20 and 30 s apart. */
-export const NOTIFIER_DEFAULTS: Omit<NotifierOptions, 'serviceName'> = {
-  retryDelaysMs: [15_000, 20_000, 30_000],
-  idleTimeoutMs: 60_000,
+const RETRY_DELAYS_MS = [15_000, 20_000, 30_000];
+
+export const NOTIFIER_DEFAULTS: NotifierOptions = {
   framing: 'sized',
   absentContents: 'empty',
   loneData: 'multipart',
@@ -49,13 +44,13 @@ export interface Notifier {
 
 export function createNotifier(
   options: NotifierOptions,
-  surroundings: { timing: Timing; faults: ActiveFaults; log: WritableDeliveryLog },
+  surroundings: { clock: Clock; faults: ActiveFaults; log: WritableDeliveryLog },
 ): Notifier {
   const stop = new AbortController();
   // Every notification in flight has a listener on it: not a leak.
   setMaxListeners(0, stop.signal);
   const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
-  const { timing, faults, log } = surroundings;
+  const { clock, faults, log } = surroundings;
   const held = new Set<() => void>();
 
   const attemptOnce = async (
@@ -64,12 +59,11 @@ export function createNotifier(
     place: { entry: number; attempt: number; copy: boolean },
     struck: readonly NotificationFault[],
   ): Promise<CallbackAttempt> => {
-    const sent = struck.some(({ kind }) => kind === 'wrong-credential') ? withWrongCredential(entry) : entry;
     const body = callbackBody(job, entry, options);
     const request = {
       method: callbackMethod(entry),
       url: callbackUrl(entry.url, job.id, job.outcome),
-      headers: callbackHeaders(sent, options.serviceName),
+      headers: callbackHeaders(entry),
       content: body.content,
       framing: options.framing,
     };
@@ -77,7 +71,7 @@ export function createNotifier(
       ...place,
       jobId: job.id,
       region: job.region,
-      startedAt: isoTime(timing.now()),
+      startedAt: isoTime(clock.now()),
       method: request.method,
       url: request.url,
       headers: request.headers,
@@ -89,10 +83,8 @@ export function createNotifier(
       ? { answer: null, error: 'dial tcp: i/o timeout' }
       : await sendCallback(request, {
           agents,
-          timing,
           signal: stop.signal,
-          idleTimeoutMs: options.idleTimeoutMs,
-          ...sendingFaults(struck, body.content?.size ?? 0),
+          cutAfter: cutAfter(struck, body.content?.size ?? 0),
         });
     logged.answer = result.answer;
     logged.error = result.error;
@@ -108,7 +100,7 @@ export function createNotifier(
     const over = new AbortController();
     const release = () => over.abort();
     held.add(release);
-    return timing
+    return clock
       .sleep(ms, AbortSignal.any([over.signal, stop.signal]))
       .catch(() => {})
       .finally(() => held.delete(release));
@@ -125,7 +117,7 @@ export function createNotifier(
         struck.find((fault): fault is Extract<NotificationFault, { kind: K }> => fault.kind === kind);
       if (find('drop')) return 'dropped';
       const delay = find('delay');
-      if (delay) await timing.sleep(delay.ms, stop.signal);
+      if (delay) await clock.sleep(delay.ms, stop.signal);
       const reorder = find('reorder');
       if (reorder) await hold(reorder.holdMs ?? 5_000);
       const result = await attemptOnce(job, entry, { entry: index, attempt, copy: false }, struck);
@@ -140,14 +132,14 @@ export function createNotifier(
       recordError(
         job,
         attemptFailure(job, entry, result.answer ?? { error: result.error ?? '' }),
-        timing.now(),
+        clock.now(),
       );
-      const wait = options.retryDelaysMs[attempt - 1];
+      const wait = RETRY_DELAYS_MS[attempt - 1];
       if (wait === undefined) {
-        recordError(job, GIVEN_UP, timing.now());
+        recordError(job, GIVEN_UP, clock.now());
         return 'failed';
       }
-      await timing.sleep(wait, stop.signal);
+      await clock.sleep(wait, stop.signal);
     }
   };
 
@@ -169,14 +161,8 @@ export function createNotifier(
   };
 }
 
-function sendingFaults(
-  struck: readonly NotificationFault[],
-  size: number,
-): Pick<SendConditions, 'cutAfter' | 'bytesPerSecond'> {
-  const conditions: { cutAfter?: number; bytesPerSecond?: number } = {};
-  for (const fault of struck) {
-    if (fault.kind === 'cut') conditions.cutAfter = Math.floor(size * (fault.share ?? 0.5));
-    if (fault.kind === 'slow') conditions.bytesPerSecond = fault.bytesPerSecond;
-  }
-  return conditions;
+/** Bytes of the body after which the fault `cut` breaks the connection; null without it. */
+function cutAfter(struck: readonly NotificationFault[], size: number): number | null {
+  const cut = struck.find((fault) => fault.kind === 'cut');
+  return cut === undefined ? null : Math.floor(size * (cut.share ?? 0.5));
 }

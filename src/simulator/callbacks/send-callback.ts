@@ -1,7 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Content } from '../content/content.js';
-import type { Timing } from '../timing.js';
 
 export interface OutgoingCallback {
   readonly method: string;
@@ -13,19 +12,17 @@ export interface OutgoingCallback {
 
 export interface SendConditions {
   readonly agents: { readonly http: http.Agent; readonly https: https.Agent };
-  /** Milliseconds without progress after which an attempt times out; real time, never scaled. */
-  readonly idleTimeoutMs: number;
-  readonly timing: Timing;
   readonly signal: AbortSignal;
-  /** Destroys the connection after this number of body bytes. */
-  readonly cutAfter?: number;
-  readonly bytesPerSecond?: number;
+  /** Destroys the connection after this number of body bytes; null: never. */
+  readonly cutAfter: number | null;
 }
 
 export type CallbackAttempt =
   | { readonly answer: { readonly status: number; readonly body: string }; readonly error: null }
   | { readonly answer: null; readonly error: string };
 
+/** Milliseconds without progress after which an attempt times out; real time, never scaled. */
+const IDLE_TIMEOUT_MS = 60_000;
 const ANSWER_LIMIT = 64 * 1024;
 
 /** Sends one callback. Never throws: what went wrong is part of the result. */
@@ -40,14 +37,12 @@ export async function sendCallback(
     signal: conditions.signal,
   };
   const outgoing = (secure ? https : http).request(request.url, options);
-  outgoing.setTimeout(conditions.idleTimeoutMs, () =>
-    outgoing.destroy(new Error('timeout awaiting response')),
-  );
+  outgoing.setTimeout(IDLE_TIMEOUT_MS, () => outgoing.destroy(new Error('timeout awaiting response')));
   const answered = answerOf(outgoing);
   try {
     for (const [name, value] of Object.entries(headersOf(request))) outgoing.setHeader(name, value);
     // An answer before the end of the body (413, 401) ends the attempt at once.
-    await Promise.race([answered, writeBody(outgoing, request.content, conditions)]);
+    await Promise.race([answered, writeBody(outgoing, request.content, conditions.cutAfter)]);
     return { answer: await answered, error: null };
   } catch (error) {
     return { answer: null, error: reason(error) };
@@ -85,38 +80,28 @@ async function answerOf(outgoing: http.ClientRequest): Promise<{ status: number;
 async function writeBody(
   outgoing: http.ClientRequest,
   content: Content | null,
-  conditions: SendConditions,
+  cutAfter: number | null,
 ): Promise<void> {
-  let left = conditions.cutAfter ?? Number.POSITIVE_INFINITY;
-  const step = conditions.bytesPerSecond ? Math.max(1, Math.ceil(conditions.bytesPerSecond / 10)) : undefined;
+  let left = cutAfter ?? Number.POSITIVE_INFINITY;
   let sent = () => {};
   const allSent = new Promise<void>((resolve) => {
     sent = resolve;
     outgoing.once('close', resolve);
   });
   outgoing.flushHeaders();
-  for await (const chunk of pieces(content, step)) {
+  for await (const chunk of content?.chunks() ?? []) {
     const piece = chunk.subarray(0, left);
     left -= piece.length;
     if (outgoing.destroyed) return;
     const last = left <= 0;
     if (!outgoing.write(piece, last ? sent : undefined)) await drained(outgoing);
     if (last) break;
-    if (step) await conditions.timing.sleep(100, conditions.signal);
   }
-  if (conditions.cutAfter === undefined) return void outgoing.end();
+  if (cutAfter === null) return void outgoing.end();
   // A cut is only a cut when the bytes before it were really sent. `drain` would not tell: it comes only after a
   // write that found the buffer full. A body that ended before was cut nowhere.
   if (left <= 0 && content && content.size > 0) await allSent;
   outgoing.destroy(new Error('write: broken pipe'));
-}
-
-async function* pieces(content: Content | null, step: number | undefined): AsyncIterable<Buffer> {
-  if (!content) return;
-  for await (const chunk of content.chunks()) {
-    const size = step ?? (chunk.length || 1);
-    for (let from = 0; from < chunk.length; from += size) yield chunk.subarray(from, from + size);
-  }
 }
 
 /** Resolves also when the connection is gone, as nothing drains then. */

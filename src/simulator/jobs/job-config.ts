@@ -1,5 +1,6 @@
 import { CONTENT_TOKENS } from '../../domain/kinds.js';
 import { type JobConfig, MAX_NOTIFICATIONS } from '../../speech/wire.js';
+import { isJsonObject } from '../../text/parse-json.js';
 
 const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?.*$/;
 
@@ -7,9 +8,10 @@ const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?.*$/;
  * Why the service would reject this configuration, or null (docs/service-interface.md#callbacks).
  */
 export function configFault(config: unknown): string | null {
-  if (!isObject(config)) return 'config: not an object';
+  if (!isJsonObject(config)) return 'config: not an object';
   if (typeof config.type !== 'string') return 'config.type: required';
-  if (config.fetch_data !== undefined && typeof asObject(config.fetch_data).url !== 'string')
+  const { fetch_data: fetched } = config;
+  if (fetched !== undefined && !(isJsonObject(fetched) && typeof fetched.url === 'string'))
     return 'config.fetch_data.url: required';
   const entries = config.notification_config ?? [];
   if (!Array.isArray(entries)) return 'config.notification_config: not a list';
@@ -31,7 +33,7 @@ export function submissionFault(config: unknown): string | null {
   if (fault !== null) return fault;
   const { type, transcription_config: transcription } = config as Record<string, unknown>;
   if (type !== 'transcription') return `config.type: unknown type ${JSON.stringify(type)}`;
-  if (!isObject(transcription)) return 'config.transcription_config: required';
+  if (!isJsonObject(transcription)) return 'config.transcription_config: required';
   if (typeof transcription.language !== 'string' || transcription.language === '')
     return 'config.transcription_config.language: required';
   return null;
@@ -45,7 +47,7 @@ export function asJobConfig(config: unknown): JobConfig {
 }
 
 function notificationFault(entry: unknown): string | null {
-  if (!isObject(entry)) return ': not an object';
+  if (!isJsonObject(entry)) return ': not an object';
   if (typeof entry.url !== 'string' || !isWebAddress(entry.url)) return '.url: not a web address';
   if (entry.auth_headers !== undefined && !isListOf(entry.auth_headers, (line) => HEADER_LINE.test(line)))
     return '.auth_headers: not a list of "<Header-Name>: <value>"';
@@ -70,12 +72,4 @@ function isListOf(value: unknown, accepts: (text: string) => boolean): boolean {
 
 function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function asObject(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CallbackStatus, JobConfig } from '../../speech/wire.js';
+import type { Clock } from '../../time/clock.js';
 import type { Content } from '../content/content.js';
 import { wavContent, wavSeconds, wavSize } from '../content/wav.js';
 import { seededRandom } from '../seeded-random.js';
-import type { Timing } from '../timing.js';
 import { isoTime, type SimulatedJob } from './simulated-job.js';
 
 /** Input for a job; everything except region and configuration is derived from the job's id. */
@@ -39,12 +39,15 @@ export interface JobStore {
   all(): SimulatedJob[];
 }
 
+/** A finished job is expired after seven days. */
+const RETENTION_MS = 7 * 24 * 3600 * 1000;
+
 /** Jobs in memory, region by region. */
-export function createJobStore(options: { seed: string; retentionMs: number; timing: Timing }): JobStore {
+export function createJobStore(options: { seed: string; clock: Clock }): JobStore {
   const jobs = new Map<string, SimulatedJob>();
 
   const retained = (job: SimulatedJob): SimulatedJob => {
-    const over = options.timing.now() - job.createdAt > options.retentionMs;
+    const over = options.clock.now() - job.createdAt > RETENTION_MS;
     if (over && (job.status === 'done' || job.status === 'rejected')) job.status = 'expired';
     return job;
   };
@@ -54,7 +57,7 @@ export function createJobStore(options: { seed: string; retentionMs: number; tim
   return {
     create(job) {
       const sequence = jobs.size + 1;
-      const made = newJob(job, sequence, jobId(options.seed, sequence), options.timing.now());
+      const made = newJob(job, sequence, jobId(options.seed, sequence), options.clock.now());
       jobs.set(made.id, made);
       return made;
     },

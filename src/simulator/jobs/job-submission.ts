@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
+import { parseJson } from '../../text/parse-json.js';
 import { type Content, fileContent } from '../content/content.js';
 import { wavFileSeconds } from '../content/wav-header.js';
 
@@ -52,7 +53,7 @@ export async function readSubmission(
   });
   await pipeline(body, form);
   await Promise.all(spooling);
-  return { config: parsed(config), media, duration, dataName };
+  return { config: parseJson(config), media, duration, dataName };
 }
 
 async function spool(file: Readable, path: string): Promise<number> {
@@ -65,12 +66,4 @@ async function textOf(file: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of file as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

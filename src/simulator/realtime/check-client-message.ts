@@ -3,6 +3,7 @@ import type {
   StartRecognition,
   TranscriptionConfig,
 } from '../../speech/realtime/wire.js';
+import { isJsonObject, parseJson } from '../../text/parse-json.js';
 
 /** A message that the service rejects, with the type of its Error. */
 export class Violation extends Error {
@@ -17,16 +18,16 @@ export class Violation extends Error {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const inRange = (value: unknown, low: number, high: number): boolean =>
   typeof value === 'number' && value >= low && value <= high;
 
+/** Codes with a model. */
+const LANGUAGES: ReadonlySet<string> = new Set(['en', 'en-US', 'en-GB', 'en-AU', 'de', 'es', 'fr', 'ja']);
+
 /** What a session admits of its client. */
 export interface ClientRules {
-  readonly languages: ReadonlySet<string>;
   /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). */
   readonly lenient: boolean;
 }
@@ -59,28 +60,24 @@ const OVERRIDE_FIELDS = ['permitted_marks', 'sensitivity'];
 
 /** Reads a text frame into an object with a name; else `invalid_message`. */
 export function parseClientMessage(text: string): Fields & { readonly message: string } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw new Violation('invalid_message', 'Not JSON');
-  }
-  if (!isObject(value) || !isText(value.message)) throw new Violation('invalid_message', 'No message name');
+  const value = parseJson(text);
+  if (value === undefined) throw new Violation('invalid_message', 'Not JSON');
+  if (!isJsonObject(value) || !isText(value.message))
+    throw new Violation('invalid_message', 'No message name');
   return value as Fields & { readonly message: string };
 }
 
-export function checkStartRecognition(message: Fields, rules: ClientRules): StartRecognition {
-  const { languages, lenient } = rules;
+export function checkStartRecognition(message: Fields, { lenient }: ClientRules): StartRecognition {
   if (!lenient) only(message, ['message', 'audio_format', 'transcription_config'], 'invalid_message');
   checkAudioFormat(message.audio_format, lenient);
   const config = checkTranscriptionConfig(message.transcription_config, lenient);
-  if (!languages.has(config.language))
+  if (!LANGUAGES.has(config.language))
     throw new Violation('invalid_model', `No model for ${config.language}`);
   return message as unknown as StartRecognition;
 }
 
 function checkTranscriptionConfig(config: unknown, lenient: boolean): Fields & { readonly language: string } {
-  if (!isObject(config)) throw new Violation('invalid_config', 'transcription_config is missing');
+  if (!isJsonObject(config)) throw new Violation('invalid_config', 'transcription_config is missing');
   if (config.language === undefined) throw new Violation('invalid_config', 'language is missing');
   const rules = lenient ? LENIENT_FIELDS : STRICT_FIELDS;
   if (!lenient) only(config, Object.keys(rules), 'invalid_config');
@@ -99,7 +96,7 @@ export function checkConfigChange(
 ): TranscriptionConfig {
   if (!lenient) only(message, ['message', 'transcription_config'], 'invalid_message');
   const { transcription_config: config } = message;
-  const named = lenient && isObject(config) ? { language: current.language, ...config } : config;
+  const named = lenient && isJsonObject(config) ? { language: current.language, ...config } : config;
   const change = checkTranscriptionConfig(named, lenient);
   const now = current as unknown as Fields;
   for (const [field, value] of Object.entries(change)) {
@@ -127,7 +124,7 @@ export function readEndOfStream(message: Fields, { lenient }: ClientRules): numb
 
 /** Some clients count by channel: `{"single": 12}`. */
 function sumOfChannels(lastSeqNo: unknown): unknown {
-  if (!isObject(lastSeqNo)) return lastSeqNo;
+  if (!isJsonObject(lastSeqNo)) return lastSeqNo;
   return Object.values(lastSeqNo).reduce<number>(
     (sum, count) => sum + (typeof count === 'number' ? count : NaN),
     0,
@@ -135,7 +132,7 @@ function sumOfChannels(lastSeqNo: unknown): unknown {
 }
 
 function checkAudioFormat(format: unknown, lenient: boolean): void {
-  if (!isObject(format)) throw new Violation('invalid_audio_type', 'audio_format is missing');
+  if (!isJsonObject(format)) throw new Violation('invalid_audio_type', 'audio_format is missing');
   if (format.type !== 'raw' && format.type !== 'file') {
     throw new Violation('invalid_audio_type', 'type is neither raw nor file');
   }
@@ -160,7 +157,7 @@ function checkRawFormat(format: Fields): void {
 
 /** The object without fields of other names; anything else as it is. */
 function known(value: unknown, fields: readonly string[]): unknown {
-  return isObject(value)
+  return isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([field]) => fields.includes(field)))
     : value;
 }
@@ -173,7 +170,7 @@ function only(object: Fields, known: readonly string[], type: DocumentedErrorTyp
 /** A plain string is its own `sounds_like`, and no `sounds_like` may hold blanks. */
 function isAdditionalWord(word: unknown): boolean {
   if (isText(word)) return word !== '' && !/\s/.test(word);
-  if (!isObject(word) || !isText(word.content) || word.content.trim() === '') return false;
+  if (!isJsonObject(word) || !isText(word.content) || word.content.trim() === '') return false;
   if (Object.keys(word).some((field) => field !== 'content' && field !== 'sounds_like')) return false;
   const sounds = word.sounds_like;
   if (sounds === undefined) return true;
@@ -183,7 +180,7 @@ function isAdditionalWord(word: unknown): boolean {
 }
 
 function isOverrides(overrides: unknown): boolean {
-  if (!isObject(overrides)) return false;
+  if (!isJsonObject(overrides)) return false;
   const { permitted_marks: marks, sensitivity, ...others } = overrides;
   const marksFit = marks === undefined || marks === 'all' || (Array.isArray(marks) && marks.every(isText));
   return (

@@ -15,8 +15,6 @@ export interface RealtimeSimulatorOptions {
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Codes with a model; others are `invalid_model`. Default: en with its regional codes, de, es, fr, ja. */
-  readonly languages?: readonly string[];
   /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). Default false. */
   readonly lenient?: boolean;
   readonly limits?: Partial<AudioBufferLimits>;

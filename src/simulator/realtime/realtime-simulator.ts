@@ -16,7 +16,6 @@ import type { SessionScript } from './session-script.js';
 const SERVICES: Readonly<Record<string, 'realtime' | 'agent'>> = { '/v2': 'realtime', '/v2/agent': 'agent' };
 /** Older public clients append the language: `/v2/en`, `/v2/en-GB`, `/v2/cmn_en_ms_ta`. */
 const LANGUAGE_PATH = /^\/v2\/[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/;
-const LANGUAGES = ['en', 'en-US', 'en-GB', 'en-AU', 'de', 'es', 'fr', 'ja'];
 const LIMITS: AudioBufferLimits = {
   bufferSeconds: 5,
   aheadSeconds: 10,
@@ -128,7 +127,7 @@ function sessionOptions(
   return {
     service,
     verdict,
-    rules: { languages: new Set(options.languages ?? LANGUAGES), lenient: options.lenient ?? false },
+    rules: { lenient: options.lenient ?? false },
     limits: { ...LIMITS, ...options.limits },
     processing: options.processing ?? 'instant',
     durationLimitSeconds: options.durationLimitSeconds ?? Number.POSITIVE_INFINITY,

@@ -1,4 +1,5 @@
 import { isJobId } from '../../domain/job.js';
+import { isJsonObject } from '../../text/parse-json.js';
 import type { JobConfig, JobError, JobRecord, NotificationConfig } from '../wire.js';
 
 /**
@@ -6,7 +7,7 @@ import type { JobConfig, JobError, JobRecord, NotificationConfig } from '../wire
  * wrong type are left out. Null without a usable id, status or time of creation.
  */
 export function readJobRecord(value: unknown): JobRecord | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const { id, status, created_at, data_name, duration, config, errors, ...rest } = value;
   if (typeof id !== 'string' || !isJobId(id)) return null;
   if (typeof status !== 'string' || status === '') return null;
@@ -31,19 +32,19 @@ export interface JobList {
 
 /** Reads `{jobs: [...]}`; null when it is nothing of the kind. */
 export function readJobList(value: unknown): JobList | null {
-  if (!isObject(value) || !Array.isArray(value.jobs)) return null;
+  if (!isJsonObject(value) || !Array.isArray(value.jobs)) return null;
   const jobs = value.jobs.map(readJobRecord).filter((job) => job !== null);
   return { jobs, malformed: value.jobs.length - jobs.length };
 }
 
 function readConfig(value: unknown): JobConfig {
-  if (!isObject(value)) return { type: 'unknown' };
+  if (!isJsonObject(value)) return { type: 'unknown' };
   const { type, transcription_config, fetch_data, notification_config, ...rest } = value;
   return {
     ...rest,
     type: typeof type === 'string' ? type : 'unknown',
-    ...(isObject(transcription_config) ? { transcription_config } : {}),
-    ...(isObject(fetch_data) && typeof fetch_data.url === 'string'
+    ...(isJsonObject(transcription_config) ? { transcription_config } : {}),
+    ...(isJsonObject(fetch_data) && typeof fetch_data.url === 'string'
       ? { fetch_data: { ...fetch_data, url: fetch_data.url } }
       : {}),
     ...(Array.isArray(notification_config)
@@ -54,7 +55,7 @@ function readConfig(value: unknown): JobConfig {
 
 /** Absent `contents` mean something else than empty ones, so that only a list counts as given. */
 function readNotification(value: unknown): NotificationConfig[] {
-  if (!isObject(value) || typeof value.url !== 'string') return [];
+  if (!isJsonObject(value) || typeof value.url !== 'string') return [];
   const { url, auth_headers, contents, method } = value;
   return [
     {
@@ -67,13 +68,9 @@ function readNotification(value: unknown): NotificationConfig[] {
 }
 
 function isJobError(value: unknown): value is JobError {
-  return isObject(value) && isText(value.message) && isText(value.timestamp);
+  return isJsonObject(value) && isText(value.message) && isText(value.timestamp);
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

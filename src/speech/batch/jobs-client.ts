@@ -1,12 +1,13 @@
 import { isJobId } from '../../domain/job.js';
 import type { JobDocument, TranscriptFormat } from '../../domain/kinds.js';
+import { isJsonObject } from '../../text/parse-json.js';
 import type { Download } from '../http/download.js';
 import type { SpeechRequest, Transport } from '../http/transport.js';
 import { SpeechError } from '../speech-error.js';
 import type { JobConfig, JobRecord, UsageResponse } from '../wire.js';
 import { type JobMedia, jobForm } from './job-form.js';
 import { type JobPage, walkJobs } from './job-pages.js';
-import { isObject, readJobList, readJobRecord } from './job-shapes.js';
+import { readJobList, readJobRecord } from './job-shapes.js';
 
 /** Paths below a batch address; `{id}` stands for the job. Submission uses `list`, deletion `record`. */
 export interface JobPaths {
@@ -90,7 +91,7 @@ export function createJobsClient(options: JobsClientOptions): JobsClient {
     async record(jobId, signal) {
       const request = ask('record', `read job ${jobId}`, { jobId, signal });
       const answer = await transport.json(request);
-      const job = isObject(answer) ? readJobRecord(answer.job) : null;
+      const job = isJsonObject(answer) ? readJobRecord(answer.job) : null;
       if (!job || job.id !== jobId) throw invalid(request, 'the answer is no record of this job');
       return job;
     },
@@ -102,7 +103,7 @@ export function createJobsClient(options: JobsClientOptions): JobsClient {
     async usage(window = {}, signal) {
       const request = ask('usage', 'read usage', { query: window, signal });
       const answer = await transport.json(request);
-      if (!isObject(answer)) throw invalid(request, 'the answer is no usage report');
+      if (!isJsonObject(answer)) throw invalid(request, 'the answer is no usage report');
       return answer;
     },
     submit: (config, media = null, signal) =>
@@ -210,7 +211,7 @@ async function submitJob(
     },
     body: () => form.body(),
   });
-  const id = isObject(answer) ? answer.id : undefined;
+  const id = isJsonObject(answer) ? answer.id : undefined;
   if (typeof id !== 'string' || !isJobId(id)) throw invalid(request, 'the answer holds no job id');
   return id;
 }

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { parseJson } from '../../text/parse-json.js';
 import { parseRetryAfter } from '../../text/retry-after.js';
 import type { Clock } from '../../time/clock.js';
 import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
@@ -81,7 +82,7 @@ async function readBounded(body: Dispatcher.ResponseData['body']): Promise<strin
 
 /** `{code, error, detail}` of the jobs API, `{code, message}` of the key service; other documents have no message. */
 function saidBy(text: string, secret: string): string | undefined {
-  const body = parsed(text);
+  const body = parseJson(text);
   if (typeof body !== 'object' || body === null) return undefined;
   const { error, message, detail } = body as Record<string, unknown>;
   const words = [error, message, detail].filter((word) => typeof word === 'string' && word !== '').join(': ');
@@ -89,14 +90,6 @@ function saidBy(text: string, secret: string): string | undefined {
   return (secret === '' ? words : words.replaceAll(secret, '[secret]'))
     .replaceAll(/\p{Cc}+/gu, ' ')
     .slice(0, SAID_LIMIT);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 export function single(header: string | string[] | undefined): string | undefined {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../text/parse-json.js';
 import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
 import type { AdditionalWord, AudioFormat, TranscriptionConfig } from './wire.js';
 
@@ -36,7 +37,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   enable_partials: flag,
   max_delay: between(2, 20, ' (seconds)'),
   output_locale: text,
-  punctuation_overrides: (value) => (isObject(value) ? null : 'an object'),
+  punctuation_overrides: (value) => (isJsonObject(value) ? null : 'an object'),
   speaker_change_sensitivity: between(0, 1),
 };
 
@@ -66,7 +67,7 @@ function raise(faults: readonly SessionConfigFault[]): void {
 }
 
 function audioFaults(audio: unknown): SessionConfigFault[] {
-  if (!isObject(audio)) return [{ path: 'audio_format', expected: 'an object' }];
+  if (!isJsonObject(audio)) return [{ path: 'audio_format', expected: 'an object' }];
   if (audio.type === 'file') return fieldFaults(audio, { type: text }, 'audio_format', 'refused');
   const rules = {
     type: oneOf('raw', 'file'),
@@ -85,12 +86,12 @@ function audioFaults(audio: unknown): SessionConfigFault[] {
 
 function configFaults(config: unknown, unknown: UnknownFields): SessionConfigFault[] {
   const path = 'transcription_config';
-  if (!isObject(config)) return [{ path, expected: 'an object' }];
+  if (!isJsonObject(config)) return [{ path, expected: 'an object' }];
   const overrides = config.punctuation_overrides;
   return [
     ...missing(config, ['language'], path),
     ...fieldFaults(config, FIELDS, path, unknown),
-    ...(isObject(overrides)
+    ...(isJsonObject(overrides)
       ? fieldFaults(overrides, PUNCTUATION_FIELDS, `${path}.punctuation_overrides`, unknown)
       : []),
     ...vocabFaults(config.additional_vocab, `${path}.additional_vocab`),
@@ -134,7 +135,7 @@ function vocabFaults(vocab: unknown, path: string): SessionConfigFault[] {
 }
 
 function wordFaults(word: unknown, path: string): SessionConfigFault[] {
-  if (!isObject(word)) {
+  if (!isJsonObject(word)) {
     return nonEmpty(word) === null ? [] : [{ path, expected: 'a word, or an object with content' }];
   }
   const faults = missing(word, ['content'], path);
@@ -165,10 +166,6 @@ export function wireConfig(config: TranscriptionConfig): TranscriptionConfig {
 
 function wireWord(word: AdditionalWord): AdditionalWord {
   return typeof word === 'string' && /\s/.test(word) ? { content: word } : word;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Fields whose change the protocol forbids in a running session. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../text/parse-json.js';
 import type { ServerMessage } from './wire.js';
 
 /** A message with an unknown name, passed on unchanged. */
@@ -17,13 +18,11 @@ type Shape = (message: Fields) => boolean;
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isTimed = (value: unknown): value is Fields =>
-  isObject(value) && isTime(value.start_time) && isTime(value.end_time);
+  isJsonObject(value) && isTime(value.start_time) && isTime(value.end_time);
 
-const isAlternative = (value: unknown): boolean => isObject(value) && isText(value.content);
+const isAlternative = (value: unknown): boolean => isJsonObject(value) && isText(value.content);
 
 const isResult = (value: unknown): boolean =>
   isTimed(value) &&
@@ -35,7 +34,7 @@ const isTranscript: Shape = ({ metadata, results }) =>
   isTimed(metadata) && isText(metadata.transcript) && Array.isArray(results) && results.every(isResult);
 
 const isSegment: Shape = ({ metadata, segment }) =>
-  isTimed(metadata) && isObject(segment) && isText(segment.transcript);
+  isTimed(metadata) && isJsonObject(segment) && isText(segment.transcript);
 
 const anything: Shape = () => true;
 
@@ -94,6 +93,6 @@ function parse(text: string): Fields {
   } catch (cause) {
     throw new MalformedMessage('A message of the service is not JSON', { cause });
   }
-  if (!isObject(value)) throw new MalformedMessage('A message of the service is not an object');
+  if (!isJsonObject(value)) throw new MalformedMessage('A message of the service is not an object');
   return value;
 }

@@ -9,7 +9,7 @@ beforeAll(async () => {
   simulator = await createSimulator({
     regions: { eu1: 0, us1: 0 },
     seed: 'api',
-    timing: { now: () => now, sleep: async () => {} },
+    clock: { now: () => now, sleep: async () => {} },
   });
   const config = { type: 'transcription' };
   for (const name of ['running', 'done', 'deleted', 'expired']) ids[name] = simulator.submit({ config }).id;

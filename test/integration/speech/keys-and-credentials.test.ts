@@ -25,7 +25,7 @@ function connect(apiKey = simulator.apiKey): SpeechClients {
 beforeEach(async () => {
   attempts = [];
   clock = manualClock();
-  simulator = await createSimulator({ regions: { eu1: 0 }, timing: clock });
+  simulator = await createSimulator({ regions: { eu1: 0 }, clock });
   clients = connect();
 });
 

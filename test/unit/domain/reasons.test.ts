@@ -51,7 +51,7 @@ describe('the table of reasons', () => {
     expect(used).toEqual(
       expect.arrayContaining([
         'body-incomplete in receive/receive.ts',
-        'audio-unreadable in cli/capture/capture-session.ts',
+        'audio-unreadable in capture/run-session.ts',
         'proxy-protocol in app/ports.ts',
         'erased in receive/delivery.ts',
       ]),

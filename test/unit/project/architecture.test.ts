@@ -21,6 +21,19 @@ describe('docs/architecture.md', () => {
     expect(own.filter((folder) => !page.includes(`\`${folder}\``))).toEqual([]);
   });
 
+  it('keeps folders between 3 and 15 files, except those that it names', () => {
+    const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const own = files.filter(
+      (file) => /\.(ts|js|css|html|svg)$/.test(file) && !file.startsWith('dashboard/vendor'),
+    );
+    const sizes = new Map<string, number>();
+    for (const folder of own.map(dirname)) sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
+    sizes.delete('.');
+    const odd = [...sizes].flatMap(([folder, files]) => (files < 3 || files > 15 ? [folder] : []));
+    const [, named = ''] = /It holds 3 to 15 files, except ([^.]*)\./.exec(page) ?? [];
+    expect(odd.sort()).toEqual([...named.matchAll(/`([^`]+)`/g)].map(([, folder]) => folder).sort());
+  });
+
   it('names only files and folders of src that exist', () => {
     const named = [...page.matchAll(/`src\/([^`\s]+)`/g)].map(([, path = '']) => path);
     const rows = [...page.matchAll(/^\| `.*$/gm)].flat().join('\n');

@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   content: ['domain'],
   memory: ['domain'],
   // The simulator may know the service's wire format, and nothing of the receiver.
-  simulator: ['domain'],
+  simulator: ['domain', 'time', 'text'],
   http: ['domain', 'memory'],
   text: ['domain', 'time'],
   store: ['time', 'text'],

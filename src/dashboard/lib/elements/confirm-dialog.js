@@ -1,5 +1,5 @@
-import { field } from '../forms/field.js';
 import { h } from './dom.js';
+import { field } from './field.js';
 
 /** @import { Child } from './element-types.js' */
 

@@ -1,14 +1,28 @@
-import { preference, setPreference } from '../preference.js';
+/** The time zone of the page: the browser's own, or UTC. The browser remembers it; without storage, until the page is closed. */
 
-/** The time zone of the page: the browser's own, or UTC. */
+const KEY = 'transcript-receiver.zone';
+let zone = storedZone();
+
+function storedZone() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
 
 export function isUtc() {
-  return preference('zone') === 'UTC';
+  return zone === 'UTC';
 }
 
 /** @param {boolean} value */
 export function chooseUtc(value) {
-  setPreference('zone', value ? 'UTC' : 'own');
+  zone = value ? 'UTC' : 'own';
+  try {
+    localStorage.setItem(KEY, zone);
+  } catch {
+    // The variable keeps it until the page is closed.
+  }
 }
 
 /** For Intl and uPlot; undefined is the browser's own zone. */

@@ -1,7 +1,5 @@
 import { ApiError, get } from '../../lib/api/admin-api.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { emptyPanel, heading, moment, problemPanel, unreadLines } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
 import {
   filterForm,
   filterValues,
@@ -9,7 +7,9 @@ import {
   knownNames,
   optionsOf,
   showFilters,
-} from '../../lib/forms/filter-form.js';
+} from '../../lib/elements/filter-form.js';
+import { emptyPanel, heading, moment, problemPanel, unreadLines } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
 import { parseRoute, to } from '../../lib/screen/route.js';
 import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
 import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
@@ -17,7 +17,7 @@ import { exportDeliveries } from './export-deliveries.js';
 
 /** @import { Deliveries, Health, LedgerLine, Names } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
-/** @import { Filter, FilterValues } from '../../lib/forms/filter-form.js' */
+/** @import { Filter, FilterValues } from '../../lib/elements/filter-form.js' */
 /** @import { Screen } from '../../lib/screen/screen.js' */
 
 /**

@@ -5,7 +5,7 @@ import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
 
 /** @import { LedgerLine } from '../../lib/api/api-answers.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
-/** @import { FilterValues } from '../../lib/forms/filter-form.js' */
+/** @import { FilterValues } from '../../lib/elements/filter-form.js' */
 
 /** A table that spreadsheets open without effort; more is a case for the Parquet files of the ledger. */
 const MOST_LINES = 50_000;

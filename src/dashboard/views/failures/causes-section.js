@@ -10,7 +10,7 @@ import { causeInWords } from '../../vendor/failure-causes.js';
 
 /** @import { Failures } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
-/** @import { FilterValues } from '../../lib/forms/filter-form.js' */
+/** @import { FilterValues } from '../../lib/elements/filter-form.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
 /** @typedef {Failures['causes'][number]} Cause */

@@ -1,7 +1,6 @@
 import { get } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
 import {
   filterForm,
   filterValues,
@@ -9,7 +8,8 @@ import {
   knownNames,
   optionsOf,
   showFilters,
-} from '../../lib/forms/filter-form.js';
+} from '../../lib/elements/filter-form.js';
+import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
 import { toJob } from '../../lib/screen/route.js';
 import { ago, capital, clock, count, total, withClock } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
@@ -20,7 +20,7 @@ import { causesSection } from './causes-section.js';
 import { quarantineSection } from './quarantine-list.js';
 
 /** @import { FailureLine, Failures, Names } from '../../lib/api/api-answers.js' */
-/** @import { Filter, FilterValues } from '../../lib/forms/filter-form.js' */
+/** @import { Filter, FilterValues } from '../../lib/elements/filter-form.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 
 const FILTERS = ['outcome', 'source', 'region', 'since', 'cause'];

@@ -3,7 +3,7 @@ import {
   createDurationHistogram,
   type DurationHistogram,
   type Percentiles,
-} from '../../../domain/duration-histogram.js';
+} from '../../rollup/duration-histogram.js';
 import type { LedgerRow } from '../window/ledger-row.js';
 
 export interface SummaryFigures {

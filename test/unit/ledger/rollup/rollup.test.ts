@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
-import { createDurationHistogram } from '../../../../src/domain/duration-histogram.js';
 import { buildRollup } from '../../../../src/ledger/rollup/build-rollup.js';
+import { createDurationHistogram } from '../../../../src/ledger/rollup/duration-histogram.js';
 import { readDailyRollup, readRollup } from '../../../../src/ledger/rollup/read-rollup.js';
 import type { Rollup, RollupHead } from '../../../../src/ledger/rollup/rollup.js';
 import { encodeRollup } from '../../../../src/ledger/rollup/rollup-document.js';

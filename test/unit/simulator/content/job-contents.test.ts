@@ -3,10 +3,10 @@ import { contentBytes } from '../../../../src/simulator/content/content.js';
 import { jobContent } from '../../../../src/simulator/content/job-contents.js';
 import { LANGUAGE_CODES } from '../../../../src/simulator/content/vocabulary.js';
 import { createJobStore } from '../../../../src/simulator/jobs/job-store.js';
-import { scaledTiming } from '../../../../src/simulator/timing.js';
 import type { TranscriptV2 } from '../../../../src/speech/wire.js';
+import { systemClock } from '../../../../src/time/clock.js';
 
-const store = createJobStore({ seed: 'contents', retentionMs: 1e12, timing: scaledTiming(1) });
+const store = createJobStore({ seed: 'contents', clock: systemClock });
 
 function job(language: string, words = 40) {
   return store.create({

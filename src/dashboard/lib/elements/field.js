@@ -1,8 +1,8 @@
-import { h } from '../elements/dom.js';
 import { localOfInstant } from '../text/format.js';
 import { zoneName } from '../text/time-zone.js';
+import { h } from './dom.js';
 
-/** @import { Child } from '../elements/element-types.js' */
+/** @import { Child } from './element-types.js' */
 
 /** @typedef {[value: string, label: string]} Option */
 

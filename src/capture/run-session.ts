@@ -1,7 +1,7 @@
-import type { ReasonCode } from '../../domain/reasons.js';
-import { RealtimeProtocolError, RealtimeSessionError } from '../../speech/realtime/realtime-error.js';
-import type { RealtimeSession } from '../../speech/realtime/session/session.js';
-import type { SessionReport } from '../../speech/realtime/session/session-report.js';
+import type { ReasonCode } from '../domain/reasons.js';
+import { RealtimeProtocolError, RealtimeSessionError } from '../speech/realtime/realtime-error.js';
+import type { RealtimeSession } from '../speech/realtime/session/session.js';
+import type { SessionReport } from '../speech/realtime/session/session-report.js';
 
 /** How a captured session ended. */
 export interface SessionEnd {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { runSession } from '../../../../src/cli/capture/capture-session.js';
-import { silence, withSimulator } from '../../../support/realtime.js';
+import { runSession } from '../../../src/capture/run-session.js';
+import { silence, withSimulator } from '../../support/realtime.js';
 
 async function* failing(): AsyncGenerator<Buffer> {
   yield Buffer.from(silence(3));

@@ -1,13 +1,13 @@
-import { post } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
-import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
-import { h, link } from '../../lib/elements/dom.js';
-import { jobLink, moment, table } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
-import { to } from '../../lib/screen/route.js';
-import { count } from '../../lib/text/format.js';
+import { post } from '../lib/api/admin-api.js';
+import { may } from '../lib/api/session.js';
+import { confirmDialog } from '../lib/elements/confirm-dialog.js';
+import { h, link } from '../lib/elements/dom.js';
+import { jobLink, moment, table } from '../lib/elements/panels.js';
+import { runAction } from '../lib/elements/run-action.js';
+import { to } from '../lib/screen/route.js';
+import { count } from '../lib/text/format.js';
 
-/** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../../lib/api/api-answers.js' */
+/** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../lib/api/api-answers.js' */
 
 /** Of each subscriber. */
 export const SHOWN_EVENTS = 20;
@@ -143,7 +143,7 @@ function sendOneButton(selector) {
 
 /**
  * Starts a replay of events and opens its page.
- * @param {ReplaySelector} selector @param {import('../../lib/elements/element-types.js').Child} label
+ * @param {ReplaySelector} selector @param {import('../lib/elements/element-types.js').Child} label
  * @param {string} title @param {string} [size]
  */
 function sendButton(selector, label, title, size = '') {

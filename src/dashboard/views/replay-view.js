@@ -1,19 +1,19 @@
-import { get, remove } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
-import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
-import { copyButton } from '../../lib/elements/copy-button.js';
-import { h, link } from '../../lib/elements/dom.js';
-import { fact, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
-import { shape, status } from '../../lib/elements/status.js';
-import { to } from '../../lib/screen/route.js';
-import { count } from '../../lib/text/format.js';
-import { own } from '../../lib/text/ledger-terms.js';
+import { get, remove } from '../lib/api/admin-api.js';
+import { may } from '../lib/api/session.js';
+import { confirmDialog } from '../lib/elements/confirm-dialog.js';
+import { copyButton } from '../lib/elements/copy-button.js';
+import { h, link } from '../lib/elements/dom.js';
+import { fact, heading, jobLink, moment, outcomeBadge, table } from '../lib/elements/panels.js';
+import { runAction } from '../lib/elements/run-action.js';
+import { shape, status } from '../lib/elements/status.js';
+import { to } from '../lib/screen/route.js';
+import { count } from '../lib/text/format.js';
+import { own } from '../lib/text/ledger-terms.js';
 
-/** @import { Replay, ReplayInFull } from '../../lib/api/api-answers.js' */
-/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
-/** @import { Tone } from '../../lib/elements/status.js' */
-/** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
+/** @import { Replay, ReplayInFull } from '../lib/api/api-answers.js' */
+/** @import { ButtonEvent } from '../lib/elements/element-types.js' */
+/** @import { Tone } from '../lib/elements/status.js' */
+/** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 
 /** @type {Record<string, [Tone, string]>} */
 const STATES = {

@@ -1,11 +1,11 @@
 import { get } from '../api/admin-api.js';
-import { h, link } from '../elements/dom.js';
 import { to } from '../screen/route.js';
 import { instantOfLocal, localOfInstant } from '../text/format.js';
+import { h, link } from './dom.js';
 import { choices, field, instantField, textOf } from './field.js';
 
 /** @import { Names } from '../api/api-answers.js' */
-/** @import { FormEvent } from '../elements/element-types.js' */
+/** @import { FormEvent } from './element-types.js' */
 /** @import { Option } from './field.js' */
 
 /**

@@ -1,20 +1,20 @@
-import { get, post } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
-import { copyButton } from '../../lib/elements/copy-button.js';
-import { h, kept, link } from '../../lib/elements/dom.js';
-import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
-import { choices, field, textOf } from '../../lib/forms/field.js';
-import { filterField, knownNames, optionsOf } from '../../lib/forms/filter-form.js';
-import { bytes, count, instantOfLocal } from '../../lib/text/format.js';
-import { OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
+import { get, post } from '../lib/api/admin-api.js';
+import { may } from '../lib/api/session.js';
+import { copyButton } from '../lib/elements/copy-button.js';
+import { h, kept, link } from '../lib/elements/dom.js';
+import { choices, field, textOf } from '../lib/elements/field.js';
+import { filterField, knownNames, optionsOf } from '../lib/elements/filter-form.js';
+import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../lib/elements/panels.js';
+import { runAction } from '../lib/elements/run-action.js';
+import { bytes, count, instantOfLocal } from '../lib/text/format.js';
+import { OUTCOME_NAMES, outcomeOf } from '../lib/text/ledger-terms.js';
 import { progressOf, stateBadge } from './replay-view.js';
 
-/** @import { Names, Replay, ReplayPreview, ReplaySelector } from '../../lib/api/api-answers.js' */
-/** @import { FormEvent } from '../../lib/elements/element-types.js' */
-/** @import { Option } from '../../lib/forms/field.js' */
-/** @import { Filter } from '../../lib/forms/filter-form.js' */
-/** @import { Screen } from '../../lib/screen/screen.js' */
+/** @import { Names, Replay, ReplayPreview, ReplaySelector } from '../lib/api/api-answers.js' */
+/** @import { FormEvent } from '../lib/elements/element-types.js' */
+/** @import { Option } from '../lib/elements/field.js' */
+/** @import { Filter } from '../lib/elements/filter-form.js' */
+/** @import { Screen } from '../lib/screen/screen.js' */
 
 /**
  * Repairs many jobs at once: select, preview, start, watch.

@@ -1,18 +1,18 @@
-import { get, post } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
-import { h, link } from '../../lib/elements/dom.js';
-import { emptyPanel, heading, moment, table } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
-import { status } from '../../lib/elements/status.js';
-import { count, span } from '../../lib/text/format.js';
-import { describeIssue } from '../../vendor/health/describe-issue.js';
-import { TONES } from '../overview/verdict-banner.js';
+import { get, post } from '../lib/api/admin-api.js';
+import { may } from '../lib/api/session.js';
+import { h, link } from '../lib/elements/dom.js';
+import { emptyPanel, heading, moment, table } from '../lib/elements/panels.js';
+import { runAction } from '../lib/elements/run-action.js';
+import { status } from '../lib/elements/status.js';
+import { count, span } from '../lib/text/format.js';
+import { describeIssue } from '../vendor/health/describe-issue.js';
+import { TONES } from './overview/verdict-banner.js';
 import { attemptInWords, deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 
-/** @import { Subscriber } from '../../lib/api/api-answers.js' */
-/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
-/** @import { Screen } from '../../lib/screen/screen.js' */
-/** @import { Tone } from '../../lib/elements/status.js' */
+/** @import { Subscriber } from '../lib/api/api-answers.js' */
+/** @import { ButtonEvent } from '../lib/elements/element-types.js' */
+/** @import { Screen } from '../lib/screen/screen.js' */
+/** @import { Tone } from '../lib/elements/status.js' */
 
 /**
  * Who is sent events, how far each is, and what could not be sent.

@@ -27,8 +27,8 @@ export function createCommand(): Command {
     .description(
       'compare the store with the ledger: is every artefact there, with the recorded size and hash?',
     )
-    .option('--since <time>', 'lines received since: 30d, or a time; default: 30d', readTime('--since'))
-    .option('--until <time>', 'lines received before; default: now', readTime('--until'))
+    .option('--since <time>', 'lines written since: 30d, or a time; default: 30d', readTime('--since'))
+    .option('--until <time>', 'lines written before; default: now', readTime('--until'))
     .option('--deep', 'read and hash the bytes of every artefact')
     .option(
       '--max-rate <size>',

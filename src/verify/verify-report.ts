@@ -31,7 +31,7 @@ export interface VerifyReport {
   /** Of the product. */
   readonly version: string;
   readonly store: string;
-  /** Lines received at or after `since` and before `until`. */
+  /** Lines written at or after `since` and before `until`. */
   readonly window: { readonly since: string; readonly until: string };
   /** The bytes were read and hashed. */
   readonly deep: boolean;

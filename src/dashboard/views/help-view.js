@@ -145,7 +145,7 @@ const HELP_TOPICS = {
     steps: [
       'While it is loading, the figures are incomplete; the newest hours are loaded first.',
       'If it cannot be read, the store fails to list or to read: see the topic The store.',
-      'Damaged lines were changed or truncated outside the receiver. They are skipped. docs/ledger.md shows how to inspect them.',
+      'Damaged lines were changed or truncated outside the receiver. They are skipped. transcript-receiver verify names their files.',
     ],
   },
 };

@@ -3,10 +3,11 @@ import type { SourceScope } from '../../../domain/rights.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { createWorkQueue } from '../../../time/work-queue.js';
 import { HOUR } from '../../hours.js';
+import { DAILY_ROLLUPS_FOLDER } from '../../ledger-keys.js';
 import { readDailyRollup, readRollup } from '../../rollup/read-rollup.js';
-import { DAY, mergeRanges, type TimeRange } from '../time-ranges.js';
+import { mergeRanges, type TimeRange } from '../time-ranges.js';
 import { packDailyRollup, packRollup, type RollupFigures } from './rollup-figures.js';
-import type { RollupListing, RollupsOfDay } from './rollup-listing.js';
+import type { RollupListing, RollupPart } from './rollup-listing.js';
 
 /** Figures of a range of whole hours, and what of it they do not cover. */
 export interface RollupCoverage {
@@ -54,28 +55,22 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
     return figures;
   }
 
-  const reads = {
-    async hour(key: string, scope: SourceScope) {
-      const document = await limit(() => readRollup(store, key));
-      return document && pack(() => packRollup(document, scope));
-    },
-    async day(key: string, scope: SourceScope) {
-      const document = await limit(() => readDailyRollup(store, key));
-      return document && pack(() => packDailyRollup(document, scope));
-    },
-  };
+  async function read(key: string, scope: SourceScope): Promise<RollupFigures | null> {
+    if (key.startsWith(DAILY_ROLLUPS_FOLDER)) {
+      const daily = await limit(() => readDailyRollup(store, key));
+      return daily && pack(() => packDailyRollup(daily, scope));
+    }
+    const rollup = await limit(() => readRollup(store, key));
+    return rollup && pack(() => packRollup(rollup, scope));
+  }
 
-  function figuresOf(
-    key: string,
-    scope: SourceScope,
-    kind: keyof typeof reads,
-  ): Promise<RollupFigures | null> {
+  function figuresOf(key: string, scope: SourceScope): Promise<RollupFigures | null> {
     const name = nameOf(key, scope);
     const known = cache.get(name);
     if (known !== undefined) return Promise.resolve(keep(name, known));
     const pending = reading.get(name);
     if (pending !== undefined) return pending;
-    const begun = reads[kind](key, scope)
+    const begun = read(key, scope)
       .then((figures) => figures && keep(name, figures))
       .finally(() => reading.delete(name));
     reading.set(name, begun);
@@ -87,52 +82,34 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
       const files: RollupFigures[] = [];
       const gaps: TimeRange[] = [];
       const faults: string[] = [];
-      let days: RollupsOfDay[] = [];
 
-      async function take(
-        keys: readonly string[],
-        covers: TimeRange,
-        kind: keyof typeof reads,
-      ): Promise<void> {
-        let isWhole = true;
-        const reads = keys.map(async (key) => {
-          const read = await figuresOf(key, scope, kind).catch(asText);
-          if (read !== null && typeof read !== 'string') {
-            files.push(read);
-            isWhole &&= read.files === keys.length;
-            return;
-          }
-          isWhole = false;
-          faults.push(read ?? `${key} is damaged or of a newer version`);
-        });
-        await Promise.all(reads);
-        if (!isWhole) gaps.push(covers);
-      }
-      function* takeDay({ start, daily, hours }: RollupsOfDay) {
-        if (daily.length > 0) yield take(daily, { since: start, until: start + DAY }, 'day');
-        for (const [hour, keys] of hours) {
-          if (hour >= range.until || hour + HOUR <= range.since) continue;
-          yield take(keys, { since: hour, until: hour + HOUR }, 'hour');
-        }
+      async function take(part: RollupPart): Promise<void> {
+        const found = await Promise.all(
+          part.keys.map(async (key) => {
+            const figures = await figuresOf(key, scope).catch(asText);
+            if (figures !== null && typeof figures !== 'string') return figures;
+            faults.push(figures ?? `${key} is damaged or of a newer version`);
+            return [];
+          }),
+        );
+        const own = found.flat();
+        files.push(...own);
+        if (own[0]?.files !== own.length) gaps.push(part);
       }
 
       try {
-        days = await listing.days(range.since, range.until, longest >= HOUR);
+        const { parts, bare } = await listing.list(range, longest >= HOUR);
+        gaps.push(...bare);
+        await Promise.all(parts.map(take));
+        return {
+          files,
+          holds: (hour) => parts.some(({ since, until }) => hour >= since && hour < until),
+          gaps: mergeRanges(gaps, range),
+          faults,
+        };
       } catch (error) {
-        return { files, holds: () => false, gaps: [range], faults: [asText(error)] };
+        return { files: [], holds: () => false, gaps: [range], faults: [asText(error)] };
       }
-      for (const { bare } of days) gaps.push(...bare.map((hour) => ({ since: hour, until: hour + HOUR })));
-      await Promise.all(days.flatMap((day) => [...takeDay(day)]));
-      return {
-        files,
-        holds: (hour) =>
-          days.some(
-            ({ daily, start, hours }) =>
-              (daily.length > 0 && hour >= start && hour < start + DAY) || hours.has(hour),
-          ),
-        gaps: mergeRanges(gaps, range),
-        faults,
-      };
     },
   };
 }

@@ -4,9 +4,9 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore, PendingUpload } from '../../store/object-store.js';
 import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
 import type { RollupParquet, RollupRowGroup } from '../rollup/rollup.js';
+import { columnSource } from './column-source.js';
 import { CHUNKS_KEY, checksOf } from './file-checks.js';
-import { encodeLine, LEDGER_COLUMNS, LEDGER_SCHEMA } from './ledger-columns.js';
-import { createRecordBatch, type RecordBatch } from './record-batch.js';
+import { encodeLine, LEDGER_COLUMNS, LEDGER_SCHEMA, type LedgerRecord } from './ledger-columns.js';
 import type { SortableLine } from './sort-lines.js';
 
 /** A Parquet file of ledger lines as it is stored. */
@@ -82,23 +82,23 @@ export async function* encodeLedgerFile(
   const checks: number[][] = [];
   const groups: RollupRowGroup[] = [];
   for (const group of splitIntoGroups(lines)) {
-    const batch = createRecordBatch();
+    const records: LedgerRecord[] = [];
     for (const { text, writtenAt } of group) {
       const encoded = encodeLine(text, writtenAt);
       if (encoded === null) throw new Error('not a ledger line');
-      batch.add(encoded.record);
+      records.push(encoded.record);
       onLine?.(encoded.line, writtenAt);
       await pause();
     }
     const before = parquet.pendingIndexes.length;
-    await writeRowGroup(parquet, batch, pause);
+    await writeRowGroup(parquet, records, pause);
     const written = parquet.pendingIndexes.slice(before);
     const columns = written.map(({ chunk }) => chunk);
     checks.push(checksOf(columns, writer.getBytes(), writer.offset - writer.index));
     groups.push({
-      rows: batch.rows,
-      first: batch.writtenAt[0] ?? 0,
-      last: batch.writtenAt.at(-1) ?? 0,
+      rows: records.length,
+      first: records[0]?.writtenAt ?? 0,
+      last: records.at(-1)?.writtenAt ?? 0,
       hasJobs: written.some(({ bloomFilter }) => bloomFilter !== undefined),
     });
     yield drain(writer);
@@ -140,16 +140,20 @@ function* splitIntoGroups(lines: readonly SortableLine[]): Generator<SortableLin
 }
 
 /** Writes column by column, each as a row group of its own, to give the event loop back in between; then joins them. */
-async function writeRowGroup(parquet: ParquetWriter, batch: RecordBatch, pause: Pause): Promise<void> {
+async function writeRowGroup(
+  parquet: ParquetWriter,
+  records: readonly LedgerRecord[],
+  pause: Pause,
+): Promise<void> {
   const before = parquet.row_groups.length;
   for (const name of LEDGER_COLUMNS) {
-    await parquet.write({ columnData: [batch.column(name)], rowGroupSize: batch.rows });
+    await parquet.write({ columnData: [columnSource(name, records)], rowGroupSize: records.length });
     await pause();
   }
   const columns = parquet.row_groups.splice(before);
   const total = (sizes: readonly (bigint | undefined)[]) =>
     sizes.reduce<bigint>((sum, size) => sum + (size ?? 0n), 0n);
-  const rows = BigInt(batch.rows);
+  const rows = BigInt(records.length);
   parquet.row_groups.push({
     columns: columns.flatMap((group) => group.columns),
     total_byte_size: total(columns.map((group) => group.total_byte_size)),

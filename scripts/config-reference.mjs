@@ -1,8 +1,8 @@
-// Writes the generated part of docs/configuration.md from the schema. Run after `npm run build`: npm run docs:config
+// Writes the generated part of docs/configuration.md from the schema: npm run docs:config
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { configReference } from '../dist/config/config-reference.js';
-import { variableNames } from '../dist/config/load/variables.js';
+import { variableNames } from '../src/config/load/variables.ts';
+import { configReference } from '../test/support/project/config-reference.ts';
 
 const file = new URL('../docs/configuration.md', import.meta.url);
 const mapping = parse(

@@ -23,21 +23,6 @@ export interface CapturedFile {
   readonly content: string;
 }
 
-/** One session that is being archived. */
-export interface SessionDelivery {
-  /** Archives audio. When the store fails, the audio is discarded and the session goes on. */
-  keepAudio(chunk: Buffer): Promise<void>;
-  /** True when audio could not be archived. */
-  readonly audioLost: boolean;
-  /**
-   * Commits all artefacts and writes the ledger line. Transcripts are committed first and retried;
-   * throws `StoreError` when they cannot be stored.
-   */
-  finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine>;
-  /** Discards uncommitted artefacts. Does nothing after `finish`; never throws. */
-  discard(): Promise<void>;
-}
-
 /** The end of a session, for its ledger line. */
 export interface SessionEnding {
   readonly status: 'success' | 'incomplete';
@@ -56,15 +41,6 @@ export interface DeliveryParts {
   readonly ledger: Ledger;
   /** Milliseconds before a retry; grows with each attempt. */
   readonly pauseMs: number;
-}
-
-/** Begins one session's delivery; with `recording` its audio is archived too. */
-export function beginSessionDelivery(
-  parts: DeliveryParts,
-  context: SessionContext,
-  recording: Recording | null,
-): SessionDelivery {
-  return new Delivery(parts, context, recording);
 }
 
 /** Stores a session's transcripts, all or none. Retries store errors. Null when its job was erased. */
@@ -115,12 +91,15 @@ interface KeptAudio {
   readonly item: IncomingItem;
 }
 
-class Delivery implements SessionDelivery {
+/** One session that is being archived. */
+export class SessionDelivery {
   readonly #parts: DeliveryParts;
   readonly #context: SessionContext;
   #audio: KeptAudio | null = null;
+  /** True when audio could not be archived. */
   audioLost = false;
 
+  /** @param recording null: the audio is not archived */
   constructor(parts: DeliveryParts, context: SessionContext, recording: Recording | null) {
     this.#parts = parts;
     this.#context = context;
@@ -132,10 +111,15 @@ class Delivery implements SessionDelivery {
     this.#audio = { staged, item: staged.open({ identify, ...(fileName === null ? {} : { fileName }) }) };
   }
 
+  /** Archives audio. When the store fails, the audio is discarded and the session goes on. */
   async keepAudio(chunk: Buffer): Promise<void> {
     await this.#withAudio(async (audio) => audio.item.write(chunk));
   }
 
+  /**
+   * Commits all artefacts and writes the ledger line. Transcripts are committed first and retried; throws `StoreError` when
+   * they cannot be stored.
+   */
   async finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine> {
     const items = await storeTranscripts(this.#parts, this.#context, files, end.status);
     if (items === null) {
@@ -149,6 +133,7 @@ class Delivery implements SessionDelivery {
     return recordSession(this.#parts, this.#context, items, end);
   }
 
+  /** Discards uncommitted artefacts. Does nothing after `finish`; never throws. */
   async discard(): Promise<void> {
     await this.#audio?.staged.discard();
   }

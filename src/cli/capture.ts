@@ -41,11 +41,6 @@ export function createCommand(): Command {
       'a field of the transcription configuration, as JSON or text, such as max_delay=4; repeatable',
       repeatable,
     )
-    .option(
-      '--speed <factor>',
-      'send raw audio at this multiple of real time (default: as fast as possible)',
-      readPositive,
-    )
     .option('--source <name>', 'archive under this source (default: the first one configured)')
     .option('--keep-audio', 'archive the audio too')
     .option('--json', 'print one JSON document at the end, no live text')
@@ -114,7 +109,7 @@ async function captureSession({
   // Any end of the session ends the reading, even while a pipe delivers nothing.
   const over = new AbortController();
   session.on('state', () => over.abort());
-  const chunks = readAudio(audio.stream, plan.pace, AbortSignal.any([stop, over.signal]));
+  const chunks = readAudio(audio.stream, AbortSignal.any([stop, over.signal]));
   try {
     const end = await runSession(session, chunks, (chunk) => delivery.keepAudio(chunk), screen.note);
     screen.end();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { deliveriesCsv } from '../domain/deliveries-csv.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
@@ -12,6 +12,7 @@ import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printJsonLine, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
+import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
 import { checkJobs, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
@@ -43,7 +44,7 @@ export function createCommand(): Command {
     .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--acts', 'also what operators did')
-    .option('--limit <number>', 'lines to list', readLimit, 50)
+    .option('--limit <number>', 'lines to list', readUpTo(1_000_000), 50)
     .option('-f, --follow', 'list new lines as they come, until it is interrupted')
     .option('--csv', 'print CSV with a header')
     .option('--json', 'print one JSON document; with --follow one a line')
@@ -160,10 +161,4 @@ function row(cells: readonly string[]): string {
     .map((cell, index) => cell.padEnd(widths[index] ?? 0))
     .join('  ')
     .trimEnd();
-}
-
-function readLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000_000) return limit;
-  throw new InvalidArgumentError('expected a whole number from 1 to 1000000.');
 }

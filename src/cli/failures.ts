@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { causeInWords, type FailureCause } from '../domain/failure-causes.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
@@ -9,6 +9,7 @@ import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
+import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
@@ -31,7 +32,7 @@ export function createCommand(): Command {
     .option('--region <name>', 'only of this region')
     .option('--since <time>', 'failed since: 48h, 7d, or a time', readTime('--since'))
     .option('--cause <code>', 'only with this cause, as the list of causes has it')
-    .option('--limit <number>', 'jobs to list', readLimit, 100)
+    .option('--limit <number>', 'jobs to list', readUpTo(10_000), 100)
     .option('--cursor <text>', 'continue an earlier list')
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
@@ -66,12 +67,6 @@ async function listFailures(work: RecoveryWork, options: Options) {
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
   }
-}
-
-function readLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 10_000) return limit;
-  throw new InvalidArgumentError('expected a whole number from 1 to 10000.');
 }
 
 /** @param looked what was read, so that a mistyped store does not look like good news */

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { ListedBody, QuarantineList } from '../admin/api/answers/quarantine.js';
 import { listQuarantine, type QuarantineQuery } from '../admin/jobs/list-quarantine.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
@@ -6,6 +6,7 @@ import { reasonInWords } from '../domain/reasons.js';
 import { formatRemedies } from './shared/format/format-remedies.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { openRepairs } from './shared/open-repairs.js';
+import { readUpTo } from './shared/options/read-number.js';
 import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
@@ -24,7 +25,7 @@ export function createCommand(): Command {
     )
     .option('--job <id>', 'only of this job')
     .option('--source <name>', 'only of this source')
-    .option('--limit <number>', 'bodies to list', readLimit, 100)
+    .option('--limit <number>', 'bodies to list', readUpTo(500), 100)
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
       const page = await list(options);
@@ -40,12 +41,6 @@ async function list({ state, job, source, limit }: Options): Promise<QuarantineL
     const { quarantine } = openRepairs(work);
     return listQuarantine(quarantine, { state, job, source, limit });
   });
-}
-
-function readLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 500) return limit;
-  throw new InvalidArgumentError('expected a whole number from 1 to 500.');
 }
 
 function formatBodies({ quarantine, nextCursor }: QuarantineList, state: string): string[] {

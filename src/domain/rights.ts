@@ -12,6 +12,12 @@ export function isInScope(scope: SourceScope, source: string | null | undefined)
   return scope === null || (typeof source === 'string' && scope.has(source));
 }
 
+/** The one source that exists for a client; null when there may be more. */
+export function onlySource(scope: SourceScope): string | null {
+  const [source = null] = scope ?? [];
+  return scope?.size === 1 ? source : null;
+}
+
 /** Whether something that concerns some sources exists for a client; without a list it concerns all. */
 export function areInScope(scope: SourceScope, sources: readonly string[]): boolean {
   return scope === null || (sources.length > 0 && sources.every((source) => scope.has(source)));

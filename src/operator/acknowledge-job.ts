@@ -1,6 +1,6 @@
 import { settleBodies } from '../archive/quarantine/settle-bodies.js';
 import type { LedgerLine } from '../domain/delivery.js';
-import { isInScope, type SourceScope } from '../domain/rights.js';
+import { isInScope, onlySource, type SourceScope } from '../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../ledger/ledger-line.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -27,9 +27,7 @@ export async function acknowledgeJob(
   jobId: string,
   { actor, reason, scope }: Acceptance,
 ): Promise<LedgerLine> {
-  // The source of the line, where it is certain.
-  const [source = null] = scope?.size === 1 ? scope : [];
-  const act = { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId, source };
+  const act = { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId, source: onlySource(scope) };
   const line = operatorLine({ actor, reason }, act);
   await ledger.append(line);
   const { deliveryId, receivedAt: settledAt } = line;

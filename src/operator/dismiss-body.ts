@@ -40,6 +40,6 @@ export async function dismissBody(
   return mark;
 }
 
-function unknownBody(): Problem {
+export function unknownBody(): Problem {
   return new Problem('not-found', 'The quarantine has no body with this id.');
 }

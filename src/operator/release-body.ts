@@ -11,6 +11,7 @@ import type { Ledger } from '../ledger/write/ledger.js';
 import { contextOfStoredQuery } from '../receive/access/callback-query.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type DecodingSource, decodeFailure, decodeQuarantined } from './decode-quarantined.js';
+import { unknownBody } from './dismiss-body.js';
 
 /** The current settings of a source for decoding its bodies and for their keys. */
 export interface ReleasingSource extends DecodingSource {
@@ -123,10 +124,6 @@ async function archiveBody(
 /** Stored headers are joined when they came more than once, which makes a repeated one invalid. */
 function traceparentOf({ headers }: QuarantinedRequest): string | null {
   return readTraceparent(headers.traceparent === undefined ? undefined : [headers.traceparent]);
-}
-
-function unknownBody(): Problem {
-  return new Problem('not-found', 'The quarantine has no body with this id.');
 }
 
 function resultOf(

@@ -26,7 +26,7 @@ export function startSweeping(store: ObjectStore, options: SweepOptions): () => 
     if (sweeping) return;
     sweeping = true;
     try {
-      const count = await sweepStale(store, options.maxAgeMs);
+      const count = await store.sweepUploads(new Date(Date.now() - options.maxAgeMs));
       if (count > 0) options.onSwept(count);
       await sweepCanaries(store);
     } catch (error) {
@@ -40,11 +40,6 @@ export function startSweeping(store: ObjectStore, options: SweepOptions): () => 
   const timer = setInterval(sweep, options.intervalMs);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-/** Sweeps once: aborts uploads older than `maxAgeMs`; resolves to their number. */
-export function sweepStale(store: ObjectStore, maxAgeMs: number): Promise<number> {
-  return store.sweepUploads(new Date(Date.now() - maxAgeMs));
 }
 
 async function sweepCanaries(store: ObjectStore): Promise<void> {

@@ -360,15 +360,9 @@ describe('capture refuses', () => {
     ],
     ['a field without a value', ['speech.pcm', '--language', 'en', '--set', 'x'], '<field>=<value>', nowhere],
     [
-      'a speed for a file',
-      ['speech.pcm', '--language', 'en', '--speed', '1'],
-      '--speed needs raw audio',
-      nowhere,
-    ],
-    [
       'an unknown source',
       ['speech.pcm', '--language', 'en', '--source', 'x'],
-      'configured are default, calls',
+      'configured sources are default, calls',
       nowhere,
     ],
     ['an unknown region', ['speech.pcm', '--language', 'en', '--region', 'mars'], 'eu1', nowhere],

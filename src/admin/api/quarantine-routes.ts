@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { quarantineFolder } from '../../archive/layout.js';
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import { CHECKS_PER_PAGE, type QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
-import { Problem } from '../../domain/problem.js';
 import { QUARANTINE_STATES } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import { previewOf, type TrialDecoder } from '../../operator/decode-quarantined.js';
+import { unknownBody } from '../../operator/dismiss-body.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { textInput } from '../../text/read-input.js';
 import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
@@ -132,8 +132,4 @@ export async function quarantinedRequest(
   const request = await quarantine.request(id);
   if (request === null || !isInScope(scope, request.source)) throw unknownBody();
   return request;
-}
-
-function unknownBody(): Problem {
-  return new Problem('not-found', 'The quarantine has no body with this id.');
 }

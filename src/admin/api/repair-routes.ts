@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
-import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { isInScope, onlySource, type SourceScope } from '../../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { acknowledgeJob } from '../../operator/acknowledge-job.js';
@@ -186,12 +186,6 @@ async function requireWholeJob(parts: RepairRouteParts, jobId: string, scope: So
     'scope-exceeded',
     'The job also has results of sources that this token may not see, or too many deliveries to rule that out.',
   );
-}
-
-/** The source of the line of an act, where it is certain. */
-function onlySource(scope: SourceScope): string | null {
-  const [source = null] = scope ?? [];
-  return scope?.size === 1 ? source : null;
 }
 
 function rejectUnknownNames(

@@ -1,10 +1,5 @@
 import { type OpenArchive, openArchiveParts } from '../../app/archive-parts.js';
-import {
-  beginSessionDelivery,
-  type Recording,
-  type SessionContext,
-  type SessionDelivery,
-} from '../../capture/session-delivery.js';
+import { type Recording, type SessionContext, SessionDelivery } from '../../capture/session-delivery.js';
 import type { Config } from '../../config/config.js';
 import { StoreError } from '../../store/object-store.js';
 import { probeStore } from '../../store/probe/probe-store.js';
@@ -24,7 +19,7 @@ export async function openCaptureArchive(config: Config): Promise<CaptureArchive
   await prove(opened, config);
   const parts = { ...opened, pauseMs: PAUSE_MS };
   return {
-    begin: (context, recording) => beginSessionDelivery(parts, context, recording),
+    begin: (context, recording) => new SessionDelivery(parts, context, recording),
     close: () => opened.close(),
   };
 }

@@ -1,9 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../shared/exit-codes.js';
 
-/** Bytes read from a file at once; half a second of 16 kHz PCM, so that pacing stays smooth. */
+/** Bytes read from a file at once: half a second of 16 kHz PCM. */
 const READ_BYTES = 16 * 1024;
 
 export interface AudioInput {
@@ -32,35 +31,17 @@ export async function openAudio(input: string, stdin: Readable & { isTTY?: boole
   throw new UsageError(`${input} ${status.isFile() ? 'is empty' : 'is not a file'}`);
 }
 
-export interface AudioPace {
-  readonly bytesPerSecond: number;
-  /** 1 is real time. */
-  readonly speed: number;
-}
-
 /**
- * The chunks of `stream`, at most at the given pace. Ends quietly when `signal` aborts, also while it waits
- * for audio; rejects when reading fails.
+ * The chunks of `stream`. Ends quietly when `signal` aborts, also while it waits for audio; rejects when reading fails.
  */
-export async function* readAudio(
-  stream: Readable,
-  pace: AudioPace | null,
-  signal: AbortSignal,
-): AsyncGenerator<Buffer> {
+export async function* readAudio(stream: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   if (signal.aborted) return;
   const stop = (): void => void stream.destroy();
   signal.addEventListener('abort', stop, { once: true });
-  const startedAt = performance.now();
-  let bytes = 0;
   try {
     for await (const chunk of stream) {
       if (signal.aborted) return;
       yield chunk;
-      bytes += (chunk as Buffer).length;
-      if (pace === null) continue;
-      const due = startedAt + (bytes / pace.bytesPerSecond / pace.speed) * 1000;
-      const early = due - performance.now();
-      if (early > 0) await sleep(early, null, { signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { BYTES_PER_SAMPLE, checkStart } from '../../speech/realtime/check-config.js';
+import { checkStart } from '../../speech/realtime/check-config.js';
 import type { StartOptions } from '../../speech/realtime/realtime.js';
 import { RealtimeConfigError } from '../../speech/realtime/realtime-error.js';
 import type { RealtimeRegion } from '../../speech/realtime/realtime-region.js';
@@ -9,7 +9,7 @@ import type { AudioFormat, RawEncoding, TranscriptionConfig } from '../../speech
 import { createSpeechClients } from '../../speech/speech.js';
 import { parseJson } from '../../text/parse-json.js';
 import { UsageError } from '../shared/exit-codes.js';
-import type { AudioPace } from './capture-audio.js';
+import { sourceNamed } from '../shared/source-credential.js';
 
 /** Options of the command line, as commander hands them over. */
 export interface CaptureFlags {
@@ -21,7 +21,6 @@ export interface CaptureFlags {
   readonly sampleRate?: number;
   readonly region?: RealtimeRegion;
   readonly agent?: true;
-  readonly speed?: number;
   readonly source?: string;
   readonly keepAudio?: true;
   readonly json?: true;
@@ -31,7 +30,6 @@ export interface CaptureFlags {
 export interface CapturePlan {
   readonly start: StartOptions;
   readonly source: { readonly name: string; readonly keyPrefix: string };
-  readonly pace: AudioPace | null;
 }
 
 /** Throws `UsageError` for flags that contradict each other, the protocol or the configuration. */
@@ -55,7 +53,6 @@ export function capturePlan(flags: CaptureFlags, config: Config): CapturePlan {
       ...{ credential: credentialOf(config), audioFormat, transcriptionConfig, unknownFields: 'passed' },
     },
     source: sourceOf(flags.source, config),
-    pace: paceOf(flags.speed, audioFormat),
   };
 }
 
@@ -105,18 +102,7 @@ function credentialOf({ speech }: Config): () => Promise<RealtimeCredential> {
   };
 }
 
-function sourceOf(wanted: string | undefined, { sources }: Config): CapturePlan['source'] {
-  const name = wanted ?? Object.keys(sources)[0] ?? '';
-  const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
-  if (source === undefined) {
-    throw new UsageError(`there is no source ${name}; configured are ${Object.keys(sources).join(', ')}`);
-  }
-  return { name, keyPrefix: source.keyPrefix };
-}
-
-function paceOf(speed: number | undefined, format: AudioFormat): AudioPace | null {
-  if (speed === undefined) return null;
-  if (format.type === 'file')
-    throw new UsageError('--speed needs raw audio: the rate of a file is not known here');
-  return { speed, bytesPerSecond: BYTES_PER_SAMPLE[format.encoding] * format.sample_rate };
+function sourceOf(wanted: string | undefined, config: Config): CapturePlan['source'] {
+  const name = wanted ?? Object.keys(config.sources)[0] ?? '';
+  return { name, keyPrefix: sourceNamed(config, name).keyPrefix };
 }

@@ -1,13 +1,14 @@
 import type { Config } from '../../config/config.js';
+import { defaultSource } from '../../operator/default-source.js';
 import { UsageError } from './exit-codes.js';
 
 type Source = Config['sources'][string];
 
-/** The name, or without one that of the only source, or `default`. Throws `UsageError` where that leaves a choice. */
+/** The name, or without one that of `default` or of the only source. Throws `UsageError` where that leaves a choice. */
 export function chosenSource(config: Config, name: string | undefined): string {
   const names = Object.keys(config.sources);
-  const chosen = name ?? (names.length === 1 ? names[0] : names.find((each) => each === 'default'));
-  if (chosen === undefined) throw new UsageError(`name one of the sources: ${names.join(', ')}`);
+  const chosen = name ?? defaultSource(names);
+  if (chosen === null) throw new UsageError(`name one of the sources: ${names.join(', ')}`);
   return chosen;
 }
 

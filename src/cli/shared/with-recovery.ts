@@ -13,6 +13,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { assertStoreExists } from '../../store/open-store.js';
 import { proveStore, WeakStoreError } from '../../store/probe/store-proof.js';
 import { EXIT, UsageError } from './exit-codes.js';
+import { sourceNamed } from './source-credential.js';
 import { createStoreAdvice } from './store-advice.js';
 
 export interface RecoveryWork {
@@ -84,9 +85,7 @@ async function prove(config: Config, store: ObjectStore): Promise<void> {
 
 /** Throws `UsageError` for an unknown source, which would match nothing. */
 export function checkSource(config: Config, source: string | undefined): void {
-  if (source === undefined || Object.hasOwn(config.sources, source)) return;
-  const known = Object.keys(config.sources).join(', ');
-  throw new UsageError(`unknown source ${source}; configured sources are ${known}`);
+  if (source !== undefined) sourceNamed(config, source);
 }
 
 /** Throws `UsageError` for an invalid job id. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createArchive } from '../../../src/archive/archive.js';
-import { beginSessionDelivery, type CapturedFile } from '../../../src/capture/session-delivery.js';
+import { type CapturedFile, SessionDelivery } from '../../../src/capture/session-delivery.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { createByteBudget } from '../../../src/memory/byte-budget.js';
@@ -36,7 +36,7 @@ function captureInto(before: BeforeCall, recording: { fileName: string | null } 
     store,
     ledger,
     budget,
-    capture: beginSessionDelivery({ store, archive, ledger, pauseMs: 0 }, CONTEXT, recording),
+    capture: new SessionDelivery({ store, archive, ledger, pauseMs: 0 }, CONTEXT, recording),
   };
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { beginSessionDelivery } from '../../../src/capture/session-delivery.js';
+import { SessionDelivery } from '../../../src/capture/session-delivery.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import { compact } from '../../../src/ledger/compact/compact.js';
@@ -209,7 +209,7 @@ describe('verify', () => {
   it('checks the artefacts of live sessions', async () => {
     const { archive } = archiveOver(store);
     const ledger = createLedger({ store, replica: 'r', clock: () => Date.parse(AT) });
-    const session = beginSessionDelivery(
+    const session = new SessionDelivery(
       { store, archive, ledger, pauseMs: 0 },
       {
         ...{ deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ', jobId: 'session', source: 'default', region: null },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { unwrap } from './load/schema-faults.js';
-import type { VariableNames } from './load/variables.js';
-import { configSchema } from './schema.js';
-import { type SettingMeta, settingMeta } from './setting.js';
+import { unwrap } from '../../../src/config/load/schema-faults.js';
+import type { VariableNames } from '../../../src/config/load/variables.js';
+import { configSchema } from '../../../src/config/schema.js';
+import { type SettingMeta, settingMeta } from '../../../src/config/setting.js';
 
 /** The reference of all settings as Markdown, in the order of the schema. */
 export function configReference(variables: VariableNames): string {

@@ -23,7 +23,7 @@ export async function listSubscribers(
 
 function subscriberOf(status: SubscriberStatus, dead: number, now: number): SubscriberFigures {
   const { name, origin, events, sources, since, oldestUnsent, sent, lastSentAt, retried, waiting } = status;
-  const { lastFailure, breaker, openSince, sender } = status;
+  const { lastFailure, breaker, openSince, sender, stateDamaged } = status;
   const lag = oldestUnsent === null ? 0 : Math.max(0, now - Date.parse(oldestUnsent));
   const lagSeconds = Math.floor(lag / 1000);
   return {
@@ -32,6 +32,7 @@ function subscriberOf(status: SubscriberStatus, dead: number, now: number): Subs
       url: origin,
       events,
       sources,
+      stateDamaged,
       since,
       sent,
       lastSentAt,
@@ -44,6 +45,6 @@ function subscriberOf(status: SubscriberStatus, dead: number, now: number): Subs
     lagSeconds,
     retrying: waiting,
     lastError: lastFailure,
-    issues: subscriberIssues({ name, lagSeconds, dead, lastError: lastFailure }, now),
+    issues: subscriberIssues({ name, stateDamaged, lagSeconds, dead, lastError: lastFailure }, now),
   };
 }

@@ -162,6 +162,13 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
       `${count(bodies)} undecodable ${bodies === 1 ? 'body waits' : 'bodies wait'} in quarantine.`,
     remedy: 'Release, refetch or dismiss each, as its page says.',
   },
+  'subscriber-state-damaged': {
+    ...{ topic: 'subscribers', ...warning, label: 'State damaged' },
+    text: ({ subscriber }) =>
+      `Nothing is sent to ${subscriber}: outbox/${subscriber}/state.json is damaged, or of a newer version.`,
+    remedy: ({ subscriber }) =>
+      `Restore it from a backup. Otherwise delete it and outbox/${subscriber}/claim-*.json, so that sending begins again, and send what was missed: transcript-receiver replay notify --subscriber ${subscriber} --since <time>.`,
+  },
   'subscriber-lagging': {
     ...{ topic: 'subscribers', ...warning, label: 'Lagging' },
     text: ({ subscriber, since, status, error }, time) =>

@@ -62,6 +62,7 @@ export interface IssueParams {
   'credential-expired': Expiry;
   'credential-expiring': Expiry;
   'quarantine-growing': { readonly bodies: number };
+  'subscriber-state-damaged': { readonly subscriber: string };
   'subscriber-lagging': {
     readonly subscriber: string;
     readonly since: string;

@@ -4,6 +4,8 @@ import type { Issue } from './issues.js';
 /** What the verdict needs to know of a subscriber. */
 export interface SubscriberFacts {
   readonly name: string;
+  /** Where it stands is unknown: its state cannot be read. */
+  readonly stateDamaged: boolean;
   /** Age of the oldest event that is not sent yet. */
   readonly lagSeconds: number;
   /** Events that ended without being sent. */
@@ -15,12 +17,13 @@ export interface SubscriberFacts {
 const LAGGING = 15 * 60;
 
 export function subscriberIssues(
-  { name: subscriber, lagSeconds, dead, lastError }: SubscriberFacts,
+  { name: subscriber, stateDamaged, lagSeconds, dead, lastError }: SubscriberFacts,
   now: number,
 ): Issue[] {
   const { status = null, error = null } = lastError ?? {};
   const since = new Date(now - lagSeconds * 1000).toISOString();
   return [
+    ...(stateDamaged ? [issueOf('subscriber-state-damaged', { subscriber })] : []),
     ...(lagSeconds > LAGGING ? [issueOf('subscriber-lagging', { subscriber, since, status, error })] : []),
     ...(dead > 0 ? [issueOf('events-dead', { subscriber, events: dead })] : []),
   ];

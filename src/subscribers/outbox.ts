@@ -12,8 +12,8 @@ import {
   removeDeadEvent,
 } from './dead/dead-events.js';
 import type { OutboxObserver } from './outbox-observer.js';
-import { ofPresentSources, type WaitingEvent } from './outbox-state.js';
-import { createOutboxStore } from './outbox-store.js';
+import { type OutboxState, ofPresentSources, type WaitingEvent } from './outbox-state.js';
+import { createOutboxStore, DamagedStateError } from './outbox-store.js';
 import type { SubscriberRunOptions } from './run-subscriber.js';
 import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
 import { createEndpoint, type Endpoint } from './send/endpoint.js';
@@ -38,7 +38,10 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'stopWithin'> 
 export interface Outbox {
   /** How far each configured subscriber is. */
   statuses(): Promise<SubscriberStatus[]>;
-  /** Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. */
+  /**
+   * Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. Rejects with
+   * `DamagedStateError` where the state of the subscriber is damaged.
+   */
   waitingEvents(subscriber: string, scope: SourceScope): Promise<WaitingEvent[]>;
   /** Newest first. */
   deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
@@ -47,7 +50,7 @@ export interface Outbox {
   deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
   /**
    * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
-   * deleted. Rejects with `not-found` for an unknown subscriber.
+   * deleted, and a pause of the subscriber ends, also that of another process. Rejects with `not-found` for an unknown subscriber.
    */
   send(
     subscriber: string,
@@ -83,11 +86,30 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return endpoint;
   }
 
+  /** A damaged state concerns its own subscriber alone. */
+  async function savedState(name: string): Promise<OutboxState | null | 'damaged'> {
+    return createOutboxStore(store, name)
+      .read()
+      .catch((error: unknown) => {
+        if (error instanceof DamagedStateError) return 'damaged';
+        throw error;
+      });
+  }
+
+  async function endPause(name: string): Promise<void> {
+    const run = watches.get(name)?.run();
+    if (run) return run.addressWorks();
+    // The event was delivered whatever this write does; without it the pause ends by itself.
+    await createOutboxStore(store, name)
+      .endPause()
+      .catch(() => undefined);
+  }
+
   return {
     statuses: () =>
       Promise.all(
         Object.entries(subscribers).map(async ([name, subscriber]) =>
-          subscriberStatus(name, subscriber, await createOutboxStore(store, name).read()),
+          subscriberStatus(name, subscriber, await savedState(name)),
         ),
       ),
     async waitingEvents(name, scope) {
@@ -104,7 +126,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     async send(subscriber, event, signal) {
       const { retryAfterMs: _, ...attempt } = await endpointOf(subscriber).send(event, signal);
       const { delivered } = attempt;
-      if (delivered) watches.get(subscriber)?.run()?.addressWorks();
+      if (delivered) await endPause(subscriber);
       if (delivered && 'jobId' in event.data) {
         const { jobId } = event.data;
         await removeDeadEvent(store, { subscriber, eventId: event.id, jobId });

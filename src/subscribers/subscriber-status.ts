@@ -10,6 +10,8 @@ export interface SubscriberStatus {
   readonly events: readonly string[];
   /** Empty: all. */
   readonly sources: readonly string[];
+  /** Its state cannot be read, so that nobody sends to it and what follows is unknown. */
+  readonly stateDamaged: boolean;
   /** Replica that sends at present; null while none does. */
   readonly sender: string | null;
   /** ISO 8601: events before it were never sent on their own. Null before the first replica began. */
@@ -37,15 +39,17 @@ export interface SubscriberStatus {
 export function subscriberStatus(
   name: string,
   subscriber: Subscriber,
-  saved: OutboxState | null,
+  saved: OutboxState | null | 'damaged',
 ): SubscriberStatus {
-  const state = saved && ofPresentSources(saved, subscriber.sources);
+  const stateDamaged = saved === 'damaged';
+  const state = stateDamaged ? null : saved && ofPresentSources(saved, subscriber.sources);
   const openSince = state?.openSince ?? null;
   return {
     name,
     origin: originOf(subscriber),
     events: subscriber.events,
     sources: subscriber.sources,
+    stateDamaged,
     sender: state === null || state.heartbeatAt === null ? null : state.owner,
     since: state?.since ?? null,
     oldestUnsent: state?.oldestUnsent ?? null,

@@ -4,6 +4,7 @@ import { newDeliveryId } from '../../ledger/ledger-line.js';
 import type { DeadEvent } from '../../subscribers/dead/dead-event.js';
 import type { Outbox } from '../../subscribers/outbox.js';
 import type { WaitingEvent } from '../../subscribers/outbox-state.js';
+import { DamagedStateError } from '../../subscribers/outbox-store.js';
 import { testEvent } from '../../subscribers/test-event.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import type { SubscriberFigures } from './answers/subscribers.js';
@@ -47,10 +48,10 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       tag: 'Subscribers',
       summary: 'Events that failed and will be tried again, the next one first',
       answers: { 200: waitingEventsSchema },
-      problems: ['not-found'],
+      problems: ['not-found', 'conflict'],
       async handle({ params: { id: name = '' }, access: { scope } }) {
         await rejectUnknown(name, scope);
-        const waiting = await outbox.waitingEvents(name, scope);
+        const waiting = await outbox.waitingEvents(name, scope).catch(damagedState);
         return ok({ waitingEvents: waiting.map(shownWaiting), nextCursor: null });
       },
     }),
@@ -84,6 +85,11 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       },
     }),
   ];
+}
+
+function damagedState(error: unknown): never {
+  if (error instanceof DamagedStateError) throw new Problem('conflict', `${error.message}.`);
+  throw error;
 }
 
 function shownWaiting({ id, jobId, receivedAt, firstTriedAt, nextTryAt, attempts, history }: WaitingEvent) {

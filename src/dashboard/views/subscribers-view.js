@@ -83,11 +83,15 @@ function cellsOf(subscriber) {
       h('p', { class: 'detail' }, asksFor),
     ),
     h('div', {}, status(tone, word), openSince && h('p', { class: 'detail' }, 'since ', moment(openSince))),
-    lagSeconds === 0 ? 'none' : span(lagSeconds * 1000),
-    h('div', {}, count(sent), h('p', { class: 'detail' }, 'last ', moment(lastSentAt))),
-    count(retrying),
-    lastErrorOf(subscriber),
-    sender ?? '–',
+    ...(subscriber.stateDamaged
+      ? ['unknown', 'unknown', 'unknown', 'unknown', '–']
+      : [
+          lagSeconds === 0 ? 'none' : span(lagSeconds * 1000),
+          h('div', {}, count(sent), h('p', { class: 'detail' }, 'last ', moment(lastSentAt))),
+          count(retrying),
+          lastErrorOf(subscriber),
+          sender ?? '–',
+        ]),
     ...(may('repair') ? [testButton(name)] : []),
   ];
 }

@@ -167,6 +167,46 @@ describe('a subscriber', () => {
     },
   );
 
+  it('is sent what comes again once another process has sent an event with success', async () => {
+    const { store, server, outbox, append } = await subscribed({
+      answer: (index) => (index === 0 ? 410 : 200),
+    });
+    await append(storedLine());
+    await until(async () => (await outbox.statuses())[0]?.breaker === 'open');
+    const [dead] = (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
+    if (dead === undefined) throw new Error('no dead event');
+    const command = outboxOf(store, { crm: subscriberAt(server.url) }, { owner: 'command' });
+    running.push(command);
+    expect(await command.send('crm', dead.event, AbortSignal.timeout(5000))).toMatchObject({
+      delivered: true,
+    });
+    await until(async () => (await outbox.statuses())[0]?.breaker === 'closed');
+    const next = storedLine();
+    await append(next);
+    await until(() => idsOf(server).includes(next.deliveryId));
+  });
+
+  it('whose state is damaged is named, and begins again once the state and its claims are deleted', async () => {
+    const store = createMemoryStore();
+    const folder = 'outbox/crm/';
+    for (const name of ['state.json', ...[1, 2, 3].map((n) => `claim-00000000${n}.json`)])
+      await store.replace(`${folder}${name}`, Buffer.from('{"v":1'), { contentType: 'a/b', metadata: {} });
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    const both = { crm: subscriberAt(server.url), others: subscriberAt(server.url) };
+    const outbox = outboxOf(store, both, { lease: 600_000 });
+    outbox.start();
+    running.push(outbox);
+    await until(async () => (await outbox.statuses())[1]?.sender === 'replica-a');
+    expect(await outbox.statuses()).toMatchObject([
+      { name: 'crm', stateDamaged: true, sender: null },
+      { name: 'others', stateDamaged: false },
+    ]);
+    await expect(outbox.waitingEvents('crm', null)).rejects.toThrow('outbox/crm/state.json is damaged');
+    for await (const { key } of store.list(folder)) await store.delete(key);
+    await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
+  });
+
   it('that fails for longer than events are tried again is left alone; the event is kept with its first and last attempts', async () => {
     const { server, outbox, append } = await subscribed({
       answer: () => 500,

@@ -56,7 +56,7 @@ const EXPIRING = {
 };
 const EXPIRED = { ...EXPIRING, state: 'expired' as const, expires: '2026-11-19T12:00:00.000Z' };
 const VALID = { ...EXPIRING, credential: 'd', state: 'in-use' as const, expires: null };
-const SUBSCRIBER = { name: 'crm', lagSeconds: 0, dead: 0, lastError: null };
+const SUBSCRIBER = { name: 'crm', stateDamaged: false, lagSeconds: 0, dead: 0, lastError: null };
 const ANSWERED_503 = { status: 503, error: null };
 const LAG = 20 * 60;
 
@@ -242,6 +242,14 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: { bodies: 2 },
     text: '2 undecodable bodies wait in quarantine.',
     remedy: 'Release, refetch or dismiss each, as its page says.',
+  },
+  'subscriber-state-damaged': {
+    facts: subscribed({ ...SUBSCRIBER, stateDamaged: true }),
+    is: 'subscribers warning',
+    params: { subscriber: 'crm' },
+    text: 'Nothing is sent to crm: outbox/crm/state.json is damaged, or of a newer version.',
+    remedy:
+      'Restore it from a backup. Otherwise delete it and outbox/crm/claim-*.json, so that sending begins again, and send what was missed: transcript-receiver replay notify --subscriber crm --since <time>.',
   },
   'subscriber-lagging': {
     facts: subscribed({ ...SUBSCRIBER, lagSeconds: LAG, lastError: ANSWERED_503 }),

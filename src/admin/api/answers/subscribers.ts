@@ -20,6 +20,9 @@ export const subscriberSchema = z
     url: z.string().describe('scheme, host and port; path and query may hold a secret and are left out'),
     events: z.array(z.string()),
     sources: z.array(z.string()).describe('empty: all'),
+    stateDamaged: z
+      .boolean()
+      .describe('its state cannot be read: nothing is sent to it, and all figures but `dead` are unknown'),
     since: instant
       .nullable()
       .describe('earlier events are sent by a replay only; null before the first start'),

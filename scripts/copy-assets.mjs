@@ -7,9 +7,15 @@ import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
 
 const PAGE = 'dashboard';
-const DOMAIN = ['deliveries-csv', 'failure-causes', 'job-state', 'kinds', 'next-steps', 'reasons'].map(
-  (name) => `domain/${name}`,
-);
+const DOMAIN = [
+  'deliveries-csv',
+  'event-attempts',
+  'failure-causes',
+  'job-state',
+  'kinds',
+  'next-steps',
+  'reasons',
+].map((name) => `domain/${name}`);
 /** They import each other alone, at the same paths. */
 const HEALTH = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
   .map((name) => `health/${name}`)

@@ -61,7 +61,10 @@ export function createCommand(): Command {
     .option('--region <name>', 'only of this region')
     .option('--status <status>', 'only with this callback status')
     .option('--outcome <outcome>', 'only with this outcome, such as failed or noted')
-    .option('--cause <code>', 'refetch: only jobs that fail for this cause, as `failures` lists it')
+    .option(
+      '--cause <code>',
+      'only jobs that fail for this cause, or dead events of it, as `failures` and `subscribers` list it',
+    )
     .option('--reason <words>', 'reason, for the ledger')
     .option('--dry-run', 'show what would be replayed, change nothing')
     .option('--json', 'print one JSON document')
@@ -95,7 +98,7 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   checkSource(config, options.source);
   const { view, replays, outbox } = openRepairs(work);
   await view.refresh();
-  if (selector.cause !== undefined) await view.readPast();
+  if (selector.kind === 'refetch' && selector.cause !== undefined) await view.readPast();
   try {
     const known = filterNames(Object.keys(config.sources), Object.keys(config.egress.regions));
     rejectUnknownNames(selector, known, view);

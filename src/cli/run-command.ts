@@ -42,6 +42,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'refetch many jobs, decode quarantined bodies again, or send events again',
     load: () => import('./replay.js'),
   },
+  subscribers: {
+    summary: 'show how far each subscriber is, and what was not sent to it',
+    load: () => import('./subscribers.js'),
+  },
   verify: {
     summary: 'compare the store with the ledger, and report what is missing or damaged',
     load: () => import('./verify.js'),

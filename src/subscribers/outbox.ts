@@ -2,6 +2,7 @@ import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { ReceiverEvent } from '../events/receiver-event.js';
 import type { ObjectStore } from '../store/object-store.js';
+import type { DeadCause } from './dead/dead-causes.js';
 import type { Attempt, DeadEvent } from './dead/dead-event.js';
 import { createDeadEventCounter } from './dead/dead-event-counter.js';
 import {
@@ -47,6 +48,8 @@ export interface Outbox {
   deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
   /** Dead events that belong to sources of the scope, at most 1,000. */
   countDeadEvents(subscriber: string, scope: SourceScope): Promise<number>;
+  /** What these have in common. */
+  deadCauses(subscriber: string, scope: SourceScope): Promise<DeadCause[]>;
   deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
   /**
    * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
@@ -122,6 +125,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     },
     deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),
     countDeadEvents: counter.count,
+    deadCauses: counter.causes,
     deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
     async send(subscriber, event, signal) {
       const { retryAfterMs: _, ...attempt } = await endpointOf(subscriber).send(event, signal);

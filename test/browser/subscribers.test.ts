@@ -45,6 +45,7 @@ describe('subscribers', () => {
     await page.getByRole('button', { name: 'Send a test event to crm' }).click();
     await page.getByText('Test event of crm: Answered 410: “noted”.').waitFor();
     expect(await page.content()).not.toContain('secret-in-the-path');
+    await page.getByRole('list', { name: 'Causes for crm' }).getByText('2 events · Answered 410').waitFor();
     const button = await row.getByRole('button', { name: 'Send again' }).elementHandle();
     await sleep(LOOKED_AT);
     expect(await button?.evaluate((element) => element.isConnected)).toBe(true);
@@ -64,7 +65,7 @@ describe('subscribers', () => {
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Would send 1 event').waitFor();
     await fixture.dashboard.go('subscribers');
-    await page.getByRole('button', { name: 'Send all 1 again' }).click();
+    await page.getByRole('button', { name: 'Send it again' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
     await page.getByText('Done').first().waitFor();
     await until(() => crm.requests.length === before + 2);

@@ -71,7 +71,9 @@ const replayOrder = z
         outcome: outcomeFilter,
         cause: textInput
           .optional()
-          .describe('refetch: the jobs that fail for this cause, as `causes` of GET /failures has it'),
+          .describe(
+            'refetch: the jobs that fail for this cause, as `causes` of GET /failures has it; notify: that of dead events',
+          ),
       })
       .meta({ id: 'ReplaySelector' }),
     dryRun: z.boolean().default(false).describe('only say what would be replayed'),

@@ -3,9 +3,8 @@ import type { SourceScope } from '../../domain/rights.js';
 import { newDeliveryId } from '../../ledger/ledger-line.js';
 import type { DeadEvent } from '../../subscribers/dead/dead-event.js';
 import type { Outbox } from '../../subscribers/outbox.js';
-import type { WaitingEvent } from '../../subscribers/outbox-state.js';
-import { DamagedStateError } from '../../subscribers/outbox-store.js';
 import { testEvent } from '../../subscribers/test-event.js';
+import { listWaitingEvents } from '../list-waiting-events.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import type { SubscriberFigures } from './answers/subscribers.js';
 import {
@@ -17,7 +16,7 @@ import {
 import { page } from './request-schemas.js';
 
 export interface SubscribersRouteParts {
-  readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'send'>;
+  readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'deadCauses' | 'send'>;
   readonly subscribers: (scope: SourceScope) => Promise<readonly SubscriberFigures[]>;
 }
 
@@ -51,8 +50,7 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       problems: ['not-found', 'conflict'],
       async handle({ params: { id: name = '' }, access: { scope } }) {
         await rejectUnknown(name, scope);
-        const waiting = await outbox.waitingEvents(name, scope).catch(damagedState);
-        return ok({ waitingEvents: waiting.map(shownWaiting), nextCursor: null });
+        return ok({ waitingEvents: await listWaitingEvents(outbox, name, scope), nextCursor: null });
       },
     }),
     adminRoute({
@@ -67,7 +65,8 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       async handle({ params: { id: name = '' }, query, access: { scope } }) {
         await rejectUnknown(name, scope);
         const { deadEvents, nextCursor } = await outbox.deadEvents(name, { ...query, scope });
-        return ok({ deadEvents: deadEvents.map(shownEvent), nextCursor });
+        const causes = await outbox.deadCauses(name, scope);
+        return ok({ causes, deadEvents: deadEvents.map(shownEvent), nextCursor });
       },
     }),
     adminRoute({
@@ -85,19 +84,6 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       },
     }),
   ];
-}
-
-function damagedState(error: unknown): never {
-  if (error instanceof DamagedStateError) throw new Problem('conflict', `${error.message}.`);
-  throw error;
-}
-
-function shownWaiting({ id, jobId, receivedAt, firstTriedAt, nextTryAt, attempts, history }: WaitingEvent) {
-  const times = {
-    firstTriedAt: new Date(firstTriedAt).toISOString(),
-    nextTryAt: new Date(nextTryAt).toISOString(),
-  };
-  return { id, jobId, receivedAt, ...times, attempts, history };
 }
 
 function shownEvent({ event, reason, endedAt, firstTriedAt, attempts, history }: DeadEvent) {

@@ -5,9 +5,10 @@ import { emptyPanel, heading, moment, table } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { status } from '../lib/elements/status.js';
 import { count, span } from '../lib/text/format.js';
+import { describeAttempt } from '../vendor/event-attempts.js';
 import { describeIssue } from '../vendor/health/describe-issue.js';
 import { TONES } from './overview/verdict-banner.js';
-import { attemptInWords, deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
+import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 
 /** @import { Subscriber } from '../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../lib/elements/element-types.js' */
@@ -99,7 +100,7 @@ function cellsOf(subscriber) {
 /** @param {Subscriber} subscriber */
 function lastErrorOf({ lastError }) {
   if (lastError === null) return 'none';
-  return h('div', {}, attemptInWords(lastError), h('p', { class: 'detail' }, moment(lastError.at)));
+  return h('div', {}, describeAttempt(lastError), h('p', { class: 'detail' }, moment(lastError.at)));
 }
 
 /**
@@ -111,7 +112,7 @@ function testButton(name) {
     runAction(event.currentTarget, async () => {
       const attempt = await post(`/subscribers/${encodeURIComponent(name)}/test`);
       return {
-        text: `Test event of ${name}: ${attemptInWords(attempt)}.`,
+        text: `Test event of ${name}: ${describeAttempt(attempt)}.`,
         tone: attempt.delivered ? 'good' : 'bad',
       };
     });

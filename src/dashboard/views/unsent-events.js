@@ -6,17 +6,12 @@ import { jobLink, moment, table } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { to } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
+import { describeAttempt, describeLastAttempt } from '../vendor/event-attempts.js';
 
 /** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../lib/api/api-answers.js' */
 
 /** Of each subscriber. */
 export const SHOWN_EVENTS = 20;
-
-/** @param {DeadEvent['history'][number]} attempt */
-export function attemptInWords({ status: answered, error, answer }) {
-  if (answered === null) return `No answer: ${error ?? 'unknown'}`;
-  return answer === undefined ? `Answered ${answered}` : `Answered ${answered}: “${answer}”`;
-}
 
 /** @param {string} name @param {WaitingEventList | null} page */
 export function waitingSection(name, page) {
@@ -48,7 +43,7 @@ function waitingCells(name, { id, jobId, receivedAt, nextTryAt, attempts, histor
     moment(receivedAt),
     jobLink(jobId),
     moment(nextTryAt),
-    last ? attemptInWords(last) : '–',
+    last ? describeAttempt(last) : '–',
     attemptList(id, attempts, history),
     ...(may('repair')
       ? [sendOneButton({ kind: 'notify', subscriber: name, events: [id], jobs: [jobId] })]
@@ -59,13 +54,14 @@ function waitingCells(name, { id, jobId, receivedAt, nextTryAt, attempts, histor
 /** @param {Subscriber} subscriber @param {DeadEvents | null} page */
 export function deadSection({ name, dead }, page) {
   if (page === null) return null;
-  const { deadEvents, nextCursor } = page;
+  const { causes, deadEvents, nextCursor } = page;
   const id = `dead-${name}`;
   const all = { kind: /** @type {const} */ ('notify'), subscriber: name, dead: true };
   return h(
     'section',
     { 'aria-labelledby': id, 'data-key': id },
     h('h2', { id }, `Events not sent to ${name}`),
+    deadCauses(name, causes),
     table({
       caption: `Events not sent to ${name}`,
       columns: ['Received', 'Job', 'Event', 'Why', 'Attempts', ...(may('repair') ? ['Repair'] : [])],
@@ -87,6 +83,32 @@ export function deadSection({ name, dead }, page) {
 }
 
 /**
+ * How the last attempt of each ended, with one act for all of a cause.
+ * @param {string} name @param {DeadEvents['causes']} causes
+ */
+function deadCauses(name, causes) {
+  return h(
+    'ul',
+    { class: 'causes', 'data-key': 'causes', 'aria-label': `Causes for ${name}` },
+    causes.map(({ code, count: events, first, last, answer }) =>
+      h(
+        'li',
+        { class: 'panel', 'data-key': code },
+        h('p', { class: 'lead' }, `${count(events, 'event')} · ${describeLastAttempt(code, answer)}`),
+        h('p', { class: 'detail' }, 'First ', moment(first), ', last ', moment(last), '.'),
+        may('repair') &&
+          sendButton(
+            { kind: 'notify', subscriber: name, dead: true, cause: code },
+            `Send ${events === 1 ? 'it' : `these ${count(events)}`} again`,
+            `Send ${count(events, 'event')} of ${name} again?`,
+            'small',
+          ),
+      ),
+    ),
+  );
+}
+
+/**
  * The first and the last attempts.
  * @param {string} id @param {number} attempts @param {DeadEvent['history']} history
  */
@@ -99,7 +121,7 @@ function attemptList(id, attempts, history) {
       'ol',
       {},
       history.map((attempt) =>
-        h('li', { class: 'detail' }, moment(attempt.at), ` ${attemptInWords(attempt)}`),
+        h('li', { class: 'detail' }, moment(attempt.at), ` ${describeAttempt(attempt)}`),
       ),
     ),
   );
@@ -118,7 +140,7 @@ function deadCells(name, { event, reason, endedAt, attempts, history }) {
       'div',
       {},
       `${why}.`,
-      last && h('p', { class: 'detail' }, `${attemptInWords(last)}, `, moment(endedAt)),
+      last && h('p', { class: 'detail' }, `${describeAttempt(last)}, `, moment(endedAt)),
     ),
     attempts === 1 ? '1' : attemptList(event.id, attempts, history),
     ...(may('repair')

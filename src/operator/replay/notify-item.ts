@@ -10,7 +10,7 @@ import type { ReplayItemResult } from './replay-state.js';
 export interface NotifyParts {
   readonly outbox: Pick<
     Outbox,
-    'statuses' | 'countDeadEvents' | 'waitingEvents' | 'deadEvents' | 'deadEvent' | 'send'
+    'statuses' | 'countDeadEvents' | 'waitingEvents' | 'deadEvents' | 'deadCauses' | 'deadEvent' | 'send'
   >;
   /** What each configured subscriber asks for. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;

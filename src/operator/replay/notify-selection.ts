@@ -2,6 +2,8 @@ import { decodeTime } from 'ulid';
 import { Problem } from '../../domain/problem.js';
 import { areInScope } from '../../domain/rights.js';
 import type { JobEvent } from '../../events/receiver-event.js';
+import { deadFacts } from '../../subscribers/dead/dead-causes.js';
+import type { DeadEvent } from '../../subscribers/dead/dead-event.js';
 import { isWanted, jobEventOf } from '../../subscribers/job-event.js';
 import { formatNotifyItem, type NotifyParts } from './notify-item.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
@@ -30,6 +32,8 @@ export async function selectEvents(
     const name = JSON.stringify(subscriber.slice(0, 64));
     throw new Problem('request-invalid', `subscriber: ${name} is not known; ${known}.`);
   }
+  if (selector.cause !== undefined && !selector.dead)
+    throw new Problem('request-invalid', 'The cause of an event is one of dead events: add dead.');
   const found = new Map<string, JobEvent>();
   const wanted = selector.events && new Set(selector.events);
   const events = selector.dead
@@ -110,15 +114,17 @@ async function* deadEvents(
       cursor,
       scope: scopeOf(selector),
     });
-    for (const { event } of page.deadEvents) if (selects(selector, event)) yield event;
+    for (const dead of page.deadEvents) if (selects(selector, dead)) yield dead.event;
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
 }
 
-function selects(selector: ReplaySelector, { time, data }: JobEvent): boolean {
-  const { jobs, since, until, source, region, status, outcome } = selector;
+function selects(selector: ReplaySelector, dead: DeadEvent): boolean {
+  const { jobs, since, until, source, region, status, outcome, cause } = selector;
+  const { time, data } = dead.event;
   const at = Date.parse(time);
   return (
+    (cause === undefined || deadFacts(dead).code === cause) &&
     (jobs === undefined || jobs.includes(data.jobId)) &&
     (since === undefined || at >= Date.parse(since)) &&
     (until === undefined || at < Date.parse(until)) &&

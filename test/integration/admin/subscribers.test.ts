@@ -4,6 +4,7 @@ import type { JobEvent } from '../../../src/events/receiver-event.js';
 import type { Issue } from '../../../src/health/issues.js';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
+import type { Attempt } from '../../../src/subscribers/dead/dead-event.js';
 import { keepDeadEvent } from '../../../src/subscribers/dead/dead-events.js';
 import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
@@ -45,7 +46,12 @@ beforeEach(() => {
   answer = 200;
 });
 
-async function keepDead(name: string, jobId: string, source: string | null = 'default'): Promise<JobEvent> {
+async function keepDead(
+  name: string,
+  jobId: string,
+  source: string | null = 'default',
+  how: Pick<Attempt, 'status' | 'error'> = { status: 404, error: null },
+): Promise<JobEvent> {
   const event: JobEvent = {
     specversion: '1.0',
     id: newDeliveryId(),
@@ -69,7 +75,7 @@ async function keepDead(name: string, jobId: string, source: string | null = 'de
   };
   const at = new Date().toISOString();
   const store = createFileStore({ directory: service.folder, partSize: 65_536, fsync: false });
-  const attempt = { at, status: 404, error: null };
+  const attempt = { at, ...how, ...(how.status !== null && { answer: `of ${jobId}` }) };
   const times = { endedAt: at, firstTriedAt: at, attempts: 1, history: [attempt] };
   await keepDeadEvent(store, { v: 1, subscriber: name, event, reason: 'rejected', ...times });
   await store.close();
@@ -201,7 +207,8 @@ describe('a token of some sources', () => {
     await run({ subscriber: 'others', dead: true });
     const foreign = [await keepDead('others', 'foreign-1'), await keepDead('others', 'no-source-1', null)];
     expect(await known()).toEqual([0, undefined]);
-    expect((await scoped.get('/subscribers/others/dead')).body).toEqual({ deadEvents: [], nextCursor: null });
+    const none = { causes: [], deadEvents: [], nextCursor: null };
+    expect((await scoped.get('/subscribers/others/dead')).body).toEqual(none);
 
     const own: JobEvent[] = [];
     for (const n of [1, 2, 3]) {
@@ -239,6 +246,26 @@ describe('a token of some sources', () => {
 });
 
 describe('replays of events', () => {
+  it('send the dead events of one cause again', async () => {
+    await run({ subscriber: 'others', dead: true });
+    for (const job of ['gone-1', 'gone-2'])
+      await keepDead('others', job, 'other', { status: 410, error: null });
+    await keepDead('others', 'slow', 'other', { status: null, error: 'timeout' });
+    const causes = async () => (await api.get('/subscribers/others/dead')).body.causes;
+    const times = { first: expect.any(String), last: expect.any(String) };
+    expect(await causes()).toEqual([
+      { code: '410', count: 2, answer: 'of gone-2', ...times },
+      { code: 'timeout', count: 1, answer: null, ...times },
+    ]);
+    const start = subscriber.requests.length;
+    expect(await run({ subscriber: 'others', dead: true, cause: '410' })).toMatchObject({ done: 2 });
+    expect(eventsSince(start).map(({ subject }) => subject)).toEqual(['gone-1', 'gone-2']);
+    expect(await causes()).toMatchObject([{ code: 'timeout' }]);
+    expect((await order({ subscriber: 'others', cause: '410', jobs: ['slow'] })).body.detail).toMatch(
+      /add dead/,
+    );
+  });
+
   it('send dead events again with their ids, and remove those that arrive', async () => {
     const sent = await keepDead('crm', 'dead-again');
     await keepDead('crm', 'dead-again');

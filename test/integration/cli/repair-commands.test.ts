@@ -9,6 +9,7 @@ import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
+import { until } from '../../support/until.js';
 
 let lost: LostJobs;
 let service: RunningService;
@@ -161,6 +162,37 @@ describe('replay notify on the command line', () => {
     const args = ['replay', 'notify', '--subscriber', 'crm', '--event', ids[1] ?? ''];
     expect(await runCommand(args, { NODE_CONFIG })).toMatchObject({ code: 0 });
     expect(crm.requests.map(({ headers }) => headers['webhook-id'])).toEqual([ids[1]]);
+    await crm.close();
+  });
+});
+
+describe('subscribers on the command line', () => {
+  it('shows what waits and what was not sent, with a command for each cause, which sends it', async () => {
+    let answer = 503;
+    const crm = await recordingServer(() => answer);
+    const secrets = [`whsec_${Buffer.alloc(32, 'cli').toString('base64')}`];
+    const subscribed = await startService({ subscribers: { crm: { url: crm.url, secrets } } });
+    const NODE_CONFIG = JSON.stringify({
+      store: { url: `file:${subscribed.folder}` },
+      subscribers: { crm: { url: crm.url, secrets } },
+    });
+    const show = async () => (await runCommand(['subscribers', 'crm'], { NODE_CONFIG })).stdout;
+    await sendCallback(subscribed, 'id=waits&status=success', 'text');
+    await until(async () => /waits +\d+ +Answered 503: “noted”/.test(await show()));
+    answer = 410;
+    await sendCallback(subscribed, 'id=ends&status=success', 'text');
+    // The state of the sender is saved every two seconds.
+    await until(async () => /Paused since[\s\S]+not sent/.test(await show()));
+    const [, command = ''] = /(transcript-receiver replay notify .* --cause .*)/.exec(await show()) ?? [];
+    expect(command).toMatch(/--subscriber crm --dead --cause 410$/);
+    answer = 200;
+    expect(await runCommand(command.split(' ').slice(1), { NODE_CONFIG })).toMatchObject({ code: 0 });
+    // The replay ends the pause of the running service.
+    await until(async () => (await show()).includes('; 0 wait for a retry'));
+    expect(await show()).not.toContain('not sent');
+    const unknown = await runCommand(['subscribers', 'nobody'], { NODE_CONFIG });
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('known are crm') });
+    await subscribed.stop();
     await crm.close();
   });
 });

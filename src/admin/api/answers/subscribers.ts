@@ -85,7 +85,21 @@ export const deadEventSchema = z
   })
   .meta({ id: 'DeadEvent' });
 
+export const deadCauseSchema = z
+  .strictObject({
+    code: z.string().describe('status of the last answer, or what failed, such as `timeout`'),
+    count,
+    first: instant.describe('when the first of them ended'),
+    last: instant,
+    answer: z.string().nullable().describe('beginning of the answer that the last one got'),
+  })
+  .meta({ id: 'DeadCause' });
+
 export const deadEventsSchema = z
-  .strictObject({ deadEvents: z.array(deadEventSchema), nextCursor })
+  .strictObject({
+    causes: z.array(deadCauseSchema).describe('of at most 1,000 events'),
+    deadEvents: z.array(deadEventSchema),
+    nextCursor,
+  })
   .meta({ id: 'DeadEvents' });
 export type DeadEvents = Answer<typeof deadEventsSchema>;

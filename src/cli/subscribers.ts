@@ -1,0 +1,148 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { SubscriberFigures, WaitingEventList } from '../admin/api/answers/subscribers.js';
+import { listSubscribers } from '../admin/list-subscribers.js';
+import { listWaitingEvents } from '../admin/list-waiting-events.js';
+import { describeAttempt, describeLastAttempt } from '../domain/event-attempts.js';
+import { describeIssue } from '../health/describe-issue.js';
+import { plural } from '../health/phrases.js';
+import type { DeadCause } from '../subscribers/dead/dead-causes.js';
+import { UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { openRepairs } from './shared/open-repairs.js';
+import { withRecovery } from './shared/with-recovery.js';
+
+interface Options {
+  readonly limit: number;
+  readonly json?: true;
+}
+
+/** Without the address: commands that send nothing do not read it, since it may hold a secret. */
+interface Listed extends Omit<SubscriberFigures, 'url'> {
+  readonly waitingEvents: WaitingEventList['waitingEvents'];
+  /** Of the events that ended without being sent. */
+  readonly causes: readonly DeadCause[];
+}
+
+export function createCommand(): Command {
+  return new Command('subscribers')
+    .description(
+      'show how far each subscriber is, which events wait for a retry, and which ended without being sent',
+    )
+    .argument('[subscriber]', 'only this one')
+    .option('--limit <number>', 'waiting events to list of each', readLimit, 20)
+    .option('--json', 'print one JSON document')
+    .action(async (name: string | undefined, { limit, json }: Options) => {
+      const subscribers = await list(name);
+      if (json) printJson({ subscribers });
+      else printLines(formatSubscribers(subscribers, limit));
+    });
+}
+
+async function list(name: string | undefined): Promise<Listed[]> {
+  return withRecovery(true, async (work) => {
+    const known = Object.keys(work.config.subscribers);
+    if (name !== undefined && !known.includes(name))
+      throw new UsageError(
+        `unknown subscriber ${name}; ${known.length === 0 ? 'none is configured' : `known are ${known.join(', ')}`}`,
+      );
+    const { outbox } = openRepairs(work);
+    const all = await listSubscribers({ outbox });
+    const wanted = all.filter((one) => name === undefined || one.name === name);
+    return Promise.all(
+      wanted.map(async ({ url: _, ...one }) => ({
+        ...one,
+        waitingEvents: one.stateDamaged ? [] : await listWaitingEvents(outbox, one.name),
+        causes: await outbox.deadCauses(one.name, null),
+      })),
+    );
+  });
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
+  throw new InvalidArgumentError('expected a whole number from 1 to 1000.');
+}
+
+function formatSubscribers(subscribers: readonly Listed[], limit: number): string[] {
+  if (subscribers.length === 0) return ['No subscriber is configured.'];
+  return subscribers.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...formatOne(one, limit)]);
+}
+
+function formatOne(subscriber: Listed, limit: number): string[] {
+  const { name, events, sources, issues, waitingEvents, causes } = subscriber;
+  const of = sources.length === 0 ? '' : ` of ${sources.join(', ')}`;
+  const left = waitingEvents.length - limit;
+  return [
+    `${name}: ${events.join(', ')}${of}`,
+    ...(subscriber.stateDamaged ? [] : figuresOf(subscriber)),
+    ...issues.flatMap((issue) => {
+      const { text, remedy } = describeIssue(issue);
+      return [`  ${text}`, ...(remedy === null ? [] : [`    ${remedy}`])];
+    }),
+    ...(waitingEvents.length === 0
+      ? []
+      : [
+          '  Events that wait for a retry',
+          row(['NEXT ATTEMPT', 'RECEIVED', 'EVENT', 'JOB', 'ATTEMPTS', 'LAST ANSWER']),
+        ]),
+    ...waitingEvents.slice(0, limit).map(waitingRow),
+    ...(left > 0 ? [`    ${left} more: --limit`] : []),
+    ...causes.flatMap((cause) => causeLines(name, cause)),
+  ];
+}
+
+function figuresOf({
+  sender,
+  sent,
+  lastSentAt,
+  retrying,
+  lagSeconds,
+  breaker,
+  openSince,
+  lastError,
+}: Listed): string[] {
+  const last = lastSentAt === null ? '' : `, the last at ${lastSentAt}`;
+  const lag = lagSeconds === 0 ? '' : `; the oldest has waited for ${plural(lagSeconds, 'second')}`;
+  return [
+    `  ${plural(sent, 'event')} sent${last}; ${retrying} ${retrying === 1 ? 'waits' : 'wait'} for a retry${lag}`,
+    sender === null ? '  No replica sends to it.' : `  Sent by ${sender}`,
+    ...(breaker === 'open'
+      ? [`  Paused since ${openSince}: one event at a time is tried until one is accepted.`]
+      : []),
+    ...(lastError === null ? [] : [`  Last error at ${lastError.at}: ${describeAttempt(lastError)}`]),
+  ];
+}
+
+function waitingRow({
+  nextTryAt,
+  receivedAt,
+  id,
+  jobId,
+  attempts,
+  history,
+}: Listed['waitingEvents'][number]): string {
+  const last = history.at(-1);
+  return row([
+    nextTryAt,
+    receivedAt,
+    id,
+    jobId,
+    String(attempts),
+    last === undefined ? '-' : describeAttempt(last),
+  ]);
+}
+
+/** Of each cause, the command that sends all of its events again. */
+function causeLines(name: string, { code, count, first, last, answer }: DeadCause): string[] {
+  return [
+    `  ${plural(count, 'event')} not sent: ${describeLastAttempt(code, answer)}. First ${first}, last ${last}.`,
+    `    transcript-receiver replay notify --subscriber ${name} --dead --cause ${code}`,
+  ];
+}
+
+const WIDTHS = [24, 24, 26, 10, 8];
+
+function row(cells: readonly string[]): string {
+  return `    ${cells.map((cell, index) => cell.padEnd(WIDTHS[index] ?? 0)).join('  ')}`.trimEnd();
+}

@@ -14,6 +14,7 @@ interface Options {
   readonly source?: string;
   readonly status?: string;
   readonly context?: string;
+  readonly otherJob?: true;
   readonly reason?: string;
   readonly json?: true;
 }
@@ -27,6 +28,7 @@ export function createCommand(): Command {
     .option('--source <name>', 'source of the job; needed when there are several')
     .option('--status <status>', 'callback status of the job')
     .option('--context <query>', 'context as in the callback URL, such as call=123&customer=acme')
+    .option('--other-job', 'also transcripts and job records that name another job')
     .option('--reason <words>', 'reason, for the ledger')
     .option('--json', 'print the result as one JSON document')
     .action(async (jobId: string, files: readonly string[], { json, ...fields }: Options) => {
@@ -55,12 +57,15 @@ async function importFiles(
 }
 
 /** The files in the place of an upload form. Throws `UsageError` for what is no file. */
-async function openForm(files: readonly string[], fields: Omit<Options, 'json'>): Promise<ImportForm> {
+async function openForm(
+  files: readonly string[],
+  { otherJob, ...others }: Omit<Options, 'json'>,
+): Promise<ImportForm> {
   const sizes = await Promise.all(files.map(sizeOf));
   let failed: Error | null = null;
   return {
     expectedBytes: sizes.reduce((sum, size) => sum + size, 0),
-    fields: () => ({ ...fields }),
+    fields: () => ({ ...others, ...(otherJob && { otherJob: 'true' }) }),
     async read(sink) {
       for (const path of files) {
         if (failed !== null) throw failed;

@@ -71,7 +71,8 @@ export async function importArtefacts(
   const sink = createFileSink(() => {
     const target = importTarget(parts.sources, readImportFields(form.fields()));
     begun = { target, staged: stage(parts.archive, target, act, form) };
-    return { staged: begun.staged, maxBytes: target.settings.maxBytes, kind: target.kind };
+    const jobId = target.otherJob ? null : request.jobId;
+    return { staged: begun.staged, maxBytes: target.settings.maxBytes, jobId, kind: target.kind };
   });
   try {
     await form.read(sink);

@@ -4,10 +4,11 @@ import { attachmentName } from '../../content/attachment-name.js';
 import { UndecodableError } from '../../content/decode-error.js';
 import { identityOf } from '../../content/item-identity.js';
 import { type ItemPlan, PlannedItem } from '../../content/item-plan.js';
+import { JobIdFinder } from '../../content/job-id-finder.js';
 import { storableType } from '../../content/media-type.js';
 import { partPlan } from '../../content/part-plan.js';
 import { type PartShape, partShape } from '../../content/part-shape.js';
-import type { ItemKind } from '../../domain/kinds.js';
+import { type ItemKind, isJsonKind } from '../../domain/kinds.js';
 import { Problem } from '../../domain/problem.js';
 
 /** A file of the import form, about to be read. */
@@ -29,6 +30,8 @@ export interface FileSink {
 export interface FileDestination {
   readonly staged: StagedDelivery;
   readonly maxBytes: number;
+  /** The job whose transcripts and records these are; null where they may be those of any. */
+  readonly jobId: string | null;
   readonly kind: ItemKind | undefined;
 }
 
@@ -43,15 +46,19 @@ export function createFileSink(begin: () => FileDestination): FileSink {
 
   async function store(file: FormFile): Promise<PartShape> {
     begun ??= begin();
-    const { staged, maxBytes, kind } = begun;
-    const item = new PlannedItem(staged, planOf(file, kind), { fileName: file.fileName });
+    const { staged, maxBytes, jobId, kind } = begun;
+    const owner = new OwnerCheck(planOf(file, kind));
+    const item = new PlannedItem(staged, owner.plan, { fileName: file.fileName });
     for await (const chunk of file.stream as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > maxBytes)
         throw new Problem('body-too-large', `This source accepts up to ${maxBytes} bytes.`);
+      owner.push(chunk);
       await item.write(chunk);
     }
     await item.end();
+    const other = owner.jobId;
+    if (jobId !== null && other !== null && other !== jobId) throw fileOfOtherJob(file, other);
     const shape = partShape({ name: file.fieldName, contentType: file.contentType }, item.bytes);
     files.push(shape);
     return shape;
@@ -69,6 +76,42 @@ export function createFileSink(begin: () => FileDestination): FileSink {
       return storing;
     },
   };
+}
+
+/** Finds the job that a transcript or a job record names. */
+class OwnerCheck {
+  readonly plan: ItemPlan;
+  readonly #finder = new JobIdFinder();
+  #kind: ItemKind | null = null;
+  #isObject: boolean | null = null;
+
+  constructor(plan: ItemPlan) {
+    const identify = (beginning: Buffer, whole: boolean) => {
+      const identity = plan.identify(beginning, whole);
+      this.#kind = identity.kind;
+      return identity;
+    };
+    this.plan = { identify, json: plan.json, mustBeJson: () => plan.mustBeJson?.() ?? false };
+  }
+
+  push(chunk: Buffer): void {
+    this.#isObject ??= /^(\xef\xbb\xbf)?\s*\{/.test(chunk.subarray(0, 64).toString('latin1'));
+    // Media are not searched.
+    if (this.#isObject) this.#finder.push(chunk);
+  }
+
+  /** Null for what is neither, or names none. */
+  get jobId(): string | null {
+    return this.#kind !== null && isJsonKind(this.#kind) ? this.#finder.id : null;
+  }
+}
+
+function fileOfOtherJob({ fieldName }: FormFile, jobId: string): Problem {
+  const [name, other] = [fieldName, jobId].map((text) => JSON.stringify(text.slice(0, 64)));
+  return new Problem(
+    'request-invalid',
+    `The file in ${name} is of the job ${other}: import it there, or say that this is meant (--other-job, or otherJob=true in the form).`,
+  );
 }
 
 function brokenFile({ fieldName }: FormFile, error: UndecodableError): Problem {

@@ -16,6 +16,7 @@ const FIELDS = z.strictObject({
     .optional(),
   status: z.string().refine(isCallbackStatus, 'is not a status').optional(),
   context: z.string().max(4000).optional(),
+  otherJob: z.literal('true', { error: 'is true or left out' }).optional(),
   reason: reasonText,
 });
 
@@ -37,6 +38,8 @@ export interface ImportTarget {
   readonly kind: ItemKind | undefined;
   readonly status: string | null;
   readonly context: DeliveryContext | null;
+  /** Transcripts and records that name another job are taken as well. */
+  readonly otherJob: boolean;
 }
 
 export interface ImportSource extends ReleasingSource {
@@ -51,7 +54,8 @@ export function importTarget(sources: ReadonlyMap<string, ImportSource>, fields:
   const settings = sources.get(source);
   if (settings === undefined) throw new Problem('request-invalid', 'source is not a configured source.');
   const context = importContext(fields.context ?? '', settings.context);
-  return { source, settings, kind: fields.kind, status: fields.status ?? null, context };
+  const otherJob = fields.otherJob === 'true';
+  return { source, settings, kind: fields.kind, status: fields.status ?? null, context, otherJob };
 }
 
 /** An operator can correct what is wrong, so that nothing is left out as it is from a callback. */
@@ -74,6 +78,8 @@ export function rejectLateFields(target: ImportTarget, fields: ImportFields): vo
     (fields.source !== undefined && fields.source !== target.source) ||
     fields.kind !== target.kind ||
     (fields.status ?? null) !== target.status ||
+    (fields.otherJob === 'true') !== target.otherJob ||
     !isDeepStrictEqual(importContext(fields.context ?? '', target.settings.context), target.context);
-  if (late) throw new Problem('request-invalid', 'source, kind, status and context come before the files.');
+  if (late)
+    throw new Problem('request-invalid', 'source, kind, status, context and otherJob come before the files.');
 }

@@ -152,6 +152,16 @@ describe('import', () => {
     const second = await cli('import', 'i1', file, '--kind', 'transcript.txt');
     expect(second).toMatchObject({ code: 4, stdout: expect.stringMatching(/^i1: conflict\n/) });
     expect(await visibleKeys(service.folder, 'jobs/i1/')).toHaveLength(2);
+    const json = path.join(folder.path, 'transcript.json');
+    await writeFile(json, '{"format":"2.9","job":{"id":"i2"},"results":[]}');
+    const foreign = await cli('import', 'i3', json);
+    expect(foreign).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/is of the job "i2": import it/),
+    });
+    expect(await visibleKeys(service.folder, 'jobs/i3/')).toEqual([]);
+    expect(await cli('import', 'i2', json)).toMatchObject({ code: 0 });
+    expect(await cli('import', 'i3', json, '--other-job')).toMatchObject({ code: 0 });
     const missing = await cli('import', 'i1', path.join(folder.path, 'none'));
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/no file that can be read/) });
     await folder.remove();

@@ -24,12 +24,16 @@ const importForm = z
     kind: z.string().optional().describe('of all files of the form'),
     status: z.string().optional(),
     context: z.string().optional().describe('as in a callback URL: `call=123&customer=A-7`'),
+    otherJob: z
+      .literal('true')
+      .optional()
+      .describe('also take transcripts and job records that name another job'),
     reason: z.string().optional(),
     file: file.optional(),
   })
   .catchall(file)
   .describe(
-    'source, kind, status and context come before the files; a file is named by its kind, or by `file`',
+    'source, kind, status, context and otherJob come before the files; a file is named by its kind, or by `file`',
   );
 
 export function importRoutes(parts: ImportRouteParts): AdminRoute[] {

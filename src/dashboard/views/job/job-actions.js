@@ -192,6 +192,16 @@ export function importSection(jobId, again) {
       'Source',
       h('input', { name: 'source', size: 10, autocomplete: 'off', placeholder: 'default' }),
     ),
+    field(
+      'import-other-job',
+      'Job in the file',
+      h(
+        'select',
+        { name: 'otherJob' },
+        h('option', { value: '' }, 'This job only'),
+        h('option', { value: 'true' }, 'Any job'),
+      ),
+    ),
     field('import-reason', 'Reason', h('input', { name: 'reason', maxlength: 500, autocomplete: 'off' })),
     h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Import')),
   ]);
@@ -227,7 +237,7 @@ async function importFiles(event, jobId, again) {
  */
 function importForm(form) {
   const data = new FormData();
-  for (const name of ['source', 'kind', 'reason']) {
+  for (const name of ['source', 'kind', 'otherJob', 'reason']) {
     const value = textOf(form, name);
     if (value !== '') data.append(name, value);
   }

@@ -11,7 +11,7 @@ export interface RollupPart extends TimeRange {
 }
 
 /** What there is of a range. */
-export interface ListedRollups {
+interface ListedRollups {
   readonly parts: readonly RollupPart[];
   /** Hours that have segments or files and no rollup. */
   readonly bare: readonly TimeRange[];

@@ -85,7 +85,7 @@ export const deadEventSchema = z
   })
   .meta({ id: 'DeadEvent' });
 
-export const deadCauseSchema = z
+const deadCauseSchema = z
   .strictObject({
     code: z.string().describe('status of the last answer, or what failed, such as `timeout`'),
     count,

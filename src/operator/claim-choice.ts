@@ -13,8 +13,8 @@ export interface ChoiceClaim {
 }
 
 /**
- * Keeps two operators apart that choose different versions of one artefact, also on stores that compare and replace in two steps. Who
- * chooses the same version goes on with the claim that is there: an attempt that died is repeated at once.
+ * Keeps two operators apart that choose different versions of one artefact, also on stores that compare and replace in two steps. A
+ * choice of the same version goes on with the claim that is there: an attempt that died is repeated at once.
  *
  * Rejects with `conflict` while another version is being chosen.
  */

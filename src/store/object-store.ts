@@ -34,8 +34,8 @@ export interface ObjectStore {
    * `head` returned: the copy replaces `over` and no other object; with null nothing may be at `key`. `changed` when the source or
    * what is at `key` is not as described. After a lost answer that may be the caller's own write, as with `create`.
    *
-   * The file store compares and renames in two steps, an S3 without conditions in two requests: who must not lose a race between
-   * them takes a claim first.
+   * The file store compares and renames in two steps, an S3 without conditions in two requests: a caller that must not lose a race
+   * between them takes a claim first.
    */
   copy(from: ObjectInfo, key: string, headers: ObjectHeaders, over: ObjectInfo | null): Promise<CopyResult>;
 
@@ -160,7 +160,7 @@ export type CopyResult = 'copied' | 'changed';
 export interface ObjectHeaders {
   readonly contentType: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Only of objects with content of jobs. */
+  /** Present only on objects that hold job content. */
   readonly content?: ContentTags | undefined;
 }
 

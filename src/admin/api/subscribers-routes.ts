@@ -34,7 +34,7 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       path: '/subscribers',
       right: 'view',
       tag: 'Subscribers',
-      summary: 'Who is sent events, and how far each subscriber is',
+      summary: 'The subscribers, and how far each is',
       answers: { 200: subscribersSchema },
       async handle({ access: { scope } }) {
         return ok({ subscribers: await subscribers(scope), nextCursor: null });

@@ -12,7 +12,7 @@ import type { Job } from '../api/answers/jobs.js';
 type ExpiredObjects = Job['expired'][number];
 
 /**
- * What of a job expired, oldest first: by the lines of the sweep, and of what its other lines name and the store does
+ * The objects of a job that expired, oldest first: by the lines of the sweep, and of what its other lines name and the store does
  * not hold, by the periods.
  *
  * @param timeline oldest first

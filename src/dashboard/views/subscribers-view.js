@@ -16,7 +16,7 @@ import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 /** @import { Tone } from '../lib/elements/status.js' */
 
 /**
- * Who is sent events, how far each is, and what could not be sent.
+ * The subscribers, how far each is, and the events that could not be sent.
  * @param {Screen} screen
  */
 export function subscribersView(screen) {

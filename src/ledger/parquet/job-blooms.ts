@@ -13,7 +13,7 @@ export function parseBlooms(groups: readonly RollupRowGroup[], filters: Buffer):
   return groups.map(({ hasJobs }) => (hasJobs ? (readBloomFilter(reader)?.blocks ?? null) : null));
 }
 
-/** What of a filter a job is looked for in, and with what. Takes 10 microseconds to compute, hundreds of times per lookup. */
+/** The block of a filter that a job is looked for in, and its bits. Takes 10 microseconds to compute, hundreds of times per lookup. */
 export interface JobProbe {
   /** Place of the block among all blocks, 0 to 1. */
   readonly place: number;

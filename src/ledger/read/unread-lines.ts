@@ -9,7 +9,7 @@ export interface SkippedLines {
   readonly segments: readonly { readonly key: string; readonly lines: number }[];
 }
 
-/** What of the ledger cannot be read, as far as it was looked at. */
+/** The part of the ledger that cannot be read, as far as reads have shown. */
 export interface UnreadLines {
   /** Notes lines of a segment that cannot be parsed, or are of a newer version. */
   skip(key: string, lines: { readonly broken: number; readonly newer: number }): void;

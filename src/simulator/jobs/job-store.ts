@@ -25,7 +25,7 @@ export interface NewJob {
   readonly createdAt?: number;
 }
 
-/** Who asks: null sees every job, a `client_ref` only its own. */
+/** The client of a request: null sees every job, a `client_ref` only its own. */
 export type Viewer = string | null;
 
 export interface JobStore {

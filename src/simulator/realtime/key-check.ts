@@ -2,7 +2,7 @@ import type { KeyRing } from '../key-ring.js';
 import type { RealtimeSimulatorOptions } from './realtime-interface.js';
 
 /**
- * Who may start sessions: an API key from the upgrade header, or a temporary `rt` key, on any host. An API key
+ * Keys that may start sessions: an API key from the upgrade header, or a temporary `rt` key, on any host. An API key
  * in an address would be on show, and a `batch` key is for the jobs API (docs/service-interface.md#keys).
  */
 export function realtimeKeyCheck(keys: KeyRing): RealtimeSimulatorOptions['verifyKey'] {

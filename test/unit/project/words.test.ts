@@ -23,6 +23,8 @@ const LEFT = [
   /\bfor ever\b/i,
   /\b(?:between|several|two|more|or) looks?\b/i,
   /\bwhoever\b/i,
+  /(?:\/\*\*|\/\/|^ *\*|[.:;]) [Ww]ho (?:is|must|chooses|holds|stores|takes)\b/,
+  /\bWhat of\b/,
   /\bby (?:its|their) age\b/i,
 ];
 

@@ -16,7 +16,7 @@ import { failuresInMemory, isSettledInMemory } from './failures-in-memory.js';
 import { findSettlingLines } from './find-settling-lines.js';
 import { readFailingLines } from './read-failing-lines.js';
 
-/** What of a range the open failures do not cover. */
+/** The part of a range that the open failures do not cover. */
 export interface FailureScope {
   /** From here on, in milliseconds since the epoch, every delivery was looked at. */
   readonly since: number;

@@ -51,7 +51,7 @@ export interface TranscriptJsonOptions {
   readonly incompleteReason?: string;
 }
 
-/** What of a session's report the document is made of. */
+/** The part of a session's report that the document is made of. */
 export type TranscribedSession = Pick<
   SessionReport,
   | 'id'

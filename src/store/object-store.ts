@@ -90,11 +90,8 @@ export interface ObjectStore {
   /** Expires objects. Left out by stores whose own rules do. */
   readonly expiry?: ObjectExpiry;
 
-  /**
-   * Milliseconds by which the store's clock was ahead of this machine's at its last answer; 0 before the first. Left out by stores
-   * whose objects have this machine's time.
-   */
-  clockOffset?(): number;
+  /** Milliseconds by which the store's clock was ahead of this machine's at its last answer; 0 before the first. */
+  clockOffset(): number;
 
   /** Properties of the bucket, for messages. Left out by stores that have none. Never throws. */
   traits?(): Promise<StoreTraits>;

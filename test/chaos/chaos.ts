@@ -117,7 +117,7 @@ async function play(
   await simulated.finished;
   // Before the restart: a process that received nothing holds nothing.
   const rest = await gaugesAtRest(replicas);
-  // A sender that begins looks at all hours, also at those that a wrong clock has put lines into.
+  // A sender that begins does not wait for the end of the pause after a 410.
   for (const replica of replicas) {
     await replica.end('SIGTERM');
     await replica.start();

@@ -63,7 +63,7 @@ export async function compact(
     const state = await readCompactionState(parts.store);
     const run: CompactionRun = {
       ...{ parts, signal, report, failures: 0, stopsAt: null },
-      now: parts.clock() + (parts.store.clockOffset?.() ?? 0),
+      now: parts.clock() + parts.store.clockOffset(),
       onFile: (rollup) => countFile(report, rollup, onFile),
     };
     const first = since === undefined ? state.before : hourAt(since.getTime());

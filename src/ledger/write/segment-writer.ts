@@ -58,7 +58,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
 
   return {
     async write(lines) {
-      checkClock(store.clockOffset?.() ?? 0);
+      checkClock(store.clockOffset());
       const key = nextKey();
       try {
         const message = `${key} was not written within ${deadline} ms`;

@@ -13,16 +13,20 @@ import type { TempFile } from './temp-file.js';
 /** Another process that prunes empty folders may remove a parent before it is used. */
 const ATTEMPTS = 20;
 
+/** Milliseconds, as on S3, which takes no request that was signed earlier, or with a time that is further from its own. */
 const LATEST_LINK = 15 * 60_000;
 
 export interface FilePublisher {
+  /** Milliseconds by which the file system's clock was ahead of this machine's when it was last measured; null before. */
+  clockAhead(): number | null;
   /** Whether there is an object at `key`; durable when this resolves to true. */
   isThere(key: string): Promise<boolean>;
   /**
    * Makes a complete temp file visible at `key` if nothing is there; durable when this resolves. Throws `StoreError` when it comes
-   * to that more than fifteen minutes after the call began: the process slept meanwhile.
+   * to that more than fifteen minutes after it began, by either clock: the process slept, or a clock was set.
    *
-   * @param begun milliseconds since the epoch; default now
+   * @param begun milliseconds since the epoch before the temp file was written, whose time shows the clock of the file system; left out
+   *   of one that was written long before
    */
   create(key: string, temp: TempFile, headers: ObjectHeaders, begun?: number): Promise<CreateResult>;
   /** Makes a complete temp file visible at `key`, whatever is there. */
@@ -44,23 +48,24 @@ interface PublisherParts {
  */
 export function createFilePublisher(parts: PublisherParts): FilePublisher {
   const { root, folders, meta } = parts;
+  let ahead: number | null = null;
   const pathOf = (key: string): string => join(root.path, key);
 
   async function publish(
     key: string,
     temp: TempFile,
     headers: ObjectHeaders,
-    show: (target: string) => Promise<CreateResult>,
+    show: (target: string, written: number) => Promise<CreateResult>,
   ): Promise<CreateResult> {
     const target = pathOf(key);
     // The temporary file is below the root in which it was created: in another one the link below finds none.
     await root.check();
-    const { ino } = await temp.handle.stat({ bigint: true });
+    const { ino, mtimeMs } = await temp.handle.stat({ bigint: true });
     const bytes = parts.fsync ? temp.handle.sync() : undefined;
     const result = await retryIfFolderVanished(async () => {
       // Nothing is cleaned up while a step still writes.
       await settleAll([bytes, meta.write(key, ino, headers), folders.ensure(dirname(target))]);
-      return show(target);
+      return show(target, Number(mtimeMs));
     }).catch(async (error: unknown) => {
       await meta.remove(key, ino).catch(() => undefined);
       throw error;
@@ -96,6 +101,8 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
   }
 
   return {
+    clockAhead: () => ahead,
+
     async isThere(key) {
       const target = pathOf(key);
       if (!(await isObject(target, key))) return false;
@@ -105,13 +112,19 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
       return true;
     },
 
-    create: (key, temp, headers, begun = Date.now()) =>
-      publish(key, temp, headers, (target) => {
-        // Readers count on it, as on S3, which takes no request that was signed earlier: an hour of the ledger is whole then.
-        if (Math.abs(Date.now() - begun) > LATEST_LINK)
+    create(key, temp, headers, begun) {
+      const start = begun ?? Date.now();
+      const known = ahead;
+      return publish(key, temp, headers, (target, written) => {
+        // However long the write took, a time within it is right.
+        if (begun !== undefined) ahead = written - Math.max(begun, Math.min(written, Date.now()));
+        const moved = known === null || ahead === null ? 0 : ahead - known;
+        // Readers of the ledger count on it: an hour is whole then.
+        if (Math.max(Math.abs(Date.now() - start), Math.abs(moved)) > LATEST_LINK)
           throw new StoreError('create', `${key} came too late`);
         return linkNew(temp.path, target, key);
-      }),
+      });
+    },
 
     async replace(key, temp, headers) {
       await replaceObject(key, temp, headers, null);

@@ -168,6 +168,8 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       });
     },
 
+    clockOffset: () => parts.publisher.clockAhead() ?? 0,
+
     async close() {},
   };
 }

@@ -105,7 +105,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     sweepUploads: timed('sweepUploads', store.sweepUploads),
     ...(store.tags && { tags: timed('tags', store.tags, resultOfRead) }),
     ...(store.expiry && { expiry: measureExpiry(store.expiry) }),
-    ...(store.clockOffset && { clockOffset: store.clockOffset }),
+    clockOffset: store.clockOffset,
     ...(store.traits && { traits: store.traits }),
     close: () => store.close(),
   };

@@ -71,7 +71,7 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
 
   /** The store's time: whether an hour is whole goes by it. */
   function now(): number {
-    return options.clock() + (store.clockOffset?.() ?? 0);
+    return options.clock() + store.clockOffset();
   }
 
   function follow(hour: string): HourPosition {

@@ -164,6 +164,7 @@ export function createMemoryStore(
     async sweepUploads() {
       return 0;
     },
+    clockOffset: () => 0,
     async close() {},
   };
 }

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createFileStore } from '../../../../src/store/file/file-store.js';
 import { type ObjectHeaders, type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 
@@ -202,6 +202,22 @@ describe('the file store', () => {
     await store.replace('a', Buffer.from('new'), headers('new'));
     await store.delete('a');
     expect(before && (await buffer(before.body)).length).toBe(500_000);
+  });
+
+  it('measures its clock by the times of files, and creates nothing after a clock was set', async () => {
+    const put = (key: string) => store.create(key, Buffer.from(''), headers('a'));
+    await put('first');
+    expect(Math.abs(store.clockOffset())).toBeLessThan(1000);
+    const real = Date.now;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + 2 * 3_600_000);
+    try {
+      await expect(put('late')).rejects.toThrow('late came too late');
+      expect(await store.head('late')).toBeNull();
+      expect(store.clockOffset() / 3_600_000).toBeCloseTo(-2, 2);
+      expect(await put('late')).toBe('created');
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('works without fsync', async () => {

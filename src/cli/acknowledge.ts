@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { acknowledgeJob } from '../operator/acknowledge-job.js';
 import { acknowledgeJobs } from '../operator/acknowledge-jobs.js';
+import { isInLedger } from '../operator/erase/jobs-to-erase.js';
 import { failuresOf, jobsOf } from '../operator/failures-by-cause.js';
-import { isInLedger } from '../operator/jobs-to-erase.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';

@@ -1,17 +1,16 @@
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import pLimit from 'p-limit';
 import type { DeliveryContext } from '../domain/context.js';
 import { parseContextFilter } from '../ledger/read/context-filter.js';
-import { type Erasure, eraseJob, keptText, summaryOf } from '../operator/erase-job.js';
+import { keptText, summaryOf } from '../operator/erase/erase-job.js';
+import { type ErasureLine, eraseJobs } from '../operator/erase/erase-jobs.js';
 import {
   type FoundJobs,
   type JobToErase,
   jobsOfContext,
   previewErasure,
-  sourcesOfJob,
-} from '../operator/jobs-to-erase.js';
+} from '../operator/erase/jobs-to-erase.js';
 import { openEraseReport } from './shared/erase-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
@@ -29,8 +28,6 @@ interface Options {
   readonly json?: true;
 }
 
-/** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
-const ERASED_AT_ONCE = 64;
 /** Ids that one run takes. */
 const MAX_GIVEN = 10_000;
 /** Jobs that a preview lists. */
@@ -46,8 +43,8 @@ export function createCommand(): Command {
     .option('--unknown', 'also ids about which nothing is known: what arrives of them later is not stored')
     .option('--reason <words>', 'reason, for the ledger')
     .option('--yes', 'erase without asking; needed without a terminal')
-    .option('--report <file>', 'append what was erased, one JSON line a job; go on where the file ends')
-    .option('--json', 'print what was erased, one JSON document a job')
+    .option('--report <file>', 'append what became of each job, one JSON line a job')
+    .option('--json', 'print what became of each job, one JSON document a job')
     .action(async (jobs: readonly string[], options: Options) => {
       const context = readContextOptions(options.context ?? []);
       const given = await readIds(jobs);
@@ -97,10 +94,11 @@ async function run(
   const found = await jobsOfContext(search, context);
   let looked = 0;
   const jobIds = [...new Set([...given, ...found.jobIds])];
-  const jobs = await previewErasure(search, jobIds, () => {
+  const onJob = () => {
     looked += 1;
     progress.show(`looking at ${looked} of ${jobIds.length} jobs`);
-  });
+  };
+  const jobs = await previewErasure(search, jobIds, { onJob });
   progress.end();
   rejectUnknown(jobs, options);
   if (jobs.length === 0) {
@@ -110,57 +108,36 @@ async function run(
   }
   if (!options.yes) await confirm(jobs, found);
   const report = options.report === undefined ? null : await openEraseReport(options.report);
-  const left = jobs.filter(({ jobId }) => !report?.isErased(jobId));
-
-  if (left.length === 0 && !options.json)
-    printLines([`Nothing is left to erase: ${options.report} has all ${jobs.length} jobs`]);
-
-  const limit = pLimit(ERASED_AT_ONCE);
-  const audit = { actor: CLI_ACTOR, reason: options.reason ?? null };
-  let ended = 0;
-  let failed = 0;
-  let isComplete = found.faults.length === 0;
-  await Promise.all(
-    left.map(({ jobId }) =>
-      limit(async () => {
-        const outcome = await eraseOne(jobId);
-        await report?.add(outcome);
-        ended += 1;
-        progress.end();
-        if (options.json) printJson(outcome);
-        else
-          printLines('error' in outcome ? [`NOT ERASED ${jobId}: ${outcome.error}`] : formatErasure(outcome));
-        if (ended < left.length) progress.show(`${ended} of ${left.length} jobs`);
-      }),
-    ),
-  );
+  const lines: ErasureLine[] = [];
+  const order = {
+    jobs,
+    audit: { actor: CLI_ACTOR, reason: options.reason ?? null },
+    unknown: options.unknown ?? false,
+    signal,
+  };
+  await eraseJobs({ ...parts, ...search }, order, async (line) => {
+    lines.push(line);
+    await report?.add(line);
+    progress.end();
+    if (options.json) printJson(line);
+    else printLines(formatLine(line));
+    if (lines.length < jobs.length) progress.show(`${lines.length} of ${jobs.length} jobs`);
+  });
   if (!options.json) printLines(faultsOf(found));
   else for (const line of faultsOf(found)) process.stderr.write(`transcript-receiver: ${line}\n`);
-  if (failed > 0) process.exitCode = EXIT.failed;
-  else if (!isComplete) process.exitCode = EXIT.incomplete;
+  process.exitCode = exitCodeOf(lines, found);
+}
 
-  async function eraseOne(jobId: string): Promise<Erasure | { jobId: string; error: string }> {
-    try {
-      signal.throwIfAborted();
-      const erasure = await eraseJob(
-        { ...parts, keyPrefixes },
-        jobId,
-        audit,
-        await sourcesOfJob(search, jobId),
-      );
-      isComplete &&= erasure.complete;
-      return erasure;
-    } catch (error) {
-      failed += 1;
-      const reason = signal.aborted ? 'the command was stopped' : (error as Error).message;
-      return { jobId, error: reason };
-    }
-  }
+function exitCodeOf(lines: readonly ErasureLine[], { faults }: FoundJobs): number {
+  if (lines.some((line) => 'error' in line)) return EXIT.failed;
+  return faults.length > 0 || lines.some((line) => 'kept' in line && !line.complete)
+    ? EXIT.incomplete
+    : EXIT.ok;
 }
 
 /** A misspelt id would bar a job that is still to come, and look like a success. */
 function rejectUnknown(jobs: readonly JobToErase[], { unknown }: Options): void {
-  const unknownIds = jobs.filter(({ isKnown }) => !isKnown).map(({ jobId }) => jobId);
+  const unknownIds = jobs.filter(({ state }) => state === 'unknown').map(({ jobId }) => jobId);
   if (unknown || unknownIds.length === 0) return;
   const more = unknownIds.length > SHOWN ? ` and ${unknownIds.length - SHOWN} more` : '';
   throw new UsageError(
@@ -189,9 +166,19 @@ function formatPreview(jobs: readonly JobToErase[]): string[] {
   ];
 }
 
-function formatJob({ jobId, objects, quarantined, bytes, isKnown }: JobToErase): string {
-  if (!isKnown) return `  ${jobId}  nothing is known of it`;
-  return `  ${jobId}  ${objects} artefacts and conflicts, ${quarantined} quarantined bodies, ${bytes} bytes`;
+function formatJob({
+  jobId,
+  state,
+  objects,
+  quarantined,
+  bytes,
+  erasedAt,
+  protected: rest,
+}: JobToErase): string {
+  if (state === 'unknown') return `  ${jobId}  nothing is known of it`;
+  if (erasedAt !== null) return `  ${jobId}  erased at ${erasedAt}`;
+  const held = rest === null ? '' : `, protected${rest.until === null ? '' : ` until ${rest.until}`}`;
+  return `  ${jobId}  ${objects} artefacts and conflicts, ${quarantined} quarantined bodies, ${bytes} bytes${held}`;
 }
 
 function faultsOf({ faults }: FoundJobs): string[] {
@@ -202,8 +189,10 @@ function faultsOf({ faults }: FoundJobs): string[] {
   ];
 }
 
-function formatErasure({ jobId, erased, kept }: Erasure): string[] {
-  const { bytes, ...counts } = erased;
-  const lines = [`Erased ${jobId}: ${summaryOf(counts)}, ${bytes} bytes`];
-  return kept === null ? lines : [...lines, `${keptText(kept)}. Erase it again then.`];
+function formatLine(line: ErasureLine): string[] {
+  if ('error' in line) return [`NOT ERASED ${line.jobId}: ${line.error}`];
+  if ('erasedAt' in line) return [`Nothing is left of ${line.jobId}: erased at ${line.erasedAt}`];
+  const { bytes, ...counts } = line.erased;
+  const erased = `Erased ${line.jobId}: ${summaryOf(counts)}, ${bytes} bytes`;
+  return line.kept === null ? [erased] : [erased, `${keptText(line.kept)}. Erase it again then.`];
 }

@@ -205,6 +205,8 @@ export interface ObjectInfo extends ListedObject, ObjectHeaders {
    * bytes. A different one proves nothing: of an object encrypted with KMS it is something else.
    */
   readonly md5?: string;
+  /** Why it cannot be removed at present; absent also where the store does not show it. */
+  readonly lock?: KeptObject;
 }
 
 export interface ObjectReading {

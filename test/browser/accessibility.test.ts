@@ -1,20 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { seriousFindings } from '../support/dashboard/serious-findings.js';
 import { sendCallback } from '../support/processes/admin-api.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const JSON_TYPE = { 'content-type': 'application/json' };
-
-interface Finding {
-  readonly id: string;
-  readonly impact: string | null;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-}
 
 let browser: Browser;
 let lost: LostJobs;
@@ -71,6 +63,7 @@ const places = (): [string, string][] => [
   [`jobs/${jobId}`, '.transcript .word, .transcript p'],
   ['jobs/unknown', '.empty'],
   ['search?text=zzz%20none', '.empty'],
+  ['erase', 'form textarea'],
   ['failures', '#quarantine ~ table'],
   [`quarantine/${quarantined}`, 'pre.raw'],
   ['replays', 'form textarea'],
@@ -125,8 +118,6 @@ describe.each(LOOKS)('in $name', ({ name, ...look }) => {
   it('every place is free of serious findings and fits the width', async () => {
     const dashboard = await openDashboard(browser, service, look);
     const { page } = dashboard;
-    // Through the debugger, which the page's own policy does not bind.
-    await page.evaluate(AXE);
     for (const [path, ready] of places()) {
       await dashboard.go(path);
       await page.locator(ready).first().waitFor();
@@ -144,7 +135,6 @@ describe.each(LOOKS)('in $name', ({ name, ...look }) => {
   it('the sign-in form and a question before erasing are, too', async () => {
     const dashboard = await openDashboard(browser, service, { ...look, signedIn: false });
     const { page } = dashboard;
-    await page.evaluate(AXE);
     await page.getByLabel('Token').fill(service.adminToken);
     expect([name, await seriousFindings(page)]).toEqual([name, []]);
     await page.keyboard.press('Enter');
@@ -155,17 +145,3 @@ describe.each(LOOKS)('in $name', ({ name, ...look }) => {
     await dashboard.close();
   });
 });
-
-async function seriousFindings(page: { evaluate(script: string): Promise<unknown> }): Promise<string[]> {
-  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
-    violations: Finding[];
-  };
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) =>
-      `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`.slice(
-        0,
-        800,
-      ),
-    );
-}

@@ -75,6 +75,7 @@ describe('a viewer', () => {
   it.each([
     ['', 'Overview'],
     ['deliveries', 'Deliveries'],
+    ['erase', 'Erase jobs'],
     ['jobs/j1', 'Job j1'],
     ['failures', 'Failures'],
     ['replays', 'Replays'],
@@ -89,7 +90,7 @@ describe('a viewer', () => {
     await page.locator('[data-key=loading]').waitFor({ state: 'detached' });
     const { buttons, links } = await offersOf(dashboard);
     expect(buttons.filter((text) => CHANGES.test(text))).toEqual([]);
-    expect(links.filter((href) => /quarantine\/|artefacts|kind=re/.test(href))).toEqual([]);
+    expect(links.filter((href) => /quarantine\/|artefacts|kind=re|erase/.test(href))).toEqual([]);
     expect(await page.getByRole('alert').count()).toBe(0);
     expect(answers).toEqual([]);
     expect(dashboard.trouble).toEqual([]);

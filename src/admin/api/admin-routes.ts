@@ -7,8 +7,9 @@ import { type HealthRouteParts, healthRoutes } from './health-routes.js';
 import { type JobsRouteParts, jobsRoutes } from './jobs-routes.js';
 import { openApiRoutes } from './openapi-routes.js';
 import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes.js';
-import { type RepairRouteParts, repairRoutes } from './repair-routes.js';
-import { type ReplaysRouteParts, replaysRoutes } from './replays-routes.js';
+import { type ErasuresRouteParts, erasuresRoutes } from './repairs/erasures-routes.js';
+import { type RepairRouteParts, repairRoutes } from './repairs/repair-routes.js';
+import { type ReplaysRouteParts, replaysRoutes } from './repairs/replays-routes.js';
 import { sessionRoutes } from './session-routes.js';
 import { type SubscribersRouteParts, subscribersRoutes } from './subscribers-routes.js';
 
@@ -32,6 +33,7 @@ export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   ReplaysRouteParts &
   SubscribersRouteParts &
   ImportRouteParts &
+  ErasuresRouteParts &
   ExplainRouteParts;
 
 /** Everything below `/admin/api`. */
@@ -46,6 +48,7 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...replaysRoutes(parts),
     ...subscribersRoutes(parts),
     ...importRoutes(parts),
+    ...erasuresRoutes(parts),
     ...explainRoutes(parts),
     ...sessionRoutes(),
   ];

@@ -1,7 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
-import { type ObjectInfo, type ObjectReading, type ReadPurpose, StoreError } from '../object-store.js';
+import {
+  type KeptObject,
+  type ObjectInfo,
+  type ObjectReading,
+  type ReadPurpose,
+  StoreError,
+} from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { asFailure, isMissing } from './s3-failure.js';
@@ -16,6 +22,8 @@ interface Described {
   readonly ContentType?: string | undefined;
   readonly LastModified?: Date | undefined;
   readonly Metadata?: Record<string, string> | undefined;
+  readonly ObjectLockLegalHoldStatus?: string | undefined;
+  readonly ObjectLockRetainUntilDate?: Date | undefined;
 }
 
 export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectInfo | null> {
@@ -79,14 +87,19 @@ function describedBy(headers: IncomingHttpHeaders): Described {
     if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = text(name) ?? '';
   }
   const length = text('content-length');
-  const modified = text('last-modified');
+  const time = (name: string): Date | undefined => {
+    const value = text(name);
+    return value === undefined ? undefined : new Date(value);
+  };
   return {
     ETag: text('etag'),
     ContentLength: length === undefined ? undefined : Number(length),
     ContentRange: text('content-range'),
     ContentType: text('content-type'),
-    LastModified: modified === undefined ? undefined : new Date(modified),
+    LastModified: time('last-modified'),
     Metadata: metadata,
+    ObjectLockLegalHoldStatus: text('x-amz-object-lock-legal-hold'),
+    ObjectLockRetainUntilDate: time('x-amz-object-lock-retain-until-date'),
   };
 }
 
@@ -102,7 +115,15 @@ function infoOf(operation: string, key: string, found: Described): ObjectInfo {
     metadata: found.Metadata ?? {},
     version: found.ETag ?? '',
     ...md5Of(found),
+    ...lockOf(found),
   };
+}
+
+/** The headers are there for those who may read them. */
+function lockOf(found: Described): { readonly lock?: KeptObject } {
+  if (found.ObjectLockLegalHoldStatus === 'ON') return { lock: { reason: 'legal-hold', until: null } };
+  const until = found.ObjectLockRetainUntilDate;
+  return until === undefined || until.getTime() <= Date.now() ? {} : { lock: { reason: 'retention', until } };
 }
 
 function md5Of({ ETag }: Described): { readonly md5?: string } {

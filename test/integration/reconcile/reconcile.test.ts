@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
-import { eraseJob } from '../../../src/operator/erase-job.js';
+import { eraseJob } from '../../../src/operator/erase/erase-job.js';
 import { refetchAll } from '../../../src/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/reconcile/reconcile.js';
 import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';

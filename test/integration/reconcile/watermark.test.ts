@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eraseJob } from '../../../src/operator/erase-job.js';
+import { eraseJob } from '../../../src/operator/erase/erase-job.js';
 import { reconcile } from '../../../src/reconcile/reconcile.js';
 import {
   CALLBACK_URL,

@@ -6,7 +6,7 @@ import { createQuarantineStore } from '../../../src/archive/quarantine/quarantin
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { Problem } from '../../../src/domain/problem.js';
 import { dismissBody } from '../../../src/operator/dismiss-body.js';
-import { eraseJob } from '../../../src/operator/erase-job.js';
+import { eraseJob } from '../../../src/operator/erase/erase-job.js';
 import { interleavings, type Turns } from '../../support/http/turns.js';
 import { quarantinedRequest } from '../../support/quarantined-request.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';

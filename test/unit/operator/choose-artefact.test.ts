@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { markErased } from '../../../src/archive/erasure/erasure.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { chooseArtefact } from '../../../src/operator/choose-artefact.js';
-import { eraseJob } from '../../../src/operator/erase-job.js';
+import { eraseJob } from '../../../src/operator/erase/erase-job.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import {

@@ -8,6 +8,7 @@ import type {
   refusalCountsSchema,
   refusalSchema,
 } from '../../../admin/api/answers/deliveries.js';
+import type { ErasurePreview, ErasureReport } from '../../../admin/api/answers/erasures.js';
 import type { explanationSchema } from '../../../admin/api/answers/explanation.js';
 import type { Health, Names, Summary } from '../../../admin/api/answers/health.js';
 import type {
@@ -85,6 +86,8 @@ export interface GetAnswers {
 /** Answers of POST by path. */
 export interface PostAnswers {
   '/explain': Explanation;
+  /** The preview for `dryRun`. */
+  '/erasures': ErasurePreview | ErasureReport;
   '/failures/acknowledge': Acknowledged;
   /** The preview for `dryRun`. */
   '/replays': ReplayPreview | ReplayStarted;
@@ -122,6 +125,8 @@ export type {
   DeadEvents,
   Deliveries,
   Erased,
+  ErasurePreview,
+  ErasureReport,
   Failures,
   Health,
   Job,

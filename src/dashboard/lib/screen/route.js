@@ -14,6 +14,7 @@ const ROUTES = [
   ['deliveries', /^\/deliveries$/],
   ['search', /^\/search$/],
   ['job', /^\/jobs\/([^/]+)$/],
+  ['erase', /^\/erase$/],
   ['failures', /^\/failures$/],
   ['quarantined-body', /^\/quarantine\/([^/]+)$/],
   ['replays', /^\/replays$/],
@@ -29,6 +30,7 @@ const SECTION = new Map(
   Object.entries({
     job: 'deliveries',
     search: 'deliveries',
+    erase: 'deliveries',
     'quarantined-body': 'failures',
     replay: 'replays',
   }),

@@ -144,8 +144,8 @@ export function listed(texts) {
 }
 
 /**
- * Sum of counts by name.
- * @param {Readonly<Record<string, number>>} counts
+ * Sum of counts, in a list or by name.
+ * @param {Readonly<Record<string, number>> | readonly number[]} counts
  */
 export function total(counts) {
   return Object.values(counts).reduce((sum, number) => sum + number, 0);

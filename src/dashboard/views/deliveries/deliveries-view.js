@@ -1,4 +1,5 @@
 import { ApiError, get } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
 import { h, link } from '../../lib/elements/dom.js';
 import {
   filterForm,
@@ -194,7 +195,7 @@ function list(screen, values, lists, health, draw) {
       : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
     unreadLines(lists.faults),
     lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
-    !isEmpty && exportButton(),
+    !isEmpty && listActions(values.context ?? ''),
   );
 }
 
@@ -209,10 +210,17 @@ function furtherSearch({ searchedBackTo }, isEmpty, loadOlder) {
   return h('p', {}, 'Searched back to ', moment(searchedBackTo), '. ', button);
 }
 
-function exportButton() {
+/** @param {string} context */
+function listActions(context) {
   const onclick = (/** @type {ButtonEvent} */ event) =>
     runAction(event.currentTarget, () => exportDeliveries(asked(currentFilters())));
-  return h('p', {}, h('button', { type: 'button', class: 'plain', onclick }, 'Export as CSV'));
+  const what = context === '' ? 'Erase jobs…' : `Erase all jobs with ${context}…`;
+  return h(
+    'p',
+    { class: 'buttons' },
+    h('button', { type: 'button', class: 'plain', onclick }, 'Export as CSV'),
+    may('erase') && link(to('erase', { context }), what),
+  );
 }
 
 /** @param {FilterValues} values */

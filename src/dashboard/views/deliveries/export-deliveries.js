@@ -1,4 +1,4 @@
-import { get } from '../../lib/api/admin-api.js';
+import { deliveryPages } from '../../lib/api/delivery-pages.js';
 import { saveFile } from '../../lib/elements/dom.js';
 import { count } from '../../lib/text/format.js';
 import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
@@ -9,8 +9,6 @@ import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
 
 /** A table that spreadsheets open without effort; more is a case for the Parquet files of the ledger. */
 const MOST_LINES = 50_000;
-/** The most that the API gives at once. */
-const PAGE = 500;
 
 /**
  * Saves the deliveries that match as a CSV file, newest first. The announcement says where the file ends early.
@@ -21,24 +19,20 @@ export async function exportDeliveries(filters) {
   const lines = [];
   /** @type {Set<string>} */
   const faults = new Set();
-  /** @type {string | null} */
-  let cursor = null;
-  do {
-    const query = { ...filters, limit: PAGE, cursor };
-    /** @type {import('../../lib/api/api-answers.js').Deliveries} */
-    const page = await get('/deliveries', { query });
+  let isCut = false;
+  for await (const page of deliveryPages(filters)) {
     lines.push(...page.deliveries);
     for (const fault of page.faults) faults.add(fault);
-    cursor = page.nextCursor;
-  } while (cursor !== null && lines.length < MOST_LINES);
+    isCut = page.nextCursor !== null && lines.length >= MOST_LINES;
+    if (isCut) break;
+  }
   saveFile(
     `deliveries-${new Date().toISOString().slice(0, 16).replace(':', '')}Z.csv`,
     deliveriesCsv(lines),
     'text/csv',
   );
   const saved = `${count(lines.length, 'line')} exported`;
-  if (cursor !== null)
-    return { text: `${saved}, the newest ones. Choose a shorter time to get all.`, tone: 'notice' };
+  if (isCut) return { text: `${saved}, the newest ones. Choose a shorter time to get all.`, tone: 'notice' };
   return faults.size === 0
     ? { text: `${saved}.`, tone: 'good' }
     : { text: `${saved}. Not read: ${[...faults].join('; ')}.`, tone: 'notice' };

@@ -39,6 +39,7 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'POST /replays': 'repair',
   'DELETE /replays/:id': 'repair',
   'DELETE /jobs/:id': 'erase',
+  'POST /erasures': 'erase',
 };
 
 const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);

@@ -1,15 +1,19 @@
 import { z } from 'zod';
-import { isJobId } from '../../domain/job.js';
-import { Problem } from '../../domain/problem.js';
-import type { SourceScope } from '../../domain/rights.js';
-import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
-import type { FreshView } from '../../ledger/read/fresh-view.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
-import { isReplayInScope, type ReplayFailure, type ReplayView } from '../../operator/replay/replay-state.js';
-import type { Replays } from '../../operator/replay/replays.js';
-import { isUlid } from '../../text/id-cursor.js';
-import { textInput } from '../../text/read-input.js';
-import { type AdminRoute, accepted, adminRoute, ok } from './admin-route.js';
+import { isJobId } from '../../../domain/job.js';
+import { Problem } from '../../../domain/problem.js';
+import type { SourceScope } from '../../../domain/rights.js';
+import { type FilterNames, rejectUnknownNames } from '../../../ledger/read/filter-names.js';
+import type { FreshView } from '../../../ledger/read/fresh-view.js';
+import type { LedgerView } from '../../../ledger/read/ledger-view.js';
+import {
+  isReplayInScope,
+  type ReplayFailure,
+  type ReplayView,
+} from '../../../operator/replay/replay-state.js';
+import type { Replays } from '../../../operator/replay/replays.js';
+import { isUlid } from '../../../text/id-cursor.js';
+import { textInput } from '../../../text/read-input.js';
+import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
 import {
   replayFailuresSchema,
   replayInFullSchema,
@@ -17,7 +21,7 @@ import {
   replaySchema,
   replayStartedSchema,
   replaysSchema,
-} from './answers/replays.js';
+} from '../answers/replays.js';
 import {
   outcomeFilter,
   page,
@@ -28,7 +32,7 @@ import {
   regionFilter,
   sourceFilter,
   statusFilter,
-} from './request-schemas.js';
+} from '../request-schemas.js';
 
 export interface ReplaysRouteParts {
   readonly replays: Replays;

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
-import { ERASURE_LOG, erasureKey } from '../../../src/archive/layout.js';
-import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
-import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
-import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { Problem } from '../../../src/domain/problem.js';
-import { eraseJob } from '../../../src/operator/erase-job.js';
-import { releaseBody } from '../../../src/operator/release-body.js';
-import { keepDeadEvent } from '../../../src/subscribers/dead/dead-events.js';
-import { interleavings, type Turns } from '../../support/http/turns.js';
-import { deadEventOf } from '../../support/outbox/subscribed.js';
-import { archiveOver } from '../../support/store/archive-fixture.js';
-import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+import { ERASURE_LOG, erasureKey } from '../../../../src/archive/layout.js';
+import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
+import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
+import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import { Problem } from '../../../../src/domain/problem.js';
+import { eraseJob } from '../../../../src/operator/erase/erase-job.js';
+import { releaseBody } from '../../../../src/operator/release-body.js';
+import { keepDeadEvent } from '../../../../src/subscribers/dead/dead-events.js';
+import { interleavings, type Turns } from '../../../support/http/turns.js';
+import { deadEventOf } from '../../../support/outbox/subscribed.js';
+import { archiveOver } from '../../../support/store/archive-fixture.js';
+import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 
 const ORDER = { actor: 'tester', reason: null };
 

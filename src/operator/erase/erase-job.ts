@@ -1,14 +1,19 @@
 import pLimit from 'p-limit';
-import { announceErasure, ERASURE_LEASE } from '../archive/erasure/erased-jobs.js';
-import { markErased } from '../archive/erasure/erasure.js';
-import { purgeArtefacts } from '../archive/erasure/purge-artefacts.js';
-import { jobFolder, quarantineFolder, quarantineMarkers } from '../archive/layout.js';
-import { tracedBodies } from '../archive/quarantine/quarantined-bodies.js';
-import { type AuditInfo, newDeliveryId, operatorLine } from '../ledger/ledger-line.js';
-import type { Ledger } from '../ledger/write/ledger.js';
-import { type KeptObject, type ObjectStore, type PurgedObject, StoreError } from '../store/object-store.js';
-import { purgeEventsOf } from '../subscribers/dead/dead-events.js';
-import { systemClock } from '../time/clock.js';
+import { announceErasure, ERASURE_LEASE } from '../../archive/erasure/erased-jobs.js';
+import { markErased } from '../../archive/erasure/erasure.js';
+import { purgeArtefacts } from '../../archive/erasure/purge-artefacts.js';
+import { jobFolder, quarantineFolder, quarantineMarkers } from '../../archive/layout.js';
+import { tracedBodies } from '../../archive/quarantine/quarantined-bodies.js';
+import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
+import {
+  type KeptObject,
+  type ObjectStore,
+  type PurgedObject,
+  StoreError,
+} from '../../store/object-store.js';
+import { purgeEventsOf } from '../../subscribers/dead/dead-events.js';
+import { systemClock } from '../../time/clock.js';
 
 export interface EraseParts {
   readonly store: ObjectStore;

@@ -1,27 +1,27 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
-import { createErasedJobs } from '../../../src/archive/erasure/erased-jobs.js';
-import { createErasures } from '../../../src/archive/erasure/erasures.js';
-import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
-import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
-import { parseConfig } from '../../../src/config/config.js';
-import { createLedger } from '../../../src/ledger/write/ledger.js';
-import { eraseJob } from '../../../src/operator/erase-job.js';
-import { importArtefacts } from '../../../src/operator/import/import-artefacts.js';
-import { refetchJob } from '../../../src/operator/refetch-job.js';
-import { releaseBody } from '../../../src/operator/release-body.js';
-import { workOnItem } from '../../../src/operator/replay/replay-item.js';
-import { createSources } from '../../../src/receive/access/sources.js';
-import { createAdmission } from '../../../src/receive/admission.js';
-import type { CallbackRequest } from '../../../src/receive/callback-request.js';
-import { createReceiver } from '../../../src/receive/receive.js';
-import { reconcile } from '../../../src/reconcile/reconcile.js';
-import { NEW_REPLAY } from '../../support/new-replay.js';
-import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
-import { archiveOver, commit } from '../../support/store/archive-fixture.js';
-import { interruptedStore } from '../../support/store/interrupted-store.js';
-import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+import { createErasedJobs } from '../../../../src/archive/erasure/erased-jobs.js';
+import { createErasures } from '../../../../src/archive/erasure/erasures.js';
+import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
+import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
+import { parseConfig } from '../../../../src/config/config.js';
+import { createLedger } from '../../../../src/ledger/write/ledger.js';
+import { eraseJob } from '../../../../src/operator/erase/erase-job.js';
+import { importArtefacts } from '../../../../src/operator/import/import-artefacts.js';
+import { refetchJob } from '../../../../src/operator/refetch-job.js';
+import { releaseBody } from '../../../../src/operator/release-body.js';
+import { workOnItem } from '../../../../src/operator/replay/replay-item.js';
+import { createSources } from '../../../../src/receive/access/sources.js';
+import { createAdmission } from '../../../../src/receive/admission.js';
+import type { CallbackRequest } from '../../../../src/receive/callback-request.js';
+import { createReceiver } from '../../../../src/receive/receive.js';
+import { reconcile } from '../../../../src/reconcile/reconcile.js';
+import { NEW_REPLAY } from '../../../support/new-replay.js';
+import { type RecoveryFixture, recoveryFixture } from '../../../support/recovery/recovery-fixture.js';
+import { archiveOver, commit } from '../../../support/store/archive-fixture.js';
+import { interruptedStore } from '../../../support/store/interrupted-store.js';
+import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 
 /*
  * An erasure on one replica beside everything that stores something on another: the erasure begins before each store call of

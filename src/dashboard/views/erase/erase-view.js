@@ -1,0 +1,93 @@
+import { currentSession, may } from '../../lib/api/session.js';
+import { h, kept } from '../../lib/elements/dom.js';
+import { field, textOf } from '../../lib/elements/field.js';
+import { emptyPanel, heading, problemPanel } from '../../lib/elements/panels.js';
+import { previewJobs } from './erasure-calls.js';
+import { previewPanel } from './preview-panel.js';
+
+/** @import { FormEvent } from '../../lib/elements/element-types.js' */
+/** @import { Screen } from '../../lib/screen/screen.js' */
+
+/**
+ * Erases all jobs of a context, or of a list: previewed, confirmed, with a report.
+ * @param {Screen} screen
+ */
+export function eraseView(screen) {
+  screen.start('Erase jobs');
+  const title = heading('Erase jobs');
+  if (!may('erase')) return screen.render(title, emptyPanel('This token may not erase.'));
+  const { query } = screen.route;
+  screen.render(
+    title,
+    h(
+      'p',
+      { class: 'prose', 'data-key': 'about' },
+      'For a customer who asks to be deleted: everything that is stored of the jobs is removed, old versions included. The jobs stay erased: later callbacks and recovery store nothing of them. You can stop, close the page and start again: it goes on with what is left.',
+    ),
+    kept('section', { 'aria-label': 'Erase', 'data-key': 'form' }, String(query), () => {
+      const result = h('div', { 'aria-live': 'polite' });
+      const form = eraseForm(screen, query.get('context') ?? '', result);
+      if (query.has('context')) preview(screen, form, result);
+      return [form, result];
+    }),
+  );
+}
+
+/** @param {Screen} screen @param {string} context @param {HTMLElement} result */
+function eraseForm(screen, context, result) {
+  const onsubmit = (/** @type {FormEvent} */ event) => {
+    event.preventDefault();
+    preview(screen, event.currentTarget, result);
+  };
+  return h(
+    'form',
+    { class: 'panel narrow', onsubmit, oninput: () => result.replaceChildren() },
+    field(
+      'erase-context',
+      'Context, such as customer=acme',
+      h('input', { name: 'context', value: context, spellcheck: 'false', autocomplete: 'off' }),
+    ),
+    field(
+      'erase-jobs',
+      'Job ids, separated by spaces or lines',
+      h('textarea', { name: 'jobs', rows: 2, spellcheck: 'false' }),
+    ),
+    // An id that is unknown to a token of some sources may be a job of the others.
+    currentSession()?.sources === null &&
+      h(
+        'label',
+        { class: 'check' },
+        h('input', { type: 'checkbox', name: 'unknown' }),
+        ' Also ids about which nothing is known; what arrives of them later is not stored',
+      ),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Preview')),
+  );
+}
+
+/** @param {Screen} screen @param {HTMLFormElement} form @param {HTMLElement} result */
+async function preview(screen, form, result) {
+  const context = textOf(form, 'context');
+  const ids = textOf(form, 'jobs')
+    .split(/[\s,]+/)
+    .filter(Boolean);
+  if (context === '' && ids.length === 0)
+    return result.replaceChildren(emptyPanel('Name a context or job ids.'));
+  const progress = h('p', { class: 'quiet' });
+  result.replaceChildren(progress);
+  // Not after the form was changed.
+  const isCurrent = () => progress.isConnected;
+  try {
+    const found = await previewJobs({ context, ids }, screen.signal, (text) => {
+      progress.textContent = `${text}…`;
+    });
+    if (!isCurrent()) return;
+    const unknown = new FormData(form).has('unknown');
+    const again = () => preview(screen, form, result);
+    const typed = ids.length === 0 ? context : null;
+    result.replaceChildren(
+      previewPanel(found, { unknown, typed, form, result, again, signal: screen.signal }),
+    );
+  } catch (error) {
+    if (isCurrent()) result.replaceChildren(problemPanel(error));
+  }
+}

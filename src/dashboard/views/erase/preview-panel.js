@@ -1,0 +1,129 @@
+import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { h } from '../../lib/elements/dom.js';
+import { emptyPanel, jobLink, unreadLines } from '../../lib/elements/panels.js';
+import { bytes, clock, count, total } from '../../lib/text/format.js';
+import { reportPanel } from './report-panel.js';
+import { runErasure } from './run-erasure.js';
+
+/** @import { JobToErase, PreviewedJobs, ReportLine } from './erasure-calls.js' */
+/** @import { Place } from './run-erasure.js' */
+
+/** Jobs that a preview lists. */
+const SHOWN_JOBS = 100;
+/** Ids that a sentence names. */
+const SHOWN_IDS = 10;
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} unknown whether to erase ids about which nothing is known
+ * @property {string | null} typed what the user types to confirm; null for the number of jobs
+ */
+
+/**
+ * What would be erased, and the button that does it.
+ * @param {PreviewedJobs} found @param {Place & Options} options
+ */
+export function previewPanel({ jobs, faults }, options) {
+  const of = (/** @type {JobToErase['state']} */ state) => jobs.filter((job) => job.state === state);
+  const chosen = options.unknown ? [...of('known'), ...of('unknown')] : of('known');
+  const before = of('erased').flatMap(({ jobId, erasedAt }) =>
+    erasedAt === null ? [] : [{ jobId, complete: /** @type {const} */ (true), erasedAt }],
+  );
+  const notes = [
+    unreadLines(faults),
+    protectionOf(chosen),
+    !options.unknown && leftOut(of('unknown'), 'nothing is known'),
+    leftOut(of('shared'), 'other sources have results'),
+  ];
+  if (jobs.length === 0) return emptyPanel('The ledger has no job with this context.', ...notes);
+  if (chosen.length === 0 && before.length === 0) return emptyPanel('There is nothing to erase.', ...notes);
+  if (chosen.length === 0) return reportPanel({ lines: before, left: 0 }, options.again, notes);
+  const number = count(chosen.length, 'job');
+  const onclick = () => eraseIfConfirmed(chosen, before, options);
+  return h(
+    'div',
+    { class: 'panel' },
+    h('p', { class: 'lead' }, `Would erase ${number}: ${sumOf(chosen)}, with their old versions.`),
+    before.length > 0 && h('p', {}, `Erased before, with nothing left: ${count(before.length, 'job')}.`),
+    notes,
+    jobList(chosen),
+    h(
+      'div',
+      { class: 'buttons' },
+      h('button', { type: 'button', class: 'danger', onclick }, `Erase ${number}…`),
+    ),
+  );
+}
+
+/** @param {readonly JobToErase[]} chosen @param {readonly ReportLine[]} before @param {Place & Options} options */
+async function eraseIfConfirmed(chosen, before, { unknown, typed, ...place }) {
+  const agreed = await confirmDialog({
+    title: `Erase ${count(chosen.length, 'job')}?`,
+    body: h(
+      'p',
+      {},
+      `${sumOf(chosen)} are permanently deleted from the store, with their old versions. The ledger records who erased them and why.`,
+    ),
+    confirm: 'Erase permanently',
+    typed: typed ?? String(chosen.length),
+    danger: true,
+    reasonRequired: true,
+  });
+  if (agreed === null) return;
+  const ids = chosen.map(({ jobId }) => jobId);
+  await runErasure({ ids, unknown, reason: agreed.reason }, before, place);
+}
+
+/** @param {readonly JobToErase[]} jobs */
+function sumOf(jobs) {
+  const objects = count(total(jobs.map((job) => job.objects)), 'object');
+  const bodies = count(
+    total(jobs.map(({ quarantined }) => quarantined)),
+    'quarantined body',
+    'quarantined bodies',
+  );
+  return `${objects} and ${bodies} (${bytes(total(jobs.map((job) => job.bytes)))})`;
+}
+
+/** @param {readonly JobToErase[]} jobs */
+function protectionOf(jobs) {
+  const ends = jobs.flatMap((job) => (job.protected === null ? [] : [job.protected.until]));
+  if (ends.length === 0) return null;
+  const last = ends.includes(null) ? null : (ends.toSorted().at(-1) ?? null);
+  const until = last === null ? 'The store protects' : `Until ${clock(last)} the store protects`;
+  return h(
+    'p',
+    {},
+    `${until} objects of ${count(ends.length, 'job')}: erasing hides them now, and removes them when it is repeated then.`,
+  );
+}
+
+/** @param {readonly JobToErase[]} jobs @param {string} why */
+function leftOut(jobs, why) {
+  if (jobs.length === 0) return null;
+  const ids = jobs.slice(0, SHOWN_IDS).map(({ jobId }) => jobId);
+  const rest = jobs.length - ids.length;
+  return h(
+    'p',
+    {},
+    `Left out, because ${why} of ${jobs.length === 1 ? 'it' : 'them'}: `,
+    h('span', { class: 'mono' }, ids.join(', ')),
+    rest > 0 && ` and ${count(rest, 'more', 'more')}`,
+    '.',
+  );
+}
+
+/** @param {readonly JobToErase[]} jobs */
+function jobList(jobs) {
+  const shown = jobs.slice(0, SHOWN_JOBS);
+  return h(
+    'details',
+    {},
+    h('summary', {}, shown.length < jobs.length ? `The first ${count(shown.length)}` : 'All of them'),
+    h(
+      'ul',
+      { class: 'job-ids' },
+      shown.map(({ jobId }) => h('li', {}, jobLink(jobId))),
+    ),
+  );
+}

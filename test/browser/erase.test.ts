@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { openDashboard } from '../support/dashboard/dashboard.js';
+import { seriousFindings } from '../support/dashboard/serious-findings.js';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
+import { visibleKeys } from '../support/ledger/ledger-of.js';
+import { adminApi, sendCallback } from '../support/processes/admin-api.js';
+
+const fixture = useDashboard({ sources: { default: { context: ['customer'] } } });
+
+const send = (id: string, customer: string, body = '{"format":"2.9"}') =>
+  sendCallback(fixture.service, `id=${id}&status=success&customer=${customer}`, body, {
+    'content-type': 'application/json',
+  });
+
+async function reportOf(page: Page): Promise<Record<string, unknown>[]> {
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download report' }).click();
+  const text = await readFile(await (await saved).path(), 'utf8');
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+describe('erasing the jobs of a customer', () => {
+  it('goes from the filtered deliveries to the report, by keyboard', async () => {
+    await send('acme1', 'acme');
+    await send('acme2', 'acme', '{"broken');
+    await send('acme3', 'acme');
+    await send('other', 'other');
+    await adminApi(fixture.service).delete('/jobs/acme3').expect(200);
+    const { page } = fixture.dashboard;
+    await fixture.dashboard.go('deliveries?context=customer%3Dacme');
+    await page.getByRole('link', { name: 'Erase all jobs with customer=acme…' }).click();
+    await page.getByText(/^Would erase 2 jobs: 1 object and 1 quarantined body \(24 B\)/).waitFor();
+    await page.getByText('Erased before, with nothing left: 1 job.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Erase 2 jobs…' }).focus();
+    await page.keyboard.press('Enter');
+    const confirm = page.getByRole('button', { name: 'Erase permanently' });
+    expect(await confirm.isDisabled()).toBe(true);
+    await page.keyboard.type('customer=acme');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('request 4711');
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByText('2 jobs erased now: 24 B.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Download report');
+    expect(await visibleKeys(fixture.service.folder, 'jobs/')).toEqual(['jobs/other/jobinfo.json']);
+    const report = await reportOf(page);
+    expect(report.map(({ jobId, complete }) => `${jobId} ${complete}`).sort()).toEqual([
+      'acme1 true',
+      'acme2 true',
+      'acme3 true',
+    ]);
+  });
+
+  it('is stopped, and goes on with what is left', async () => {
+    for (let n = 0; n < 66; n += 1) await send(`acme${n}`, 'acme');
+    const { page } = fixture.dashboard;
+    let erase = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      erase = resolve;
+    });
+    await page.route('**/admin/api/erasures', async (route) => {
+      if (route.request().postDataJSON().dryRun !== true) await stopped;
+      await route.continue();
+    });
+    await fixture.dashboard.go('erase?context=customer%3Dacme');
+    await page.getByRole('button', { name: 'Erase 66 jobs…' }).click();
+    await page.getByLabel('Type customer=acme to confirm').fill('customer=acme');
+    await page.getByLabel('Reason').fill('request 4711');
+    await page.keyboard.press('Enter');
+    await page.getByText('0 of 66 jobs').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    erase();
+    await page.getByText('2 jobs left.').waitFor();
+    expect(await visibleKeys(fixture.service.folder, 'jobs/')).toHaveLength(2);
+    await page.reload();
+    await page.getByText(/^Would erase 2 jobs: 2 objects/).waitFor();
+    await page.getByText('Erased before, with nothing left: 64 jobs.').waitFor();
+  });
+});
+
+describe('erasing a list of jobs', () => {
+  it('leaves out ids about which nothing is known, unless told to, on a dark phone as well', async () => {
+    await send('acme1', 'acme');
+    const look = { colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const;
+    const dashboard = await openDashboard(fixture.browser, fixture.service, look);
+    const { page } = dashboard;
+    await dashboard.go('erase');
+    await page.getByLabel('Job ids').fill('acme1\nmisspelt, acme1');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Left out, because nothing is known of it: misspelt.').waitFor();
+    await page.getByLabel('Also ids about which nothing is known').check();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('button', { name: 'Erase 2 jobs…' }).click();
+    await page.getByLabel('Type 2 to confirm').fill('2');
+    await page.getByLabel('Reason').fill('request 4711');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 jobs erased now: 16 B.').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect((await send('misspelt', 'acme')).json).toMatchObject({ outcome: 'noted' });
+    expect(dashboard.trouble).toEqual([]);
+    await dashboard.close();
+  });
+});

@@ -11,6 +11,7 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printJsonLine, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
+import { textRow } from './shared/format/text-row.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
@@ -148,17 +149,10 @@ function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): string {
   return `${deliveryId} ${outcome} ${receivedAt}`;
 }
 
+const row = textRow([24, 13, 9, 10, 11, 24]);
 const TITLES = row(['RECEIVED', 'OUTCOME', 'ORIGIN', 'SOURCE', 'STATUS', 'JOB', 'REASON']);
 
 function rowOf({ receivedAt, outcome, origin, source, status, jobId, actor, reason }: LedgerLine): string {
   const why = [actor === undefined ? null : `by ${actor}`, reasonInWords(reason)].filter(Boolean).join(': ');
   return row([receivedAt, outcome, origin, source ?? '-', status ?? '-', jobId ?? '-', why || '-']);
-}
-
-function row(cells: readonly string[]): string {
-  const widths = [24, 13, 9, 10, 11, 24];
-  return cells
-    .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-    .join('  ')
-    .trimEnd();
 }

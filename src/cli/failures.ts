@@ -8,6 +8,7 @@ import { type FailuresWithCauses, failuresByCause } from '../operator/failures-b
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
+import { textRow } from './shared/format/text-row.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
@@ -69,6 +70,8 @@ async function listFailures(work: RecoveryWork, options: Options) {
   }
 }
 
+const row = textRow([13, 6, 24, 17]);
+
 /** @param looked what was read, so that a mistyped store does not look like good news */
 function formatFailures(page: FailuresWithCauses, looked: string): string[] {
   const { failures, causes, counts, nextCursor, searchedBackTo, complete, faults } = page;
@@ -122,13 +125,4 @@ function rowOf({ outcome, region, jobId, retentionEndsAt, reason }: FailureLine)
     `${retentionEndsAt.slice(0, 16)}Z`,
     reasonInWords(reason) ?? '-',
   ]);
-}
-
-const WIDTHS = [13, 6, 24, 17];
-
-function row(cells: readonly string[]): string {
-  return cells
-    .map((cell, index) => cell.padEnd(WIDTHS[index] ?? 0))
-    .join('  ')
-    .trimEnd();
 }

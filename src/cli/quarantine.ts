@@ -5,6 +5,7 @@ import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { formatRemedies } from './shared/format/format-remedies.js';
 import { printJson, printLines } from './shared/format/print.js';
+import { textRow } from './shared/format/text-row.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
@@ -43,6 +44,8 @@ async function list({ state, job, source, limit }: Options): Promise<QuarantineL
   });
 }
 
+const row = textRow([26, 8, 24, 10, 8]);
+
 function formatBodies({ quarantine, nextCursor }: QuarantineList, state: string): string[] {
   const which = state === 'all' ? 'in quarantine' : state;
   if (quarantine.length === 0) return [state === 'all' ? 'Quarantine is empty.' : `No body is ${which}.`];
@@ -58,13 +61,4 @@ function formatBodies({ quarantine, nextCursor }: QuarantineList, state: string)
 
 function rowOf({ deliveryId, state, receivedAt, jobId, source, reason }: ListedBody): string {
   return row([deliveryId, state, receivedAt, jobId, source, reasonInWords(reason) ?? '-']);
-}
-
-const WIDTHS = [26, 8, 24, 10, 8];
-
-function row(cells: readonly string[]): string {
-  return cells
-    .map((cell, index) => cell.padEnd(WIDTHS[index] ?? 0))
-    .join('  ')
-    .trimEnd();
 }

@@ -8,6 +8,7 @@ import { plural } from '../health/phrases.js';
 import type { DeadCause } from '../subscribers/dead/dead-causes.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
+import { textRow } from './shared/format/text-row.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { withRecovery } from './shared/with-recovery.js';
 
@@ -63,6 +64,9 @@ function readLimit(text: string): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
   throw new InvalidArgumentError('expected a whole number from 1 to 1000.');
 }
+
+const cellsOf = textRow([24, 24, 26, 10, 8]);
+const row = (cells: readonly string[]) => `    ${cellsOf(cells)}`;
 
 function formatSubscribers(subscribers: readonly Listed[], limit: number): string[] {
   if (subscribers.length === 0) return ['No subscriber is configured.'];
@@ -139,10 +143,4 @@ function causeLines(name: string, { code, count, first, last, answer }: DeadCaus
     `  ${plural(count, 'event')} not sent: ${describeLastAttempt(code, answer)}. First ${first}, last ${last}.`,
     `    transcript-receiver replay notify --subscriber ${name} --dead --cause ${code}`,
   ];
-}
-
-const WIDTHS = [24, 24, 26, 10, 8];
-
-function row(cells: readonly string[]): string {
-  return `    ${cells.map((cell, index) => cell.padEnd(WIDTHS[index] ?? 0)).join('  ')}`.trimEnd();
 }

@@ -1,7 +1,8 @@
-/** FNV-1a with a final mix, so that texts differing in one letter spread over the whole range. */
+import { textHash } from '../text/text-hash.js';
+
+/** A hash with a final mix, so that texts differing in one letter spread over the whole range. */
 function hash32(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  let hash = textHash(text);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

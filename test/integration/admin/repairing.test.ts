@@ -11,7 +11,7 @@ import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { until } from '../../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'i1' }, metadata: {}, results: [] });
 
 let lost: LostJobs;
 let service: RunningService;

@@ -16,26 +16,33 @@ export function createCommand(): Command {
   return new Command('choose')
     .description('choose which version of an artefact counts; the others stay among the conflicts')
     .argument('<job>', 'id of the job')
-    .argument('<key>', 'key of the version, as `job` shows it')
+    .argument('<keys...>', 'keys of the version, as `job` shows them')
     .requiredOption('--reason <words>', 'reason, for the ledger')
-    .option('--json', 'print the line of the ledger as one JSON document')
-    .action(async (jobId: string, key: string, { reason, json }: Options) => {
+    .option('--json', 'print the lines of the ledger as one JSON document')
+    .action(async (jobId: string, keys: readonly string[], { reason, json }: Options) => {
       checkJobs([jobId]);
       if (reason.trim() === '') throw new UsageError('--reason is empty: say why this version is right');
-      const line = await choose(jobId, key, reason.trim());
-      if (json) printJson(line);
-      else printLines(formatChoice(line));
+      const chosen = await choose(jobId, keys, reason.trim());
+      if (json) printJson({ chosen });
+      else printLines(chosen.flatMap(formatChoice));
     });
 }
 
-function choose(jobId: string, key: string, reason: string): Promise<LedgerLine> {
+/** One after the other: repeated after a failure, the command goes on. */
+function choose(jobId: string, keys: readonly string[], reason: string): Promise<LedgerLine[]> {
   return withRecovery(false, async ({ config, parts }) => {
     const sources = new Map(Object.entries(config.sources));
     const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
-    const choice = { key, actor: CLI_ACTOR, reason, scope: null };
-    return chooseArtefact({ ...parts, sources, keyPrefixes }, jobId, choice).catch((error: unknown) => {
+    const chosen: LedgerLine[] = [];
+    try {
+      for (const key of keys) {
+        const choice = { key, actor: CLI_ACTOR, reason, scope: null };
+        chosen.push(await chooseArtefact({ ...parts, sources, keyPrefixes }, jobId, choice));
+      }
+      return chosen;
+    } catch (error) {
       throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
-    });
+    }
   });
 }
 

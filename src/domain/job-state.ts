@@ -35,6 +35,7 @@ interface TimelineLine {
   readonly origin: string;
   readonly outcome: string;
   readonly status: string | null;
+  readonly items: readonly { readonly key: string; readonly outcome: string }[];
 }
 
 interface ExpiredPart {
@@ -72,13 +73,18 @@ export function unknownJobState(jobId: string): JobState {
     tone: 'neutral',
     word: 'Unknown',
     text: 'This receiver does not know the job. The id may be wrong, its callback URL may name another receiver, or no callback has come through.',
-    steps: nextSteps({ jobId, artefacts: [], failure: null }, 'find', []),
+    steps: nextSteps({ jobId, artefacts: [], timeline: [], failure: null }, 'find', []),
   };
 }
 
-/** In place of the service's record. */
-export const NO_SERVICE_RECORD =
-  'The service does not know this job, or did not respond. Check the regions and the API key under speech in the configuration.';
+/** What stands in place of the service's record, by why there is none. */
+export const NO_SERVICE_RECORD = {
+  unknown:
+    'The service does not know this job: it has deleted it, or the job is of another account, or of a region that speech.regions leaves out.',
+  unreachable: 'The service did not answer for this job. Run transcript-receiver doctor.',
+  'not-configured': 'The service was not asked: set speech.apiKey and speech.regions.<region>.batchUrl.',
+  'not-asked': 'The service is not asked: the job belongs to sources too that the token may not see.',
+} as const;
 
 /** What is to be done: a key of the table in `next-steps.ts`. */
 type Next = Parameters<typeof nextSteps>[1];

@@ -20,7 +20,12 @@ export interface NextStep {
 interface JobToMend {
   readonly jobId: string;
   readonly artefacts: readonly { readonly key: string; readonly sha256: string | null }[];
+  readonly timeline: readonly TimelineItems[];
   readonly failure: { readonly outcome: string; readonly reason: string | null } | null;
+}
+
+interface TimelineItems {
+  readonly items: readonly { readonly key: string; readonly outcome: string }[];
 }
 
 type Situation = 'choose' | 'refetch' | 'import' | 'acknowledge' | 'erase' | 'quarantine' | 'find' | null;
@@ -31,10 +36,11 @@ type Situation = 'choose' | 'refetch' | 'import' | 'acknowledge' | 'erase' | 'qu
  * @param bodies those of the job in quarantine, newest first
  */
 export function nextSteps(
-  { jobId, artefacts, failure }: JobToMend,
+  job: JobToMend,
   situation: Situation,
   bodies: readonly { readonly deliveryId: string; readonly state: string }[],
 ): NextStep[] {
+  const { jobId, failure } = job;
   const refetch = step('refetch', refetchWords(failure), `refetch ${jobId}`);
   const importing = step(
     'import',
@@ -48,7 +54,7 @@ export function nextSteps(
   );
   switch (situation) {
     case 'choose':
-      return [...chooseSteps(jobId, artefacts), acknowledge];
+      return [...chooseSteps(job), acknowledge];
     case 'refetch':
       return failure === null ? [refetch, importing] : [refetch, importing, acknowledge];
     case 'import':
@@ -96,19 +102,34 @@ export function isConflict({ key }: { readonly key: string }): boolean {
   return /(^|\/)jobs\/[^/]+\/conflicts\//.test(key);
 }
 
-/** The versions that do not count now. */
-function chooseSteps(jobId: string, artefacts: JobToMend['artefacts']): NextStep[] {
+/** The conflicts that arrived together with one: a transcript in three forms is chosen as a whole. */
+export function conflictsWith<Version extends { readonly key: string }>(
+  version: Version,
+  artefacts: readonly Version[],
+  timeline: readonly TimelineItems[],
+): Version[] {
+  const arrival = timeline.find(({ items }) =>
+    items.some(({ key, outcome }) => key === version.key && outcome === 'conflict'),
+  );
+  const keys = new Set(arrival?.items.flatMap(({ key, outcome }) => (outcome === 'conflict' ? [key] : [])));
+  return artefacts.filter((each) => each.key !== version.key && keys.has(each.key) && isConflict(each));
+}
+
+/** The versions that do not count now; those that arrived together in one command. */
+function chooseSteps({ jobId, artefacts, timeline }: JobToMend): NextStep[] {
   const counting = new Set(artefacts.filter((each) => !isConflict(each)).map(({ sha256 }) => sha256));
   const others = artefacts.filter(
     (each) => isConflict(each) && (each.sha256 === null || !counting.has(each.sha256)),
   );
-  return others.map(({ key }) =>
-    step(
-      'choose',
-      'Compare the versions: the page of the job shows where they differ. If this one is right, choose it.',
-      `choose ${jobId} ${key} --reason <words>`,
-    ),
-  );
+  const listed = new Set<string>();
+  return others.flatMap((version) => {
+    if (listed.has(version.key)) return [];
+    const keys = [version, ...conflictsWith(version, others, timeline)].map(({ key }) => key);
+    for (const key of keys) listed.add(key);
+    const words =
+      'Compare the versions: the page of the job shows where they differ. If this one is right, choose it.';
+    return [step('choose', words, `choose ${jobId} ${keys.join(' ')} --reason <words>`)];
+  });
 }
 
 function dismissSteps(bodies: Parameters<typeof nextSteps>[2]): NextStep[] {

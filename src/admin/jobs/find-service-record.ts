@@ -1,7 +1,17 @@
+import { SpeechError } from '../../speech/speech-error.js';
+
 /** The speech service's record of a job. */
 export interface ServiceRecord {
   readonly region: string;
   readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** Why there is no record, or that there is one. */
+type ServiceAnswer = 'found' | 'unknown' | 'unreachable' | 'not-configured';
+
+interface ServiceLookup {
+  readonly service: ServiceRecord | null;
+  readonly serviceAnswer: ServiceAnswer;
 }
 
 /** Reads records from the speech service. */
@@ -15,16 +25,16 @@ const TIMEOUT = 2000;
 
 /**
  * The job's record without secrets, from its region or, when that is unknown, from the first region that has it.
- * Null when no region is configured, none has the job, or none answers in time.
+ * A region that did not answer may have the job: it is unknown only when every region says so.
  */
 export async function findServiceRecord(
   source: RecordSource,
   jobId: string,
   region: string | null,
   timeout: number = TIMEOUT,
-): Promise<ServiceRecord | null> {
+): Promise<ServiceLookup> {
   const regions = region !== null && source.regions.includes(region) ? [region] : source.regions;
-  if (regions.length === 0) return null;
+  if (regions.length === 0) return { service: null, serviceAnswer: 'not-configured' };
   const signal = AbortSignal.timeout(timeout);
   const timedOut = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -33,7 +43,18 @@ export async function findServiceRecord(
     region: name,
     record: redact(await source.record(name, jobId, signal)) as Record<string, unknown>,
   }));
-  return Promise.race([Promise.any(asked), timedOut]).catch(() => null);
+  return Promise.race([Promise.any(asked), timedOut]).then(
+    (service): ServiceLookup => ({ service, serviceAnswer: 'found' }),
+    (error: unknown): ServiceLookup => ({ service: null, serviceAnswer: answerOf(error) }),
+  );
+}
+
+function answerOf(error: unknown): ServiceAnswer {
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  const areAll = (...kinds: readonly string[]) =>
+    errors.every((each) => each instanceof SpeechError && kinds.includes(each.kind));
+  if (areAll('not-found', 'gone')) return 'unknown';
+  return areAll('configuration') ? 'not-configured' : 'unreachable';
 }
 
 const REDACTED = '[redacted]';

@@ -84,7 +84,10 @@ export async function inspectJob(
     ...timeline.map(({ region }) => region ?? undefined),
   ];
   const region = regions.find((name) => name !== undefined) ?? null;
-  const service = extent === 'all' ? await findServiceRecord(parts.records, jobId, region) : null;
+  const { service, serviceAnswer } =
+    extent === 'all'
+      ? await findServiceRecord(parts.records, jobId, region)
+      : { service: null, serviceAnswer: 'not-asked' as const };
   const isUnknown = found.length === 0 && timeline.length === 0 && bodies.length === 0 && mark === null;
   const complete = searchedBackTo === null && faults.length === 0;
   if (isUnknown && service === null && complete) return null;
@@ -95,7 +98,10 @@ export async function inspectJob(
     ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
     : null;
   const failure = failureOf(all, isVisible);
-  return { jobId, artefacts, timeline, failure, expired, erasure, searchedBackTo, complete, faults, service };
+  return {
+    ...{ jobId, artefacts, timeline, failure, expired, erasure, searchedBackTo, complete, faults },
+    ...{ service, serviceAnswer },
+  };
 }
 
 /** By the rules of the list of failures. */

@@ -76,6 +76,28 @@ describe('a conflict', () => {
     expect((await cli('choose', 'j1', SECOND)).code).toBe(2);
   });
 
+  it('is one command for what arrived together, after which nothing is left to do', async () => {
+    for (const words of ['first', 'second']) {
+      const form = new FormData();
+      form.append('transcript.txt', words);
+      form.append('transcript.srt', `1\n00:00:00,000 --> 00:00:01,000\n${words}\n`);
+      await sendCallback(service, 'id=j2&status=success', form);
+    }
+    const { state } = JSON.parse((await cli('job', 'j2', '--json')).stdout);
+    const { command } = state.steps[0];
+    expect(command.match(/conflicts\/transcript\.(txt|srt)\./g)).toHaveLength(2);
+    const words = command
+      .split(' ')
+      .slice(1)
+      .map((word: string) => (word === '<words>' ? 'ok' : word));
+    expect(await cli(...words)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/chose[\s\S]+chose/),
+    });
+    expect(await cli('job', 'j2')).toMatchObject({ code: 0, stdout: expect.stringMatching(/: Chosen\n/) });
+    expect((await cli('job', 'j2')).stdout).not.toContain('What to do next');
+  });
+
   it('is damage for verify when the chosen bytes are not in their place', async () => {
     await choose(SECOND);
     await writeFile(join(service.folder, 'jobs/j1/transcript.txt'), 'broken');

@@ -54,7 +54,7 @@ describe('job', () => {
       /^ {2}transcript\.txt +5 bytes {2}jobs\/j1\/transcript\.txt {2}sha256 [0-9a-f]{64}$/m,
     );
     expect(stdout).toMatch(/^ {2}\S+Z {2}callback {3}stored$/m);
-    expect(stdout).toMatch(/The service does not know this job, or did not respond/);
+    expect(stdout).toMatch(/The service does not know this job: /);
     expect(proposed(stdout)).toEqual([]);
   });
 

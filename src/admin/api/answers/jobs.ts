@@ -62,7 +62,10 @@ export const jobSchema = z
     service: z
       .strictObject({ region: z.string(), record: z.record(z.string(), z.unknown()) })
       .nullable()
-      .describe("the speech service's own record without secrets; null when no region answers in time"),
+      .describe("the speech service's own record without secrets"),
+    serviceAnswer: z
+      .enum(['found', 'unknown', 'unreachable', 'not-configured', 'not-asked'])
+      .describe('why `service` is null: no region has the job, one did not answer, or none was asked'),
   })
   .meta({ id: 'Job' });
 export type Job = Answer<typeof jobSchema>;

@@ -35,7 +35,7 @@ export function formatJobMatches(text: string, { jobs, searchedBackTo }: JobMatc
 }
 
 function knownOf(job: Job, location: string): string[] {
-  const { artefacts, timeline, service, searchedBackTo, faults } = job;
+  const { artefacts, timeline, service, serviceAnswer, searchedBackTo, faults } = job;
   return [
     ...contextOf(timeline),
     ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefacts.map(artefactRow)]),
@@ -43,7 +43,7 @@ function knownOf(job: Job, location: string): string[] {
     ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
     ...faults.map((fault) => `Lines may be missing: ${fault}`),
     '',
-    ...(service === null ? [NO_SERVICE_RECORD] : serviceRows(service)),
+    ...(serviceAnswer === 'found' ? serviceRows(service) : [NO_SERVICE_RECORD[serviceAnswer]]),
   ];
 }
 
@@ -73,7 +73,9 @@ function timelineRows(timeline: Job['timeline']): string[] {
   return left > 0 ? [`  ${left} earlier lines are left out; --json has them`, ...rows] : rows;
 }
 
-function serviceRows({ region, record }: NonNullable<Job['service']>): string[] {
+function serviceRows(service: Job['service']): string[] {
+  if (service === null) return [];
+  const { region, record } = service;
   const { status, created_at: created, errors } = record;
   const messages = Array.isArray(errors) ? errors.map((error) => String(error?.message ?? '')) : [];
   return [

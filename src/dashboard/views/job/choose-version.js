@@ -7,7 +7,7 @@ import { runAction } from '../../lib/elements/run-action.js';
 import { status } from '../../lib/elements/status.js';
 import { listed } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
-import { isConflict } from '../../vendor/next-steps.js';
+import { conflictsWith, isConflict } from '../../vendor/next-steps.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
@@ -47,7 +47,7 @@ function chooseButton(label, job, version, again, size = '') {
   /** @param {ButtonEvent} event */
   const onclick = async (event) => {
     const button = event.currentTarget;
-    const versions = [version, ...siblingsOf(job, version)];
+    const versions = [version, ...conflictsWith(version, job.artefacts, job.timeline)];
     const agreed = await confirmDialog({
       title: `Choose this version of job ${job.jobId}?`,
       body: h(
@@ -72,20 +72,6 @@ function chooseButton(label, job, version, again, size = '') {
     label,
     h('span', { class: 'unseen' }, ` ${name}`),
   );
-}
-
-/**
- * What arrived with a conflict and is in conflict too: a transcript in three forms is chosen as a whole.
- * @param {Job} job @param {Artefact} version
- */
-function siblingsOf({ artefacts, timeline }, version) {
-  const delivery = timeline.find(({ items }) =>
-    items.some(({ key, outcome }) => key === version.key && outcome === 'conflict'),
-  );
-  const keys = new Set(
-    delivery?.items.flatMap(({ key, outcome }) => (outcome === 'conflict' ? [key] : [])) ?? [],
-  );
-  return artefacts.filter((each) => each.key !== version.key && keys.has(each.key) && isConflict(each));
 }
 
 /**

@@ -131,7 +131,7 @@ function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again 
         'div',
         { class: 'column', 'data-key': 'right' },
         may('read') ? transcript(artefacts, service) : withoutContent(artefacts),
-        serviceSection(service),
+        serviceSection(job),
       ),
     ),
     job.erasure === null && importSection(jobId, again),

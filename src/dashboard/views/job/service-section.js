@@ -4,20 +4,19 @@ import { status } from '../../lib/elements/status.js';
 import { position } from '../../lib/text/format.js';
 import { NO_SERVICE_RECORD } from '../../vendor/job-state.js';
 
-/** @import { ServiceRecord } from '../../lib/api/api-answers.js' */
+/** @import { Job, ServiceRecord } from '../../lib/api/api-answers.js' */
 
 /**
  * The speech service's own record of the job.
- * @param {ServiceRecord | null} service
+ * @param {Job} job
  */
-export function serviceSection(service) {
+export function serviceSection({ service, serviceAnswer }) {
   return h(
     'section',
     { 'aria-labelledby': 'service', 'data-key': 'service' },
     h('h2', { id: 'service' }, 'The service’s own record'),
-    service === null
-      ? h('p', { class: 'quiet' }, NO_SERVICE_RECORD)
-      : [facts(service), errors(service.record), whole(service.record)],
+    serviceAnswer !== 'found' && h('p', { class: 'quiet' }, NO_SERVICE_RECORD[serviceAnswer]),
+    service !== null && [facts(service), errors(service.record), whole(service.record)],
   );
 }
 

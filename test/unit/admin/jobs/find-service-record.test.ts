@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { findServiceRecord, redact } from '../../../../src/admin/jobs/find-service-record.js';
+import { SpeechError } from '../../../../src/speech/speech-error.js';
 
 describe("the service's record", () => {
   it('drops credentials and keeps what explains the job', () => {
@@ -68,15 +69,31 @@ describe("the service's record", () => {
       return { id: 'j1' };
     };
     const source = { regions: ['eu1', 'us1'], record };
-    expect(await findServiceRecord(source, 'j1', 'us1')).toEqual({ region: 'us1', record: { id: 'j1' } });
+    const found = { service: { region: 'us1', record: { id: 'j1' } }, serviceAnswer: 'found' };
+    expect(await findServiceRecord(source, 'j1', 'us1')).toEqual(found);
     expect(asked).toEqual(['us1']);
-    expect(await findServiceRecord(source, 'j1', null)).toMatchObject({ region: 'us1' });
-    expect(await findServiceRecord(source, 'j1', 'eu1')).toBeNull();
-    expect(await findServiceRecord({ ...source, regions: [] }, 'j1', null)).toBeNull();
+    expect(await findServiceRecord(source, 'j1', null)).toEqual(found);
   });
 
   it('is not awaited beyond the time-out', async () => {
     const source = { regions: ['eu1'], record: () => new Promise<object>(() => {}) };
-    expect(await findServiceRecord(source, 'j1', null, 10)).toBeNull();
+    expect(await findServiceRecord(source, 'j1', null, 10)).toEqual({
+      service: null,
+      serviceAnswer: 'unreachable',
+    });
+  });
+
+  it.each([
+    ['unknown', ['not-found', 'gone']],
+    ['unreachable', ['not-found', 'network']],
+    ['unreachable', ['not-found', 'unauthorised']],
+    ['not-configured', ['configuration', 'configuration']],
+    ['not-configured', []],
+  ] as const)('is missing as %s when its regions fail with %j', async (serviceAnswer, kinds) => {
+    const record = async (region: string) => {
+      throw new SpeechError(kinds[Number(region)] ?? 'network', 'get a job', 'failed');
+    };
+    const source = { regions: kinds.map((_, index) => String(index)), record };
+    expect(await findServiceRecord(source, 'j1', null)).toEqual({ service: null, serviceAnswer });
   });
 });

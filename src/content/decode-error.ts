@@ -8,7 +8,9 @@ export type UndecodableReason =
   | 'multipart-unaccounted'
   | 'too-many-parts'
   | 'encoding-unsupported'
-  | 'encoding-corrupt';
+  | 'encoding-corrupt'
+  // Of a body in quarantine whose request was lost.
+  | 'request-damaged';
 
 /**
  * The body is complete but does not contain what it claims to; its raw bytes belong in quarantine. The message quotes

@@ -154,6 +154,10 @@ export const REASONS = {
     remedy: 'Refetch the job, and let no proxy encode bodies.',
   },
   'encoding-corrupt': { words: 'the compressed body is corrupt', remedy: REFETCH },
+  'request-damaged': {
+    words: 'request.json of the quarantined body is damaged, so that it cannot be decoded',
+    remedy: 'Refetch the job, or import its results. If nobody needs the body, dismiss it.',
+  },
 
   // Sign-ins to the admin port, and what was opened there.
   'sign-in-missing': { words: 'an admin request had no token', remedy: FRESH_SIGN_IN },

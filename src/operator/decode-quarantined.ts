@@ -79,6 +79,7 @@ export async function decodeQuarantined(
   sink: ItemSink,
   source: DecodingSource,
 ) {
+  if (request.reason === 'request-damaged') throw new UndecodableError(request.reason, request.detail);
   return decodeBody(headersOf(request, source), chunksOf(body), sink, { maxBytes: source.maxBytes });
 }
 

@@ -6,13 +6,14 @@ import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/objec
 import { readDocument } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
-import { isQuarantinedRequest, type QuarantinedRequest, quarantineContent } from './quarantine.js';
+import { type QuarantinedRequest, quarantineContent } from './quarantine.js';
 import {
   markQuarantined,
   type QuarantinedBody,
   quarantinedBodies,
   removeErasedBody,
 } from './quarantined-bodies.js';
+import { readRequest } from './read-request.js';
 import { markSettled, readSettlement, type Settlement, settledKey } from './settle-bodies.js';
 import { createStoredBodies } from './stored-bodies.js';
 
@@ -95,12 +96,7 @@ export function createQuarantineStore(
     });
   };
 
-  const request = async (id: string) => {
-    const found = await document(id, 'request.json');
-    return found !== null && isQuarantinedRequest(found, id)
-      ? (found as unknown as QuarantinedRequest)
-      : null;
-  };
+  const request = async (id: string) => (isUlid(id) ? readRequest(store, id) : null);
   const settlement = async (id: string) => (isUlid(id) ? readSettlement(store, id) : null);
   const isBodyStored = async (id: string) => {
     const known = await request(id);

@@ -5,6 +5,7 @@ import { isErased } from '../erasure/erasure.js';
 import { quarantineFolder } from '../layout.js';
 import { type QuarantinedRequest, quarantineContent } from './quarantine.js';
 import { markQuarantined, quarantinedBodies, removeErasedBody } from './quarantined-bodies.js';
+import { readRequest } from './read-request.js';
 
 /** Why a body need not be released any more; stored beside it, which stays, as `settled.json`. */
 export interface Settlement {
@@ -59,8 +60,7 @@ export async function settleBodies(
     const folder = quarantineFolder(id);
     const isWaiting = keys.includes(`${folder}request.json`) && !keys.some((key) => isOutcome(key, folder));
     if (!isWaiting || receivedAt === null || receivedAt > settlement.settledAt) continue;
-    const request = await readDocument(store, `${folder}request.json`);
-    const source = typeof request?.source === 'string' ? request.source : null;
+    const source = (await readRequest(store, id))?.source ?? null;
     if (source !== null && covers(source)) await markSettled(store, id, { jobId, source }, settlement);
   }
 }

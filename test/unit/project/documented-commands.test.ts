@@ -1,14 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { Command } from 'commander';
 import { completeHelp } from '../../../src/cli/help-pages.js';
 import { COMMANDS } from '../../../src/cli/run-command.js';
+import { nextSteps } from '../../../src/domain/next-steps.js';
+import { readSources } from '../../support/project/source-imports.js';
 
 /** Every command that the documents show exists, with the options they show. */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** In a key derivation, the name of the program begins a text that is no command. */
+const KEY_TEXTS = ['admin/access/ticket-keys.ts'];
 const documents = [
   'README.md',
   'CONTRIBUTING.md',
@@ -17,7 +21,8 @@ const documents = [
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
   'src/dashboard/views/help-view.js',
-  'src/cli/help-pages.ts',
+  // Remedies, advice and examples.
+  ...[...readSources().keys()].filter((file) => !KEY_TEXTS.includes(file)).map((file) => `src/${file}`),
 ];
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8').replaceAll('\\\n', ' ');
 const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
@@ -65,6 +70,30 @@ describe('the command line in the documents', () => {
       await (entry as NonNullable<typeof entry>).load().then((module) => module.createCommand()),
     );
     expect(options.filter((option) => !known.includes(option))).toEqual([]);
+  });
+});
+
+describe('what is to be done next about a job', () => {
+  const situations = ['choose', 'refetch', 'import', 'acknowledge', 'erase', 'quarantine', 'find'] as const;
+  const job = {
+    jobId: 'j1',
+    artefacts: [{ key: 'jobs/j1/conflicts/data.ab', sha256: 'ab' }],
+    timeline: [],
+    failure: { outcome: 'failed', reason: null },
+  };
+  const bodies = [{ deliveryId: '01KJX3VZ8Q4M7T9B0C2D5E6F7G', state: 'waiting' }];
+  const commands = situations.flatMap((situation) =>
+    nextSteps(job, situation, bodies).map(({ command }) => command),
+  );
+
+  it.each([...new Set(commands)])('%s', async (text) => {
+    const [, name = '', ...args] = text.split(' ');
+    const command = await (COMMANDS[name] as NonNullable<(typeof COMMANDS)[string]>)
+      .load()
+      .then((module) => module.createCommand());
+    const run = jest.fn<() => void>();
+    await command.exitOverride().action(run).parseAsync(args, { from: 'user' });
+    expect(run).toHaveBeenCalled();
   });
 });
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { markQuarantined, quarantinedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
+import { settleBodies } from '../../../../src/archive/quarantine/settle-bodies.js';
+import { createBodyCheck } from '../../../../src/operator/body-check.js';
+import { createTrialDecoder } from '../../../../src/operator/decode-quarantined.js';
 import { quarantinedRequest } from '../../../support/quarantined-request.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
@@ -45,6 +49,33 @@ describe('the quarantine of all replicas', () => {
       { id: SECOND, bytes: 7, state: 'waiting' },
       { id: FIRST, bytes: 4, state: 'released' },
     ]);
+  });
+
+  it('knows whose a body is when its request is damaged, so that it can be settled but not decoded', async () => {
+    const store = createMemoryStore();
+    const request = requestOf(FIRST, 'a');
+    await createQuarantine(store).keep(request, Buffer.from('{}'));
+    const key = `quarantine/${FIRST}/request.json`;
+    await store.replace(key, Buffer.from('{"v":'), { contentType: 'application/json', metadata: {} });
+    const sources = new Map([[request.source, { contents: ['data'], keyPrefix: '', maxBytes: 100 }]]);
+    const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
+    expect(await quarantine.entries()).toEqual([{ id: FIRST, bytes: 2, state: 'waiting' }]);
+    const known = await quarantine.request(FIRST);
+    expect(known).toMatchObject({ jobId: 'a', source: request.source, reason: 'request-damaged', bytes: 2 });
+    if (known === null) throw new Error('the body is not known');
+    const decode = createTrialDecoder(sources);
+    expect(await decode(known, Buffer.from('{}'))).toMatchObject({ ok: false, reason: 'request-damaged' });
+    const settledAt = new Date().toISOString();
+    const mark = {
+      v: 1,
+      settledAt,
+      by: 'acknowledged',
+      deliveryId: null,
+      actor: 'ops',
+      reason: 'x',
+    } as const;
+    await settleBodies(store, 'a', mark);
+    expect(await quarantine.stateOf(FIRST)).toBe('settled');
   });
 
   it('reads request and body of an id, and returns null for an unknown or invalid one', async () => {

@@ -1,7 +1,7 @@
 import { SpeechError } from '../../speech/speech-error.js';
 
 /** The speech service's record of a job. */
-export interface ServiceRecord {
+interface ServiceRecord {
   readonly region: string;
   readonly record: Readonly<Record<string, unknown>>;
 }

@@ -1,7 +1,6 @@
 import type { JobsClient } from '../speech/batch/jobs-client.js';
-import { SpeechError } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
-import { failureReason } from './recovery-errors.js';
+import { failureReason, isUnknownJob } from './recovery-errors.js';
 import type { RecoveryParts } from './recovery-parts.js';
 import type { RunFault } from './report/recovery-report.js';
 
@@ -28,8 +27,7 @@ export async function findJob(
       return { found: { client, job: await client.record(jobId, signal) }, faults };
     } catch (error) {
       signal?.throwIfAborted();
-      const isUnknown = error instanceof SpeechError && ['not-found', 'gone'].includes(error.kind);
-      if (!isUnknown) faults.push({ region: client.region, reason: failureReason(error) });
+      if (!isUnknownJob(error)) faults.push({ region: client.region, reason: failureReason(error) });
     }
   }
   return { found: null, faults };

@@ -29,3 +29,13 @@ export function failureReason(error: unknown): string {
     error instanceof SpeechError || error instanceof Problem || error instanceof UnfitContentError;
   return isOwn ? error.message : 'an unexpected error occurred';
 }
+
+/** Whether the region has answered that it does not know the job, or no longer has it. */
+export function isUnknownJob(error: unknown): boolean {
+  return error instanceof SpeechError && (error.kind === 'not-found' || error.kind === 'gone');
+}
+
+/** Whether the region was not asked, because its address or the key is missing. */
+export function isNotConfigured(error: unknown): boolean {
+  return error instanceof SpeechError && error.kind === 'configuration';
+}

@@ -1,4 +1,4 @@
-import { SpeechError } from '../../speech/speech-error.js';
+import { isNotConfigured, isUnknownJob } from '../../reconcile/recovery-errors.js';
 
 /** The speech service's record of a job. */
 interface ServiceRecord {
@@ -51,10 +51,8 @@ export async function findServiceRecord(
 
 function answerOf(error: unknown): ServiceAnswer {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-  const areAll = (...kinds: readonly string[]) =>
-    errors.every((each) => each instanceof SpeechError && kinds.includes(each.kind));
-  if (areAll('not-found', 'gone')) return 'unknown';
-  return areAll('configuration') ? 'not-configured' : 'unreachable';
+  if (errors.every(isUnknownJob)) return 'unknown';
+  return errors.every(isNotConfigured) ? 'not-configured' : 'unreachable';
 }
 
 const REDACTED = '[redacted]';

@@ -1,19 +1,15 @@
+import type { FollowedHour } from '../../ledger/read/log/follow-log.js';
 import type { HourProgress } from '../outbox-state.js';
 
 /** How far one hour was read. What is read is settled later, and only what is settled is remembered. */
-export interface HourPosition {
-  readonly hour: string;
-  /** The last number that was read of each writer. */
-  readonly read: ReadonlyMap<string, number>;
+export interface HourPosition extends FollowedHour {
   /** Compacted files whose lines were all sent, and settled rows of the next one. */
   files: number;
   row: number;
-  /** When its segments were last listed, in milliseconds since the epoch; null before. */
-  listedAt: number | null;
-  /** Writers that write no more in it. */
-  readonly finished: Set<string>;
   /** A segment was read. Call the result once its events are settled. */
   advance(writer: string, number: number): () => void;
+  /** The last segment that was read of a writer is read again. */
+  goBack(writer: string, number: number): void;
   progress(): HourProgress;
 }
 
@@ -32,13 +28,15 @@ export function createHourPosition(hour: string, given?: HourProgress): HourPosi
     read,
     files: given?.files ?? 0,
     row: given?.row ?? 0,
-    listedAt: null,
-    finished: new Set(),
     advance(writer, number) {
       read.set(writer, number);
       const numbers = open.get(writer) ?? new Set();
       open.set(writer, numbers.add(number));
       return () => void numbers.delete(number);
+    },
+    goBack(writer, number) {
+      read.set(writer, number - 1);
+      open.get(writer)?.delete(number);
     },
     progress() {
       const writers = Object.fromEntries([...read.keys()].map((writer) => [writer, settled(writer)]));

@@ -1,11 +1,12 @@
 import { listDays } from '../../ledger/compact/list-hours.js';
 import { HOUR, hourAt, openHours, startOfHour } from '../../ledger/hours.js';
-import { listSegments } from '../../ledger/list-segments.js';
+import { createLogFollower } from '../../ledger/read/log/follow-log.js';
+import { lastNumbers } from '../../ledger/read/log/hour-segments.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { OutboxState } from '../outbox-state.js';
 import { createHourPosition, type HourPosition } from './hour-position.js';
-import { type HourSending, sendListed, sendNext } from './send-segments.js';
-import { sendWholeHour } from './send-whole-hour.js';
+import { type HourSending, sendSegments } from './send-segments.js';
+import { reportLost, sendWholeHour } from './send-whole-hour.js';
 
 export interface FollowerOptions extends Omit<HourSending, 'onPosition'> {
   readonly state: Pick<OutboxState, 'before' | 'hours'>;
@@ -26,30 +27,20 @@ export interface LedgerFollower {
 }
 
 const MINUTE = 60_000;
-/** Between listings of an hour that is asked for by number: the events of a new writer are that late. */
-const RELIST = 10_000;
-/** Segments of an hour that one call lists, with those that are new. */
-const SMALL = 500;
+/** Milliseconds between attempts at whole hours that could not be sent wholly. */
+const RETRY = 10_000;
 
 /** Where a subscription begins: behind everything that is written. */
 export async function beginningOf(
   store: ObjectStore,
-  now: number,
+  clock: number,
 ): Promise<Pick<OutboxState, 'before' | 'hours'>> {
-  const positions: HourPosition[] = [];
-  for (const hour of openHours(now)) {
-    const position = createHourPosition(hour);
-    for await (const { writer, number } of listSegments(store, hour)) position.advance(writer, number)();
-    positions.push(position);
-  }
-  const hours = Object.fromEntries(positions.map((position) => [position.hour, position.progress()]));
-  return { before: positions[0]?.hour ?? hourAt(now), hours };
-}
-
-function isSmall({ read }: HourPosition): boolean {
-  let numbers = 0;
-  for (const last of read.values()) numbers += last;
-  return numbers <= SMALL;
+  const hours = openHours(clock + store.clockOffset()).map(
+    async (hour) =>
+      [hour, { writers: Object.fromEntries(await lastNumbers(store, hour)), files: 0, row: 0 }] as const,
+  );
+  const begun = await Promise.all(hours);
+  return { before: begun[0]?.[0] ?? hourAt(clock), hours: Object.fromEntries(begun) };
 }
 
 export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
@@ -58,7 +49,7 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
     Object.entries(state.hours).map(([hour, progress]) => [hour, createHourPosition(hour, progress)]),
   );
   let { before } = state;
-  let lookedAt = now();
+  let lookedAt = options.clock();
   /** When whole hours were last sent, also partly unreadable ones. */
   let triedAt = Number.NEGATIVE_INFINITY;
   let position: number | null = startOfHour(before);
@@ -69,23 +60,25 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
     },
   };
 
-  /** The store's time: whether an hour is whole goes by it. */
-  function now(): number {
-    return options.clock() + store.clockOffset();
-  }
-
   function follow(hour: string): HourPosition {
     const known = hours.get(hour) ?? createHourPosition(hour);
     hours.set(hour, known);
     return known;
   }
 
+  /** The store's time: whether an hour is whole goes by it. */
+  const now = () => options.clock() + store.clockOffset();
+  const log = createLogFollower({
+    ...{ store, hours, open: follow, clock: now },
+    onLost: (lost) => reportLost(sending, lost),
+  });
+
   /** Sends the hours that became whole, and those that were partly unreadable before. */
   async function sendWholeHours(): Promise<void> {
     const [firstOpen = hourAt(now())] = openHours(now());
     const due = new Set([...hours.keys()].filter((hour) => hour < firstOpen));
     const time = now();
-    if (before >= firstOpen && (due.size === 0 || Math.abs(time - triedAt) < RELIST)) return;
+    if (before >= firstOpen && (due.size === 0 || Math.abs(time - triedAt) < RETRY)) return;
     triedAt = time;
     for await (const day of listDays(store, before)) {
       for (const hour of day.hours) if (hour >= before && hour < firstOpen) due.add(hour);
@@ -100,37 +93,14 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
     if (hour >= before) before = hourAt(startOfHour(hour) + HOUR);
   }
 
-  async function readOpenHour(hour: string): Promise<number> {
-    const place = follow(hour);
-    const time = now();
-    if (place.listedAt === null || Math.abs(time - place.listedAt) >= RELIST || isSmall(place)) {
-      const { sent } = await sendListed(sending, place);
-      place.listedAt = time;
-      return sent.length;
-    }
-    // A writer of the hour before begins the next one with its first number.
-    const earlier = hours.get(hourAt(startOfHour(hour) - HOUR));
-    const later = hours.get(hourAt(startOfHour(hour) + HOUR));
-    let found = 0;
-    for (const writer of new Set([...place.read.keys(), ...(earlier?.read.keys() ?? [])])) {
-      // It never returns to an hour that it has left, once the next number of that was asked for since.
-      if (place.finished.has(writer)) continue;
-      const hasLeft = later?.read.has(writer) === true;
-      found += await sendNext(sending, place, writer);
-      if (hasLeft) place.finished.add(writer);
-    }
-    return found;
-  }
-
   return {
     async look() {
       position ??= lookedAt;
       await sendWholeHours();
-      let found = 0;
-      for (const hour of openHours(now())) found += await readOpenHour(hour);
+      const { sent } = await sendSegments(sending, log.newSegments());
       lookedAt = options.clock();
       position = null;
-      return found > 0;
+      return sent.length > 0;
     },
     position() {
       const clock = options.clock();

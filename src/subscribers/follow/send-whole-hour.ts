@@ -1,12 +1,13 @@
 import { readHourFiles } from '../../ledger/compact/hour-files.js';
 import { LedgerFileError } from '../../ledger/parquet/ledger-file-error.js';
 import { openLedgerFile } from '../../ledger/parquet/open-ledger-file.js';
+import { newSegmentsOf } from '../../ledger/read/log/follow-log.js';
 import { readSegment } from '../../ledger/read-segment.js';
-import { createCoverage, rangesOf, segmentsIn } from '../../ledger/rollup/covered-numbers.js';
+import { createCoverage, describeGap, rangesOf, segmentsIn } from '../../ledger/rollup/covered-numbers.js';
 import type { CoveredNumbers, Rollup } from '../../ledger/rollup/rollup.js';
-import { segmentKey } from '../../ledger/segment-key.js';
+import { type SegmentPlace, segmentKey } from '../../ledger/segment-key.js';
 import type { HourPosition } from './hour-position.js';
-import { type HourSending, sendListed } from './send-segments.js';
+import { type HourSending, sendSegments } from './send-segments.js';
 
 const CHUNK = 200;
 
@@ -25,6 +26,10 @@ export async function sendWholeHour(sending: HourSending, position: HourPosition
       : await sendRest(sending, position, rollups);
   await sending.whenSettled();
   return isSent && faults.length === 0;
+}
+
+export function reportLost({ onFault }: HourSending, { hour, writer, number }: SegmentPlace): void {
+  onFault(hour, new Error(describeGap(hour, { writer, from: number, to: number })));
 }
 
 async function sendFiles(
@@ -53,7 +58,10 @@ async function sendRest(
     [...position.read].map(([writer, last]) => [writer, last === 0 ? [] : [[1, last]]]),
   );
   const isCompacted = createCoverage(rollups);
-  const { sent, left } = await sendListed(sending, position, isCompacted);
+  const { sent, left } = await sendSegments(
+    sending,
+    newSegmentsOf(sending.store, position, (lost) => reportLost(sending, lost), isCompacted),
+  );
   const isSentAlready = createCoverage([{ writers: before }, { writers: rangesOf(sent) }]);
   let isSent = left.every(isCompacted);
   for (const rollup of rollups) {

@@ -1,9 +1,8 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import { HOUR, openHours } from '../../hours.js';
-import { type ListedSegment, segmentsAfter } from '../../list-segments.js';
-import { readAhead } from '../../read-ahead.js';
-import { fetchSegment, type UnparsedSegment } from '../../read-segment.js';
+import { HOUR, openHours, startOfHour } from '../../hours.js';
+import { segmentKey } from '../../segment-key.js';
 import type { CompactedHours } from '../log/compacted-hours.js';
+import { createLogFollower, type NewSegment } from '../log/follow-log.js';
 import { lastNumbers } from '../log/hour-segments.js';
 import { entryOf, type LogEntry } from '../log/log-entry.js';
 import { EVERYTHING, endOf } from '../log/log-filter.js';
@@ -44,14 +43,18 @@ export interface LedgerTail {
   seenSince(): number;
 }
 
-const CONCURRENCY = 16;
 const ADDED_AT_ONCE = 512;
 
 export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   const { store, compacted, window, clock, maxBytes, onSkipped, onFault } = options;
   const packRows = createRowPacker();
-  /** The last number that was read, by hour and writer. */
-  const positions = new Map<string, Map<string, number>>();
+  /** How far the hours that are not whole were read. */
+  const hours = new Map<string, { readonly hour: string; readonly read: Map<string, number> }>();
+  const log = createLogFollower({
+    ...{ store, clock, hours },
+    open: (hour) => openAt(hour, new Map()),
+    onLost: (lost) => onFault(`${segmentKey(lost)}, which is missing`, startOfHour(lost.hour)),
+  });
   let complete = Number.POSITIVE_INFINITY;
   let seen = Number.POSITIVE_INFINITY;
   let isFull = false;
@@ -60,6 +63,12 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
 
   /** The window begins with an hour: its figures come from memory or from a rollup. */
   const begin = () => floorTo(HOUR, clock() - options.windowMs);
+
+  function openAt(hour: string, read: Map<string, number>) {
+    const place = { hour, read };
+    hours.set(hour, place);
+    return place;
+  }
 
   function reached(time: number): void {
     complete = Math.min(complete, time);
@@ -78,7 +87,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   /** Where following begins: everything before is the load's. Once is enough, but for a store that fails. */
   function beginToFollow(): Promise<void> {
     begun ??= Promise.all(
-      openHours(clock()).map(async (hour) => positions.set(hour, await lastNumbers(store, hour))),
+      openHours(clock()).map(async (hour) => openAt(hour, await lastNumbers(store, hour))),
     ).then(
       () => undefined,
       (error: unknown) => {
@@ -101,26 +110,15 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     return all;
   }
 
-  async function follow(hour: string): Promise<void> {
-    const position = positions.get(hour) ?? new Map<string, number>();
-    positions.set(hour, position);
-    const fresh = readAhead(segmentsAfter(store, hour, position), CONCURRENCY, async (segment) => ({
-      segment,
-      unparsed: await fetchSegment(store, segment.key),
-    }));
-    for await (const { segment, unparsed } of fresh) {
-      const entries = entriesOf(segment, unparsed);
-      position.set(segment.writer, segment.number);
-      const rows = await add(entries);
-      options.onRows(rows);
-      trim();
-    }
-  }
-
-  function entriesOf({ key, writtenAt }: ListedSegment, unparsed: UnparsedSegment | null) {
-    const { entries = [], brokenLines = [], newerLines = [] } = unparsed?.parse() ?? {};
+  /** The lines of a segment; those that cannot be parsed are noted. */
+  function take({ place, writer, number, segment }: NewSegment): LogEntry[] {
+    const { hour } = place;
+    const { entries, brokenLines, newerLines, writtenAt } = segment.parse();
     if (brokenLines.length + newerLines.length > 0)
-      onSkipped(key, { broken: brokenLines.length, newer: newerLines.length });
+      onSkipped(segmentKey({ hour, writer, number }), {
+        broken: brokenLines.length,
+        newer: newerLines.length,
+      });
     return entries.map(({ line }) => entryOf(line, writtenAt));
   }
 
@@ -141,9 +139,14 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     },
     async poll() {
       await beginToFollow();
-      const now = clock();
-      for (const hour of positions.keys()) if (!openHours(now).includes(hour)) positions.delete(hour);
-      for (const hour of openHours(now)) await follow(hour);
+      const open = openHours(clock());
+      for (const hour of hours.keys()) if (!open.includes(hour)) hours.delete(hour);
+      for await (const each of log.newSegments()) {
+        const entries = take(each);
+        each.place.read.set(each.writer, each.number);
+        options.onRows(await add(entries));
+        trim();
+      }
       trim();
     },
     stop() {

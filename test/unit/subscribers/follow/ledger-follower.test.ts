@@ -18,7 +18,7 @@ function world() {
   const sent: (string | null)[] = [];
   const faults: string[] = [];
   const held: (() => void)[] = [];
-  const settings = { holds: false };
+  const settings = { holds: false, fails: false };
 
   async function follow(over: ObjectStore = store, state = beginningOf(store, now)) {
     return createLedgerFollower({
@@ -28,6 +28,7 @@ function world() {
       onFault: (_, { message }) => void faults.push(message),
       whenSettled: async () => undefined,
       async sendLines(_hour: string, _part: string, lines: readonly LedgerLine[], onSettled: () => void) {
+        if (settings.fails) throw new Error('the store failed');
         sent.push(...lines.map(({ jobId }) => jobId));
         if (settings.holds) held.push(onSettled);
         else onSettled();
@@ -139,6 +140,18 @@ describe('a follower of the ledger', () => {
     const next = await follow(undefined, Promise.resolve(follower.progress()));
     await next.look();
     expect(sent).toEqual(['one', 'two', 'three', 'two', 'three']);
+  });
+
+  it('reads a segment again whose lines could not be sent', async () => {
+    const { sent, settings, put, follow } = world();
+    const follower = await follow();
+    put('a', 'one');
+    put('a', 'two');
+    settings.fails = true;
+    await expect(follower.look()).rejects.toThrow('the store failed');
+    settings.fails = false;
+    await follower.look();
+    expect(sent).toEqual(['one', 'two']);
   });
 
   it('sends the rest of an hour from its file when its segments were deleted meanwhile', async () => {

@@ -1,0 +1,159 @@
+import type { ObjectStore } from '../../../store/object-store.js';
+import { HOUR, hourAt, openHours, startOfHour } from '../../hours.js';
+import { segmentsAfter } from '../../list-segments.js';
+import { readAhead } from '../../read-ahead.js';
+import { fetchSegment, type UnparsedSegment } from '../../read-segment.js';
+import { type SegmentPlace, segmentKey } from '../../segment-key.js';
+
+/** How far an hour was read. */
+export interface FollowedHour {
+  /** Its folder, `dt=…/hour=HH/`. */
+  readonly hour: string;
+  /** The last number that was taken of each writer. Nothing ever appears behind it. */
+  readonly read: ReadonlyMap<string, number>;
+}
+
+type Numbered = Pick<SegmentPlace, 'writer' | 'number'>;
+
+/** A segment that was not read before. Its reader moves `place.read` behind it. */
+export interface NewSegment<Place extends FollowedHour = FollowedHour> extends Numbered {
+  readonly place: Place;
+  readonly segment: UnparsedSegment;
+}
+
+export interface LogFollowerOptions<Place extends FollowedHour> {
+  readonly store: ObjectStore;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Of hours that are followed. */
+  readonly hours: ReadonlyMap<string, Place>;
+  /** Begins to follow an hour. */
+  readonly open: (hour: string) => Place;
+  /** Called with a number that is lost: a later one exists. */
+  readonly onLost: (segment: SegmentPlace) => void;
+}
+
+/** The one way to follow the log: each segment of the hours that are not whole, once, whenever it appears. */
+export interface LogFollower<Place extends FollowedHour> {
+  /** What is new. A segment that is not taken is brought again. Throws `StoreError`; the next call continues. */
+  newSegments(): AsyncGenerator<NewSegment<Place>>;
+}
+
+/** Segments that are read at once. */
+const AT_ONCE = 8;
+/** Milliseconds between listings of an hour that is asked for by number: a new writer is seen that late. */
+const RELIST = 10_000;
+/** Segments of an hour that one call lists, with those that are new. */
+const SMALL = 500;
+
+export function createLogFollower<Place extends FollowedHour>(
+  options: LogFollowerOptions<Place>,
+): LogFollower<Place> {
+  const { store, clock, hours } = options;
+  /** When hours were listed, and their writers that write no more in them. */
+  const listings = new Map<string, { at: number; readonly finished: Set<string> }>();
+
+  async function* newIn(hour: string): AsyncGenerator<NewSegment<Place>> {
+    const place = hours.get(hour) ?? options.open(hour);
+    const listing = listings.get(hour) ?? { at: Number.NEGATIVE_INFINITY, finished: new Set() };
+    listings.set(hour, listing);
+    const time = clock();
+    if (Math.abs(time - listing.at) < RELIST && !isSmall(place))
+      return yield* nextOfAll(place, listing.finished);
+    yield* newSegmentsOf(store, place, options.onLost);
+    listing.at = time;
+  }
+
+  async function* nextOfAll(place: Place, finished: Set<string>): AsyncGenerator<NewSegment<Place>> {
+    // A writer of the hour before begins the next one with its first number.
+    const earlier = hours.get(hourAt(startOfHour(place.hour) - HOUR));
+    const later = hours.get(hourAt(startOfHour(place.hour) + HOUR));
+    for (const writer of new Set([...place.read.keys(), ...(earlier?.read.keys() ?? [])])) {
+      // It never returns to an hour that it has left, once the next number of that was asked for since.
+      if (finished.has(writer)) continue;
+      const hasLeft = later?.read.has(writer) === true;
+      yield* nextOf(store, place, writer);
+      if (hasLeft) finished.add(writer);
+    }
+  }
+
+  return {
+    async *newSegments() {
+      const open = openHours(clock());
+      for (const hour of listings.keys()) if (!open.includes(hour)) listings.delete(hour);
+      for (const hour of open) yield* newIn(hour);
+    },
+  };
+}
+
+function isSmall({ read }: FollowedHour): boolean {
+  let numbers = 0;
+  for (const last of read.values()) numbers += last;
+  return numbers <= SMALL;
+}
+
+/** The segments of a writer behind the last that was taken, until one is not there or not taken. */
+async function* nextOf<Place extends FollowedHour>(
+  store: ObjectStore,
+  place: Place,
+  writer: string,
+): AsyncGenerator<NewSegment<Place>> {
+  for (let atOnce = 1; ; atOnce = Math.min(AT_ONCE, atOnce * 2)) {
+    const first = (place.read.get(writer) ?? 0) + 1;
+    const numbers = Array.from({ length: atOnce }, (_, index) => ({ writer, number: first + index }));
+    for await (const { number, segment } of fetchAhead(store, place, numbers)) {
+      if (segment === null) return;
+      yield { place, writer, number, segment };
+      if (place.read.get(writer) !== number) return;
+    }
+  }
+}
+
+/**
+ * All segments of an hour that were not read before, those of new writers among them.
+ *
+ * @param isCompacted whether a file has the lines of a segment that is not listed; all others are asked for
+ */
+export async function* newSegmentsOf<Place extends FollowedHour>(
+  store: ObjectStore,
+  place: Place,
+  onLost: (segment: SegmentPlace) => void,
+  isCompacted: (segment: Numbered) => boolean = () => false,
+): AsyncGenerator<NewSegment<Place>> {
+  const numbers = numbersBehind(store, place, isCompacted);
+  for await (const { writer, number, isListed, segment } of fetchAhead(store, place, numbers)) {
+    if (segment !== null) yield { place, writer, number, segment };
+    // A number is written only after the one before it: what is not there although a later one is listed is lost.
+    else if (!isListed) onLost({ hour: place.hour, writer, number });
+  }
+}
+
+function fetchAhead<N extends Numbered>(
+  store: ObjectStore,
+  { hour }: FollowedHour,
+  numbers: AsyncIterable<N> | Iterable<N>,
+): AsyncGenerator<N & { readonly segment: UnparsedSegment | null }> {
+  return readAhead(numbers, AT_ONCE, async (numbered) => ({
+    ...numbered,
+    segment: await fetchSegment(
+      store,
+      segmentKey({ hour, writer: numbered.writer, number: numbered.number }),
+    ),
+  }));
+}
+
+/** The listed numbers, and those in between: a store may list a segment late. */
+async function* numbersBehind(
+  store: ObjectStore,
+  { hour, read }: FollowedHour,
+  isCompacted: (segment: Numbered) => boolean,
+): AsyncGenerator<Numbered & { readonly isListed: boolean }> {
+  const last = new Map(read);
+  for await (const { writer, number } of segmentsAfter(store, hour, new Map(read))) {
+    for (let between = (last.get(writer) ?? 0) + 1; between < number; between += 1) {
+      if (!isCompacted({ writer, number: between })) yield { writer, number: between, isListed: false };
+    }
+    last.set(writer, number);
+    yield { writer, number, isListed: true };
+  }
+}

@@ -244,7 +244,7 @@ describe('the one reader', () => {
           });
           const listed = failing.failures.map(({ jobId, outcome }) => `${jobId} ${outcome}`);
           if (failing.complete) expect(listed.sort()).toEqual(expected.sort());
-          for (const name of ['searchedBackTo', 'complete', 'unseen']) expect(failing).toHaveProperty(name);
+          for (const name of ['searchedBackTo', 'complete', 'faults']) expect(failing).toHaveProperty(name);
 
           expectHonest(await pagesOf(view, query, arrive), newest, isDamaged);
           const ofJob = await pagesOf(view, { ...query, job: 'b' }, arrive);

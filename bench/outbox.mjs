@@ -2,10 +2,11 @@
  * What one subscriber costs: the real outbox over a store in memory that takes `storeMs` for every call, fed by the real
  * group commit, beside the same feed without a subscriber. The subscriber is a process of its own that answers 204 at once.
  *
- *   npm run build && node bench/outbox.mjs [rate=1000] [seconds=20] [storeMs=30] [maxLinger=0] [replicas=1]
+ *   npm run build && node bench/outbox.mjs [rate=1000] [seconds=20] [storeMs=30] [maxLinger=0] [replicas=1] [behind=0]
  *
  * Lag is the time from the line's `receivedAt` to its event's arrival. `replicas` write the ledger, all in this process. With
- * rate 0 it measures rest: the replica that sends, and another one that waits to take over. docs/scale.md quotes the figures.
+ * rate 0 it measures rest: the replica that sends, and another one that waits to take over. With `behind` it measures how a
+ * subscriber catches up that is so many lines behind, in segments of a hundred. docs/scale.md quotes the figures.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,13 +14,16 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { hourAt } from '../dist/ledger/hours.js';
+import { segmentKey } from '../dist/ledger/segment-key.js';
 import { createLedger } from '../dist/ledger/write/ledger.js';
 import { createOutbox } from '../dist/subscribers/outbox.js';
+import { newOutboxState } from '../dist/subscribers/outbox-state.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { exampleLine } from './lib/example-line.mjs';
 import { createMemoryStore } from './lib/memory-store.mjs';
 
-const OPTIONS = { rate: 1000, seconds: 20, storeMs: 30, maxLinger: 0, replicas: 1 };
+const OPTIONS = { rate: 1000, seconds: 20, storeMs: 30, maxLinger: 0, replicas: 1, behind: 0 };
 const WARM_UP = 3;
 /** The defaults of `limits.maxConcurrentDeliveries` / 2, and of `limits.totalTimeout` with five minutes more. */
 const FULL_SEGMENT = 128;
@@ -76,6 +80,45 @@ function openOutbox(store, owner, url, onSent) {
   });
   outbox.start();
   return { outbox, isSending };
+}
+
+const LINES_PER_SEGMENT = 100;
+
+/** Catches up with whole hours, and sends time and memory to the parent. */
+async function catchUp(url) {
+  const { storeMs, behind } = OPTIONS;
+  const memory = createMemoryStore();
+  const filling = memory.open(0, () => {});
+  const time = Date.now() - 4 * 3_600_000;
+  const hour = hourAt(time);
+  for (let first = 0, number = 1; first < behind; first += LINES_PER_SEGMENT, number += 1) {
+    const lines = Array.from({ length: LINES_PER_SEGMENT }, (_, n) =>
+      JSON.stringify(exampleLine(first + n, time)),
+    );
+    await filling.create(segmentKey({ hour, writer: 'bench', number }), Buffer.from(`${lines.join('\n')}\n`));
+  }
+  const state = newOutboxState(time - 3_600_000, { before: hour, hours: {} });
+  await filling.replace('outbox/bench/state.json', Buffer.from(JSON.stringify(state)));
+  global.gc?.();
+  const [rest, cpu, began] = [process.memoryUsage.rss(), process.cpuUsage(), performance.now()];
+  let [sent, peak] = [0, rest];
+  const sampler = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 50);
+  const store = memory.open(storeMs, () => {});
+  const { outbox } = openOutbox(store, 'sender', url, () => {
+    sent += 1;
+  });
+  while (sent < behind) await sleep(20);
+  clearInterval(sampler);
+  const { user, system } = process.cpuUsage(cpu);
+  process.send({
+    seconds: (performance.now() - began) / 1000,
+    cpuMs: (user + system) / 1000,
+    above: peak - rest,
+  });
+  await outbox.stop();
+  process.exit();
 }
 
 /** Feeds a ledger, with the outbox of a subscriber or without one, and sends what it cost to the parent. */
@@ -144,7 +187,8 @@ async function feed(url) {
 }
 
 function start(...args) {
-  const child = fork(fileURLToPath(import.meta.url), args, { execArgv: V8_FLAGS });
+  const execArgv = [...V8_FLAGS, '--max-old-space-size=192'];
+  const child = fork(fileURLToPath(import.meta.url), args, { execArgv });
   child.on('exit', (code) => {
     if (code) process.exit(code);
   });
@@ -212,7 +256,7 @@ const [role, options, url] = process.argv.slice(2);
 if (role === 'subscriber') await serveSubscriber();
 else if (role === 'feed') {
   Object.assign(OPTIONS, JSON.parse(options));
-  await feed(url);
+  await (OPTIONS.behind > 0 ? catchUp(url) : feed(url));
 } else {
   for (const [index, name] of Object.keys(OPTIONS).entries()) {
     const given = process.argv[2 + index];
@@ -220,6 +264,16 @@ else if (role === 'feed') {
   }
   const subscriber = start('subscriber');
   const { port } = await message(subscriber);
+  if (OPTIONS.behind > 0) {
+    const child = start('feed', JSON.stringify(OPTIONS), `http://127.0.0.1:${port}/`);
+    const { seconds, cpuMs, above } = await message(child);
+    console.log(
+      `${OPTIONS.behind} lines behind, ${OPTIONS.storeMs} ms for a store call: sent in ${seconds.toFixed(1)} s, ` +
+        `CPU ${(cpuMs / 1000).toFixed(1)} s, at most ${Math.round(above / 2 ** 20)} MiB above rest`,
+    );
+    subscriber.kill();
+    process.exit();
+  }
   const without = OPTIONS.rate > 0 ? await measure('') : null;
   const withOne = await measure(`http://127.0.0.1:${port}/`, subscriber);
   subscriber.send('report');

@@ -3,7 +3,7 @@
  * week of hour rollups of 10 million deliveries a day, and the last hours as segments. Prints how long each answer takes,
  * first and again, what it asks of the store, and memory.
  *
- *   npm run build && node --expose-gc bench/year.mjs [storeMs=30] [deliveriesPerDay=10000000]
+ *   npm run build && node --expose-gc bench/year.mjs [storeMs=30] [deliveriesPerDay=10000000] [failingJobs=20]
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
@@ -15,7 +15,7 @@ import { encodeRollup } from '../dist/ledger/rollup/rollup-document.js';
 import { sumRollups } from '../dist/ledger/rollup/sum-rollups.js';
 import { segmentKey } from '../dist/ledger/segment-key.js';
 
-const [storeMs = 30, perDay = 10e6] = process.argv.slice(2).map(Number);
+const [storeMs = 30, perDay = 10e6, failing = 20] = process.argv.slice(2).map(Number);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const NOW = Date.now();
@@ -89,17 +89,26 @@ const range = (since, length) => ({ first: iso(since), last: iso(since + length 
 /** The file of every rollup, and what the rollup says of it. */
 let file = { bytes: Buffer.alloc(0), parquet: {} };
 
+/** The share of a file in the failing jobs of a week. */
+function failuresOf(start, n) {
+  const before = (file) => Math.floor((file * failing) / (7 * 24 * FILES_PER_HOUR));
+  const file = (start / HOUR) * FILES_PER_HOUR + n;
+  return Array.from({ length: before(file + 1) - before(file) }, (_, index) => {
+    const jobId = `lost${before(file) + index}`;
+    const failed = line(index, start + HOUR / 2 + index, { outcome: 'failed', jobId });
+    return { line: failed, first: failed.receivedAt };
+  });
+}
+
 function hourRollup(start, n) {
   const perSlot = LINES_PER_FILE / 2;
   const slot = Math.floor((6 * (n - 1)) / FILES_PER_HOUR);
   const slots = [slot, slot + 1].map((each) => ({ minute: Math.min(5, each) * 10, groups: groups(perSlot) }));
-  const number = start / HOUR + n;
-  const lost = line(number, start + HOUR / 2, { outcome: 'failed', jobId: `lost${number}` });
   return {
     ...{ ...COMMON, hour: hour(start), rows: LINES_PER_FILE, ...range(start, HOUR), slots },
     ...{ n, files: FILES_PER_HOUR, previous: null, writers: { a: [[1, 20_000]] } },
     parquet: { ...file.parquet, key: `ledger-parquet/${hour(start)}000${n}.parquet` },
-    attention: number % 50 === 0 ? [{ line: lost, first: lost.receivedAt }] : [],
+    attention: failuresOf(start, n),
     attentionOmitted: 0,
   };
 }
@@ -283,8 +292,8 @@ console.log(`memory ${JSON.stringify(megabytes())}`);
 for (const [name, work] of answers) await timed(`${name}, again`, work);
 offset = 60_000;
 for (const [name, work] of answers) await timed(`${name}, a minute later`, work);
-const { counts: open, complete, unseen } = await view.openFailures({ limit: 1 });
+const { counts: open, complete, faults } = await view.openFailures({ limit: 1 });
 const year = await view.summary({ since: ago(365), buckets: 53 });
-console.log(`failing: ${JSON.stringify(open)}, complete: ${complete}, not looked at: ${unseen.join('; ')}`);
+console.log(`failing: ${JSON.stringify(open)}, complete: ${complete}, not looked at: ${faults.join('; ')}`);
 console.log(`year: ${year.total.lines} deliveries, gaps: ${JSON.stringify(year.gaps)}`);
 await view.stop();

@@ -63,6 +63,7 @@ export interface SubscriberRun {
 export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxState): SubscriberRun {
   const { name, subscriber, store, states, clock, times, onError } = options;
   const ending = new AbortController();
+  ending.signal.addEventListener('abort', () => wakeUp.abort());
   const since = Date.parse(claimed.since);
   const announcements = createAnnouncements(store, since);
   let isSuperseded = false;
@@ -133,9 +134,10 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
       }
       // A busy replica writes many segments a second, and every poll costs a listing.
       await sleep(times.busyPoll, null, { signal: ending.signal, ref: false }).catch(() => undefined);
-      const signal = AbortSignal.any([ending.signal, wakeUp.signal]);
+      if (ending.signal.aborted) return;
+      const { signal } = wakeUp;
       await sleep(pause - times.busyPoll, null, { signal, ref: false }).catch(() => undefined);
-      if (wakeUp.signal.aborted) wakeUp = new AbortController();
+      if (signal.aborted) wakeUp = new AbortController();
     }
   }
 

@@ -5,6 +5,7 @@ import type { ReceiverEvent } from '../../events/receiver-event.js';
 import { sign } from '../../events/sign.js';
 import { parseRetryAfter } from '../../text/retry-after.js';
 import { terminalLine } from '../../text/terminal-text.js';
+import { abortAfter } from '../../time/abort-after.js';
 import type { Attempt } from '../dead/dead-event.js';
 import type { Subscriber } from '../subscriber.js';
 import { eventBody } from './event-body.js';
@@ -48,8 +49,8 @@ export function createEndpoint(subscriber: Subscriber): Endpoint {
   async function sendNow(event: ReceiverEvent, signal: AbortSignal): Promise<SendResult> {
     const at = new Date().toISOString();
     try {
-      signal.throwIfAborted();
-      return { at, ...(await post(agent, subscriber, event, signal)) };
+      const post = (bounded: AbortSignal) => postEvent(agent, subscriber, event, bounded);
+      return { at, ...(await abortAfter(requestTimeout, signal, post)) };
     } catch (error) {
       const code = signal.aborted ? 'aborted' : errorCode(error);
       return { at, delivered: false, status: null, error: code, retryAfterMs: null };
@@ -63,14 +64,13 @@ export function createEndpoint(subscriber: Subscriber): Endpoint {
 }
 
 /** undici follows no redirects unless it is asked to: a redirect is a failure like any other. */
-async function post(
+async function postEvent(
   dispatcher: Dispatcher,
-  { url, secrets, format, requestTimeout = REQUEST_TIMEOUT }: Subscriber,
+  { url, secrets, format }: Subscriber,
   event: ReceiverEvent,
   signal: AbortSignal,
 ): Promise<Omit<SendResult, 'at'>> {
   const { contentType, bytes: body } = eventBody(event, format);
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(requestTimeout)]);
   const { origin, pathname, search } = new URL(url);
   const response = await dispatcher.request({
     origin,
@@ -83,13 +83,13 @@ async function post(
       ...sign(event.id, body, secrets),
     },
     body,
-    signal: bounded,
+    signal,
   });
   const { statusCode: status, headers } = response;
   const delivered = status >= 200 && status < 300;
   const answer = delivered ? '' : await beginningOf(response.body);
   // The status decides. A body that breaks off or does not end changes nothing.
-  await response.body.dump({ limit: RESPONSE_BYTES, signal: bounded }).catch(() => undefined);
+  await response.body.dump({ limit: RESPONSE_BYTES, signal }).catch(() => undefined);
   return {
     delivered,
     status,

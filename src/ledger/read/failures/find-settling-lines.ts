@@ -1,6 +1,7 @@
 import type { JobProbe } from '../../parquet/job-blooms.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import type { LedgerFile } from '../../parquet/open-ledger-file.js';
+import { readAhead } from '../../read-ahead.js';
 import { rowGroupsOfJobs } from '../log/row-groups-of-jobs.js';
 import type { SettlingLine } from './failing-jobs.js';
 
@@ -10,28 +11,44 @@ export interface SettlingLines {
   readonly damage: string | null;
 }
 
+/** With thousands of jobs the filters exclude hardly a row group, and a store of objects takes some 30 ms for each. */
+const GROUPS_AT_ONCE = 8;
+
 /**
- * The lines of jobs in a compacted file, by its bloom filters: most row groups are not read. Rejects with `LedgerFileError` for a file
- * that cannot be read at all, and with `StoreError`.
+ * The lines of jobs in a compacted file, by its bloom filters: for a few jobs most row groups are not read. Rejects with
+ * `LedgerFileError` for a file that cannot be read at all, and with `StoreError`.
  */
 export async function findSettlingLines(
   file: LedgerFile,
   jobs: ReadonlyMap<string, JobProbe>,
   onFault: (text: string) => void,
 ): Promise<SettlingLines> {
+  const groups = await rowGroupsOfJobs(file, [...jobs.values()], onFault);
   const lines: SettlingLine[] = [];
   let damage: string | null = null;
-  for (const group of await rowGroupsOfJobs(file, [...jobs.values()], onFault)) {
-    try {
-      const columns = await file.readColumns(group, ['jobId', 'outcome', 'receivedAt']);
-      for (const [index, job] of columns.jobId.entries()) {
-        if (job === null || !jobs.has(job)) continue;
-        lines.push({ job, outcome: columns.outcome[index] ?? '', received: columns.receivedAt[index] ?? 0 });
-      }
-    } catch (error) {
-      if (!(error instanceof LedgerFileError)) throw error;
-      damage = error.message;
-    }
+  const reads = readAhead(groups, GROUPS_AT_ONCE, (group) => linesOfGroup(file, group, jobs));
+  for await (const found of reads) {
+    if (typeof found === 'string') damage = found;
+    else for (const line of found) lines.push(line);
   }
   return { lines, damage };
+}
+
+/** Its damage where it cannot be read. */
+async function linesOfGroup(
+  file: LedgerFile,
+  group: number,
+  jobs: ReadonlyMap<string, JobProbe>,
+): Promise<SettlingLine[] | string> {
+  try {
+    const { jobId, outcome, receivedAt } = await file.readColumns(group, ['jobId', 'outcome', 'receivedAt']);
+    return [...jobId.entries()].flatMap(([row, job]) =>
+      job === null || !jobs.has(job)
+        ? []
+        : [{ job, outcome: outcome[row] ?? '', received: receivedAt[row] ?? 0 }],
+    );
+  } catch (error) {
+    if (error instanceof LedgerFileError) return error.message;
+    throw error;
+  }
 }

@@ -1,0 +1,24 @@
+/**
+ * Runs work with a signal that aborts as `signal` does, or with a `TimeoutError` after some milliseconds. Leaves nothing on `signal`:
+ * Node 20 keeps 100 bytes of every `AbortSignal.any` for as long as one of its signals lives.
+ */
+export async function abortAfter<Result>(
+  milliseconds: number,
+  signal: AbortSignal,
+  work: (bounded: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const bounded = new AbortController();
+  const follow = () => bounded.abort(signal.reason);
+  const timer = setTimeout(
+    () => bounded.abort(new DOMException('not done in time', 'TimeoutError')),
+    milliseconds,
+  );
+  signal.addEventListener('abort', follow);
+  try {
+    signal.throwIfAborted();
+    return await work(bounded.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', follow);
+  }
+}

@@ -44,6 +44,8 @@ export interface LedgerTail {
 }
 
 const ADDED_AT_ONCE = 512;
+/** A full window loses a sixteenth at once: dropping rows copies the others of their hour, 45 µs for each new row if done per segment. */
+const KEPT_OF_FULL = 15 / 16;
 
 export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   const { store, compacted, window, clock, maxBytes, onSkipped, onFault } = options;
@@ -77,7 +79,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
 
   function trim(): void {
     const oldest = begin();
-    const dropped = window.dropOver(maxBytes);
+    const dropped = window.bytes > maxBytes ? window.dropOver(maxBytes * KEPT_OF_FULL) : null;
     if (dropped !== null) isFull = true;
     complete = Math.max(complete, dropped ?? oldest, oldest);
     seen = Math.max(seen, oldest);

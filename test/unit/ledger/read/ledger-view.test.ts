@@ -168,6 +168,23 @@ describe('ledger view', () => {
     });
   });
 
+  it('drops several lines at once when its memory is full: each time costs as much as all that stay', async () => {
+    const store = createMemoryStore();
+    const view = open(store, { maxBytes: 64 * 1024 });
+    await view.refresh();
+    const rows: number[] = [];
+    for (let n = 0; n < 200; n += 1) {
+      const receivedAt = new Date(Date.parse(NOW) + n).toISOString();
+      putSegment(store, receivedAt, [at(receivedAt)]);
+      await view.refresh();
+      rows.push(view.status().rows);
+    }
+    const drops = rows.filter((count, n) => n > 0 && count <= (rows[n - 1] ?? 0));
+    expect(Math.max(...rows)).toBeLessThan(150);
+    expect(drops.length).toBeGreaterThan(3);
+    expect(drops.length).toBeLessThan(40);
+  });
+
   it('returns the first page before the rest is loaded', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));

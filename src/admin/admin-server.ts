@@ -4,7 +4,6 @@ import { withCheckedHead } from '../http/checked-head.js';
 import { expressMessages } from '../http/express-messages.js';
 import { headersCheckInterval } from '../http/headers-check-interval.js';
 import { rejectConnect } from '../http/malformed-requests.js';
-import { trackResponses } from '../http/pending-responses.js';
 
 export interface AdminServerOptions {
   readonly keepAliveTimeout: number;
@@ -32,7 +31,7 @@ export function createAdminServer(app: Express, options: AdminServerOptions): Se
     response.writeContinue();
     listener(request, response);
   });
-  rejectConnect(server, trackResponses(server));
+  rejectConnect(server);
   server.setTimeout(IDLE);
   return server;
 }

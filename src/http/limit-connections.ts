@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { REQUEST_EVENTS } from './pending-responses.js';
+import type { Duplex } from 'node:stream';
+import { trackResponses } from './pending-responses.js';
 
 export interface ConnectionLimitOptions {
   /** Most connections at a time. */
@@ -15,13 +16,6 @@ export interface ConnectionLimiter {
   readonly open: number;
 }
 
-interface Connection {
-  /** Whether an authenticated request was answered on it. */
-  trusted: boolean;
-  /** Responses that are not complete, oldest first; empty while idle or in the middle of a head. */
-  readonly responses: ServerResponse[];
-}
-
 /**
  * Limits the number of a server's connections to `most`. A connection alone proves nothing, so a new one is preferred to
  * those that only wait. To make room, the connection is closed that has been idle, or in the middle of a head, for longest:
@@ -29,18 +23,21 @@ interface Connection {
  * connection with a delivery in flight is never closed; when all have one, the new connection is closed.
  */
 export function limitConnections(server: Server, options: ConnectionLimitOptions): ConnectionLimiter {
-  const connections = new Map<Socket, Connection>();
+  const { pendingOf, watch } = trackResponses(server);
   // Sets iterate in insertion order: the first has waited longest.
-  const idleUntrusted = new Set<Socket>();
-  const idleTrusted = new Set<Socket>();
+  const connections = new Set<Duplex>();
+  const idleUntrusted = new Set<Duplex>();
+  const idleTrusted = new Set<Duplex>();
+  /** Those on which an authenticated request was answered. */
+  const trusted = new WeakSet<Duplex>();
 
-  function forget(socket: Socket): void {
+  function forget(socket: Duplex): void {
     connections.delete(socket);
     idleUntrusted.delete(socket);
     idleTrusted.delete(socket);
   }
 
-  function close(socket: Socket): void {
+  function close(socket: Duplex): void {
     // Removed at once: its `close` event comes after connections that are accepted in the same turn.
     forget(socket);
     socket.destroy();
@@ -51,15 +48,16 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     return response.headersSent && options.isTrusted(response.req, response);
   }
 
-  function isRefused({ trusted, responses }: Connection): boolean {
-    return !trusted && responses.every((response) => response.headersSent && !showsTrust(response));
+  function isRefused(socket: Duplex): boolean {
+    if (trusted.has(socket)) return false;
+    return pendingOf(socket).every((response) => response.headersSent && !showsTrust(response));
   }
 
-  function longestIdle(): Socket | undefined {
+  function longestIdle(): Duplex | undefined {
     for (const idle of [idleUntrusted, idleTrusted]) {
       for (const socket of idle) return socket;
     }
-    for (const [socket, connection] of connections) if (isRefused(connection)) return socket;
+    for (const socket of connections) if (isRefused(socket)) return socket;
     return undefined;
   }
 
@@ -69,30 +67,22 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
       if (idle === undefined) return close(socket);
       close(idle);
     }
-    connections.set(socket, { trusted: false, responses: [] });
+    connections.add(socket);
     idleUntrusted.add(socket);
     socket.once('close', () => forget(socket));
   });
 
-  function begin(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    const connection = connections.get(socket);
-    if (connection === undefined) return;
-    connection.responses.push(response);
-    idleUntrusted.delete(socket);
-    idleTrusted.delete(socket);
-    response.on('close', () => end(socket, connection, response));
-  }
-
-  function end(socket: Socket, connection: Connection, response: ServerResponse): void {
-    if (connections.get(socket) !== connection) return;
-    connection.responses.splice(connection.responses.indexOf(response), 1);
-    if (showsTrust(response)) connection.trusted = true;
-    if (connection.responses.length === 0) (connection.trusted ? idleTrusted : idleUntrusted).add(socket);
-  }
-
-  // Before the app, which may have responded by the time a later listener is called.
-  for (const event of REQUEST_EVENTS) server.prependListener(event, begin);
+  watch({
+    began(socket) {
+      idleUntrusted.delete(socket);
+      idleTrusted.delete(socket);
+    },
+    ended(socket, response) {
+      if (!connections.has(socket)) return;
+      if (showsTrust(response)) trusted.add(socket);
+      if (pendingOf(socket).length === 0) (trusted.has(socket) ? idleTrusted : idleUntrusted).add(socket);
+    },
+  });
 
   return {
     get open() {

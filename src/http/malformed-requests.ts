@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../domain/problem.js';
-import type { PendingResponses } from './pending-responses.js';
+import { type ResponseTracker, trackResponses } from './pending-responses.js';
 
 interface ParserError extends NodeJS.ErrnoException {
   /** The bytes that Node's parser did not understand. */
@@ -32,11 +32,8 @@ function beginsProxyProtocol(bytes: Buffer | undefined): boolean {
  *
  * @param onProxyProtocol a balancer began the connection with a PROXY header
  */
-export function rejectMalformedRequests(
-  server: Server,
-  pendingOf: PendingResponses,
-  onProxyProtocol: OnProxyProtocol,
-): void {
+export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxyProtocol): void {
+  const tracker = trackResponses(server);
   // Node emits the event again for every further chunk of a broken connection.
   const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: ParserError, socket: Socket) => {
@@ -46,24 +43,25 @@ export function rejectMalformedRequests(
     if (isProxyProtocol) onProxyProtocol(socket.remoteAddress ?? null);
     const problem = isProxyProtocol ? new Problem('request-malformed', PROXY_PROTOCOL) : problemOf(error);
     if (problem === null) socket.destroy(error);
-    else respondInOrder(socket, problem, pendingOf);
+    else respondInOrder(socket, problem, tracker);
   });
 }
 
 /** Responds to CONNECT, whose connection Node closes without a response when nothing listens for it. */
-export function rejectConnect(server: Server, pendingOf: PendingResponses): void {
+export function rejectConnect(server: Server): void {
+  const tracker = trackResponses(server);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // Node has removed its own listener.
     socket.on('error', () => {});
     const problem = new Problem('request-malformed', 'CONNECT is for proxies; this is not one.');
-    respondInOrder(socket, problem, pendingOf);
+    respondInOrder(socket, problem, tracker);
   });
 }
 
-function respondInOrder(socket: Duplex, problem: Problem, pendingOf: PendingResponses): void {
-  const [pending] = pendingOf(socket);
+function respondInOrder(socket: Duplex, problem: Problem, tracker: ResponseTracker): void {
+  const pending = tracker.pendingOf(socket).find(({ writableFinished }) => !writableFinished);
   if (pending?.req.complete) {
-    pending.once('close', () => respondInOrder(socket, problem, pendingOf));
+    pending.once('close', () => respondInOrder(socket, problem, tracker));
   } else if (!socket.writable || pending?.headersSent) {
     socket.destroy();
   } else {

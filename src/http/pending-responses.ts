@@ -1,27 +1,56 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** The events with which a server hands over a request. */
-export const REQUEST_EVENTS = ['request', 'checkContinue', 'checkExpectation'] as const;
+/** Follows the responses of a server's connections. */
+export interface ResponseTracker {
+  /** The responses of a connection that are not closed, oldest first. */
+  pendingOf(connection: Duplex): readonly ServerResponse[];
+  /** Adds a watcher. */
+  watch(watcher: ResponseWatcher): void;
+}
 
-/** The responses of a connection that are not complete: the oldest one first, which is the one being sent. */
-export type PendingResponses = (connection: Duplex) => readonly ServerResponse[];
+interface ResponseWatcher {
+  /** Called before the app, which may have responded by the time a later listener is called. */
+  began(connection: Duplex): void;
+  /** Called when a response was sent or cut off, and is no longer pending. */
+  ended(connection: Duplex, response: ServerResponse): void;
+}
 
-/** Keeps the responses of each connection until they are complete. Call it once for a server: each call costs every request. */
-export function trackResponses(server: Server): PendingResponses {
-  const latest = new WeakMap<Duplex, readonly ServerResponse[]>();
-  const pendingOf = (connection: Duplex) =>
-    (latest.get(connection) ?? []).filter(({ writableFinished }) => !writableFinished);
+const trackers = new WeakMap<Server, ResponseTracker>();
+
+/** The tracker of a server, which begins with the first call. */
+export function trackResponses(server: Server): ResponseTracker {
+  const tracker = trackers.get(server) ?? createTracker(server);
+  trackers.set(server, tracker);
+  return tracker;
+}
+
+function createTracker(server: Server): ResponseTracker {
+  const pending = new WeakMap<Duplex, ServerResponse[]>();
+  const watchers: ResponseWatcher[] = [];
+
+  function responsesOf(connection: Duplex): ServerResponse[] {
+    const known = pending.get(connection);
+    if (known !== undefined) return known;
+    const responses: ServerResponse[] = [];
+    pending.set(connection, responses);
+    return responses;
+  }
 
   function begin({ socket }: IncomingMessage, response: ServerResponse): void {
-    latest.set(socket, latest.has(socket) ? [...pendingOf(socket), response] : [response]);
-    // Else an idle connection would keep its last response, and the garbage collector promote it.
+    const responses = responsesOf(socket);
+    responses.push(response);
+    for (const watcher of watchers) watcher.began(socket);
     response.on('close', () => {
-      if (latest.get(socket)?.at(-1) === response) latest.delete(socket);
+      responses.splice(responses.indexOf(response), 1);
+      for (const watcher of watchers) watcher.ended(socket, response);
     });
   }
 
-  // Before the app, which may have responded by the time a later listener is called.
-  for (const event of REQUEST_EVENTS) server.prependListener(event, begin);
-  return pendingOf;
+  // The events with which a server hands over a request.
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, begin);
+  return {
+    pendingOf: (connection) => pending.get(connection) ?? [],
+    watch: (watcher) => watchers.push(watcher),
+  };
 }

@@ -4,7 +4,6 @@ import { withCheckedHead } from '../http/checked-head.js';
 import { expressMessages } from '../http/express-messages.js';
 import { headersCheckInterval } from '../http/headers-check-interval.js';
 import { type OnProxyProtocol, rejectConnect, rejectMalformedRequests } from '../http/malformed-requests.js';
-import { trackResponses } from '../http/pending-responses.js';
 import { deferContinue } from './router.js';
 
 export interface PublicServerOptions {
@@ -37,9 +36,8 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
   server.on('checkContinue', withoutUpgrade(deferContinue(app)));
   // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
   server.on('checkExpectation', withoutUpgrade(app));
-  const pendingOf = trackResponses(server);
-  rejectMalformedRequests(server, pendingOf, options.onProxyProtocol ?? (() => {}));
-  rejectConnect(server, pendingOf);
+  rejectMalformedRequests(server, options.onProxyProtocol ?? (() => {}));
+  rejectConnect(server);
   return allowHalfClosed(server);
 }
 

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { PROXY_PROTOCOL, rejectMalformedRequests } from '../../../src/http/malformed-requests.js';
-import { trackResponses } from '../../../src/http/pending-responses.js';
 import { type RawClient, rawClient } from '../../support/http/raw-http.js';
 import { until } from '../../support/until.js';
 
@@ -21,7 +20,7 @@ beforeEach(async () => {
   server.on('connection', (socket) => {
     connection = socket;
   });
-  rejectMalformedRequests(server, trackResponses(server), (peer) => proxies.push(peer));
+  rejectMalformedRequests(server, (peer) => proxies.push(peer));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   client = await rawClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });

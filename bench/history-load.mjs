@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pLimit from 'p-limit';
-import { encodeTime } from 'ulid';
+import { hourAt } from '../dist/ledger/hours.js';
+import { segmentKey } from '../dist/ledger/segment-key.js';
 import { openStore } from '../dist/store/open-store.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { exampleLine } from './lib/example-line.mjs';
@@ -72,7 +73,6 @@ try {
 async function writeHour(settings, start, count) {
   const store = await openStore(settings);
   const segments = Math.ceil(count / LINES_PER_SEGMENT);
-  const folder = new Date(start).toISOString().replace(/^(.{10})T(..).*$/, 'ledger/dt=$1/hour=$2/');
   const limit = pLimit(16);
   await Promise.all(
     Array.from({ length: segments }, (_, segment) =>
@@ -83,7 +83,7 @@ async function writeHour(settings, start, count) {
             exampleLine(segment * LINES_PER_SEGMENT + index, writtenAt - LINES_PER_SEGMENT + index),
           ),
         );
-        const key = `${folder}${encodeTime(writtenAt)}${String(segment).padStart(16, '0')}-bench.ndjson`;
+        const key = segmentKey({ hour: hourAt(start), writer: 'bench', number: segment + 1 });
         const body = Buffer.from(`${texts.join('\n')}\n`);
         return store.create(key, body, { contentType: 'application/x-ndjson', metadata: {} });
       }),

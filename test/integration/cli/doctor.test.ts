@@ -289,6 +289,9 @@ describe('doctor through the public address', () => {
     expect(one('public surface')).toMatchObject({ verdict: 'ok' });
     expect(stdout).not.toContain(TOKEN);
     expect(await visibleKeys(service.folder, 'jobs')).toEqual([]);
+    const env = { NODE_CONFIG: JSON.stringify(settings()) };
+    const failures = await runCommand(['failures', '--json'], env);
+    expect(JSON.parse(failures.stdout)).toMatchObject({ failures: [] });
     // Whoever connects from a trusted proxy's address can claim anything: here that is doctor itself.
     expect(one('public client address')).toMatchObject({
       verdict: 'failed',

@@ -11,6 +11,7 @@ const DOMAIN = [
   'deliveries-csv',
   'event-attempts',
   'failure-causes',
+  'given-up',
   'job-state',
   'kinds',
   'next-steps',

@@ -1,3 +1,4 @@
+import { gaveUpInWords } from './given-up.js';
 import { isConflict, type NextStep, nextSteps } from './next-steps.js';
 import { reasonInWords } from './reasons.js';
 
@@ -73,7 +74,7 @@ export function unknownJobState(jobId: string): JobState {
     tone: 'neutral',
     word: 'Unknown',
     text: 'This receiver does not know the job. The id may be wrong, its callback URL may name another receiver, or no callback has come through.',
-    steps: nextSteps({ jobId, artefacts: [], timeline: [], failure: null }, 'find', []),
+    steps: nextSteps({ jobId, artefacts: [], timeline: [], failure: null }, 'unknown', []),
   };
 }
 
@@ -208,13 +209,8 @@ function withoutTranscript(
   const settled = bodies.find((body) => body.state === 'settled');
   if (settled !== undefined && artefacts.length === 0)
     return ['neutral', 'Settled', settlementInWords(settled.settlement, at), null];
-  if (gaveUp(service))
-    return [
-      'bad',
-      'Missing',
-      'The service gave up sending the callback. It still has the results.',
-      'refetch',
-    ];
+  const failedAttempts = notificationErrors(service);
+  if (failedAttempts.length > 0) return ['bad', 'Missing', gaveUpInWords(failedAttempts), 'refetch'];
   if (artefacts.length > 0)
     return ['neutral', 'No transcript', 'Artefacts are stored for this job, but no transcript.', 'refetch'];
   const status = service?.record.status;
@@ -263,9 +259,12 @@ export function callbackStatusInWords(status: string): string {
   return STATUSES.get(status) ?? status;
 }
 
-function gaveUp(service: KnownJob['service']): boolean {
+function notificationErrors(service: KnownJob['service']): { readonly message: string }[] {
   const errors = service?.record.errors;
-  return Array.isArray(errors) && errors.some((error) => /notification/i.test(String(error?.message)));
+  if (!Array.isArray(errors)) return [];
+  return errors
+    .map((error) => ({ message: String(error?.message) }))
+    .filter(({ message }) => /notification/i.test(message));
 }
 
 export function isTranscript({ kind }: Pick<StoredArtefact, 'kind'>): boolean {

@@ -3,6 +3,7 @@ import { remedyFor } from './reasons.js';
 /** One thing that can be done about a job: in words, and as one command. */
 export interface NextStep {
   readonly action:
+    | 'search'
     | 'refetch'
     | 'reconcile'
     | 'import'
@@ -28,7 +29,16 @@ interface TimelineItems {
   readonly items: readonly { readonly key: string; readonly outcome: string }[];
 }
 
-type Situation = 'choose' | 'refetch' | 'import' | 'acknowledge' | 'erase' | 'quarantine' | 'find' | null;
+type Situation =
+  | 'choose'
+  | 'refetch'
+  | 'import'
+  | 'acknowledge'
+  | 'erase'
+  | 'quarantine'
+  | 'find'
+  | 'unknown'
+  | null;
 
 /**
  * The steps of a situation, the recommended one first.
@@ -74,23 +84,35 @@ export function nextSteps(
         ...dismissSteps(bodies),
       ];
     case 'find':
+      return [refetch, ...findSteps(), importing];
+    case 'unknown':
       return [
-        refetch,
         step(
-          'reconcile',
-          'If it is your own reference and not the id of a job, fetch all that is missing, and search again.',
-          'reconcile',
+          'search',
+          'The id may be mistyped: search for a part of it, or for a value of its context.',
+          'job <part>',
         ),
-        step(
-          'doctor',
-          'Check that this receiver can ask the service, and that the service reaches this receiver.',
-          'doctor',
-        ),
+        ...findSteps(),
         importing,
       ];
     case null:
       return [];
   }
+}
+
+function findSteps(): NextStep[] {
+  return [
+    step(
+      'reconcile',
+      'If it is your own reference and not the id of a job, fetch all that is missing, and search again.',
+      'reconcile',
+    ),
+    step(
+      'doctor',
+      'Check that this receiver can ask the service, and that the service reaches this receiver.',
+      'doctor',
+    ),
+  ];
 }
 
 function refetchWords(failure: JobToMend['failure']): string {

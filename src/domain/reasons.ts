@@ -123,7 +123,7 @@ export const REASONS = {
   },
   'body-too-large': {
     words: 'the body was larger than maxBytes of the source',
-    remedy: 'Raise maxBytes of the source, restart, and refetch the job.',
+    remedy: 'Refetch the job, whatever its size. For later ones raise maxBytes of the source, and restart.',
   },
   'body-malformed': {
     words: 'the body was undecodable and too large for quarantine',

@@ -1,3 +1,4 @@
+import { lastAnswer } from '../domain/given-up.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { Expectation, ExpectedItem } from './expectation.js';
 
@@ -26,7 +27,6 @@ export interface Situation {
 /** What the service records of a notification it gave up (public sample of `errors`). */
 const GIVEN_UP = /sending notification failed/i;
 const FAILED_ATTEMPT = /sending notification/i;
-const ANSWER = /response status: (\d{3})/i;
 
 const ENDED = 'what is not here has expired';
 
@@ -70,8 +70,8 @@ function futureNote({ job, now, grace }: Situation): string | null {
 
 /** What the record says about failed callbacks, without the address in it: that may hold secrets. */
 function notificationFailure({ errors = [] }: JobRecord): string | null {
-  const answer = errors.map(({ message }) => ANSWER.exec(message)?.[1]).findLast((found) => found);
-  const last = answer === undefined ? '' : ` (last answer ${answer})`;
+  const answer = lastAnswer(errors);
+  const last = answer === null ? '' : ` (last answer ${answer})`;
   if (errors.some(({ message }) => GIVEN_UP.test(message))) return `Sending notification failed${last}`;
   return errors.some(({ message }) => FAILED_ATTEMPT.test(message))
     ? `the service failed to send the notification at times${last}`

@@ -144,7 +144,7 @@ const atOnce: Turns = (work) => work();
 
 /** The reason of a job that belongs to no source here. */
 export const SOURCE_REQUIRED =
-  'none of its notification entries leads here, so that the source must be named';
+  'none of its callback URLs leads here: name the source (transcript-receiver refetch <job> --source <name>)';
 
 export const UNKNOWN_JOB = 'no configured region knows this job';
 

@@ -125,7 +125,7 @@ describe('failing jobs by cause', () => {
     expect(body.causes).toEqual([
       expect.objectContaining({
         ...{ code: 'body-too-large', source: 'default', outcome: 'refused', count: 3 },
-        remedy: expect.stringMatching(/^Raise maxBytes/),
+        remedy: expect.stringMatching(/^Refetch the job, .* raise maxBytes/),
       }),
       expect.objectContaining({ code: 'conflict', count: 1 }),
     ]);

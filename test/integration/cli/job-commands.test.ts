@@ -91,12 +91,7 @@ describe('job', () => {
     const unknown = await cli('job', 'nobody');
     expect(unknown).toMatchObject({ code: 1, stderr: '' });
     expect(unknown.stdout).toMatch(/^Job nobody: Unknown\nThis receiver does not know the job/);
-    expect(proposed(unknown.stdout)).toEqual([
-      'refetch nobody',
-      'reconcile',
-      'doctor',
-      'import nobody <file>',
-    ]);
+    expect(proposed(unknown.stdout)).toEqual(['job <part>', 'reconcile', 'doctor', 'import nobody <file>']);
     expect((await cli('job', '/')).code).toBe(2);
   });
 });

@@ -76,7 +76,7 @@ describe('failures on the command line', () => {
     expect(all.stdout).toMatch(/^2 jobs are failing: 2 refused\.\n/);
     expect(all.stdout).toMatch(/refused +- +one +20\S+Z +the body was larger than maxBytes of the source\n/);
     expect(all.stdout).toMatch(
-      /^2 jobs of intake, refused: the body was larger than .*\n {2}Raise maxBytes of the source, restart, and refetch the job\.\n/m,
+      /^2 jobs of intake, refused: the body was larger than .*\n {2}Refetch the job, whatever its size\. For later ones raise maxBytes of the source, and restart\.\n/m,
     );
     const first = JSON.parse((await runCommand(['failures', '--json', '--limit', '1'], settings())).stdout);
     expect(first).toMatchObject({ failures: [{ jobId: 'one' }], counts: { refused: 2 } });

@@ -24,7 +24,7 @@ describe('failures by cause', () => {
     expect(causes[0]).toMatchObject({
       first: '2026-03-04T05:01:00.000Z',
       last: '2026-03-04T05:03:00.000Z',
-      remedy: 'Raise maxBytes of the source, restart, and refetch the job.',
+      remedy: 'Refetch the job, whatever its size. For later ones raise maxBytes of the source, and restart.',
     });
     expect(causes[2]?.remedy).toMatch(/choose the one that is right/);
     expect(causes[3]?.remedy).toBeNull();

@@ -117,6 +117,17 @@ describe('the state of a job of which nothing is here', () => {
     expect(stateOf({ service: { record: { status } } })).toMatchObject({ word, repair });
   });
 
+  it.each([
+    ['Response status: 401', /answered 401: no credential of the source matches its auth_headers/],
+    ['Response status: 413', /answered 413: the body was too large/],
+    ['Response status: 502', /answered 502: the receiver, or a proxy in front, could not take it/],
+    ['connect: connection refused', /nothing answered at its URL/],
+  ])('names why the service gave up the callback: %s', (message, text) => {
+    const errors = [{ message: `Error in sending notification: ${message}` }];
+    const state = stateOf({ service: { record: { status: 'done', errors } } });
+    expect(state).toMatchObject({ word: 'Missing', text: expect.stringMatching(text), repair: 'refetch' });
+  });
+
   it('is not known while the ledger was not searched as a whole', () => {
     expect(stateOf({ complete: false })).toMatchObject({ word: 'Not found yet', repair: 'refetch' });
     expect(stateOf({})).toMatchObject({ word: 'Nothing stored', repair: 'refetch' });
@@ -140,13 +151,15 @@ describe('what to do next', () => {
       ...['refetch j1', 'import j1 <file>', 'acknowledge j1 --reason <words>'],
       ...['replay release --job j1', 'refetch j1', 'dismiss d1 --reason <words>'],
       'erase j1',
-      ...['refetch j1', 'reconcile', 'doctor', 'import j1 <file>'],
+      ...['job <part>', 'reconcile', 'doctor', 'import j1 <file>'],
     ]);
   });
 
   it('says what the reason asks for first', () => {
     const [first] = steps({ failure: { outcome: 'refused', reason: 'body-too-large' } });
-    expect(first?.words).toBe('Raise maxBytes of the source, restart, and refetch the job.');
+    expect(first?.words).toBe(
+      'Refetch the job, whatever its size. For later ones raise maxBytes of the source, and restart.',
+    );
   });
 
   it('offers each version that does not count, and none with the bytes of the one that does', () => {

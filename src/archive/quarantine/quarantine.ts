@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isCallbackStatus, isJobId } from '../../domain/job.js';
 import type { ContentClass } from '../../domain/retention-class.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { StoreError } from '../../store/object-store.js';
@@ -34,7 +35,15 @@ export function isQuarantinedRequest(document: Record<string, unknown>, id: stri
   const texts = ['receivedAt', 'source', 'method', 'jobId', 'status', 'query', 'reason', 'detail'];
   const { deliveryId, headers } = document;
   const hasHeaders = typeof headers === 'object' && headers !== null;
-  return deliveryId === id && hasHeaders && texts.every((name) => typeof document[name] === 'string');
+  const hasTexts = texts.every((name) => typeof document[name] === 'string');
+  return deliveryId === id && hasHeaders && hasTexts && isQueryOf(document as unknown as QuarantinedRequest);
+}
+
+/** Decoding a body parses its query, which throws without these. */
+function isQueryOf({ query, jobId, status }: QuarantinedRequest): boolean {
+  const parameters = new URLSearchParams(query);
+  const has = (name: string, value: string) => parameters.getAll(name).join('&') === value;
+  return isJobId(jobId) && isCallbackStatus(status) && has('id', jobId) && has('status', status);
 }
 
 /** What is stored of a request, without what the body itself says. */

@@ -51,32 +51,45 @@ describe('the quarantine of all replicas', () => {
     ]);
   });
 
-  it('knows whose a body is when its request is damaged, so that it can be settled but not decoded', async () => {
-    const store = createMemoryStore();
-    const request = requestOf(FIRST, 'a');
-    await createQuarantine(store).keep(request, Buffer.from('{}'));
-    const key = `quarantine/${FIRST}/request.json`;
-    await store.replace(key, Buffer.from('{"v":'), { contentType: 'application/json', metadata: {} });
-    const sources = new Map([[request.source, { contents: ['data'], keyPrefix: '', maxBytes: 100 }]]);
-    const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
-    expect(await quarantine.entries()).toEqual([{ id: FIRST, bytes: 2, state: 'waiting' }]);
-    const known = await quarantine.request(FIRST);
-    expect(known).toMatchObject({ jobId: 'a', source: request.source, reason: 'request-damaged', bytes: 2 });
-    if (known === null) throw new Error('the body is not known');
-    const decode = createTrialDecoder(sources);
-    expect(await decode(known, Buffer.from('{}'))).toMatchObject({ ok: false, reason: 'request-damaged' });
-    const settledAt = new Date().toISOString();
-    const mark = {
-      v: 1,
-      settledAt,
-      by: 'acknowledged',
-      deliveryId: null,
-      actor: 'ops',
-      reason: 'x',
-    } as const;
-    await settleBodies(store, 'a', mark);
-    expect(await quarantine.stateOf(FIRST)).toBe('settled');
-  });
+  it.each([
+    ['is cut off', () => '{"v":'],
+    ['has no query', (whole: string) => JSON.stringify({ ...JSON.parse(whole), query: '' })],
+    ['is of another job', (whole: string) => JSON.stringify({ ...JSON.parse(whole), jobId: 'b' })],
+  ])(
+    'knows whose a body is when its request %s, so that it can be settled but not decoded',
+    async (_, damage) => {
+      const store = createMemoryStore();
+      const request = requestOf(FIRST, 'a');
+      await createQuarantine(store).keep(request, Buffer.from('{}'));
+      const key = `quarantine/${FIRST}/request.json`;
+      const whole = store.objects.get(key)?.body.toString() ?? '';
+      await store.replace(key, Buffer.from(damage(whole)), { contentType: 'application/json', metadata: {} });
+      const sources = new Map([[request.source, { contents: ['data'], keyPrefix: '', maxBytes: 100 }]]);
+      const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
+      expect(await quarantine.entries()).toEqual([{ id: FIRST, bytes: 2, state: 'waiting' }]);
+      const known = await quarantine.request(FIRST);
+      expect(known).toMatchObject({
+        jobId: 'a',
+        source: request.source,
+        reason: 'request-damaged',
+        bytes: 2,
+      });
+      if (known === null) throw new Error('the body is not known');
+      const decode = createTrialDecoder(sources);
+      expect(await decode(known, Buffer.from('{}'))).toMatchObject({ ok: false, reason: 'request-damaged' });
+      const settledAt = new Date().toISOString();
+      const mark = {
+        v: 1,
+        settledAt,
+        by: 'acknowledged',
+        deliveryId: null,
+        actor: 'ops',
+        reason: 'x',
+      } as const;
+      await settleBodies(store, 'a', mark);
+      expect(await quarantine.stateOf(FIRST)).toBe('settled');
+    },
+  );
 
   it('reads request and body of an id, and returns null for an unknown or invalid one', async () => {
     const store = createMemoryStore();

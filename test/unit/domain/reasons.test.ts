@@ -23,7 +23,7 @@ const entries = Object.entries<Reason>(table);
 
 /** Files whose member `reason` is another set of codes, with words of its own, or part of a code. */
 const OTHER_SETS = [
-  /^store\/(object-store|s3\/purge-objects)\.ts$/,
+  /^store\/(object-store|s3\/(purge-objects|read-object))\.ts$/,
   /^subscribers\/dead\/dead-event\.ts$/,
   /^observe\/metrics\/outbox-metrics\.ts$/,
   /^verify\//,

@@ -178,7 +178,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'events-dead': {
     ...{ topic: 'subscribers', ...warning, label: 'Events not sent' },
     text: ({ subscriber, events }) =>
-      `${plural(events, 'event')} for ${subscriber} could not be sent and wait for a replay.`,
+      `${plural(events, 'event')} for ${subscriber} could not be sent; a replay sends them.`,
     remedy: ({ subscriber }) =>
       `Once it answers, run transcript-receiver replay notify --subscriber ${subscriber} --dead.`,
   },

@@ -85,6 +85,7 @@ describe('subscribers', () => {
       name: /waiting-1/,
     });
     await row.getByText('Answered 503: “noted”').first().waitFor();
+    await page.getByRole('row', { name: /^crm/ }).getByText('Sending').waitFor();
     await page.evaluate(AXE);
     expect(
       await page.evaluate('axe.run(document).then(({ violations }) => violations.map(({ id }) => id))'),

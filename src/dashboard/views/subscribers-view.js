@@ -63,10 +63,11 @@ function deadOf(name, signal) {
 }
 
 /** @param {Subscriber} subscriber @returns {[Tone, string]} */
-function subscriberState({ breaker, sender, issues: [issue] }) {
+function subscriberState({ breaker, sender, lagSeconds, retrying, issues: [issue] }) {
   if (breaker === 'open') return ['notice', 'Not reachable'];
   if (issue !== undefined) return [TONES[issue.level], describeIssue(issue).label];
-  return sender === null ? ['neutral', 'No sender'] : ['good', 'Up to date'];
+  if (sender === null) return ['neutral', 'No sender'];
+  return ['good', lagSeconds === 0 && retrying === 0 ? 'Up to date' : 'Sending'];
 }
 
 /** @param {Subscriber} subscriber */

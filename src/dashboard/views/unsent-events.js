@@ -42,7 +42,8 @@ function waitingCells(name, { id, jobId, receivedAt, nextTryAt, attempts, histor
   return [
     moment(receivedAt),
     jobLink(jobId),
-    moment(nextTryAt),
+    // During a pause the time is past.
+    Date.parse(nextTryAt) > Date.now() ? moment(nextTryAt) : 'due',
     last ? describeAttempt(last) : '–',
     attemptList(id, attempts, history),
     ...(may('repair')

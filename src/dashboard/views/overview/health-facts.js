@@ -134,7 +134,7 @@ function subscribersFacts({ subscribers }) {
     word: lag === 0 ? 'Up to date' : 'Sending',
     figure: count(list.length),
     details: [
-      lag === 0 ? 'Every event was sent' : `The oldest event waits for ${span(lag * 1000)}`,
+      lag === 0 ? 'No event waits' : `The oldest event waits for ${span(lag * 1000)}`,
       ...(failing.length > 0 ? [`Not reachable: ${listed(failing)}`] : []),
       ...(dead > 0 ? [`${count(dead, 'event')} could not be sent`] : []),
     ],

@@ -11,6 +11,9 @@ import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
 /** Segments read at once. Twice as many as in the service, where callbacks need the connections too. */
 const CONCURRENCY = 32;
 
+const NOTHING = 'No hour had anything to compact.';
+const NEW_ONLY = 'Hours of earlier runs are looked at again with --since or --all.';
+
 interface Options {
   readonly since?: Date;
   readonly all?: true;
@@ -27,7 +30,7 @@ export function createCommand(): Command {
       if (options.all && options.since) throw new UsageError('--all and --since exclude each other');
       const report = await withStoreAlone(false, (work) => run(work, options));
       if (options.json) printJson(report);
-      else printLines(formatReport(report));
+      else printLines(formatReport(report, options));
       process.exitCode = report.faults.length > 0 || report.interrupted ? EXIT.incomplete : EXIT.ok;
     });
 }
@@ -50,11 +53,12 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
   }
 }
 
-function formatReport(report: CompactionReport): string[] {
+function formatReport(report: CompactionReport, { all, since }: Options): string[] {
   const { hours, files, lines, segments, days, deleted, broken, newer, inProgress, faults } = report;
+  const isAgain = all === true || since !== undefined;
   const isWhole = faults.length === 0 && inProgress === 0 && !report.interrupted;
   return [
-    ...(files === 0 && isWhole ? ['No hour had anything to compact.'] : []),
+    ...(files === 0 && isWhole ? [isAgain ? NOTHING : `${NOTHING} ${NEW_ONLY}`] : []),
     ...(files > 0
       ? [
           `Compacted ${count(hours, 'hour')}: ${count(lines, 'line')} of ${count(segments, 'segment')} in ${count(files, 'file')}.`,

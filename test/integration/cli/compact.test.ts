@@ -67,7 +67,8 @@ describe('compact on the command line', () => {
     await runCommand(['compact'], settings());
     const files = [...(await listKeys(store, 'ledger-parquet/')), ...(await listKeys(store, 'rollups/'))];
     for (const key of files) await store.delete(key);
-    expect((await runCommand(['compact'], settings())).stdout).toBe('No hour had anything to compact.\n');
+    const again = await runCommand(['compact'], settings());
+    expect(again.stdout).toMatch(/^No hour had anything to compact\. Hours of earlier runs .* --all\.\n$/);
     expect((await runCommand(['compact', '--since', '5d'], settings())).stdout).toMatch(/^No hour/);
     expect((await runCommand(['compact', '--all'], settings())).stdout).toMatch(/^Compacted 1 hour: /);
     expect(files).toHaveLength(2);

@@ -69,7 +69,7 @@ const places = (): [string, string][] => [
   ['replays', 'form textarea'],
   ['refusals', 'tbody tr'],
   ['explain', 'textarea'],
-  ['help', '#keyboard'],
+  ['help', '#topics'],
   ['help/store', '.steps'],
 ];
 

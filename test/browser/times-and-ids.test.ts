@@ -111,20 +111,3 @@ describe('the context', () => {
     await page.getByText('Left out of the context: case (repeated).').waitFor();
   });
 });
-
-describe('the key /', () => {
-  it('is shown in the find field and leads to it, but is a letter where one writes', async () => {
-    const { page } = dashboard;
-    await page.locator('.verdict').waitFor();
-    expect(await page.locator('#find kbd').isVisible()).toBe(true);
-    await page.keyboard.press('/');
-    expect(await page.evaluate('document.activeElement.id')).toBe('find-job');
-    await page.keyboard.type('a/b');
-    expect(await page.getByLabel('Find a job by its id or context').inputValue()).toBe('a/b');
-    expect(await page.locator('#find kbd').isVisible()).toBe(false);
-    await dashboard.go('explain');
-    await page.getByLabel('Headers').fill('');
-    await page.getByLabel('Headers').press('/');
-    expect(await page.getByLabel('Headers').inputValue()).toBe('/');
-  });
-});

@@ -26,18 +26,18 @@ export function eraseView(screen) {
     ),
     kept('section', { 'aria-label': 'Erase', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { 'aria-live': 'polite' });
-      const form = eraseForm(screen, query.get('context') ?? '', result);
-      if (query.has('context')) preview(screen, form, result);
+      const form = eraseForm(query.get('context') ?? '', result);
+      if (query.has('context')) preview(form, result);
       return [form, result];
     }),
   );
 }
 
-/** @param {Screen} screen @param {string} context @param {HTMLElement} result */
-function eraseForm(screen, context, result) {
+/** @param {string} context @param {HTMLElement} result */
+function eraseForm(context, result) {
   const onsubmit = (/** @type {FormEvent} */ event) => {
     event.preventDefault();
-    preview(screen, event.currentTarget, result);
+    preview(event.currentTarget, result);
   };
   return h(
     'form',
@@ -64,8 +64,8 @@ function eraseForm(screen, context, result) {
   );
 }
 
-/** @param {Screen} screen @param {HTMLFormElement} form @param {HTMLElement} result */
-async function preview(screen, form, result) {
+/** @param {HTMLFormElement} form @param {HTMLElement} result */
+async function preview(form, result) {
   const context = textOf(form, 'context');
   const ids = textOf(form, 'jobs')
     .split(/[\s,]+/)
@@ -74,19 +74,19 @@ async function preview(screen, form, result) {
     return result.replaceChildren(emptyPanel('Name a context or job ids.'));
   const progress = h('p', { class: 'quiet' });
   result.replaceChildren(progress);
-  // Not after the form was changed.
+  // Until the form is changed or the user leaves. The signal of the screen ends when the same view is opened again, and the form stays.
   const isCurrent = () => progress.isConnected;
+  const ending = new AbortController();
   try {
-    const found = await previewJobs({ context, ids }, screen.signal, (text) => {
+    const found = await previewJobs({ context, ids }, ending.signal, (text) => {
+      if (!isCurrent()) ending.abort();
       progress.textContent = `${text}…`;
     });
     if (!isCurrent()) return;
     const unknown = new FormData(form).has('unknown');
-    const again = () => preview(screen, form, result);
+    const again = () => preview(form, result);
     const typed = ids.length === 0 ? context : null;
-    result.replaceChildren(
-      previewPanel(found, { unknown, typed, form, result, again, signal: screen.signal }),
-    );
+    result.replaceChildren(previewPanel(found, { unknown, typed, form, result, again }));
   } catch (error) {
     if (isCurrent()) result.replaceChildren(problemPanel(error));
   }

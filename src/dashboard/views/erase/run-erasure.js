@@ -10,9 +10,8 @@ import { reportPanel } from './report-panel.js';
 /**
  * @typedef {object} Place
  * @property {HTMLElement} form hidden meanwhile
- * @property {HTMLElement} result where progress and report are shown
+ * @property {HTMLElement} result where progress and report are shown; when it leaves the page, no further batch is begun
  * @property {() => void} again previews what is left
- * @property {AbortSignal} signal of the view; when it ends, no further batch is begun
  */
 
 /**
@@ -21,7 +20,7 @@ import { reportPanel } from './report-panel.js';
  * @param {readonly ReportLine[]} before lines of jobs that were erased before
  * @param {Place} place
  */
-export async function runErasure({ ids, ...order }, before, { form, result, again, signal }) {
+export async function runErasure({ ids, ...order }, before, { form, result, again }) {
   /** @type {ReportLine[]} */
   const lines = [];
   const progress = progressPanel(ids.length);
@@ -34,13 +33,13 @@ export async function runErasure({ ids, ...order }, before, { form, result, agai
     for await (const report of eraseJobs(ids, order)) {
       lines.push(...report);
       progress.show(lines.length);
-      if (progress.isStopped() || signal.aborted) break;
+      if (progress.isStopped() || !result.isConnected) break;
     }
   } catch (caught) {
     error = caught;
   }
   const left = ids.length - lines.length;
-  if (signal.aborted) {
+  if (!result.isConnected) {
     const done = `${count(lines.length)} of ${count(ids.length, 'job')} were erased`;
     if (left > 0) announce(`${done}, then this page was left.`, 'notice');
     return;

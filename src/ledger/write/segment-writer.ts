@@ -63,6 +63,8 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
       try {
         const message = `${key} was not written within ${deadline} ms`;
         const info = await withDeadline(writeSegment(store, key, lines), deadline, message);
+        // The clock may have been set since it was last measured, and the hour of the key be wrong: this write has measured it.
+        checkClock(store.clockOffset());
         number += 1;
         return info;
       } catch (error) {

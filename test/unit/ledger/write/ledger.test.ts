@@ -200,6 +200,18 @@ describe('ledger', () => {
     await ledger.append(ledgerLine());
   });
 
+  it('does not take a line for written whose segment shows that the clock was set before', async () => {
+    let ahead = 0;
+    const memory = createMemoryStore();
+    const create: typeof memory.create = async (...call) => {
+      const result = await memory.create(...call);
+      ahead = 2 * 86_400_000;
+      return result;
+    };
+    const ledger = createLedger({ store: { ...memory, create, clockOffset: () => ahead }, replica: 'r' });
+    await expect(ledger.append(ledgerLine())).rejects.toThrow("behind the store's");
+  });
+
   it('takes a write that is not answered in time as failed', async () => {
     const door = createDoor();
     const store = createMemoryStore(door.pass);

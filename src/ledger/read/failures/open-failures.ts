@@ -63,7 +63,7 @@ export function findOpenFailures(
   const open: OpenFailure[] = [];
   for (const { rows, first } of history.jobs().values()) {
     const visible = rows.filter(exists);
-    const row = visible.find(({ outcome }) => outcome === 'conflict') ?? newest(visible);
+    const row = newest(visible.filter(({ outcome }) => outcome === 'conflict')) ?? newest(visible);
     if (row !== undefined && matches(row, query)) open.push({ row, retentionEnds: first + retention });
   }
   return { ...pageOf(open.sort(comparePositions), query), ...history.scope(query.scope ?? null) };

@@ -1,5 +1,5 @@
-import type { TestEvent } from '../events/receiver-event.js';
 import type { Attempt } from '../subscribers/dead/dead-event.js';
+import type { TestEvent } from '../subscribers/receiver-event.js';
 import { GONE } from '../subscribers/send/attempt-policy.js';
 import { testEvent } from '../subscribers/test-event.js';
 import { type Finding, failed, passed, skipped, warned } from './finding.js';

@@ -1,9 +1,9 @@
 import { decodeTime } from 'ulid';
 import type { LedgerLine } from '../domain/delivery.js';
-import type { JobEvent } from '../events/receiver-event.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { isUlid } from '../text/id-cursor.js';
 import { eventOf, isRepetition, jobEventOf } from './job-event.js';
+import type { JobEvent } from './receiver-event.js';
 
 /** Ids that are remembered; a repetition of an older one is announced again, with the same id. */
 const REMEMBERED = 10_000;

@@ -1,5 +1,4 @@
 import type { LedgerLine } from '../domain/delivery.js';
-import type { JobEvent } from '../events/receiver-event.js';
 import { readHourFiles } from '../ledger/compact/hour-files.js';
 import { openLedgerFile } from '../ledger/parquet/open-ledger-file.js';
 import { readSegment } from '../ledger/read-segment.js';
@@ -9,6 +8,7 @@ import { segmentKey } from '../ledger/segment-key.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { announcedAs } from './announcements.js';
 import type { WaitingEvent } from './outbox-state.js';
+import type { JobEvent } from './receiver-event.js';
 
 /** The event that waits, read from the ledger; null when the line is gone. Throws as the store does. */
 export async function findEvent(store: ObjectStore, waiting: WaitingEvent): Promise<JobEvent | null> {

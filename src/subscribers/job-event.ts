@@ -1,8 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
-import type { JobEvent, ReceiverEvent } from '../events/receiver-event.js';
 import { isUlid } from '../text/id-cursor.js';
+import type { JobEvent, ReceiverEvent } from './receiver-event.js';
 
 /** The callback statuses of jobs that failed. */
 const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'trim_error'];

@@ -1,5 +1,5 @@
-import type { JobEvent } from '../events/receiver-event.js';
 import type { Attempt, DeadEvent } from './dead/dead-event.js';
+import type { JobEvent } from './receiver-event.js';
 
 /** What happens to the events of one subscriber. */
 export interface SenderObserver {

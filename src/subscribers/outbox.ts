@@ -1,6 +1,5 @@
 import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
-import type { ReceiverEvent } from '../events/receiver-event.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { DeadCause } from './dead/dead-causes.js';
 import type { Attempt, DeadEvent } from './dead/dead-event.js';
@@ -15,6 +14,7 @@ import {
 import type { OutboxObserver } from './outbox-observer.js';
 import { type OutboxState, ofPresentSources, type WaitingEvent } from './outbox-state.js';
 import { createOutboxStore, DamagedStateError } from './outbox-store.js';
+import type { ReceiverEvent } from './receiver-event.js';
 import type { SubscriberRunOptions } from './run-subscriber.js';
 import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
 import { createEndpoint, type Endpoint } from './send/endpoint.js';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerLine } from '../domain/delivery.js';
-import type { JobEvent } from '../events/receiver-event.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAnnouncements } from './announcements.js';
@@ -10,6 +9,7 @@ import { isRepetition, isWanted } from './job-event.js';
 import type { SenderObserver } from './outbox-observer.js';
 import type { OutboxState } from './outbox-state.js';
 import type { OutboxStore } from './outbox-store.js';
+import type { JobEvent } from './receiver-event.js';
 import type { RetryTimes } from './send/attempt-policy.js';
 import type { Endpoint } from './send/endpoint.js';
 import type { EventTask } from './send/event-attempts.js';

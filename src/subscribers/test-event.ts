@@ -1,4 +1,4 @@
-import type { TestEvent } from '../events/receiver-event.js';
+import type { TestEvent } from './receiver-event.js';
 
 /** @param by who sends it, as the path of its source: `/doctor` or `/admin` */
 export function testEvent(id: string, by: string): TestEvent {

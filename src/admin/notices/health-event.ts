@@ -1,4 +1,4 @@
-import type { HealthClosedEvent, HealthOpenedEvent } from '../../events/receiver-event.js';
+import type { HealthClosedEvent, HealthOpenedEvent } from '../../subscribers/receiver-event.js';
 import type { TrackedIssue } from './notice-state.js';
 
 /**

@@ -1,7 +1,7 @@
-import type { HealthNotice } from '../../events/receiver-event.js';
 import { describeIssue, issueName } from '../../health/describe-issue.js';
 import { ISSUES } from '../../health/issue-kinds.js';
 import type { Issue } from '../../health/issues.js';
+import type { HealthNotice } from '../../subscribers/receiver-event.js';
 
 /** Milliseconds that an issue must last before it is announced: it may go by itself. */
 export const OPEN_AFTER = 60_000;

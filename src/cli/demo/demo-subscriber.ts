@@ -3,9 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ReceiverEvent, verify } from '../../events/events.js';
+import { Webhook } from 'standardwebhooks';
+import type { ReceiverEvent } from '../../subscribers/receiver-event.js';
 
-/** The next system: it is sent events, and verifies them with what the package exports for consumers. */
+/** The next system: it is sent events, and verifies them as docs/downstream.md shows. */
 export interface DemoSubscriber {
   readonly settings: { readonly url: string; readonly secrets: readonly string[] };
   /** The verified events of these jobs, once each job has one; those so far after ten seconds. */
@@ -16,11 +17,13 @@ export interface DemoSubscriber {
 const LONGEST_WAIT = 10_000;
 
 export async function openDemoSubscriber(): Promise<DemoSubscriber> {
-  const secrets = [`whsec_${randomBytes(32).toString('base64')}`];
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const webhook = new Webhook(secret);
   const events = new Map<string, ReceiverEvent>();
   const server = createServer(async (request, response) => {
     try {
-      const event = verify(await buffer(request), request.headers, secrets);
+      const headers = request.headers as Record<string, string>;
+      const event = webhook.verify(await buffer(request), headers) as ReceiverEvent;
       events.set(event.id, event);
       response.writeHead(204).end();
     } catch {
@@ -31,7 +34,7 @@ export async function openDemoSubscriber(): Promise<DemoSubscriber> {
   const { port } = server.address() as AddressInfo;
 
   return {
-    settings: { url: `http://127.0.0.1:${port}/events`, secrets },
+    settings: { url: `http://127.0.0.1:${port}/events`, secrets: [secret] },
     async eventsOf(jobIds) {
       const found = () => [...events.values()].filter(({ subject = '' }) => jobIds.includes(subject));
       const deadline = performance.now() + LONGEST_WAIT;

@@ -1,9 +1,9 @@
 import { isErased } from '../../archive/erasure/erasure.js';
-import type { JobEvent } from '../../events/receiver-event.js';
 import type { DeliveryPage, LedgerView } from '../../ledger/read/ledger-view.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type EventFilter, jobEventOf } from '../../subscribers/job-event.js';
 import type { Outbox } from '../../subscribers/outbox.js';
+import type { JobEvent } from '../../subscribers/receiver-event.js';
 import type { ReplayItemResult } from './replay-state.js';
 
 /** What a replay of events works with. */

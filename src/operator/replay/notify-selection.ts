@@ -1,10 +1,10 @@
 import { decodeTime } from 'ulid';
 import { Problem } from '../../domain/problem.js';
 import { areInScope } from '../../domain/rights.js';
-import type { JobEvent } from '../../events/receiver-event.js';
 import { deadFacts } from '../../subscribers/dead/dead-causes.js';
 import type { DeadEvent } from '../../subscribers/dead/dead-event.js';
 import { isWanted, jobEventOf } from '../../subscribers/job-event.js';
+import type { JobEvent } from '../../subscribers/receiver-event.js';
 import { formatNotifyItem, type NotifyParts } from './notify-item.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 

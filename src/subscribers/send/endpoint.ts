@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
+import { Webhook } from 'standardwebhooks';
 import { Agent, type Dispatcher } from 'undici';
-import type { ReceiverEvent } from '../../events/receiver-event.js';
-import { sign } from '../../events/sign.js';
 import { parseRetryAfter } from '../../text/retry-after.js';
 import { terminalLine } from '../../text/terminal-text.js';
 import { abortAfter } from '../../time/abort-after.js';
 import type { Attempt } from '../dead/dead-event.js';
+import type { ReceiverEvent } from '../receiver-event.js';
 import type { Subscriber } from '../subscriber.js';
 import { eventBody } from './event-body.js';
 
@@ -80,7 +80,7 @@ async function postEvent(
       'content-type': contentType,
       'user-agent': 'transcript-receiver',
       accept: '*/*',
-      ...sign(event.id, body, secrets),
+      ...signatures(event.id, body, secrets),
     },
     body,
     signal,
@@ -96,6 +96,16 @@ async function postEvent(
     error: null,
     ...(answer !== '' && { answer }),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
+  };
+}
+
+/** The headers of Standard Webhooks: a signature with each secret. */
+function signatures(id: string, body: Buffer, secrets: readonly string[]): Record<string, string> {
+  const now = new Date();
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(' '),
   };
 }
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isErased } from '../../archive/erasure/erasure.js';
-import type { JobEvent } from '../../events/receiver-event.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { DeadEvent } from '../dead/dead-event.js';
 import { isErasable, keepDeadEvent } from '../dead/dead-events.js';
 import type { SenderObserver } from '../outbox-observer.js';
 import type { OutboxState, WaitingEvent } from '../outbox-state.js';
+import type { JobEvent } from '../receiver-event.js';
 import { attemptOutcomeOf, GONE_PAUSE, nextTry, type RetryTimes, withAttempt } from './attempt-policy.js';
 import type { Breaker } from './breaker.js';
 import type { Endpoint, SendResult } from './endpoint.js';

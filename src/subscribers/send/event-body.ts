@@ -1,4 +1,4 @@
-import type { ReceiverEvent } from '../../events/receiver-event.js';
+import type { ReceiverEvent } from '../receiver-event.js';
 
 /** What a subscriber is sent: the event itself, or a message for people. */
 export type EventFormat = 'cloudevents' | 'slack';

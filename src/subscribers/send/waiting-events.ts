@@ -1,5 +1,5 @@
-import type { JobEvent } from '../../events/receiver-event.js';
 import type { WaitingEvent } from '../outbox-state.js';
+import type { JobEvent } from '../receiver-event.js';
 
 /** An event that failed and is tried again, or whose dead event is being written. */
 export interface Waiting {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { verify } from '../../../src/events/events.js';
-import type { JobEvent } from '../../../src/events/receiver-event.js';
 import type { Issue } from '../../../src/health/issues.js';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { Attempt } from '../../../src/subscribers/dead/dead-event.js';
 import { keepDeadEvent } from '../../../src/subscribers/dead/dead-events.js';
+import type { JobEvent, ReceiverEvent } from '../../../src/subscribers/receiver-event.js';
 import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
+import { eventOf } from '../../support/outbox/subscribed.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { until } from '../../support/until.js';
@@ -98,7 +98,7 @@ async function run(selector: object) {
 
 /** Verified events of the requests since a place in the recording. */
 const eventsSince = (start: number) =>
-  subscriber.requests.slice(start).map(({ body, headers }) => verify(body, headers, SECRET));
+  subscriber.requests.slice(start).map((request) => eventOf<ReceiverEvent>(request, SECRET));
 
 describe('POST subscribers/:id/test', () => {
   it('sends a test event, and gives the beginning of the answer', async () => {

@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
-import type { JobEvent } from '../../../src/events/receiver-event.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import type { DeadEvent } from '../../../src/subscribers/dead/dead-event.js';
 import { jobEventOf } from '../../../src/subscribers/job-event.js';
 import { createOutbox, type Outbox, type OutboxOptions } from '../../../src/subscribers/outbox.js';
+import type { JobEvent, ReceiverEvent } from '../../../src/subscribers/receiver-event.js';
 import type { OutboxTimes } from '../../../src/subscribers/run-subscriber.js';
 import type { Subscriber } from '../../../src/subscribers/subscriber.js';
 import { ulidMaker } from '../../../src/text/ulid-maker.js';
@@ -91,8 +91,11 @@ export function storedLine(overrides: Partial<LedgerLine> = {}): LedgerLine {
 }
 
 /** The event of a request, verified by the reference library of Standard Webhooks. */
-export function eventOf({ headers, body }: RecordedRequest, secret = SECRET): JobEvent {
-  return new Webhook(secret).verify(body, headers as Record<string, string>) as JobEvent;
+export function eventOf<Event extends ReceiverEvent = JobEvent>(
+  { headers, body }: RecordedRequest,
+  secret = SECRET,
+): Event {
+  return new Webhook(secret).verify(body, headers as Record<string, string>) as Event;
 }
 
 /** An event of a job that a subscriber named crm rejected. */

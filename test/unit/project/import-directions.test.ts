@@ -10,8 +10,6 @@ import { area, type Import, importsOf, isOwn, readSources } from '../../support/
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  // Consumers import it: it depends on Node alone.
-  events: [],
   time: [],
   content: ['domain'],
   memory: ['domain'],
@@ -27,15 +25,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   archive: ['domain', 'time', 'memory', 'text', 'store', 'ledger'],
   capture: ['domain', 'store', 'speech', 'ledger', 'archive'],
   retention: ['domain', 'time', 'text', 'store', 'ledger', 'archive'],
-  subscribers: ['domain', 'events', 'time', 'text', 'store', 'ledger', 'archive'],
-  doctor: ['domain', 'events', 'text', 'store', 'speech', 'ledger', 'archive', 'subscribers'],
+  subscribers: ['domain', 'time', 'text', 'store', 'ledger', 'archive'],
+  doctor: ['domain', 'text', 'store', 'speech', 'ledger', 'archive', 'subscribers'],
   reconcile: ['domain', 'time', 'content', 'store', 'observe', 'speech', 'ledger', 'archive', 'retention'],
   verify: ['domain', 'store', 'ledger', 'archive', 'retention', 'reconcile'],
   health: ['domain', 'time', 'store', 'observe', 'ledger', 'archive', 'reconcile', 'verify'],
   receive: ['domain', 'time', 'content', 'memory', 'http', 'text', 'store', 'observe', 'ledger', 'archive'],
   operator: [
     'domain',
-    'events',
     'time',
     'content',
     'text',
@@ -49,7 +46,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   admin: [
     'domain',
-    'events',
     'time',
     'http',
     'text',
@@ -89,12 +85,7 @@ const packageName = (specifier: string) =>
     .join('/');
 
 /** What users of the package import: the only places that gather exports. */
-const PUBLIC_ENTRIES = [
-  'speech/speech.ts',
-  'speech/realtime/realtime.ts',
-  'simulator/simulator.ts',
-  'events/events.ts',
-];
+const PUBLIC_ENTRIES = ['speech/speech.ts', 'speech/realtime/realtime.ts', 'simulator/simulator.ts'];
 
 /** Offenders as text, so that a failing test names them. */
 const shown = (offenders: readonly Import[]) => offenders.map(({ from, to }) => `${from} -> ${to}`);

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Health } from '../../../../src/admin/api/answers/health.js';
 import { CLOSE_AFTER, OPEN_AFTER } from '../../../../src/admin/notices/notice-state.js';
 import { createHealthNotices, noticeSubscribers } from '../../../../src/admin/notices/notify-of-health.js';
-import { verify } from '../../../../src/events/events.js';
 import { issueOf } from '../../../../src/health/issue-kinds.js';
 import type { Issue } from '../../../../src/health/issues.js';
 import type { Outbox } from '../../../../src/subscribers/outbox.js';
+import type { ReceiverEvent } from '../../../../src/subscribers/receiver-event.js';
 import { type RecordingServer, recordingServer } from '../../../support/http/recording-server.js';
-import { outboxOf, SECRET, subscriberAt } from '../../../support/outbox/subscribed.js';
+import { eventOf, outboxOf, subscriberAt } from '../../../support/outbox/subscribed.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const QUARANTINE = issueOf('quarantine-growing', { bodies: 1 });
@@ -67,8 +67,8 @@ describe('notices of health', () => {
   }
 
   const sent = () =>
-    person.requests.map(({ body, headers }) => {
-      const { type, subject } = verify(body, headers, SECRET);
+    person.requests.map((request) => {
+      const { type, subject } = eventOf<ReceiverEvent>(request);
       return `${type.split('.')[2]} ${subject}`;
     });
   const ids = () => person.requests.map(({ headers }) => headers['webhook-id']);
@@ -78,8 +78,8 @@ describe('notices of health', () => {
     issues = [QUARANTINE];
     await pass(OPEN_AFTER + 60_000, ...replicas);
     expect(sent()).toEqual(['opened quarantine-growing']);
-    const { data } = verify(person.requests[0]?.body ?? '', person.requests[0]?.headers ?? {}, SECRET);
-    expect(data).toEqual({
+    const [event] = person.requests.map((request) => eventOf<ReceiverEvent>(request));
+    expect(event?.data).toEqual({
       ...QUARANTINE,
       issue: 'quarantine-growing',
       text: '1 undecodable body waits in quarantine.',

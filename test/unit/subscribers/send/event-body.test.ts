@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ReceiverEvent } from '../../../../src/events/receiver-event.js';
+import type { ReceiverEvent } from '../../../../src/subscribers/receiver-event.js';
 import { eventBody } from '../../../../src/subscribers/send/event-body.js';
 
 const BASE = {

@@ -21,7 +21,6 @@ import { RealtimeSession } from './session/session.js';
 import { connect, type RealtimeCredential } from './socket/connect.js';
 import type { EndpointOptions } from './socket/endpoint.js';
 import type { SocketConnector } from './socket/socket.js';
-import type { ResultTimes } from './transcript/transcript-segment.js';
 import type { AudioFormat, TranscriptionConfig } from './wire.js';
 
 export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
@@ -63,7 +62,7 @@ export {
   type TranscriptJsonOptions,
   transcriptJson,
 } from './transcript/transcript-json.js';
-export type { ResultTimes, TranscriptSegment } from './transcript/transcript-segment.js';
+export type { TranscriptSegment } from './transcript/transcript-segment.js';
 export { transcriptSrt } from './transcript/transcript-srt.js';
 export { transcriptText } from './transcript/transcript-text.js';
 export type * from './wire.js';
@@ -85,8 +84,6 @@ export interface SessionOptions extends EndpointOptions {
   readonly closeTimeoutMs?: number;
   /** Configuration fields the document does not name. Default: refused in realtime, passed in agent sessions. */
   readonly unknownFields?: UnknownFields;
-  /** Default `segment-start`, as specified. */
-  readonly resultTimes?: ResultTimes;
   /** Gives up connecting and starting; a session that has started is ended by `end` or `abort`. */
   readonly signal?: AbortSignal;
 }
@@ -117,7 +114,6 @@ export async function connectSession(options: SessionOptions): Promise<RealtimeS
     inactivityTimeoutMs: options.inactivityTimeoutMs ?? 60_000,
     closeTimeoutMs: options.closeTimeoutMs ?? 5_000,
     unknownFields: options.unknownFields ?? (service === 'agent' ? 'passed' : 'refused'),
-    resultTimes: options.resultTimes ?? 'segment-start',
   });
 }
 

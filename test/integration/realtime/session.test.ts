@@ -122,16 +122,13 @@ describe('a session', () => {
 
   // Rule: Realtime: Transcript message body: times are relative to the segment
   // Rule: Realtime: Server-to-client messages: `AddTranscript` covers audio since the last
-  it('hands every final and partial to its iterator, in order, with absolute times', () =>
+  it('hands on every final and partial, in order, with absolute times', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, enable_partials: true } });
       const seen: TranscriptSegment[] = [];
-      const reading = (async () => {
-        for await (const segment of session.transcripts()) seen.push(segment);
-      })();
+      session.on('segment', (segment) => seen.push(segment));
       for (let second = 0; second < 8; second += 1) await session.sendAudio(silence(1));
       const report = await session.end();
-      await reading;
       expect(seen.filter((segment) => segment.kind === 'final')).toEqual(report.segments);
       const words = report.segments
         .flatMap((segment) => segment.results)
@@ -247,17 +244,21 @@ describe('a session', () => {
   });
 
   // Rule: Realtime: Server-to-client messages: messages interleave
-  it('hands every message to its message iterator until EndOfTranscript', () =>
+  it('hands on every message under its name, until EndOfTranscript', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
       const names: string[] = [];
-      const reading = (async () => {
-        for await (const message of session.messages()) names.push(message.message);
-      })();
+      const expected = [
+        'RecognitionStarted',
+        'Info',
+        'AudioAdded',
+        'AddTranscript',
+        'EndOfTranscript',
+      ] as const;
+      for (const name of expected) session.on(name, ({ message }) => names.push(message));
       await session.start(PCM, CONFIG);
       await session.stream([silence(0.4)]);
-      await reading;
-      expect(names).toEqual(['RecognitionStarted', 'Info', 'AudioAdded', 'AddTranscript', 'EndOfTranscript']);
+      expect(names).toEqual(expected);
     }));
 
   it.each([

@@ -1,4 +1,3 @@
-import { AsyncQueue } from '../async-queue.js';
 import type { ReceivedMessage } from '../read-message.js';
 import type { TranscriptSegment } from '../transcript/transcript-segment.js';
 import type { SessionState } from './session-report.js';
@@ -14,12 +13,9 @@ export type SessionEventMap = {
 
 export type SessionEventName = keyof SessionEventMap;
 
-/** Hands a session's events to its listeners and iterators. */
+/** Hands a session's events to its listeners. */
 export class SessionEvents {
   readonly #listeners = new Map<SessionEventName, Set<(value: never) => void>>();
-  readonly #messages = new Set<AsyncQueue<ReceivedMessage>>();
-  readonly #segments = new Set<AsyncQueue<TranscriptSegment>>();
-  #end: { readonly error: Error | undefined } | null = null;
 
   on<Name extends SessionEventName>(
     name: Name,
@@ -30,44 +26,9 @@ export class SessionEvents {
     return () => listeners.delete(listener);
   }
 
-  message(message: ReceivedMessage): void {
-    this.#emit(message.message, message);
-    for (const feed of this.#messages) feed.push(message);
-  }
-
-  segment(segment: TranscriptSegment): void {
-    this.#emit('segment', segment);
-    for (const feed of this.#segments) feed.push(segment);
-  }
-
-  state(state: SessionState): void {
-    this.#emit('state', state);
-  }
-
-  /** No more messages: iterators end, or throw `error`, after what waits in them. */
-  end(error?: Error): void {
-    this.#end ??= { error };
-    for (const feed of [...this.#messages, ...this.#segments]) feed.close(error);
-  }
-
-  messages(): AsyncIterableIterator<ReceivedMessage, undefined> {
-    return this.#open(this.#messages, () => false);
-  }
-
-  segments(): AsyncIterableIterator<TranscriptSegment, undefined> {
-    return this.#open(this.#segments, (_later, waiting) => waiting.kind === 'partial');
-  }
-
-  #open<T>(feeds: Set<AsyncQueue<T>>, supersedes: (later: T, waiting: T) => boolean): AsyncQueue<T> {
-    const feed = new AsyncQueue<T>({ supersedes, onReturn: () => feeds.delete(feed) });
-    feeds.add(feed);
-    if (this.#end !== null) feed.close(this.#end.error);
-    return feed;
-  }
-
   /** A listener's fault is its owner's: it surfaces as uncaught, but cannot break the session midway. */
-  #emit(name: string, value: unknown): void {
-    for (const listener of this.#listeners.get(name as SessionEventName) ?? []) {
+  emit<Name extends SessionEventName>(name: Name, value: SessionEventMap[Name]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
       try {
         (listener as (value: unknown) => void)(value);
       } catch (error) {

@@ -1,7 +1,6 @@
 import type { AudioLimits } from '../audio-sender.js';
 import type { UnknownFields } from '../check-config.js';
 import type { RealtimeRegion, SessionService } from '../realtime-region.js';
-import type { ResultTimes } from '../transcript/transcript-segment.js';
 import type { TranscriptionConfig } from '../wire.js';
 
 /** Options of a session with all defaults. */
@@ -16,7 +15,6 @@ export interface SessionSettings {
   /** For the closing handshake, before the connection is terminated. */
   readonly closeTimeoutMs: number;
   readonly unknownFields: UnknownFields;
-  readonly resultTimes: ResultTimes;
 }
 
 /** Generous limits: `additional_vocab` may delay the start by up to 15 s. */

@@ -170,16 +170,6 @@ export class RealtimeSession {
     return this.#events.on(name, listener);
   }
 
-  /** All messages from now on. */
-  messages(): AsyncIterableIterator<ReceivedMessage, undefined> {
-    return this.#events.messages();
-  }
-
-  /** Finals and partials from now on; a slow reader misses superseded partials, never a final. */
-  transcripts(): AsyncIterableIterator<TranscriptSegment, undefined> {
-    return this.#events.segments();
-  }
-
   /** The current state of the session, at any time. */
   report(): SessionReport {
     return this.#record.report(this.#state, this.#sender);
@@ -191,7 +181,7 @@ export class RealtimeSession {
     try {
       const message = readMessage(text);
       this.#apply(message);
-      this.#events.message(message);
+      this.#events.emit(message.message, message);
       if (message.message === 'EndOfTranscript') this.#transcriptEnded();
       if (message.message === 'Error') this.#fail(failureByError(message));
     } catch (error) {
@@ -213,7 +203,7 @@ export class RealtimeSession {
       case 'AddPartialTranscript':
       case 'AddSegment':
       case 'AddPartialSegment':
-        this.#addSegment(segmentOf(message, this.#settings.resultTimes));
+        this.#addSegment(segmentOf(message));
         break;
       case 'Warning':
         this.#record.addNotice(message);
@@ -240,7 +230,7 @@ export class RealtimeSession {
 
   #addSegment(segment: TranscriptSegment): void {
     this.#record.addSegment(segment);
-    this.#events.segment(segment);
+    this.#events.emit('segment', segment);
   }
 
   #durationLimit(warning: WarningMessage): void {
@@ -259,7 +249,6 @@ export class RealtimeSession {
     this.#enter('finished');
     this.#sender?.refuse(new RealtimeProtocolError('stream-ended'));
     this.#finished.resolve(this.report());
-    this.#events.end();
     this.#closeSocket();
   }
 
@@ -271,7 +260,6 @@ export class RealtimeSession {
     this.#sender?.refuse(error);
     this.#started.reject(error);
     this.#finished.reject(error);
-    this.#events.end(error);
     this.#closeSocket();
   }
 
@@ -290,7 +278,7 @@ export class RealtimeSession {
 
   #enter(state: SessionState): void {
     this.#state = state;
-    this.#events.state(state);
+    this.#events.emit('state', state);
     this.#watch();
   }
 

@@ -20,15 +20,9 @@ export interface TranscriptSegment {
   readonly results: readonly RealtimeResult[];
 }
 
-/**
- * The origin of the times of results. The specification says the segment's start (the default);
- * `audio-start` is for services that send them absolute.
- */
-export type ResultTimes = 'segment-start' | 'audio-start';
-
+/** The service counts the times of results from the start of their segment. */
 export function segmentOf(
   message: AddTranscript | AddPartialTranscript | AddSegment | AddPartialSegment,
-  times: ResultTimes,
 ): TranscriptSegment {
   const { start_time: start, end_time: end } = message.metadata;
   if (message.message === 'AddSegment' || message.message === 'AddPartialSegment') {
@@ -42,14 +36,13 @@ export function segmentOf(
       results: [],
     };
   }
-  const offset = times === 'segment-start' ? start : 0;
   return {
     kind: message.message === 'AddTranscript' ? 'final' : 'partial',
     start,
     end,
     text: message.metadata.transcript,
     speaker: null,
-    results: message.results.map((result) => moved(result, offset)),
+    results: message.results.map((result) => moved(result, start)),
   };
 }
 

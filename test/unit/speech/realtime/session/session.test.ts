@@ -43,7 +43,6 @@ async function startedSession(): Promise<{ socket: FakeSocket; session: Realtime
     inactivityTimeoutMs: 60_000,
     closeTimeoutMs: 1000,
     unknownFields: 'refused',
-    resultTimes: 'segment-start',
   });
   const starting = session.start({ type: 'raw', encoding: 'mulaw', sample_rate: 8000 }, { language: 'en' });
   socket.say({ message: 'RecognitionStarted', id: 'one' });
@@ -125,7 +124,6 @@ describe('a session in time', () => {
       inactivityTimeoutMs: 10,
       closeTimeoutMs: 1000,
       unknownFields: 'refused',
-      resultTimes: 'segment-start',
     });
     const starting = session.start({ type: 'file' }, { language: 'en', additional_vocab: ['gnocchi'] });
     await jest.advanceTimersByTimeAsync(20_000);
@@ -173,16 +171,6 @@ describe('a session and odd services', () => {
     expect(await ending).toMatchObject({ state: 'finished', complete: true });
     expect(session.report().segments).toEqual([]);
     socket.terminate();
-  });
-
-  it('ends an iterator that is opened after the end', async () => {
-    const { socket, session } = await startedSession();
-    const ending = session.end();
-    await new Promise(setImmediate);
-    socket.say({ message: 'EndOfTranscript' });
-    await ending;
-    expect(await session.transcripts().next()).toEqual({ done: true, value: undefined });
-    expect(await session.messages().next()).toEqual({ done: true, value: undefined });
   });
 
   it('sends EndOfStream after all audio, also after audio that was not awaited', async () => {

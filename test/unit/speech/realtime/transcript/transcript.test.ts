@@ -63,8 +63,7 @@ function finals(words: readonly Word[], sizes: readonly number[]): AddTranscript
   return messages;
 }
 
-const assemble = (messages: readonly AddTranscript[]): TranscriptSegment[] =>
-  messages.map((message) => segmentOf(message, 'segment-start'));
+const assemble = (messages: readonly AddTranscript[]): TranscriptSegment[] => messages.map(segmentOf);
 
 function report(segments: readonly TranscriptSegment[], changes: Partial<SessionReport> = {}): SessionReport {
   const tally = { frames: 1, bytes: 64_000, seconds: 2 };
@@ -128,13 +127,6 @@ describe('the assembled transcript', () => {
         expect(transcriptText(segments).trim()).toBe(words.map(({ text }) => text).join(' '));
       }),
     );
-  });
-
-  it('takes result times as they are where a service sends them absolute', () => {
-    const [message] = finals([{ text: 'late', start: 5000, end: 5400 }], [1]);
-    if (message === undefined) throw new Error('no message');
-    const absolute = { ...message, results: [word('late', 5, 5.4)] };
-    expect(segmentOf(absolute, 'audio-start').results[0]).toMatchObject({ start_time: 5, end_time: 5.4 });
   });
 
   it('follows the batch json-v2 shape and says where it came from', () => {

@@ -1,20 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { type BodyLimits, type BodyReader, declaredLengthOf } from '../http/body-reader.js';
 import { limitPerTurn } from '../http/limit-per-turn.js';
 import { BodyAbortedError } from '../http/request-body.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from '../http/respond.js';
-import { shortenKeepAlive } from '../http/shorten-keep-alive.js';
 import type { CallbackRequest } from './callback-request.js';
 import type { Receiver } from './receive.js';
 
 /** How the public app responds, on every path. */
 export interface ResponseOptions {
   readonly drain: DrainLimits;
-  /** Milliseconds that the connection of a refused, unauthenticated sender stays open. Default 5,000. */
-  readonly refusedKeepAlive?: number;
   /** While true, every response asks its sender to reconnect, to another replica. */
   readonly isDraining: () => boolean;
   /** Called with errors that are bugs. */
@@ -26,8 +22,6 @@ export interface CallbackRoutes extends ResponseOptions {
   readonly bodyReader: BodyReader;
   readonly bodyLimits: BodyLimits;
 }
-
-const REFUSED_KEEP_ALIVE = 5000;
 
 /** Requests that wait for `100 Continue` before they send their body. */
 const awaitingContinue = new WeakSet<IncomingMessage>();
@@ -49,7 +43,6 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
       }
       const callback = toCallback(request, response, source, routes);
       const answer = await routes.receiver.receive(callback);
-      trusted.add(request.socket);
       respondAcknowledged(response, answer, routes.isDraining());
     } catch (error) {
       refuse(request, response, error, routes);
@@ -89,10 +82,8 @@ function refuse(
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  const isUnauthenticated = UNAUTHENTICATED.has(problem.status) && !trusted.has(request.socket);
   perTurn(() => {
     try {
-      if (isUnauthenticated) shortenKeepAlive(response, routes.refusedKeepAlive ?? REFUSED_KEEP_ALIVE);
       respondProblem(request, response, problem, drain, routes.isDraining());
     } catch (fault) {
       routes.onUnexpected(fault);
@@ -100,12 +91,6 @@ function refuse(
     }
   });
 }
-
-/** Statuses of requests that were refused before authentication. */
-const UNAUTHENTICATED: ReadonlySet<number> = new Set([401, 403, 404, 405]);
-
-/** Connections over which a callback was accepted. A load balancer's carries requests of unauthenticated senders, too. */
-const trusted = new WeakSet<Socket>();
 
 /** Shared by all requests, as the event loop is. Eight refusals take less than a millisecond. */
 const perTurn = limitPerTurn(8);

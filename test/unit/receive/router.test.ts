@@ -8,23 +8,17 @@ import { until } from '../../support/until.js';
 
 let port: PublicPort;
 let client: RawClient;
-let later: (() => void)[];
 let received: CallbackRequest[];
 let isDraining: boolean;
 
 beforeEach(async () => {
-  later = [];
   received = [];
   isDraining = false;
   port = await openPublicPort({
-    refusedKeepAlive: 50,
     isDraining: () => isDraining,
     async receive(request) {
       received.push(request);
       switch (request.sourceName) {
-        case 'slow':
-          await new Promise<void>((resolve) => later.push(resolve));
-          break;
         case 'guarded':
           throw new Problem('credential-invalid', 'no');
         case 'reading':
@@ -45,43 +39,6 @@ afterEach(() => port.close());
 
 const request = (path: string, method = 'POST') =>
   `${method} ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
-
-/* How long the connection of a refused sender stays open: briefly, unless a callback was accepted over it. */
-describe('the connection of a refused sender', () => {
-  it.each([
-    ['a wrong credential', request('/callbacks/guarded'), 401],
-    ['an unknown path', request('/favicon.ico', 'GET'), 404],
-    ['another method', request('/callbacks/intake', 'GET'), 405],
-  ])('closes soon without another request: %s', async (_, text, status) => {
-    await client.send(text);
-    const answer = await client.answer();
-    expect(answer).toMatchObject({ status, headers: { connection: 'keep-alive' } });
-    expect(answer.headers['keep-alive']).toBeUndefined();
-    await until(() => client.socket.destroyed);
-  });
-
-  it('accepts another request meanwhile, and a slow response', async () => {
-    await client.send(request('/callbacks/guarded') + request('/callbacks/slow'));
-    expect((await client.answer()).status).toBe(401);
-    await until(() => later.length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    later[0]?.();
-    expect((await client.answer()).status).toBe(200);
-  });
-
-  it("stays open when a callback was accepted over it: it is a balancer's", async () => {
-    for (const [path, status] of [
-      ['/callbacks/intake', 200],
-      ['/callbacks/guarded', 401],
-    ] as const) {
-      await client.send(request(path));
-      expect((await client.answer()).status).toBe(status);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    await client.send(request('/callbacks/intake'));
-    expect((await client.answer()).status).toBe(200);
-  });
-});
 
 const head = (line: string, ...lines: string[]) => [line, 'Host: a', ...lines, '', ''].join('\r\n');
 

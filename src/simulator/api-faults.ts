@@ -5,8 +5,7 @@ import type { ServerAnswer } from './http-server.js';
 /** The answer a fault puts in place of the real one; null when it does not. */
 export function faultAnswer(fault: ApiFault | null): ServerAnswer | null {
   if (fault?.kind !== 'answer') return null;
-  const retry = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
-  const headers = { ...retry, ...fault.headers };
+  const { headers = {} } = fault;
   if (fault.base64 !== undefined) {
     const content = bufferContent(Buffer.from(fault.base64, 'base64'), 'application/octet-stream');
     return { status: fault.status, headers, content };

@@ -6,10 +6,8 @@ export type NotificationFault =
   | { readonly kind: 'drop' }
   /** The attempt fails before it reaches the receiver; recorded and retried like any failure. */
   | { readonly kind: 'unreachable' }
-  /** Sent again, `copies` times, after it was accepted. */
-  | { readonly kind: 'duplicate'; readonly copies?: number }
-  /** Held back until a later notification has been sent, at most `holdMs`. */
-  | { readonly kind: 'reorder'; readonly holdMs?: number }
+  /** Sent again after it was accepted. */
+  | { readonly kind: 'duplicate' }
   /** The connection is destroyed after this share of the body (0 to 1, half by default). */
   | { readonly kind: 'cut'; readonly share?: number }
   | { readonly kind: 'delay'; readonly ms: number };
@@ -37,7 +35,6 @@ export type ApiFault =
       readonly body?: unknown;
       readonly base64?: string;
       readonly headers?: Readonly<Record<string, string>>;
-      readonly retryAfter?: string;
     }
   /** Ends a download after this share of its bytes (half by default). */
   | { readonly kind: 'cut-download'; readonly operation: 'transcript' | 'media'; readonly share?: number };
@@ -46,8 +43,6 @@ export type ApiFault =
 export interface FaultScope {
   readonly jobId?: string;
   readonly region?: string;
-  /** Which entry of `notification_config`, from 0. */
-  readonly entry?: number;
   /** Share of cases it strikes, drawn from the seed and the job, so that runs repeat. Default 1. */
   readonly rate?: number;
   /** Only this number of first attempts of a notification. Default: 1 for faults that fail an attempt. */
@@ -91,7 +86,7 @@ interface ActiveFault {
 }
 
 /** Left to themselves these would fail every attempt of a notification; by default a retry cures them. */
-const CURED_BY_RETRY = new Set<string>(['unreachable', 'cut', 'delay', 'reorder']);
+const CURED_BY_RETRY = new Set<string>(['unreachable', 'cut', 'delay']);
 
 function isApiFault(fault: Fault): fault is ApiFault & FaultScope {
   return fault.kind === 'answer' || fault.kind === 'cut-download';
@@ -143,7 +138,7 @@ export function createFaults(seed: string): ActiveFaults {
 function concernsAttempt(fault: NotificationFault & FaultScope, place: AttemptPlace): boolean {
   const attempts = fault.attempts ?? (CURED_BY_RETRY.has(fault.kind) ? 1 : Number.POSITIVE_INFINITY);
   if (place.attempt > attempts) return false;
-  return concerns(fault, place) && (fault.entry === undefined || fault.entry === place.entry);
+  return concerns(fault, place);
 }
 
 function concerns(scope: FaultScope, place: { region: string | null; jobId: string | null }): boolean {

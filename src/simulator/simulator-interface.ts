@@ -19,9 +19,7 @@ export interface SimulatorOptions {
   readonly apiKey?: string;
   /** Decides job ids, contents and which cases a fault with a `rate` strikes. Default: random. */
   readonly seed?: string;
-  /** Between submission and completion, in milliseconds. Default 0. */
-  readonly processingMs?: number;
-  /** Multiplies every wait (processing, retries, delays), e.g. 0.001 in tests. Default 1. */
+  /** Multiplies every wait (retries, delays), e.g. 0.001 in tests. Default 1. */
   readonly timeScale?: number;
   /** Clock and sleep; overrides `timeScale`. */
   readonly clock?: Clock;
@@ -72,7 +70,6 @@ export interface Simulator {
   /** Records of all jobs of all regions, oldest first. */
   jobs(): readonly JobRecord[];
   job(id: string): JobRecord | null;
-  regionOf(id: string): string | null;
   /** Exact bytes of each item of a job, generated on demand. */
   expected(id: string): Readonly<Record<RetrievableKind, ServedItem>>;
   /** Forces a status, e.g. `expired`. */

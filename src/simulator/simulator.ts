@@ -83,11 +83,8 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   const notifier = createNotifier({ ...NOTIFIER_DEFAULTS, ...options.notifier }, { clock, faults, log });
 
   const process = async (job: SimulatedJob): Promise<NotificationOutcome[]> => {
-    try {
-      await clock.sleep(options.processingMs ?? 0, stop.signal);
-    } catch {
-      return [];
-    }
+    await clock.sleep(0);
+    if (stop.signal.aborted) return [];
     if (job.status === 'running') finishJob(job, clock.now());
     return job.status === 'deleted' ? [] : notifier.notify(job);
   };
@@ -142,7 +139,6 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
       const job = jobs.get(id);
       return job ? jobRecord(job) : null;
     },
-    regionOf: (id) => jobs.get(id)?.region ?? null,
     expected: (id) => expectedItems(known(id)),
     setStatus(id, status) {
       const job = known(id);

@@ -36,7 +36,7 @@ export async function startSimulatedJobs(
   callbackUrl: string,
   options: { seed: number; token: string; jobs: number; perSecond: number },
 ): Promise<SimulatedJobs> {
-  const faults = ['duplicate=0.1', 'cut=0.1', 'unreachable=0.1', 'reorder=0.1', 'delay=0.05'];
+  const faults = ['duplicate=0.1', 'cut=0.1', 'unreachable=0.1', 'delay=0.1'];
   const child = spawn(
     process.execPath,
     [

@@ -75,7 +75,7 @@ const receiver = createServer((request, response) => {
 await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 const { port } = receiver.address() as AddressInfo;
 
-const simulator = await createSimulator({ realtimePort: 0, timeScale: 0.001, processingMs: 1000 });
+const simulator = await createSimulator({ realtimePort: 0, timeScale: 0.001 });
 const fault: Fault = { kind: 'unreachable', attempts: 1 };
 simulator.faults.add(fault);
 const { id, notified } = simulator.submit({

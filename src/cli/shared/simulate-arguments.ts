@@ -9,7 +9,6 @@ export const RATED_FAULTS: Readonly<Record<string, Fault>> = {
   drop: { kind: 'drop' },
   unreachable: { kind: 'unreachable' },
   duplicate: { kind: 'duplicate' },
-  reorder: { kind: 'reorder' },
   cut: { kind: 'cut' },
   delay: { kind: 'delay', ms: 2_000 },
 };

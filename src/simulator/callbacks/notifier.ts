@@ -51,7 +51,6 @@ export function createNotifier(
   setMaxListeners(0, stop.signal);
   const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
   const { clock, faults, log } = surroundings;
-  const held = new Set<() => void>();
 
   const attemptOnce = async (
     job: SimulatedJob,
@@ -91,21 +90,6 @@ export function createNotifier(
     return result;
   };
 
-  /** Releases notifications that the fault `reorder` held back. */
-  const releaseHeld = () => {
-    for (const release of held) release();
-  };
-
-  const hold = (ms: number): Promise<void> => {
-    const over = new AbortController();
-    const release = () => over.abort();
-    held.add(release);
-    return clock
-      .sleep(ms, AbortSignal.any([over.signal, stop.signal]))
-      .catch(() => {})
-      .finally(() => held.delete(release));
-  };
-
   const notifyEntry = async (
     job: SimulatedJob,
     entry: NotificationConfig,
@@ -118,14 +102,9 @@ export function createNotifier(
       if (find('drop')) return 'dropped';
       const delay = find('delay');
       if (delay) await clock.sleep(delay.ms, stop.signal);
-      const reorder = find('reorder');
-      if (reorder) await hold(reorder.holdMs ?? 5_000);
       const result = await attemptOnce(job, entry, { entry: index, attempt, copy: false }, struck);
-      if (!reorder) releaseHeld();
       if (result.answer && result.answer.status >= 200 && result.answer.status < 300) {
-        const copies = find('duplicate') ? (find('duplicate')?.copies ?? 1) : 0;
-        for (let copy = 0; copy < copies; copy += 1)
-          await attemptOnce(job, entry, { entry: index, attempt, copy: true }, []);
+        if (find('duplicate')) await attemptOnce(job, entry, { entry: index, attempt, copy: true }, []);
         return 'delivered';
       }
       if (stop.signal.aborted) return 'interrupted';

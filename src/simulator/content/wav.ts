@@ -5,7 +5,8 @@ const SAMPLE_RATE = 8_000;
 const BYTES_PER_SECOND = SAMPLE_RATE * 2;
 const BLOCK = 64 * 1024;
 const SMALLEST = 44;
-const LARGEST_RIFF = 0xffff_ffff;
+/** What the header of a larger file says: RIFF cannot describe 4 GiB. */
+const LARGEST_DATA = 0xffff_ff00;
 
 /** Bytes of a WAV file of that many seconds (8 kHz, 16 bit, mono). */
 export function wavSize(seconds: number): number {
@@ -18,8 +19,7 @@ export function wavSeconds(bytes: number): number {
 
 /**
  * A playable WAV file of exactly `size` bytes (at least 44), made block by block. Every block carries its
- * number in its first samples, so that a block lost, doubled or swapped changes the bytes. Files RIFF cannot
- * describe (4 GiB and more) are written as RF64 (EBU Tech 3306).
+ * number in its first samples, so that a block lost, doubled or swapped changes the bytes.
  */
 export function wavContent(seed: string, size: number): Content {
   if (size < SMALLEST) throw new RangeError(`A WAV file has at least ${SMALLEST} bytes, asked for ${size}`);
@@ -41,34 +41,23 @@ export function wavContent(seed: string, size: number): Content {
 }
 
 function wavHeader(size: number): Buffer {
-  const long = size - 8 > LARGEST_RIFF;
-  const header = Buffer.alloc(long ? 80 : SMALLEST);
+  const header = Buffer.alloc(SMALLEST);
   // For players an odd last byte is behind the file's end: samples are two bytes.
-  const data = size - header.length - ((size - header.length) % 2);
-  header.write(long ? 'RF64' : 'RIFF', 0, 'latin1');
-  header.writeUInt32LE(long ? LARGEST_RIFF : header.length - 8 + data, 4);
+  const data = Math.min(size - SMALLEST - (size % 2), LARGEST_DATA);
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(SMALLEST - 8 + data, 4);
   header.write('WAVE', 8, 'latin1');
-  if (long) writeDs64(header, data);
-  const format = header.length - 32;
-  header.write('fmt ', format, 'latin1');
-  header.writeUInt32LE(16, format + 4);
-  header.writeUInt16LE(1, format + 8);
-  header.writeUInt16LE(1, format + 10);
-  header.writeUInt32LE(SAMPLE_RATE, format + 12);
-  header.writeUInt32LE(BYTES_PER_SECOND, format + 16);
-  header.writeUInt16LE(2, format + 20);
-  header.writeUInt16LE(16, format + 22);
-  header.write('data', header.length - 8, 'latin1');
-  header.writeUInt32LE(long ? LARGEST_RIFF : data, header.length - 4);
+  header.write('fmt ', 12, 'latin1');
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(SAMPLE_RATE, 24);
+  header.writeUInt32LE(BYTES_PER_SECOND, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36, 'latin1');
+  header.writeUInt32LE(data, 40);
   return header;
-}
-
-function writeDs64(header: Buffer, data: number): void {
-  header.write('ds64', 12, 'latin1');
-  header.writeUInt32LE(28, 16);
-  header.writeBigUInt64LE(BigInt(header.length - 8 + data), 20);
-  header.writeBigUInt64LE(BigInt(data), 28);
-  header.writeBigUInt64LE(BigInt(data / 2), 36);
 }
 
 const NOTE_SAMPLES = SAMPLE_RATE / 4;

@@ -15,8 +15,6 @@ export interface NewJob {
   readonly dataName?: string;
   /** An upload; generated otherwise. */
   readonly media?: Content;
-  /** Seconds; by default what the generated media last, or an upload at 128 kbit/s. */
-  readonly duration?: number;
   /** Bytes of the generated media. */
   readonly mediaBytes?: number;
   /** Words of the transcript; by default what fits the media. */
@@ -78,7 +76,7 @@ export function createJobStore(options: { seed: string; clock: Clock }): JobStor
 function newJob(job: NewJob, sequence: number, id: string, now: number): SimulatedJob {
   const random = seededRandom(`job:${id}`);
   const size = job.mediaBytes ?? job.media?.size ?? wavSize(3 + Math.floor(random() * 12));
-  const duration = Math.round((job.duration ?? wavSeconds(size)) * 100) / 100;
+  const duration = Math.round(wavSeconds(size) * 100) / 100;
   return {
     id,
     region: job.region,

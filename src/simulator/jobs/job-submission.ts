@@ -7,14 +7,11 @@ import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { parseJson } from '../../text/parse-json.js';
 import { type Content, fileContent } from '../content/content.js';
-import { wavFileSeconds } from '../content/wav-header.js';
 
 export interface UploadedForm {
   /** Parsed `config`, or undefined when it is missing or no JSON. */
   readonly config: unknown;
   readonly media: Content | null;
-  /** Seconds that a WAV file states; null for other media. */
-  readonly duration: number | null;
   readonly dataName: string;
 }
 
@@ -30,7 +27,6 @@ export async function readSubmission(
   const form = busboy({ headers, defParamCharset: 'utf8' });
   let config = '';
   let media: Content | null = null;
-  let duration: number | null = null;
   let dataName = '';
   const spooling: Promise<void>[] = [];
   form.on('field', (name, value) => {
@@ -42,7 +38,6 @@ export async function readSubmission(
   const takeMedia = async (file: Readable, type: string) => {
     const path = join(folder, randomUUID());
     media = fileContent(path, await spool(file, path), type);
-    duration = await wavFileSeconds(path);
   };
   form.on('file', (name, file, info) => {
     if (name === 'config') spooling.push(takeConfig(file));
@@ -53,7 +48,7 @@ export async function readSubmission(
   });
   await pipeline(body, form);
   await Promise.all(spooling);
-  return { config: parseJson(config), media, duration, dataName };
+  return { config: parseJson(config), media, dataName };
 }
 
 async function spool(file: Readable, path: string): Promise<number> {

@@ -111,7 +111,7 @@ async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promi
     return apiError(400, 'Bad Request', 'multipart/form-data expected');
   const submission = await readSubmission(call.headers, call.body, parts.folder).catch(() => null);
   if (!submission) return apiError(400, 'Malformed request', 'the form is broken');
-  const { config, media, duration, dataName } = submission;
+  const { config, media, dataName } = submission;
   const fault = submissionFault(config);
   if (fault) return apiError(400, 'Malformed request', fault);
   const checked = config as NewJob['config'];
@@ -121,7 +121,6 @@ async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promi
     config: checked,
     clientRef: viewer,
     ...(media ? { media, dataName } : {}),
-    ...(duration === null ? {} : { duration }),
   });
   return { status: 201, json: { id: job.id } };
 }

@@ -116,7 +116,12 @@ describe('replays over HTTP', () => {
 
   it('stays cancelled, and records the actor', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => lost.lose()));
-    lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 429, retryAfter: '1' });
+    lost.simulator.faults.add({
+      kind: 'answer',
+      operation: 'record',
+      status: 429,
+      headers: { 'retry-after': '1' },
+    });
     const { body } = await order({ kind: 'refetch', jobs: ids });
     const cancel = () => api.delete(`/replays/${body.replayId}`).send({ reason: 'wrong selection' });
     const cancelled = await cancel();
@@ -135,7 +140,7 @@ describe('replays over HTTP', () => {
       kind: 'answer',
       operation: 'transcript',
       status: 429,
-      retryAfter: '1',
+      headers: { 'retry-after': '1' },
     });
     const first = await startOwn({
       store: { url: `file:${service.folder}` },

@@ -238,7 +238,12 @@ describe('doctor and the service', () => {
 describe('doctor and a service that asks for a pause', () => {
   it('says so at once', async () => {
     const simulator = await createSimulator({ regions: { eu1: 0 } });
-    simulator.faults.add({ kind: 'answer', operation: 'list', status: 429, retryAfter: '200' });
+    simulator.faults.add({
+      kind: 'answer',
+      operation: 'list',
+      status: 429,
+      headers: { 'retry-after': '200' },
+    });
     const regions = { eu1: { batchUrl: simulator.batchUrls.eu1 } };
     const { one } = await doctor({ speech: { apiKey: simulator.apiKey, regions } });
     expect(one('service eu1')).toMatchObject({

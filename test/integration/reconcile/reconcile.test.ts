@@ -653,7 +653,7 @@ describe('failures of the service', () => {
       operation: 'transcript',
       region: 'eu1',
       status: 429,
-      retryAfter: '3600',
+      headers: { 'retry-after': '3600' },
     });
     const report = await reconcile(parts);
     expect(report.outcomes).toMatchObject({ matched: 0, recovered: 1 });

@@ -167,7 +167,7 @@ describe('a job', () => {
   it('is submitted with an address to fetch from, or refused with the reason', async () => {
     const config = { ...CONFIG, fetch_data: { url: 'http://127.0.0.1/a.wav' } };
     const id = await clients.jobs('eu1').submit(config);
-    expect(simulator.regionOf(id)).toBe('eu1');
+    expect(simulator.job(id)?.config.fetch_data).toEqual(config.fetch_data);
     await expect(clients.jobs('eu1').submit(CONFIG)).rejects.toMatchObject({ kind: 'invalid-request' });
     const four = Array.from({ length: 4 }, () => ({ url: 'http://127.0.0.1/' }));
     await expect(clients.jobs('eu1').submit({ ...config, notification_config: four })).rejects.toMatchObject({

@@ -24,7 +24,7 @@ function answer(operation: 'list' | 'record' | 'transcript', status: number, mor
 interface Answer {
   readonly region?: string;
   readonly body?: unknown;
-  readonly retryAfter?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Leaves a job failed, and returns what recovery has when the job is out of its window. */
@@ -65,7 +65,7 @@ describe('a failed job that the list shows no more', () => {
 
   it('keeps its result while its region asks for a pause, and the report says so', async () => {
     const { jobs, later } = await leaveOpen();
-    answer('transcript', 429, { retryAfter: '3600' });
+    answer('transcript', 429, { headers: { 'retry-after': '3600' } });
     const report = await reconcile(later);
     expect(report.jobs).toEqual(jobs);
     expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(/asked for a pause/) }]);

@@ -149,7 +149,12 @@ describe('refetching a job', () => {
   it('fails when its region asks for a pause between two downloads', async () => {
     const { parts, simulator, lose } = fixture;
     const jobId = await lose({ contents: ['transcript', 'transcript.txt'] });
-    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 429, retryAfter: '3600' });
+    simulator.faults.add({
+      kind: 'answer',
+      operation: 'transcript',
+      status: 429,
+      headers: { 'retry-after': '3600' },
+    });
     expect(await refetch(parts, { jobId })).toEqual({
       jobId,
       region: 'eu1',

@@ -31,16 +31,4 @@ describe('generated media', () => {
     const third = bytes.subarray(44 + 2 * 65_536);
     expect(second.equals(third)).toBe(false);
   });
-
-  it('describes more than RIFF can hold as RF64', async () => {
-    const size = 5 * 1024 ** 3;
-    const content = wavContent('a', size);
-    expect(content.size).toBe(size);
-    for await (const header of content.chunks()) {
-      expect(header.toString('latin1', 0, 4)).toBe('RF64');
-      expect(header.readBigUInt64LE(28)).toBe(BigInt(size - 80));
-      expect(header.toString('latin1', 48, 52)).toBe('fmt ');
-      break;
-    }
-  });
 });

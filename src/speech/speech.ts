@@ -4,7 +4,7 @@ import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from 
 import { apiKeyCredentials, temporaryKeyCredentials } from './credentials.js';
 import { createRateLimiter } from './http/rate-limiter.js';
 import { RETRY_DEFAULTS, type RetryPolicy } from './http/retry-policy.js';
-import { type Credentials, createTransport, type SpeechAttempt, type Transport } from './http/transport.js';
+import { type Credentials, createTransport, type Transport } from './http/transport.js';
 import { createKeysClient, type KeysClient } from './keys-client.js';
 import { batchAddress, configuredRegions, type RegionAddresses, webAddress } from './regions.js';
 import { SpeechError } from './speech-error.js';
@@ -17,7 +17,6 @@ export type { JobPage } from './batch/job-pages.js';
 export type { JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
 export type { Download } from './http/download.js';
 export type { RetryPolicy } from './http/retry-policy.js';
-export type { SpeechAttempt } from './http/transport.js';
 export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys-client.js';
 export type { RegionAddresses } from './regions.js';
 export { SpeechError, type SpeechErrorDetails, type SpeechErrorKind } from './speech-error.js';
@@ -38,8 +37,6 @@ export interface SpeechOptions {
   readonly paths?: Partial<JobPaths>;
   /** Per region. Default 20; the service advises to stay below 50. */
   readonly maxRequestsPerSecond?: number;
-  /** Default 10 s. */
-  readonly connectTimeout?: number;
   /** Time to the first byte of a response, and longest silence within one. Default 30 s. */
   readonly requestTimeout?: number;
   /** Slowest download, judged over `requestTimeout` of waiting for it. Default 1024; 0 turns the check off. */
@@ -47,12 +44,9 @@ export interface SpeechOptions {
   /** Further tries after 429, 5xx and network errors. Default 4. */
   readonly retries?: number;
   readonly retry?: Partial<Omit<RetryPolicy, 'retries'>>;
-  readonly userAgent?: string;
   /** Replaces the connection pool, e.g. by a proxy; stays the caller's to close. */
   readonly dispatcher?: Dispatcher;
   readonly clock?: Clock;
-  /** Called at every attempt. */
-  readonly onAttempt?: (attempt: SpeechAttempt) => void;
 }
 
 export interface SpeechClients {
@@ -69,9 +63,7 @@ export interface SpeechClients {
 /** Clients of the speech service that share connections and credentials. Nothing is sent before the first call. */
 export function createSpeechClients(options: SpeechOptions): SpeechClients {
   const clock = options.clock ?? systemClock;
-  const own = options.dispatcher
-    ? null
-    : new Agent({ connect: { timeout: options.connectTimeout ?? 10_000 }, connections: 32 });
+  const own = options.dispatcher ? null : new Agent({ connect: { timeout: 10_000 }, connections: 32 });
   const dispatcher = options.dispatcher ?? own;
   if (!dispatcher) throw new Error('unreachable: a dispatcher is given or made');
   const perSecond = options.maxRequestsPerSecond ?? 20;
@@ -86,8 +78,6 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
       clock,
       requestTimeout: options.requestTimeout ?? 30_000,
       minBytesPerSecond: options.minBytesPerSecond ?? 1024,
-      userAgent: options.userAgent ?? 'transcript-receiver',
-      onAttempt: options.onAttempt,
     });
 
   const keys = once(() => {

@@ -81,27 +81,6 @@ export interface JobRecord {
   readonly [field: string]: unknown;
 }
 
-export interface JobResponse {
-  readonly job: JobRecord;
-}
-
-export interface JobListResponse {
-  /** Newest first. */
-  readonly jobs: readonly JobRecord[];
-}
-
-export interface JobCreatedResponse {
-  readonly id: string;
-}
-
-/** Error body of the jobs API (`error`) and of the key service (`message`). Proxies answer HTML instead. */
-export interface ErrorResponse {
-  readonly code: number;
-  readonly error?: string;
-  readonly message?: string;
-  readonly detail?: string;
-}
-
 /** The transcript in `json-v2` format. */
 export interface TranscriptV2 {
   readonly format: string;

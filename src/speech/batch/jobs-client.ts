@@ -1,5 +1,5 @@
 import { isJobId } from '../../domain/job.js';
-import type { JobDocument, TranscriptFormat } from '../../domain/kinds.js';
+import type { JobDocument } from '../../domain/kinds.js';
 import { isJsonObject } from '../../text/parse-json.js';
 import type { Download } from '../http/download.js';
 import type { SpeechRequest, Transport } from '../http/transport.js';
@@ -48,15 +48,10 @@ export interface JobsClient {
   /** The list from new to old, page by page, without duplicates or gaps at page borders. */
   list(options?: ListOptions): AsyncIterable<JobPage>;
   record(jobId: string, signal?: AbortSignal): Promise<JobRecord>;
-  /** The record as the service sends it, byte for byte. */
-  recordDocument(jobId: string, signal?: AbortSignal): Promise<Download>;
-  /** `not-found` also while the transcript is not ready yet. */
-  transcript(jobId: string, format: TranscriptFormat, signal?: AbortSignal): Promise<Download>;
-  media(jobId: string, signal?: AbortSignal): Promise<Download>;
   /**
    * Downloads a document and hands it to `take`. A download that breaks off, stalls or comes too slowly is
    * retried from its beginning, like every request, and `take` is called again. What `take` itself throws ends
-   * it. Rejects before `take` as the methods above do.
+   * it. `not-found` also while the transcript is not ready yet.
    */
   receive<T>(
     jobId: string,
@@ -95,9 +90,6 @@ export function createJobsClient(options: JobsClientOptions): JobsClient {
       if (!job || job.id !== jobId) throw invalid(request, 'the answer is no record of this job');
       return job;
     },
-    recordDocument: async (jobId, signal) => transport.download(askFor(ask, jobId, 'record', signal)),
-    transcript: async (jobId, format, signal) => transport.download(askFor(ask, jobId, format, signal)),
-    media: async (jobId, signal) => transport.download(askFor(ask, jobId, 'media', signal)),
     receive: async (jobId, document, take, signal) =>
       transport.receive(askFor(ask, jobId, document, signal), take),
     async usage(window = {}, signal) {

@@ -34,17 +34,6 @@ export interface Credentials {
   rejected(token: string): boolean;
 }
 
-/** One attempt, for metrics and logs. */
-export interface SpeechAttempt {
-  readonly operation: string;
-  /** From 1. */
-  readonly attempt: number;
-  readonly status: number | null;
-  readonly durationMs: number;
-  /** Null for a success. */
-  readonly error: SpeechError | null;
-}
-
 export interface TransportOptions {
   readonly dispatcher: Dispatcher;
   readonly credentials: Credentials;
@@ -55,16 +44,12 @@ export interface TransportOptions {
   readonly requestTimeout: number;
   /** Slowest body, judged over `requestTimeout` of waiting. */
   readonly minBytesPerSecond: number;
-  readonly userAgent: string;
-  readonly onAttempt?: ((attempt: SpeechAttempt) => void) | undefined;
 }
 
 /** Sends requests with credentials, rate limit, time-outs and retries. Every failure is a `SpeechError`. */
 export interface Transport {
   /** The parsed JSON body; undefined for an empty one. */
   json(request: SpeechRequest): Promise<unknown>;
-  /** Retries until the body begins; the caller retries a truncated body. */
-  download(request: SpeechRequest): Promise<Download>;
   /**
    * Passes the download to `take`, again for each retry: a body that is truncated, stalls or is too slow is retried
    * from its beginning. An error of `take` itself is thrown unchanged.
@@ -79,7 +64,6 @@ export function createTransport(options: TransportOptions): Transport {
     openDownload(operation, response, pace, signal);
   return {
     json: (request) => persist(options, request, (response) => readJson(request, response, pace)),
-    download: (request) => persist(options, request, async (response) => open(request, response)),
     async receive(request, take) {
       const result = await persist(options, request, (response) => taken(open(request, response), take));
       if ('failure' in result) throw result.failure;
@@ -110,7 +94,14 @@ function persist<T>(options: TransportOptions, request: SpeechRequest, consume: 
   const { operation, signal, repeatable = true } = request;
   // One signal may be shared by any number of requests, each with its own listener: not a leak.
   if (signal) setMaxListeners(0, signal);
-  return retry((number) => attemptOnce(options, request, number, consume), {
+  const attempt = async () => {
+    try {
+      return await consume(await authorised(options, request));
+    } catch (reason) {
+      throw networkError(operation, reason, signal);
+    }
+  };
+  return retry(attempt, {
     backoff,
     pauseAfter(reason, backoffMs) {
       const error = networkError(operation, reason, signal);
@@ -132,28 +123,6 @@ function applyPause(limiter: RateLimiter, error: SpeechError, delay: number | nu
   if (error.kind === 'paused') return false;
   const pause = error.retryAfterMs ?? (error.kind === 'rate-limited' ? delay : null);
   return pause === null || limiter.pause(pause);
-}
-
-async function attemptOnce<T>(
-  options: TransportOptions,
-  request: SpeechRequest,
-  attempt: number,
-  consume: Consume<T>,
-): Promise<T> {
-  const { operation } = request;
-  const began = options.clock.now();
-  const report = (status: number | null, error: SpeechError | null) =>
-    options.onAttempt?.({ operation, attempt, status, error, durationMs: options.clock.now() - began });
-  try {
-    const response = await authorised(options, request);
-    const value = await consume(response);
-    report(response.statusCode, null);
-    return value;
-  } catch (reason) {
-    const error = networkError(operation, reason, request.signal);
-    report(error.status, error);
-    throw error;
-  }
 }
 
 /** Sends, and sends again after 401 while the credentials have another key. Throws unless the response is 2xx. */
@@ -189,7 +158,7 @@ async function sendOnce(
       accept: 'application/json, */*;q=0.5',
       // Sizes are checked against content-length, so the body must not be compressed.
       'accept-encoding': 'identity',
-      'user-agent': options.userAgent,
+      'user-agent': 'transcript-receiver',
       ...request.headers,
       authorization: `Bearer ${token}`,
     },

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as consumers from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'undici';
 import * as simulatorEntry from '../../../src/simulator/simulator.js';
@@ -12,6 +13,7 @@ import { PCM, silence } from '../../support/realtime.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const MODULES = {
+  'node:stream/consumers': consumers,
   'transcript-receiver/speech': speechEntry,
   'transcript-receiver/simulator': simulatorEntry,
   'transcript-receiver/realtime': realtimeEntry,

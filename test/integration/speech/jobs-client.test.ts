@@ -1,10 +1,11 @@
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { TranscriptFormat } from '../../../src/domain/kinds.js';
+import type { JobDocument, TranscriptFormat } from '../../../src/domain/kinds.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import { createSpeechClients, type SpeechClients, type SpeechOptions } from '../../../src/speech/speech.js';
 import type { JobConfig } from '../../../src/speech/wire.js';
 import { manualClock } from '../../support/manual-clock.js';
+import { watchedAgent } from '../../support/watched-agent.js';
 
 const CONFIG: JobConfig = { type: 'transcription', transcription_config: { language: 'de' } };
 
@@ -46,10 +47,10 @@ async function listed(client = clients, region = 'eu1', options = {}): Promise<s
   return ids;
 }
 
-async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+async function received(id: string, document: JobDocument): Promise<{ bytes: Buffer; size: number | null }> {
+  return clients
+    .jobs('eu1')
+    .receive(id, document, async ({ body, size }) => ({ bytes: await buffer(body), size }));
 }
 
 describe('the job list', () => {
@@ -107,17 +108,15 @@ describe('a job', () => {
     // Rule: Silences: paths for transcript, media, submission, deletion, usage
   ])('has a transcript as %s, byte by byte', async (format, item) => {
     const id = await done();
-    const download = await clients.jobs('eu1').transcript(id, format);
-    const bytes = await bytesOf(download.body);
+    const { bytes, size } = await received(id, format);
     expect(bytes.equals(await simulator.expected(id)[item].bytes())).toBe(true);
-    expect(download.size).toBe(bytes.length);
+    expect(size).toBe(bytes.length);
   });
 
   it('has media, as a stream', async () => {
     const id = await done('eu1', { mediaBytes: 3_000_001 });
-    const download = await clients.jobs('eu1').media(id);
-    expect(download.size).toBe(3_000_001);
-    const bytes = await bytesOf(download.body);
+    const { bytes, size } = await received(id, 'media');
+    expect(size).toBe(3_000_001);
     expect(bytes.equals(await simulator.expected(id).data.bytes())).toBe(true);
   });
 
@@ -131,11 +130,16 @@ describe('a job', () => {
   it('says not-found while running, gone when expired, and why in the words of the service', async () => {
     const id = await done();
     simulator.setStatus(id, 'running');
-    const early = clients.jobs('eu1').transcript(id, 'json-v2');
-    await expect(early).rejects.toMatchObject({ kind: 'not-found', said: 'Transcription not ready' });
+    await expect(received(id, 'json-v2')).rejects.toMatchObject({
+      kind: 'not-found',
+      said: 'Transcription not ready',
+    });
     simulator.setStatus(id, 'expired');
-    const late = clients.jobs('eu1').transcript(id, 'json-v2');
-    await expect(late).rejects.toMatchObject({ kind: 'gone', status: 410, said: 'Job Expired' });
+    await expect(received(id, 'json-v2')).rejects.toMatchObject({
+      kind: 'gone',
+      status: 410,
+      said: 'Job Expired',
+    });
   });
 
   // Rule: Jobs API: submission, also by `fetch_data`
@@ -152,8 +156,7 @@ describe('a job', () => {
     });
     await simulator.idle();
     expect((await clients.jobs('eu1').record(id)).config).toEqual(CONFIG);
-    const download = await clients.jobs('eu1').media(id);
-    expect(await text(download.body)).toBe('RIFF not really');
+    expect((await received(id, 'media')).bytes).toEqual(media);
     simulator.setStatus(id, 'running');
     await expect(clients.jobs('eu1').delete(id)).rejects.toMatchObject({ kind: 'conflict', status: 423 });
     await clients.jobs('eu1').delete(id, { force: true });
@@ -178,11 +181,10 @@ describe('a job', () => {
   });
 
   it('with an invalid id is rejected before anything is sent', async () => {
-    const attempts: unknown[] = [];
-    const watched = connect({ onAttempt: (attempt) => attempts.push(attempt) });
+    const { dispatcher, paths } = watchedAgent();
+    const watched = connect({ dispatcher });
     await expect(watched.jobs('eu1').record('../usage')).rejects.toMatchObject({ kind: 'invalid-request' });
-    await watched.close();
-    expect(attempts).toEqual([]);
+    expect(paths).toEqual([]);
   });
 });
 

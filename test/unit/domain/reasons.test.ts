@@ -5,7 +5,6 @@ import { explainFrom, REASONS, type Reason, reasonInWords, remedyFor } from '../
 import type { SignInFailure } from '../../../src/observe/metrics/sign-in-metrics.js';
 import type { AuthenticationFailure } from '../../../src/receive/access/authenticate.js';
 import type { RealtimeSessionError } from '../../../src/speech/realtime/realtime-error.js';
-import { ERROR_ADVICE } from '../../../src/speech/realtime/session/session-failure.js';
 import type { ErrorType } from '../../../src/speech/realtime/wire.js';
 import { pageModule } from '../../support/dashboard/page-module.js';
 import { readSources } from '../../support/project/source-imports.js';
@@ -69,11 +68,6 @@ describe('the table of reasons', () => {
     expect(withoutRemedy.filter((code) => /^(body|multipart|json|encoding|store|query)-/.test(code))).toEqual(
       [],
     );
-  });
-
-  it('describes errors of realtime sessions as the client does, which stands alone', () => {
-    for (const [type, words] of Object.entries(ERROR_ADVICE))
-      expect([type, reasonInWords(type)]).toEqual([type, words]);
   });
 
   it('offers Explain for what it judges, and nothing else', () => {

@@ -1,3 +1,4 @@
+import { reasonOf } from '../../../domain/reasons.js';
 import type { SessionFailure } from '../realtime-error.js';
 import type { ErrorMessage, ErrorType, Open } from '../wire.js';
 
@@ -47,28 +48,6 @@ export const CLOSE_CODES: Readonly<Record<number, CloseMeaning>> = {
   4013: closeToRetry('job_error', 'the service could not work on the job', RETRY_AFTER_MS),
 };
 
-/** Descriptions of the documented error types; other types are not retried. The table of reasons has the same texts. */
-export const ERROR_ADVICE: Readonly<Record<ErrorType, string>> = {
-  invalid_message: 'the service did not understand a message',
-  invalid_model: 'the language is not supported for this account',
-  invalid_config: 'the configuration has wrong fields',
-  invalid_audio_type: 'the audio type is unsupported, deprecated or malformed',
-  invalid_output_format: 'the output format is unsupported, deprecated or malformed',
-  not_authorised: 'the key was refused: check it, or fetch a new temporary key',
-  insufficient_funds: 'the account cannot be charged',
-  not_allowed: 'this user may not do that',
-  job_error: 'the service could not work on the job: try again',
-  data_error: 'too much was sent at once: send smaller frames',
-  buffer_error: 'audio came too fast: send it closer to real time',
-  protocol_error: 'a message came in the wrong order',
-  unknown_error: 'the service failed',
-  invalid_language: 'the language is not supported',
-  quota_exceeded: 'the quota of sessions or hours is used up: try again',
-  timelimit_exceeded: 'the time limit of the account is used up',
-  idle_timeout: 'no audio came for too long',
-  session_timeout: 'the session lasted too long',
-};
-
 const RETRYABLE_TYPES: ReadonlySet<string> = new Set<ErrorType>([
   'job_error',
   'quota_exceeded',
@@ -76,7 +55,7 @@ const RETRYABLE_TYPES: ReadonlySet<string> = new Set<ErrorType>([
 ]);
 
 export function failureByError(error: ErrorMessage): SessionFailure {
-  const advice = (ERROR_ADVICE as Readonly<Record<string, string | undefined>>)[error.type];
+  const advice = reasonOf(error.type)?.words;
   const retryable = RETRYABLE_TYPES.has(error.type);
   return {
     kind: 'service-error',

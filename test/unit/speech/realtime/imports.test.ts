@@ -26,9 +26,12 @@ describe('the realtime client', () => {
     expect(outside.map(({ file, from }) => `${file}: ${from}`)).toEqual([
       'check-config.ts: ../../text/parse-json.js',
       'read-message.ts: ../../text/parse-json.js',
+      'session/session-failure.ts: ../../../domain/reasons.js',
       'socket/ws-socket.ts: ws',
     ]);
     expect(importsOf('text').filter(({ file }) => file === 'parse-json.ts')).toEqual([]);
+    const reasons = importsOf('domain').filter(({ file }) => file === 'reasons.ts');
+    expect(reasons.map(({ line }) => line)).toEqual(["import type { ProblemCode } from './problem.js';"]);
   });
 });
 

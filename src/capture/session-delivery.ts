@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { LedgerLine } from '../domain/delivery.js';
@@ -7,7 +6,7 @@ import type { IncomingItem, StoredItem } from '../domain/item.js';
 import type { ItemKind } from '../domain/kinds.js';
 import { ledgerLine, NO_REQUEST } from '../ledger/ledger-line.js';
 import type { Ledger } from '../ledger/write/ledger.js';
-import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { StoreError } from '../store/object-store.js';
 
 /** The session of the artefacts, and their place in the store. */
 export type SessionContext = Omit<ArtefactContext, 'status' | 'context'>;
@@ -33,36 +32,29 @@ export interface SessionEnding {
   readonly bytes: number;
 }
 
-const ATTEMPTS = 4;
-
 export interface DeliveryParts {
-  readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Ledger;
-  /** Milliseconds before a retry; grows with each attempt. */
-  readonly pauseMs: number;
 }
 
-/** Stores a session's transcripts, all or none. Retries store errors. Null when its job was erased. */
-function storeTranscripts(
+/** Stores a session's transcripts, all or none. Null when its job was erased. */
+async function storeTranscripts(
   parts: DeliveryParts,
   context: SessionContext,
   files: readonly CapturedFile[],
   status: SessionEnding['status'],
 ): Promise<StoredItem[] | null> {
-  return retryOnStoreError(parts.pauseMs, async () => {
-    const staged = parts.archive.begin({ ...context, status, context: null });
-    try {
-      for (const { kind, contentType, content } of files) {
-        const item = staged.open({ identify: () => ({ kind, contentType }) });
-        await item.write(Buffer.from(content));
-        await item.end();
-      }
-      return await staged.commit();
-    } finally {
-      await staged.discard();
+  const staged = parts.archive.begin({ ...context, status, context: null });
+  try {
+    for (const { kind, contentType, content } of files) {
+      const item = staged.open({ identify: () => ({ kind, contentType }) });
+      await item.write(Buffer.from(content));
+      await item.end();
     }
-  });
+    return await staged.commit();
+  } finally {
+    await staged.discard();
+  }
 }
 
 /** Writes the ledger line of a session whose items are stored. */
@@ -82,7 +74,7 @@ async function recordSession(
     actor: null,
     context: null,
   });
-  await retryOnStoreError(parts.pauseMs, () => parts.ledger.append(line));
+  await parts.ledger.append(line);
   return line;
 }
 
@@ -117,8 +109,8 @@ export class SessionDelivery {
   }
 
   /**
-   * Commits all artefacts and writes the ledger line. Transcripts are committed first and retried; throws `StoreError` when
-   * they cannot be stored.
+   * Commits all artefacts and writes the ledger line. Transcripts are committed first; throws `StoreError` when they cannot be
+   * stored.
    */
   async finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine> {
     const items = await storeTranscripts(this.#parts, this.#context, files, end.status);
@@ -148,18 +140,6 @@ export class SessionDelivery {
       this.#audio = null;
       this.audioLost = true;
       await audio.staged.discard();
-    }
-  }
-}
-
-/** Retries store errors: a live session cannot be repeated. */
-async function retryOnStoreError<T>(pauseMs: number, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreError) || attempt === ATTEMPTS) throw error;
-      await sleep(pauseMs * attempt);
     }
   }
 }

@@ -1,8 +1,9 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
+import { openArchiveParts, storeProofTarget } from '../app/archive-parts.js';
 import { runSession, type SessionEnd } from '../capture/run-session.js';
-import type { CapturedFile, SessionDelivery } from '../capture/session-delivery.js';
+import { type CapturedFile, type DeliveryParts, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
 import { loadConfigWithoutCredentials } from '../config/config.js';
 import type { LedgerLine } from '../domain/delivery.js';
@@ -11,7 +12,7 @@ import { newDeliveryId } from '../ledger/ledger-line.js';
 import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session/session.js';
-import { type CaptureArchive, openCaptureArchive } from './capture/capture-archive.js';
+import { proveStore } from '../store/probe/store-proof.js';
 import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
 import { listenForInterrupts } from './capture/capture-interrupts.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
@@ -52,15 +53,21 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
   const plan = capturePlan(flags, config);
   const audio = await openAudio(input, process.stdin);
   try {
-    const archive = await openCaptureArchive(config);
-    await captureInto(archive, audio, plan, flags).finally(() => archive.close());
+    const archive = await openArchiveParts(config);
+    try {
+      // An unusable store is found before the session.
+      await proveStore(storeProofTarget(config, archive.store));
+      await captureInto(archive, audio, plan, flags);
+    } finally {
+      await archive.close();
+    }
   } finally {
     audio.stream.destroy();
   }
 }
 
 async function captureInto(
-  archive: CaptureArchive,
+  archive: DeliveryParts,
   audio: AudioInput,
   plan: CapturePlan,
   flags: CaptureFlags,
@@ -87,7 +94,7 @@ interface Capture {
   readonly plan: CapturePlan;
   readonly flags: CaptureFlags;
   readonly screen: Screen;
-  readonly archive: CaptureArchive;
+  readonly archive: DeliveryParts;
   readonly stop: AbortSignal;
 }
 
@@ -105,7 +112,8 @@ async function captureSession({
   session.on('Warning', ({ type, reason }) =>
     screen.note(`Warning ${type}${reason === '' ? '' : `: ${reason}`}`),
   );
-  const delivery = archive.begin(head.context, flags.keepAudio ? { fileName: audio.name } : null);
+  const recording = flags.keepAudio ? { fileName: audio.name } : null;
+  const delivery = new SessionDelivery(archive, head.context, recording);
   // Any end of the session ends the reading, even while a pipe delivers nothing.
   const over = new AbortController();
   session.on('state', () => over.abort());

@@ -42,7 +42,7 @@ export function capturePlan(flags: CaptureFlags, config: Config): CapturePlan {
     service: flags.agent ? 'agent' : 'realtime',
   };
   try {
-    checkStart(audioFormat, transcriptionConfig, 'passed');
+    checkStart(audioFormat, transcriptionConfig);
     sessionAddresses(endpoint);
   } catch (error) {
     throw error instanceof RealtimeConfigError ? new UsageError(error.message) : error;
@@ -50,7 +50,7 @@ export function capturePlan(flags: CaptureFlags, config: Config): CapturePlan {
   return {
     start: {
       ...endpoint,
-      ...{ credential: credentialOf(config), audioFormat, transcriptionConfig, unknownFields: 'passed' },
+      ...{ credential: credentialOf(config), audioFormat, transcriptionConfig },
     },
     source: sourceOf(flags.source, config),
   };

@@ -49,17 +49,17 @@ const PUNCTUATION_FIELDS: Readonly<Record<string, Check>> = {
 /** Bytes of one sample, by encoding (docs/service-interface.md#realtime). */
 export const BYTES_PER_SAMPLE = { pcm_f32le: 4, pcm_s16le: 2, mulaw: 1 } as const;
 
-/** `refused`: an unknown field is a fault; `passed`: unknown fields are sent, as agent sessions may need. */
-export type UnknownFields = 'refused' | 'passed';
-
-/** Throws `RealtimeConfigError` unless StartRecognition may be sent with these. */
-export function checkStart(audio: AudioFormat, config: TranscriptionConfig, unknown: UnknownFields): void {
-  raise([...audioFaults(audio), ...configFaults(config, unknown)]);
+/**
+ * Throws `RealtimeConfigError` unless StartRecognition may be sent with these. Fields of the configuration that the document
+ * does not name are left to the service, which refuses what it does not know.
+ */
+export function checkStart(audio: AudioFormat, config: TranscriptionConfig): void {
+  raise([...audioFaults(audio), ...configFaults(config)]);
 }
 
 /** The same rules for the fields of a SetRecognitionConfig. */
 export function checkChange(change: Partial<TranscriptionConfig>): void {
-  raise(fieldFaults(change, FIELDS, 'transcription_config', 'passed'));
+  raise(fieldFaults(change, FIELDS, 'transcription_config'));
 }
 
 function raise(faults: readonly SessionConfigFault[]): void {
@@ -68,7 +68,7 @@ function raise(faults: readonly SessionConfigFault[]): void {
 
 function audioFaults(audio: unknown): SessionConfigFault[] {
   if (!isJsonObject(audio)) return [{ path: 'audio_format', expected: 'an object' }];
-  if (audio.type === 'file') return fieldFaults(audio, { type: text }, 'audio_format', 'refused');
+  if (audio.type === 'file') return unknownFields(audio, ['type']);
   const rules = {
     type: oneOf('raw', 'file'),
     encoding: oneOf(...Object.keys(BYTES_PER_SAMPLE)),
@@ -80,19 +80,20 @@ function audioFaults(audio: unknown): SessionConfigFault[] {
   if (audio.type !== 'raw') return [{ path: 'audio_format.type', expected: 'one of raw, file' }];
   return [
     ...missing(audio, Object.keys(rules), 'audio_format'),
-    ...fieldFaults(audio, rules, 'audio_format', 'refused'),
+    ...fieldFaults(audio, rules, 'audio_format'),
+    ...unknownFields(audio, Object.keys(rules)),
   ];
 }
 
-function configFaults(config: unknown, unknown: UnknownFields): SessionConfigFault[] {
+function configFaults(config: unknown): SessionConfigFault[] {
   const path = 'transcription_config';
   if (!isJsonObject(config)) return [{ path, expected: 'an object' }];
   const overrides = config.punctuation_overrides;
   return [
     ...missing(config, ['language'], path),
-    ...fieldFaults(config, FIELDS, path, unknown),
+    ...fieldFaults(config, FIELDS, path),
     ...(isJsonObject(overrides)
-      ? fieldFaults(overrides, PUNCTUATION_FIELDS, `${path}.punctuation_overrides`, unknown)
+      ? fieldFaults(overrides, PUNCTUATION_FIELDS, `${path}.punctuation_overrides`)
       : []),
     ...vocabFaults(config.additional_vocab, `${path}.additional_vocab`),
   ];
@@ -108,22 +109,22 @@ function missing(
     .map((field) => ({ path: `${path}.${field}`, expected: 'is required' }));
 }
 
+function unknownFields(audio: object, known: readonly string[]): SessionConfigFault[] {
+  return Object.entries(audio)
+    .filter(([field, value]) => value !== undefined && !known.includes(field))
+    .map(([field]) => ({ path: `audio_format.${field}`, expected: 'is not a field of the protocol' }));
+}
+
 function fieldFaults(
   object: object,
   rules: Readonly<Record<string, Check>>,
   path: string,
-  unknown: UnknownFields,
 ): SessionConfigFault[] {
   const faults: SessionConfigFault[] = [];
   for (const [field, value] of Object.entries(object)) {
     if (value === undefined) continue;
     const rule = Object.hasOwn(rules, field) ? rules[field] : undefined;
-    if (rule === undefined) {
-      if (unknown === 'refused')
-        faults.push({ path: `${path}.${field}`, expected: 'is not a field of the protocol' });
-      continue;
-    }
-    const expected = rule(value);
+    const expected = rule?.(value) ?? null;
     if (expected !== null) faults.push({ path: `${path}.${field}`, expected });
   }
   return faults;

@@ -15,7 +15,7 @@
  * ```
  */
 import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
-import { checkStart, type UnknownFields } from './check-config.js';
+import { checkStart } from './check-config.js';
 import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
 import { RealtimeSession } from './session/session.js';
 import { connect, type RealtimeCredential } from './socket/connect.js';
@@ -24,7 +24,6 @@ import type { SocketConnector } from './socket/socket.js';
 import type { AudioFormat, TranscriptionConfig } from './wire.js';
 
 export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
-export type { UnknownFields } from './check-config.js';
 export type { ReceivedMessage, UnknownMessage } from './read-message.js';
 export {
   type FailedAttempt,
@@ -82,8 +81,6 @@ export interface SessionOptions extends EndpointOptions {
   readonly inactivityTimeoutMs?: number;
   /** For the closing handshake, before the connection is cut. Default 5 s. */
   readonly closeTimeoutMs?: number;
-  /** Configuration fields the document does not name. Default: refused in realtime, passed in agent sessions. */
-  readonly unknownFields?: UnknownFields;
   /** Gives up connecting and starting; a session that has started is ended by `end` or `abort`. */
   readonly signal?: AbortSignal;
 }
@@ -113,17 +110,12 @@ export async function connectSession(options: SessionOptions): Promise<RealtimeS
     startTimeoutMs: options.startTimeoutMs ?? null,
     inactivityTimeoutMs: options.inactivityTimeoutMs ?? 60_000,
     closeTimeoutMs: options.closeTimeoutMs ?? 5_000,
-    unknownFields: options.unknownFields ?? (service === 'agent' ? 'passed' : 'refused'),
   });
 }
 
 /** Connects and starts; throws what `connectSession` and `RealtimeSession.start` throw, and leaves no socket. */
 export async function startSession(options: StartOptions): Promise<RealtimeSession> {
-  checkStart(
-    options.audioFormat,
-    options.transcriptionConfig,
-    options.unknownFields ?? (options.service === 'agent' ? 'passed' : 'refused'),
-  );
+  checkStart(options.audioFormat, options.transcriptionConfig);
   const session = await connectSession(options);
   const giveUp = (): void => session.abort('aborted by the caller while starting');
   options.signal?.addEventListener('abort', giveUp, { once: true });

@@ -36,7 +36,7 @@ function captureInto(before: BeforeCall, recording: { fileName: string | null } 
     store,
     ledger,
     budget,
-    capture: new SessionDelivery({ store, archive, ledger, pauseMs: 0 }, CONTEXT, recording),
+    capture: new SessionDelivery({ archive, ledger }, CONTEXT, recording),
   };
 }
 
@@ -68,17 +68,6 @@ describe('a captured delivery', () => {
     const line = await capture.finish(FILES, END);
     expect(line.items.map(({ kind }) => kind)).toEqual(['transcript.txt']);
     expect([capture.audioLost, budget.used]).toEqual([true, 0]);
-  });
-
-  it('tries again when the store stumbles', async () => {
-    let failures = 0;
-    const stumbling: BeforeCall = (operation) => {
-      failures += 1;
-      return failures <= 2 ? fails(operation) : undefined;
-    };
-    const { store, capture } = captureInto(stumbling, null);
-    expect(await capture.finish(FILES, END)).toMatchObject({ outcome: 'stored', jobId: 'session-1' });
-    expect(store.objects.get('jobs/session-1/transcript.txt')?.body.toString()).toBe('Hello.\n');
   });
 
   it('says so when the transcript cannot be stored', async () => {

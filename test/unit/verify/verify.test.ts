@@ -210,7 +210,7 @@ describe('verify', () => {
     const { archive } = archiveOver(store);
     const ledger = createLedger({ store, replica: 'r', clock: () => Date.parse(AT) });
     const session = new SessionDelivery(
-      { store, archive, ledger, pauseMs: 0 },
+      { archive, ledger },
       {
         ...{ deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ', jobId: 'session', source: 'default', region: null },
         ...{ origin: 'realtime', receivedAt: AT, keyPrefix: '' },

@@ -1,5 +1,4 @@
 import type { AudioLimits } from '../audio-sender.js';
-import type { UnknownFields } from '../check-config.js';
 import type { RealtimeRegion, SessionService } from '../realtime-region.js';
 import type { TranscriptionConfig } from '../wire.js';
 
@@ -14,7 +13,6 @@ export interface SessionSettings {
   readonly inactivityTimeoutMs: number;
   /** For the closing handshake, before the connection is terminated. */
   readonly closeTimeoutMs: number;
-  readonly unknownFields: UnknownFields;
 }
 
 /** Generous limits: `additional_vocab` may delay the start by up to 15 s. */

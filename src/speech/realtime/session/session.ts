@@ -79,7 +79,7 @@ export class RealtimeSession {
   async start(audioFormat: AudioFormat, config: TranscriptionConfig): Promise<RecognitionStarted> {
     if (this.#sender !== null) throw new RealtimeProtocolError('start-repeated');
     if (this.#state !== 'connected') throw new RealtimeProtocolError('session-closed');
-    checkStart(audioFormat, config, this.#settings.unknownFields);
+    checkStart(audioFormat, config);
     this.#record.config = config;
     this.#sender = new AudioSender(this.#socket, audioFormat, this.#settings.audio, () => this.#watch());
     const limitMs = this.#settings.startTimeoutMs ?? startTimeoutFor(config);

@@ -42,7 +42,6 @@ async function startedSession(): Promise<{ socket: FakeSocket; session: Realtime
     startTimeoutMs: null,
     inactivityTimeoutMs: 60_000,
     closeTimeoutMs: 1000,
-    unknownFields: 'refused',
   });
   const starting = session.start({ type: 'raw', encoding: 'mulaw', sample_rate: 8000 }, { language: 'en' });
   socket.say({ message: 'RecognitionStarted', id: 'one' });
@@ -123,7 +122,6 @@ describe('a session in time', () => {
       startTimeoutMs: null,
       inactivityTimeoutMs: 10,
       closeTimeoutMs: 1000,
-      unknownFields: 'refused',
     });
     const starting = session.start({ type: 'file' }, { language: 'en', additional_vocab: ['gnocchi'] });
     await jest.advanceTimersByTimeAsync(20_000);

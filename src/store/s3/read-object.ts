@@ -15,22 +15,11 @@ import { s3StoreError } from './s3-store-error.js';
 import { METADATA } from './wire/object-headers.js';
 import { withRetries } from './with-retries.js';
 
-interface Described {
-  readonly ETag?: string | undefined;
-  readonly ContentLength?: number | undefined;
-  readonly ContentRange?: string | undefined;
-  readonly ContentType?: string | undefined;
-  readonly LastModified?: Date | undefined;
-  readonly Metadata?: Record<string, string> | undefined;
-  readonly ObjectLockLegalHoldStatus?: string | undefined;
-  readonly ObjectLockRetainUntilDate?: Date | undefined;
-}
-
 export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectInfo | null> {
   try {
     const request = { key: bucket.prefix + key, timeoutMs: bucket.limits.requestTimeoutMs };
     const headers = await withRetries(bucket.limits.retry, () => bucket.sender.head(request));
-    return infoOf('head', key, describedBy(headers));
+    return infoOf('head', key, headers);
   } catch (error) {
     if (isMissing(asFailure(error))) return null;
     throw s3StoreError('head', key, error);
@@ -48,11 +37,10 @@ export async function readObject(
   const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs, purpose };
   try {
     const answer = await withRetries(retry, () => bucket.sender.get(request));
-    const described = describedBy(answer.headers);
-    const info = infoOf('read', key, described);
+    const info = infoOf('read', key, answer.headers);
     return {
       info,
-      body: wholeBody(answer.body, described.ContentLength ?? info.size, key, (error) =>
+      body: wholeBody(answer.body, Number(answer.headers['content-length'] ?? info.size), key, (error) =>
         s3StoreError('read', key, error),
       ),
     };
@@ -76,57 +64,31 @@ export async function deleteObject(bucket: S3Bucket, key: string): Promise<void>
   }
 }
 
-/** Reads the headers as the SDK would. */
-function describedBy(headers: IncomingHttpHeaders): Described {
-  const text = (name: string): string | undefined => {
-    const value = headers[name];
-    return Array.isArray(value) ? value.join(', ') : value;
-  };
+function infoOf(operation: string, key: string, headers: IncomingHttpHeaders): ObjectInfo {
+  const text = (name: string): string | undefined => headers[name]?.toString();
+  const size = headers['content-range']?.match(/\/(\d+)$/)?.[1] ?? headers['content-length'];
+  if (size === undefined) throw new StoreError(operation, `the answer has no size of ${key}`);
   const metadata: Record<string, string> = {};
   for (const name of Object.keys(headers)) {
     if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = text(name) ?? '';
   }
-  const length = text('content-length');
-  const time = (name: string): Date | undefined => {
-    const value = text(name);
-    return value === undefined ? undefined : new Date(value);
-  };
-  return {
-    ETag: text('etag'),
-    ContentLength: length === undefined ? undefined : Number(length),
-    ContentRange: text('content-range'),
-    ContentType: text('content-type'),
-    LastModified: time('last-modified'),
-    Metadata: metadata,
-    ObjectLockLegalHoldStatus: text('x-amz-object-lock-legal-hold'),
-    ObjectLockRetainUntilDate: time('x-amz-object-lock-retain-until-date'),
-  };
-}
-
-function infoOf(operation: string, key: string, found: Described): ObjectInfo {
-  const total = found.ContentRange?.match(/\/(\d+)$/)?.[1];
-  const size = total === undefined ? found.ContentLength : Number(total);
-  if (size === undefined) throw new StoreError(operation, `the answer has no size of ${key}`);
+  const version = headers.etag ?? '';
+  const [, md5] = /^"?([0-9a-f]{32})"?$/.exec(version) ?? [];
   return {
     key,
-    size,
-    modifiedAt: found.LastModified ?? new Date(0),
-    contentType: found.ContentType ?? 'application/octet-stream',
-    metadata: found.Metadata ?? {},
-    version: found.ETag ?? '',
-    ...md5Of(found),
-    ...lockOf(found),
+    size: Number(size),
+    modifiedAt: new Date(headers['last-modified'] ?? 0),
+    contentType: headers['content-type'] ?? 'application/octet-stream',
+    metadata,
+    version,
+    ...(md5 === undefined ? {} : { md5 }),
+    ...lockOf(text('x-amz-object-lock-legal-hold'), text('x-amz-object-lock-retain-until-date')),
   };
 }
 
 /** The headers are there for those who may read them. */
-function lockOf(found: Described): { readonly lock?: KeptObject } {
-  if (found.ObjectLockLegalHoldStatus === 'ON') return { lock: { reason: 'legal-hold', until: null } };
-  const until = found.ObjectLockRetainUntilDate;
-  return until === undefined || until.getTime() <= Date.now() ? {} : { lock: { reason: 'retention', until } };
-}
-
-function md5Of({ ETag }: Described): { readonly md5?: string } {
-  const [, md5] = /^"?([0-9a-f]{32})"?$/.exec(ETag ?? '') ?? [];
-  return md5 === undefined ? {} : { md5 };
+function lockOf(legalHold?: string, retainUntil?: string): { readonly lock?: KeptObject } {
+  if (legalHold === 'ON') return { lock: { reason: 'legal-hold', until: null } };
+  const until = new Date(retainUntil ?? 0);
+  return until.getTime() <= Date.now() ? {} : { lock: { reason: 'retention', until } };
 }

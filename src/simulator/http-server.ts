@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseJson } from '../text/parse-json.js';
+import { readBeginning } from '../text/read-beginning.js';
 import { type Content, contentStream } from './content/content.js';
 
 /** What a handler answers; a body of `Content` is streamed, anything else is JSON. */
@@ -127,14 +128,10 @@ async function sendBeginning(content: Content, bytes: number, response: http.Ser
   response.destroy();
 }
 
+const MAX_JSON = 1024 * 1024;
+
 /** Reads a JSON body of at most 1 MiB; undefined when it is not JSON. */
 export async function readJsonBody(body: Readable): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > 1024 * 1024) return undefined;
-    chunks.push(chunk);
-  }
-  return parseJson(Buffer.concat(chunks).toString('utf8'));
+  const bytes = await readBeginning(body, MAX_JSON);
+  return bytes.length > MAX_JSON ? undefined : parseJson(bytes.toString('utf8'));
 }

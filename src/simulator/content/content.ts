@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 
 /** Bytes that can be produced again and again, exactly the same, without being held in memory. */
 export interface Content {
@@ -28,10 +29,8 @@ export function contentStream(content: Content): Readable {
   return Readable.from(content.chunks(), { objectMode: false });
 }
 
-export async function contentBytes(content: Content): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of content.chunks()) chunks.push(chunk);
-  return Buffer.concat(chunks);
+export function contentBytes(content: Content): Promise<Buffer> {
+  return buffer(contentStream(content));
 }
 
 /** Lower-case hex. */

@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { parseJson } from '../../text/parse-json.js';
@@ -33,7 +34,7 @@ export async function readSubmission(
     if (name === 'config') config = value;
   });
   const takeConfig = async (file: Readable) => {
-    config = await textOf(file);
+    config = await text(file);
   };
   const takeMedia = async (file: Readable, type: string) => {
     const path = join(folder, randomUUID());
@@ -55,10 +56,4 @@ async function spool(file: Readable, path: string): Promise<number> {
   const target = createWriteStream(path);
   await pipeline(file, target);
   return target.bytesWritten;
-}
-
-async function textOf(file: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of file as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { parseJson } from '../../text/parse-json.js';
+import { readBeginning } from '../../text/read-beginning.js';
 import { parseRetryAfter } from '../../text/retry-after.js';
 import type { Clock } from '../../time/clock.js';
 import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
@@ -27,7 +28,7 @@ export async function responseError(
 ): Promise<SpeechError> {
   const { statusCode: status, headers } = response;
   const html = /html/i.test(single(headers['content-type']) ?? '');
-  const said = html ? undefined : saidBy(await readBounded(response.body), secret);
+  const said = html ? undefined : saidBy(await textOf(response.body), secret);
   if (html) response.body.on('error', () => {}).destroy();
   const retryAfterMs = parseRetryAfter(headers['retry-after'], clock.now());
   const details = {
@@ -65,19 +66,9 @@ function hostOf(location: string | undefined): string {
   return location !== undefined && URL.canParse(location) ? ` to ${new URL(location).host}` : '';
 }
 
-async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > ERROR_BODY_LIMIT) break;
-    }
-  } catch {
-    // The status is what matters; a broken error body changes nothing.
-  }
-  return Buffer.concat(chunks).toString('utf8');
+/** The status is what matters; a broken error body changes nothing. */
+async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+  return readBeginning(body, ERROR_BODY_LIMIT).then(String, () => '');
 }
 
 /** `{code, error, detail}` of the jobs API, `{code, message}` of the key service; other documents have no message. */

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { readBeginning } from '../../text/read-beginning.js';
 import { StoreError } from '../object-store.js';
 import { useCredentialChain } from './cached-credentials.js';
 import { noAnswer } from './s3-failure.js';
@@ -122,14 +123,9 @@ function checkAnswers(client: S3Client, answers: AnswerCheck): void {
 }
 
 async function wholeText(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) throw noAnswer('NotAnswerOfS3', 'too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const text = await readBeginning(body, MAX_ANSWER_BYTES);
+  if (text.length > MAX_ANSWER_BYTES) throw noAnswer('NotAnswerOfS3', 'too long');
+  return text;
 }
 
 /** Where requests for keys of the bucket go; `path` ends in `/` and is already encoded. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { buildConnector, Pool } from 'undici';
+import { readBeginning } from '../../../text/read-beginning.js';
 import type { ReadPurpose } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf, S3Failure } from '../s3-failure.js';
@@ -180,7 +181,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     const response = await openExchange(pools[purpose], request, limits.connectTimeoutMs + timeoutMs);
     const { statusCode: status, headers: found, body } = response;
     const succeeded = status >= 200 && status <= 299;
-    const text = succeeded ? null : await failureText(body);
+    const text = succeeded ? null : String(await readBeginning(body, MAX_FAILURE_BYTES));
     try {
       answers.check('GetObject', { status, headers: found, text });
     } catch (error) {
@@ -226,14 +227,3 @@ function headFailure(status: number, headers: IncomingHttpHeaders, signedAt: Dat
 }
 
 const MAX_FAILURE_BYTES = 64 * 1024;
-
-async function failureText(body: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_FAILURE_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString();
-}

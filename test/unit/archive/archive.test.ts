@@ -167,14 +167,6 @@ describe('the archive', () => {
     expect(await store.sweepUploads(new Date(Date.now() + 60_000))).toBe(0);
   });
 
-  it('leaves no upload behind when it is discarded while one is being opened', async () => {
-    const staged = archiveOver(store).archive.begin(context());
-    const item = staged.open({ identify: () => MEDIA });
-    const writing = item.write(randomContent(PART + 1));
-    await Promise.all([staged.discard(), writing?.catch(() => {})]);
-    expect(await store.sweepUploads(new Date(Date.now() + 60_000))).toBe(0);
-  });
-
   it.each([
     ['held in memory', 1000],
     ['streamed', LARGE],
@@ -184,45 +176,6 @@ describe('the archive', () => {
     const [again] = await deliver([[MEDIA, content]]);
     expect(again?.outcome).toBe('identical');
     expect(await keysOf(store)).toEqual(['jobs/job1/data']);
-  });
-
-  it('keeps different bytes beside the first under their hash, once', async () => {
-    const [first, second] = [randomContent(1000), randomContent(1000)];
-    await deliver([[TRANSCRIPT, first]]);
-    const key = `jobs/job1/conflicts/transcript.json.${sha256(second)}`;
-    for (const [deliveryId, outcome] of [
-      ['01FIRST', 'conflict'],
-      ['01AGAIN', 'identical'],
-    ] as const) {
-      const [item] = await deliver([[TRANSCRIPT, second]], { deliveryId });
-      expect(item).toMatchObject({ outcome, key });
-    }
-    expect(await keysOf(store)).toEqual([key, 'jobs/job1/transcript.json']);
-    expect((await readAll(store, 'jobs/job1/transcript.json'))?.equals(first)).toBe(true);
-  });
-
-  it('keeps a different streamed body beside the first under its delivery id, once', async () => {
-    const [first, second] = [randomContent(LARGE), randomContent(LARGE)];
-    await deliver([[MEDIA, first]]);
-    const [kept] = await deliver([[MEDIA, second]], { deliveryId: '01CONFLICT' });
-    expect(kept).toMatchObject({ outcome: 'conflict', key: 'jobs/job1/conflicts/data.01CONFLICT' });
-    const [again] = await deliver([[MEDIA, second]], { deliveryId: '01LATER' });
-    expect(again).toMatchObject({ outcome: 'identical', key: 'jobs/job1/conflicts/data.01CONFLICT' });
-    expect(await keysOf(store)).toEqual(['jobs/job1/conflicts/data.01CONFLICT', 'jobs/job1/data']);
-  });
-
-  it('reports a conflict when only the response to its write was lost', async () => {
-    await deliver([[TRANSCRIPT, randomContent(500)]]);
-    const forgetful: ObjectStore = {
-      ...store,
-      create: async (key, body, headers) => {
-        await store.create(key, body, headers);
-        return 'exists';
-      },
-    };
-    const staged = archiveOver(forgetful).archive.begin(context());
-    await putItem(staged, TRANSCRIPT, randomContent(500));
-    expect((await commit(staged))[0]?.outcome).toBe('conflict');
   });
 
   it.each([
@@ -346,21 +299,6 @@ describe('the archive', () => {
       'created',
       'created',
     ]);
-  });
-
-  it('recognises its own write when the response was lost', async () => {
-    const ctx = context();
-    const content = randomContent(500);
-    const forgetful: ObjectStore = {
-      ...store,
-      create: async (key, body, headers) => {
-        await store.create(key, body, headers);
-        return 'exists';
-      },
-    };
-    const staged = archiveOver(forgetful).archive.begin(ctx);
-    await putItem(staged, MEDIA, content);
-    expect((await commit(staged))[0]?.outcome).toBe('created');
   });
 
   it('names a held item by its hash also when it had to make room', async () => {

@@ -128,15 +128,6 @@ describe('an item whose key is taken by other bytes', () => {
 });
 
 describe('a streamed item whose key is taken', () => {
-  it('fails with a write race when the other bytes came while it was streamed', async () => {
-    const memory = createMemoryStore();
-    const staged = archiveOver(answering(memory, {})).archive.begin(context());
-    await putItem(staged, MEDIA, randomContent(LARGE));
-    memory.put(KEY, 'other');
-    await expect(commit(staged)).rejects.toMatchObject({ code: 'write-race' });
-    expect(memory.objects.get(KEY)?.body.toString()).toBe('other');
-  });
-
   it('writes nothing when its bytes lie there already', async () => {
     const memory = createMemoryStore();
     const content = randomContent(LARGE);

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import { createLedger, type Ledger } from '../ledger/write/ledger.js';
 import type { SegmentInfo } from '../ledger/write/write-segment.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
-import { type ByteBudget, createByteBudget } from '../memory/byte-budget.js';
+import { ByteBudget } from '../memory/byte-budget.js';
 import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';
 import { retentionWarning } from '../reconcile/fetch/retention-deadline.js';
 import type { RecoveryParts } from '../reconcile/recovery-parts.js';
@@ -42,7 +42,7 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
   const opened = await openStore({ ...storeOptions(config), onNotice: observer?.onStoreNotice });
   const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
   const { memoryBudget } = config.limits;
-  const budget = createByteBudget({ total: memoryBudget, reserve: store.partSize });
+  const budget = new ByteBudget({ total: memoryBudget, reserve: store.partSize });
   const pool: BufferPool = createBufferPool({
     largest: store.partSize,
     most: memoryBudget,

@@ -1,7 +1,7 @@
-import type { Lease } from './budget-lease.js';
+import type { BudgetLease } from './budget-lease.js';
 
 export interface Waiter {
-  readonly lease: Lease;
+  readonly lease: BudgetLease;
   readonly bytes: number;
   /** When the wait began. */
   readonly since: number;
@@ -24,17 +24,12 @@ export class WaitQueue {
     return this.#waiters[0];
   }
 
-  /** When the longest wait began; infinite when there is none. */
-  get since(): number {
-    return Math.min(...this.#waiters.map(({ since }) => since));
-  }
-
   all(): readonly Waiter[] {
     return [...this.#waiters];
   }
 
   /** Whether an older lease than this one waits. */
-  isBefore(lease: Lease): boolean {
+  isBefore(lease: BudgetLease): boolean {
     const head = this.#waiters[0];
     return head !== undefined && head.lease.age < lease.age;
   }
@@ -49,7 +44,7 @@ export class WaitQueue {
   }
 
   /** Removes a lease; undefined when it does not wait. */
-  remove(lease: Lease): Waiter | undefined {
+  remove(lease: BudgetLease): Waiter | undefined {
     const index = this.#waiters.findIndex((waiter) => waiter.lease === lease);
     return index < 0 ? undefined : this.#waiters.splice(index, 1)[0];
   }

@@ -7,7 +7,7 @@ import { parseConfig } from '../../../src/config/config.js';
 import { createBodyReader } from '../../../src/http/body-reader.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
-import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
+import { ByteBudget } from '../../../src/memory/byte-budget.js';
 import { createSources } from '../../../src/receive/access/sources.js';
 import { createAdmission } from '../../../src/receive/admission.js';
 import { createPublicServer } from '../../../src/receive/public-server.js';
@@ -33,7 +33,7 @@ export async function startReceiverWithBudget(options: {
   const folder = await temporaryFolder();
   const store = createFileStore({ directory: folder.path, partSize: options.part, fsync: false });
   let time = 0;
-  const budget = createByteBudget({ total: options.total, reserve: options.part, now: () => time });
+  const budget = new ByteBudget({ total: options.total, reserve: options.part, now: () => time });
   const pool = createBufferPool({ largest: options.part, most: options.total });
   const ledger = createLedger({ store, replica: 'test' });
   const { sources, egress, limits } = parseConfig({});

@@ -3,12 +3,12 @@ import { type Archive, createArchive, type StagedDelivery } from '../../../src/a
 import type { ArtefactContext } from '../../../src/archive/artefact-headers.js';
 import type { IncomingItem, ItemIdentity, ItemSink, StoredItem } from '../../../src/domain/item.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
-import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
+import { ByteBudget } from '../../../src/memory/byte-budget.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 
 /** An archive over a store, with a budget of `parts` parts. */
 export function archiveOver(store: ObjectStore, parts = 8): { archive: Archive; budget: ByteBudget } {
-  const budget = createByteBudget({ total: parts * store.partSize, reserve: store.partSize });
+  const budget = new ByteBudget({ total: parts * store.partSize, reserve: store.partSize });
   const pool = createBufferPool({ largest: store.partSize, most: store.partSize * 2 });
   return { archive: createArchive({ store, budget, pool }), budget };
 }

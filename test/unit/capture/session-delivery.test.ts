@@ -3,7 +3,7 @@ import { createArchive } from '../../../src/archive/archive.js';
 import { type CapturedFile, SessionDelivery } from '../../../src/capture/session-delivery.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
-import { createByteBudget } from '../../../src/memory/byte-budget.js';
+import { ByteBudget } from '../../../src/memory/byte-budget.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { type BeforeCall, createMemoryStore } from '../../support/store/memory-store.js';
 
@@ -29,7 +29,7 @@ const END = {
 function captureInto(before: BeforeCall, recording: { fileName: string | null } | null) {
   const store = createMemoryStore(before);
   const ledger = createLedger({ store, replica: 'test' });
-  const budget = createByteBudget({ total: 8 * store.partSize, reserve: store.partSize });
+  const budget = new ByteBudget({ total: 8 * store.partSize, reserve: store.partSize });
   const pool = createBufferPool({ largest: store.partSize, most: 0 });
   const archive = createArchive({ store, budget, pool });
   return {

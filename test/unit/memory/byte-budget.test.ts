@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { Problem } from '../../../src/domain/problem.js';
 import { type BudgetLease, LeaseClosedError } from '../../../src/memory/budget-lease.js';
-import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
+import { ByteBudget } from '../../../src/memory/byte-budget.js';
 
 const MIB = 1024 * 1024;
 const PART = MIB;
@@ -11,7 +11,7 @@ const DEFAULTS = { total: 64 * MIB, reserve: 8 * MIB };
 
 function budgetOf({ total, reserve } = DEFAULTS) {
   let time = 0;
-  const budget = createByteBudget({ total, reserve, now: () => time });
+  const budget = new ByteBudget({ total, reserve, now: () => time });
   return {
     budget,
     /** The process is stopped meanwhile. */
@@ -79,7 +79,7 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the byte budget', () => {
   it('hands out what it has and counts it', () => {
-    const budget = createByteBudget({ total: 4 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 4 * PART, reserve: PART });
     const lease = budget.lease();
     expect(lease.tryTake(PART)).toBe(true);
     expect(budget.used).toBe(PART);
@@ -88,7 +88,7 @@ describe('the byte budget', () => {
   });
 
   it('makes a large take wait and serves it when another gives back', async () => {
-    const budget = createByteBudget({ total: 4 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 4 * PART, reserve: PART });
     const [first, second, third] = [budget.lease(), budget.lease(), budget.lease()];
     await first.take(PART);
     await second.take(PART);
@@ -362,7 +362,7 @@ describe('the byte budget', () => {
   });
 
   it('ends the wait of a lease that closes, and counts what it holds until that is given back', async () => {
-    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const [holder, reserver, waiter] = [budget.lease(), budget.lease(), budget.lease()];
     while (holder.tryTake(PART / 4)) {
       // spends the common pool
@@ -383,7 +383,7 @@ describe('the byte budget', () => {
   });
 
   it('times out waits by its own timer', async () => {
-    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const holder = budget.lease();
     await holder.take(PART);
     await holder.take(PART);
@@ -393,7 +393,7 @@ describe('the byte budget', () => {
   });
 
   it('does not let a younger delivery overtake the head of the queue', async () => {
-    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const [holder, reserver] = [budget.lease(), budget.lease()];
     await holder.take((PART * 3) / 4);
     await reserver.take(PART); // the reserve
@@ -501,7 +501,7 @@ describe('the byte budget', () => {
   });
 
   it('never lends more than its reserve, however often the head of the queue takes', async () => {
-    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const holder = budget.lease();
     while (holder.tryTake(PART)) {
       // spends the common pool
@@ -562,19 +562,19 @@ describe('the byte budget', () => {
   });
 
   it('refuses to take back more than was taken', () => {
-    const lease = createByteBudget({ total: 4 * PART, reserve: PART }).lease();
+    const lease = new ByteBudget({ total: 4 * PART, reserve: PART }).lease();
     lease.tryTake(2);
     expect(() => lease.give(3)).toThrow(RangeError);
     expect(lease.held).toBe(2);
   });
 
   it('has to hold two parts', () => {
-    expect(() => createByteBudget({ total: 2 * PART - 1, reserve: PART })).toThrow('cannot hold two parts');
-    expect(createByteBudget({ total: 2 * PART, reserve: PART }).total).toBe(2 * PART);
+    expect(() => new ByteBudget({ total: 2 * PART - 1, reserve: PART })).toThrow('cannot hold two parts');
+    expect(new ByteBudget({ total: 2 * PART, reserve: PART }).total).toBe(2 * PART);
   });
 
   it('refuses a take that no reserve could ever satisfy', async () => {
-    const budget = createByteBudget({ total: 4 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 4 * PART, reserve: PART });
     expect(budget.lease().tryTake(2 * PART)).toBe(true);
     await expect(budget.lease().take(2 * PART)).rejects.toThrow(RangeError);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BudgetLease, LeaseClosedError } from '../../../src/memory/budget-lease.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
-import { createByteBudget } from '../../../src/memory/byte-budget.js';
+import { ByteBudget } from '../../../src/memory/byte-budget.js';
 import { type Memory, PartBuffer } from '../../../src/memory/part-buffer.js';
 
 const KIB = 1024;
@@ -10,7 +10,7 @@ const CHUNK = Buffer.alloc(64 * KIB, 7);
 
 function memory(part = PART): Memory & { held(): number; advance(ms: number): void; other: BudgetLease } {
   let time = 0;
-  const budget = createByteBudget({ total: 64 * part, reserve: part, now: () => time });
+  const budget = new ByteBudget({ total: 64 * part, reserve: part, now: () => time });
   const [lease, other] = [budget.lease(), budget.lease()];
   const pool = createBufferPool({ largest: part, most: 4 * part });
   const advance = (ms: number) => {
@@ -105,7 +105,7 @@ describe('a part buffer', () => {
   });
 
   it('takes a chunk at once when its memory is there, and changes nothing when it is not', async () => {
-    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const [lease, other] = [budget.lease(), budget.lease()];
     const pool = createBufferPool({ largest: PART, most: PART });
     const buffer = new PartBuffer({ pool, lease, waitFor: (bytes) => lease.take(bytes) }, PART, 0);
@@ -143,7 +143,7 @@ describe('a part buffer', () => {
   });
 
   it('gives back what it waited for when it was released meanwhile', async () => {
-    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const [hog, lease] = [budget.lease(), budget.lease()];
     await hog.take(PART);
     await hog.take(PART);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
-import { createByteBudget } from '../../../src/memory/byte-budget.js';
+import { ByteBudget } from '../../../src/memory/byte-budget.js';
 import type { Memory } from '../../../src/memory/part-buffer.js';
 import type { HeldBytes } from '../../../src/memory/shared-buffer.js';
 import { RawBodyCopy } from '../../../src/receive/raw-body-copy.js';
@@ -9,7 +9,7 @@ const KIB = 1024;
 const LARGEST = 256 * KIB;
 
 function memoryOf(parts: number) {
-  const budget = createByteBudget({ total: parts * LARGEST, reserve: LARGEST });
+  const budget = new ByteBudget({ total: parts * LARGEST, reserve: LARGEST });
   const lease = budget.lease();
   const pool = createBufferPool({ largest: LARGEST, most: LARGEST });
   const memory: Memory = { pool, lease, waitFor: (bytes) => lease.take(bytes) };

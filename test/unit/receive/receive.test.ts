@@ -9,7 +9,7 @@ import { Problem } from '../../../src/domain/problem.js';
 import { BodyAbortedError, type RequestBody } from '../../../src/http/request-body.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
-import { createByteBudget } from '../../../src/memory/byte-budget.js';
+import { ByteBudget } from '../../../src/memory/byte-budget.js';
 import { createSources } from '../../../src/receive/access/sources.js';
 import { createAdmission } from '../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
@@ -28,7 +28,7 @@ const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j' }, metadata: {
 
 function receiverOver(before?: BeforeCall) {
   const store = { ...createMemoryStore(before), partSize: PART };
-  const budget = createByteBudget({ total: 8 * PART, reserve: PART });
+  const budget = new ByteBudget({ total: 8 * PART, reserve: PART });
   const pool = createBufferPool({ largest: PART, most: PART });
   const ledger = createLedger({ store, replica: 'test' });
   const admission = createAdmission({ maxConcurrent: 10, maxWaiters: 10 }, budget);

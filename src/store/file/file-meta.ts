@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ObjectHeaders } from '../object-store.js';
-import { ifAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
+import { createMetaNames } from './meta-names.js';
 import { openIfThere, openToWrite } from './open-file.js';
 
 /** Leaves room for `#<inode>.json` below the 255 bytes of a file name. */
@@ -38,6 +38,7 @@ export interface FileMeta {
 }
 
 export function createFileMeta(root: string, folders: FileFolders, options: { fsync: boolean }): FileMeta {
+  const names = createMetaNames();
   const stem = (key: string): string => join(root, dirname(key), stemOf(basename(key)));
 
   async function removeAt(path: string): Promise<void> {
@@ -56,13 +57,13 @@ export function createFileMeta(root: string, folders: FileFolders, options: { fs
     readOwn: (key, inode) => readHeaders(`${stem(key)}#${inode}.json`),
 
     async readRestored(key) {
-      const path = await findOnlyOne(stem(key));
+      const path = await names.findOnlyOne(stem(key));
       return path === null ? null : readHeaders(path);
     },
 
     async locate(key, inode) {
       const own = `${stem(key)}#${inode}.json`;
-      return (await exists(own)) ? own : findOnlyOne(stem(key));
+      return (await exists(own)) ? own : names.findOnlyOne(stem(key));
     },
 
     remove: (key, inode) => removeAt(`${stem(key)}#${inode}.json`),
@@ -106,18 +107,6 @@ async function readHeaders(path: string): Promise<ObjectHeaders | null> {
   } finally {
     await file.close();
   }
-}
-
-async function findOnlyOne(start: string): Promise<string | null> {
-  const names = await readdir(dirname(start)).catch(ifAbsent<string[]>([]));
-  const found = names.filter((name) => parseMetaName(name)?.stem === basename(start));
-  return found.length === 1 && found[0] !== undefined ? join(dirname(start), found[0]) : null;
-}
-
-/** Takes the name of a metadata file apart; null for other files. */
-export function parseMetaName(name: string): { readonly stem: string; readonly inode: bigint } | null {
-  const [, stem, inode] = /^(.+)#(\d+)\.json$/s.exec(name) ?? [];
-  return stem === undefined || inode === undefined ? null : { stem, inode: BigInt(inode) };
 }
 
 async function exists(path: string): Promise<boolean> {

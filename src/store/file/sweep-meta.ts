@@ -1,7 +1,8 @@
 import { lstat, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifAbsent } from './file-errors.js';
-import { type FileMeta, parseMetaName, stemOf } from './file-meta.js';
+import { type FileMeta, stemOf } from './file-meta.js';
+import { parseMetaName } from './meta-names.js';
 
 interface SweepPlace {
   readonly root: string;

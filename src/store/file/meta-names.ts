@@ -1,0 +1,60 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ifAbsent } from './file-errors.js';
+
+/** Finds metadata of which the inode is not known. */
+export interface MetaNames {
+  /** The only metadata file whose name begins like `start`; null when there is none, or several. */
+  findOnlyOne(start: string): Promise<string | null>;
+}
+
+/** Names of a folder by their stem; null for several. */
+type NamesByStem = ReadonlyMap<string, string | null>;
+
+/** A folder may have changed twice within what its file system's clock can tell apart. */
+const SETTLED_MS = 5000;
+/** Some 10 MB. A larger folder is read again for each of its objects. */
+const MAX_HELD = 50_000;
+
+/**
+ * Holds the names of the folder that was read last until it changes: of a restored backup each object of an hour would read them all.
+ *
+ * @param list reads the names of a folder
+ */
+export function createMetaNames(list: (folder: string) => Promise<string[]> = readdir): MetaNames {
+  let held: { readonly folder: string; readonly changed: bigint; readonly names: NamesByStem } | null = null;
+
+  async function namesOf(folder: string): Promise<NamesByStem> {
+    // Before the names: what changes while they are read shows in the next look.
+    const info = await lstat(folder, { bigint: true }).catch(ifAbsent(null));
+    if (info === null) return new Map();
+    if (held?.folder === folder && held.changed === info.mtimeNs) return held.names;
+    const names = byStem(await list(folder).catch(ifAbsent<string[]>([])));
+    const isSettled = Date.now() - Number(info.mtimeMs) > SETTLED_MS;
+    held = isSettled && names.size <= MAX_HELD ? { folder, changed: info.mtimeNs, names } : null;
+    return names;
+  }
+
+  return {
+    async findOnlyOne(start) {
+      const folder = dirname(start);
+      const name = (await namesOf(folder)).get(basename(start)) ?? null;
+      return name === null ? null : join(folder, name);
+    },
+  };
+}
+
+function byStem(names: readonly string[]): NamesByStem {
+  const found = new Map<string, string | null>();
+  for (const name of names) {
+    const stem = parseMetaName(name)?.stem;
+    if (stem !== undefined) found.set(stem, found.has(stem) ? null : name);
+  }
+  return found;
+}
+
+/** Takes the name of a metadata file apart; null for other files. */
+export function parseMetaName(name: string): { readonly stem: string; readonly inode: bigint } | null {
+  const [, stem, inode] = /^(.+)#(\d+)\.json$/s.exec(name) ?? [];
+  return stem === undefined || inode === undefined ? null : { stem, inode: BigInt(inode) };
+}

@@ -52,6 +52,7 @@ function computedStore(delay) {
   function bodyOf(key) {
     if (!key.startsWith('ledger/')) return existsSync(pathOf(key)) ? readFileSync(pathOf(key)) : null;
     const segment = segmentOf(key);
+    if (segment >= segments) return null;
     const count = Math.min(linesPerSegment, lines - segment * linesPerSegment);
     const texts = Array.from({ length: count }, (_, index) =>
       JSON.stringify(exampleLine(segment * linesPerSegment + index, writtenAt(segment) - count + index)),

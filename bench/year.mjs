@@ -174,9 +174,10 @@ async function buildStore() {
     }
   }
   const gap = DAY / perDay;
-  let number = 0;
+  const numbers = new Map();
   for (let start = NOW - Math.min(6 * HOUR, 400_000 * gap); start < NOW; start += gap * LINES_PER_SEGMENT) {
-    number += 1;
+    const number = (numbers.get(hour(start)) ?? 0) + 1;
+    numbers.set(hour(start), number);
     put(segmentKey({ hour: hour(start), writer: 'bench', number }), () => {
       const texts = Array.from({ length: LINES_PER_SEGMENT }, (_, index) =>
         JSON.stringify(line(Math.round(start) + index, Math.floor(start + index * gap))),

@@ -7,6 +7,7 @@ import {
   rollupKey,
 } from '../ledger-keys.js';
 import { LedgerFileError } from '../parquet/ledger-file-error.js';
+import { readAhead } from '../read-ahead.js';
 import { readRollup } from '../rollup/read-rollup.js';
 import type { Rollup } from '../rollup/rollup.js';
 
@@ -35,6 +36,9 @@ export async function readHourFiles(store: ObjectStore, hour: string): Promise<H
   return { ...again, faults: again.faults.map(({ error }) => error) };
 }
 
+/** Rollups that are read at once. */
+const AT_ONCE = 4;
+
 interface Fault {
   readonly error: LedgerFileError;
   /** A rollup is not there: lost, or not written so far. */
@@ -46,9 +50,11 @@ async function readOnce(store: ObjectStore, hour: string) {
   const numbers = await listNumbers(store, `${ROLLUPS_FOLDER}${hour}`, '.json');
   const rollups: Rollup[] = [];
   const faults: Fault[] = [];
-  for (const n of numbers) {
+  const reads = readAhead(numbers, AT_ONCE, async (n) => {
     const key = rollupKey(hour, n);
-    const rollup = await readRollup(store, key);
+    return { key, rollup: await readRollup(store, key) };
+  });
+  for await (const { key, rollup } of reads) {
     if (rollup === null) {
       faults.push({
         error: new LedgerFileError(key, 'it is no rollup of its hour and version'),

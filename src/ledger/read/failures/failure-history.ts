@@ -53,6 +53,7 @@ export interface FailureHistoryOptions {
 }
 
 const HOURS_AHEAD = 8;
+const FILES_AT_ONCE = 4;
 /** Milliseconds between runs, as every open dashboard asks every few seconds; none after a run that the store failed. */
 const PAUSE = 10_000;
 
@@ -143,7 +144,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
     async function settleOwn(): Promise<void> {
       const others = [...late, ...hoursBefore(own, hour)].flatMap(([, held]) => held);
-      for (const file of [...(files ?? []), ...others]) await settleBy(file, own, openIn.get(file));
+      await settleByEach([...(files ?? []), ...others], own, openIn);
       if (followedSince !== null && own.length > 0) {
         uncertainUntil = Math.max(uncertainUntil, completeSince());
         await settleByMemory(new Set(own));
@@ -166,7 +167,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
         else if (row.job !== null) own.push(row.job);
       }
     }
-    for (const file of files ?? []) await settleBy(file, [...failing.jobs.keys()], openIn.get(file));
+    await settleByEach(files ?? [], [...failing.jobs.keys()], openIn);
     await settleOwn();
   }
 
@@ -176,6 +177,16 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     const first = received.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
     if (first >= startOfHour(hour)) return [];
     return [...taken].filter(([other]) => other < hour && startOfHour(other) + HOUR > first);
+  }
+
+  /** @param openIn jobs whose failures a file does not settle */
+  async function settleByEach(
+    files: readonly HourFile[],
+    jobs: readonly string[],
+    openIn: ReadonlyMap<HourFile, ReadonlySet<string>> = new Map(),
+  ): Promise<void> {
+    const settled = readAhead(files, FILES_AT_ONCE, (file) => settleBy(file, jobs, openIn.get(file)));
+    for await (const _ of settled);
   }
 
   async function settleBy(
@@ -252,7 +263,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     const began = edge();
     const open: TimeRange[] = [];
     const unread = filter(hoursInOrder(store, 'oldest', oldest(), clock()), (hour) => !taken.has(hour));
-    for await (const described of readAhead(unread, HOURS_AHEAD, (hour) => compacted.of(hour))) {
+    for await (const described of readAhead(unread, HOURS_AHEAD, describe)) {
       if (stopped) return;
       const { hour, files } = described;
       for (const fault of described.faults) noteFault(fault, hour);
@@ -269,8 +280,17 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     bare = open;
     const jobs = [...early];
     early.clear();
-    for (const [, files] of hoursBefore(jobs, hourAt(clock() + HOUR)))
-      for (const file of files) await settleBy(file, jobs);
+    await settleByEach(
+      hoursBefore(jobs, hourAt(clock() + HOUR)).flatMap(([, files]) => files),
+      jobs,
+    );
+  }
+
+  async function describe(hour: string): Promise<DescribedHour> {
+    const described = await compacted.of(hour);
+    // Its filters arrive while the hours before it are taken. A failure to read them shows then.
+    if (failing.jobs.size > 0) described.files?.[0]?.open().catch(() => undefined);
+    return described;
   }
 
   /** Goes on with the lines in memory. In one turn of the event loop: none must come or go meanwhile. */

@@ -41,8 +41,8 @@ export interface CompactedHours {
 
 /** Descriptions take some kilobytes each. */
 const MAX_KEPT = 1000;
-/** The footer and the bloom filters of an open file take some 3 KiB for every thousand rows. */
-const MAX_OPEN = 8;
+/** The footer and the bloom filters of an open file take some 5 KiB for every thousand rows. */
+const MAX_OPEN = 16;
 /** Failing lines of a rollup that are kept with its description. */
 const FEW_LINES = 10;
 const CONCURRENCY = 16;

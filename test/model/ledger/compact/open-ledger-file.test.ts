@@ -142,7 +142,7 @@ describe('an open ledger file', () => {
 
     expect(ranges).toHaveLength(3);
     const [tail = 0, columns, rowGroup = 0] = ranges.map(({ start, end }) => end - start + 1);
-    expect(tail).toBeLessThan(bytes.length / 5);
+    expect(tail).toBeLessThan(bytes.length / 4);
     expect(columns).toBeLessThan(rowGroup * 0.7);
   });
 

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
@@ -144,6 +145,35 @@ describe('open failures', () => {
     now += 60_000;
     expect(await failing(view)).toEqual([]);
     expect(readsOf(store, 'rollups/')).toBe(1);
+  });
+
+  it('of thousands of jobs read nothing but the filters of an hour that has none of these', async () => {
+    const store = createMemoryStore();
+    const hours = [50, 45, 40].map((ago) => NOW - ago * HOUR);
+    const jobs = Array.from({ length: 900 }, (_, index) => `lost${index}`);
+    const lost = hours.flatMap((time) => jobs.map((job) => at(time, `${job}-${time}`, 'failed')));
+    const others = Array.from({ length: 4096 }, (_, index) => at(NOW - 20 * HOUR, `job${index}`, 'stored'));
+    await compact(store, [...lost, ...others]);
+    const view = await load(store);
+    expect(await view.openFailures({ limit: 1 })).toMatchObject({ counts: { failed: 2700 }, complete: true });
+    expect(readsOf(store, `ledger-parquet/${hourFolder(iso(NOW - 20 * HOUR))}`)).toBe(1);
+  });
+
+  it('read several files of an hour at once', async () => {
+    let [reading, most] = [0, 0];
+    const store = createMemoryStore(async (operation, key) => {
+      if (operation !== 'read' || !key.startsWith('ledger-parquet/')) return;
+      reading += 1;
+      most = Math.max(most, reading);
+      await immediate();
+      reading -= 1;
+    });
+    await compact(store, [at(NOW - 40 * HOUR, 'lost', 'failed')]);
+    const hour = iso(NOW - 20 * HOUR);
+    for (const n of [1, 2, 3, 4])
+      await putCompacted(store, hour, n, [at(NOW - 20 * HOUR, `job${n}`, 'stored')], { files: 4 });
+    expect(await failing(await load(store))).toEqual(['lost failed']);
+    expect(most).toBe(4);
   });
 
   it('keep those that leave memory, and settle them by what comes later', async () => {

@@ -14,14 +14,14 @@ import { copyFile } from './copy-file.js';
 import { fileCall, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
 import { listFileFolders, listFiles } from './file-list.js';
-import { createFileMeta, type FileMeta } from './file-meta.js';
 import { createFilePublisher, type FilePublisher } from './file-publisher.js';
 import { createFileRoot, type FileRoot } from './file-root.js';
 import { createFileUpload } from './file-upload.js';
+import { createFileMeta, type FileMeta } from './meta/file-meta.js';
+import { sweepMeta } from './meta/sweep-meta.js';
 import { olderFiles } from './older-files.js';
 import { openIfThere } from './open-file.js';
 import { openObject, streamObject } from './read-file.js';
-import { sweepMeta } from './sweep-meta.js';
 import { openTempFile, removeTempFiles, sweepTempFiles, type TempFile, writeFully } from './temp-file.js';
 
 export interface FileStoreOptions {

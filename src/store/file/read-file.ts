@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import type { ObjectHeaders, ObjectInfo } from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
 import { fileStoreError, ifAbsent } from './file-errors.js';
-import { type FileMeta, UNKNOWN_HEADERS } from './file-meta.js';
 import type { FileRoot } from './file-root.js';
+import { type FileMeta, UNKNOWN_HEADERS } from './meta/file-meta.js';
 import { openIfThere } from './open-file.js';
 
 export interface OpenObject {

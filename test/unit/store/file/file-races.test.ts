@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createFileFolders, type FileFolders } from '../../../../src/store/file/file-folders.js';
-import { createFileMeta, type FileMeta } from '../../../../src/store/file/file-meta.js';
 import { createFilePublisher } from '../../../../src/store/file/file-publisher.js';
 import { createFileRoot, type FileRoot } from '../../../../src/store/file/file-root.js';
 import { createFileStore } from '../../../../src/store/file/file-store.js';
+import { createFileMeta, type FileMeta } from '../../../../src/store/file/meta/file-meta.js';
 import { openObject } from '../../../../src/store/file/read-file.js';
 import { openTempFile, writeFully } from '../../../../src/store/file/temp-file.js';
 

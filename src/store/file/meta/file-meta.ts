@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { ObjectHeaders } from '../object-store.js';
-import type { FileFolders } from './file-folders.js';
+import type { ObjectHeaders } from '../../object-store.js';
+import type { FileFolders } from '../file-folders.js';
+import { openIfThere, openToWrite } from '../open-file.js';
 import { createMetaNames } from './meta-names.js';
-import { openIfThere, openToWrite } from './open-file.js';
 
 /** Leaves room for `#<inode>.json` below the 255 bytes of a file name. */
 const MAX_PLAIN_NAME_BYTES = 220;

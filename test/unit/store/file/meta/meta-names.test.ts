@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createMetaNames, type MetaNames } from '../../../../src/store/file/meta-names.js';
+import { createMetaNames, type MetaNames } from '../../../../../src/store/file/meta/meta-names.js';
 
 let folder: string;
 let reads: number;

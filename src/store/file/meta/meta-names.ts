@@ -1,8 +1,8 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ifAbsent } from './file-errors.js';
+import { ifAbsent } from '../file-errors.js';
 
-/** Finds metadata of which the inode is not known. */
+/** Finds metadata whose inode is not known. */
 export interface MetaNames {
   /** The only metadata file whose name begins like `start`; null when there is none, or several. */
   findOnlyOne(start: string): Promise<string | null>;

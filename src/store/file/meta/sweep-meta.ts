@@ -1,6 +1,6 @@
 import { lstat, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifAbsent } from './file-errors.js';
+import { ifAbsent } from '../file-errors.js';
 import { type FileMeta, stemOf } from './file-meta.js';
 import { parseMetaName } from './meta-names.js';
 

@@ -80,7 +80,7 @@ export async function decodeQuarantined(
   source: DecodingSource,
 ) {
   if (request.reason === 'request-damaged') throw new UndecodableError(request.reason, request.detail);
-  return decodeBody(headersOf(request, source), chunksOf(body), sink, { maxBytes: source.maxBytes });
+  return decodeBody(headersOf(request, source), chunksOf(body), sink, source.maxBytes);
 }
 
 function headersOf({ headers, query }: QuarantinedRequest, source: DecodingSource): BodyHeaders {

@@ -109,10 +109,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     body.onFailure(() => void staged.discard());
     staged.onRefused((problem) => body.fail(problem));
     try {
-      const limit = { maxBytes: sender.source.maxBytes };
       const keep = (chunk: Buffer): void => rawCopy.keep(chunk);
-      const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, keep);
-      delivery.decoded(parts);
+      const { maxBytes } = sender.source;
+      delivery.decoded(await decodeBody(bodyHeaders(delivery), body, staged, maxBytes, keep));
       rawCopy.release();
       const items = await staged.commit(erasures.has);
       if (items === null) delivery.erased();

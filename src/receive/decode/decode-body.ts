@@ -17,22 +17,6 @@ export interface BodyHeaders {
   readonly contents: readonly string[];
 }
 
-export interface DecodeLimits {
-  /** Most bytes of the body, as received and after each content encoding is decoded. */
-  readonly maxBytes: number;
-  /** Most parts of a form. Default 100. */
-  readonly maxParts?: number;
-}
-
-/** The number of items in a body, and the parts of a form. */
-export interface DecodedBody {
-  readonly items: number;
-  readonly parts?: readonly PartShape[];
-}
-
-/** A callback has at most six parts today. */
-const MAX_PARTS = 100;
-
 /**
  * Decodes a callback's body and streams its items into `sink`, one after the other, byte-exact (docs/answers.md). The next
  * chunk is read only when the sink has accepted the last one.
@@ -46,25 +30,27 @@ const MAX_PARTS = 100;
  * In the last two cases `body` is left as `for await` leaves it: the `return` of its iterator is called, which destroys a
  * plain stream.
  *
+ * @param maxBytes most bytes of the body, as received and after each content encoding is decoded
  * @param onRaw called with every chunk as received, before any decoding
+ * @returns the parts of a form; undefined for other bodies
  */
 export async function decodeBody(
   headers: BodyHeaders,
   body: AsyncIterable<Buffer>,
   sink: ItemSink,
-  limits: DecodeLimits,
+  maxBytes: number,
   onRaw: (chunk: Buffer) => void = () => {},
-): Promise<DecodedBody> {
-  const raw = new RawBody(body, limits.maxBytes, onRaw);
+): Promise<readonly PartShape[] | undefined> {
+  const raw = new RawBody(body, maxBytes, onRaw);
   try {
     const first = await raw.next();
-    if (first === null) return NOTHING;
+    if (first === null) return undefined;
     raw.putBack(first);
     const encodings = contentEncodings(headers.contentEncoding);
     const type = parseMediaType(headers.contentType);
     return encodings.length === 0
-      ? await decodePlain(headers, type, raw, headers.contentLength, sink, limits)
-      : await decodeEncoded(headers, type, raw, encodings, sink, limits);
+      ? await decodePlain(headers, type, raw, headers.contentLength, sink)
+      : await decodeEncoded(headers, type, raw, encodings, sink, maxBytes);
   } catch (error) {
     if (error instanceof UndecodableError) await raw.drain();
     throw error;
@@ -73,19 +59,17 @@ export async function decodeBody(
   }
 }
 
-const NOTHING: DecodedBody = { items: 0 };
-
 async function decodeEncoded(
   headers: BodyHeaders,
   type: MediaType,
   source: ByteSource,
   encodings: readonly string[],
   sink: ItemSink,
-  limits: DecodeLimits,
-): Promise<DecodedBody> {
-  const layers = decodedSource(source, encodings, limits.maxBytes);
+  maxBytes: number,
+): Promise<readonly PartShape[] | undefined> {
+  const layers = decodedSource(source, encodings, maxBytes);
   try {
-    return await decodePlain(headers, type, layers.at(-1) ?? source, null, sink, limits);
+    return await decodePlain(headers, type, layers.at(-1) ?? source, null, sink);
   } finally {
     for (const layer of layers) layer.destroy();
   }
@@ -97,25 +81,14 @@ function decodePlain(
   source: ByteSource,
   expectedBytes: number | null,
   sink: ItemSink,
-  limits: DecodeLimits,
-): Promise<DecodedBody> {
+): Promise<readonly PartShape[] | undefined> {
   return isForm(type)
-    ? decodeForm(type, source, sink, limits)
+    ? decodeMultipart(source, formBoundary(type), sink)
     : decodeLone(headers, type, source, expectedBytes, sink);
 }
 
 function isForm({ essence }: MediaType): boolean {
   return essence.startsWith('multipart/');
-}
-
-async function decodeForm(
-  type: MediaType,
-  source: ByteSource,
-  sink: ItemSink,
-  limits: DecodeLimits,
-): Promise<DecodedBody> {
-  const parts = await decodeMultipart(source, formBoundary(type), sink, limits.maxParts ?? MAX_PARTS);
-  return { parts, items: parts.length };
 }
 
 async function decodeLone(
@@ -124,15 +97,13 @@ async function decodeLone(
   source: ByteSource,
   expectedBytes: number | null,
   sink: ItemSink,
-): Promise<DecodedBody> {
+): Promise<undefined> {
   let item: PlannedItem | null = null;
   for (let chunk = await source.next(); chunk !== null; chunk = await source.next()) {
     item ??= openLone(headers, type, expectedBytes, sink);
     await item.write(chunk);
   }
-  if (item === null) return NOTHING;
-  await item.end();
-  return { items: 1 };
+  await item?.end();
 }
 
 function openLone(

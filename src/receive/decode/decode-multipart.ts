@@ -14,9 +14,8 @@ export async function decodeMultipart(
   source: ByteSource,
   boundary: string,
   sink: ItemSink,
-  maxParts: number,
 ): Promise<PartShape[]> {
-  const scanner = new DelimiterScanner(boundary, maxParts);
+  const scanner = new DelimiterScanner(boundary);
   const form = new FormReader(sink);
   try {
     let chunk: Buffer | null;

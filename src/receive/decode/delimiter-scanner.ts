@@ -26,6 +26,9 @@ type Place = 'preamble' | 'head' | 'content' | 'epilogue';
 type Candidate = { kind: Delimiter; end: number } | { kind: 'content' } | { kind: 'undecided' };
 type Delimiter = 'delimiter' | 'closing';
 
+/** A callback has at most six parts today. */
+const MAX_PARTS = 100;
+
 /**
  * Finds the delimiters of a multipart body (RFC 2046, 5.1.1) under any chunking, independently of busboy.
  *
@@ -35,7 +38,6 @@ type Delimiter = 'delimiter' | 'closing';
  */
 export class DelimiterScanner {
   readonly #needle: Buffer;
-  readonly #maxParts: number;
   readonly #detector: DamagedDelimiterDetector;
   #place: Place = 'preamble';
   /** What is to be scanned. */
@@ -52,10 +54,9 @@ export class DelimiterScanner {
   /** Bytes of all header blocks so far. */
   #headsBytes = 0;
 
-  constructor(boundary: string, maxParts: number) {
+  constructor(boundary: string) {
     this.#detector = new DamagedDelimiterDetector(boundary);
     this.#needle = Buffer.from(`\r\n--${boundary}`, 'latin1');
-    this.#maxParts = maxParts;
   }
 
   /** Must be called with the next bytes when `next` has returned null. */
@@ -114,8 +115,8 @@ export class DelimiterScanner {
     this.#delimiter = null;
     this.#place = delimiter === 'closing' ? 'epilogue' : 'head';
     this.#skip = 0;
-    if (delimiter === 'delimiter' && ++this.#parts > this.#maxParts) {
-      throw new UndecodableError('too-many-parts', `There are more than ${this.#maxParts} parts.`);
+    if (delimiter === 'delimiter' && ++this.#parts > MAX_PARTS) {
+      throw new UndecodableError('too-many-parts', `There are more than ${MAX_PARTS} parts.`);
     }
     return ended;
   }

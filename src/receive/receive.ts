@@ -111,7 +111,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     try {
       const keep = (chunk: Buffer): void => rawCopy.keep(chunk);
       const { maxBytes } = sender.source;
-      delivery.decoded(await decodeBody(bodyHeaders(delivery), body, staged, maxBytes, keep));
+      const parts = await decodeBody(bodyHeaders(delivery), body, staged, maxBytes, keep);
+      delivery.decoded(parts);
       rawCopy.release();
       const items = await staged.commit(erasures.has);
       if (items === null) delivery.erased();

@@ -229,7 +229,6 @@ export interface PendingUpload {
 
 /** A store operation failed: unreachable, refused, timed out, or an invalid answer. It may have taken effect. */
 export class StoreError extends Error {
-  readonly operation: string;
   /** Null for a failure of this one call. */
   readonly condition: StoreCondition | null;
   /** From the store's `Retry-After`; null without one. */
@@ -242,7 +241,6 @@ export class StoreError extends Error {
   ) {
     super(`${operation}: ${detail}`, options);
     this.name = 'StoreError';
-    this.operation = operation;
     this.condition = options?.condition ?? null;
     this.retryAfterMs = options?.retryAfterMs ?? null;
   }

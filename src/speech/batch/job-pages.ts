@@ -26,9 +26,7 @@ export type FetchPage = (createdBefore: string | null, limit: number) => Promise
 export interface WalkOptions {
   /** 1 to 100. */
   readonly limit: number;
-  /** Starts with jobs created before this; milliseconds since the epoch. */
-  readonly before: number | null;
-  /** Ends with jobs created before this. */
+  /** Ends with jobs created before this; milliseconds since the epoch. */
   readonly since: number | null;
 }
 
@@ -97,7 +95,8 @@ async function* walkOnce(
   const since = options.since ?? Number.NEGATIVE_INFINITY;
   const walk = { displacement: 0, disorder: 0, reach: Number.POSITIVE_INFINITY };
   const walked = createRecentIds(10 * LARGEST_PAGE);
-  let { before: cursor, limit } = options;
+  let { limit } = options;
+  let cursor: number | null = null;
   let largest = 0;
   let lastGap: string | null = null;
   /** Entries of a page behind which there are jobs although it was smaller than requested: that is what the server sends at most. */

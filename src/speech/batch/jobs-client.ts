@@ -30,8 +30,6 @@ export const DEFAULT_PATHS: JobPaths = {
 export interface ListOptions {
   /** Only jobs created at or after this. */
   readonly since?: Date;
-  /** Only jobs created before this. */
-  readonly before?: Date;
   readonly includeDeleted?: boolean;
   /** 1 to 100, the default. */
   readonly pageSize?: number;
@@ -159,7 +157,6 @@ function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIt
   };
   return walkJobs(fetch, {
     limit,
-    before: options.before?.getTime() ?? null,
     since: options.since?.getTime() ?? null,
   });
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { constants } from 'node:os';
 import { handleSignals } from './cli/shared/signal-handling.js';
 import { silenceLibraries } from './config/load/silence-libraries.js';
 
@@ -9,6 +10,13 @@ const [command = 'serve'] = args.filter((argument) => !argument.startsWith('-'))
 // Loading the receiver takes a second. A signal that comes then finds nothing to drain.
 if (command === 'serve') handleSignals(() => process.exit(0));
 silenceLibraries();
+// A reader can end before the program does, as `head` does. The receiver and a recording go on; other commands end, and say so as after
+// SIGPIPE.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', () => {
+    if (command !== 'serve' && command !== 'capture') process.exit(128 + constants.signals.SIGPIPE);
+  });
+}
 
 const { runCommand } = await import('./cli/run-command.js');
 await runCommand(args);

@@ -101,7 +101,7 @@ function showLink(link: string, log: Logger): void {
 function stopOnSignal(service: Service, log: Logger): void {
   let stopping = false;
   handleSignals((signal) => {
-    if (stopping) process.exit(1);
+    if (stopping) return log.flush(() => process.exit(1));
     stopping = true;
     log.info({ event: 'draining', signal }, 'draining; a second signal ends at once');
     service.stop().then(

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
+import sonicBoom from 'sonic-boom';
 import { createScrubber } from './scrubber.js';
 
 export type Logger = PinoLogger;
@@ -52,10 +53,15 @@ export function createLogger(options: LoggerOptions): Logger {
 /** Milliseconds that an ending process waits for a reader of standard output, which may be stuck or gone. */
 const FLUSH_TIMEOUT = 2_000;
 
-/** What sonic-boom, pino's stream, has besides; `write` is emitted with the bytes that were written. */
+/** Bytes of lines that wait for a reader of standard output; further ones are dropped. */
+const MAX_WAITING = 4 * 1024 * 1024;
+
+/** What the types of sonic-boom, pino's stream, leave out: lines as bytes. */
 interface ByteStream {
   write(line: Buffer): boolean;
   on(event: 'write', listener: (bytes: number) => void): void;
+  on(event: 'drop', listener: (line: Buffer) => void): void;
+  on(event: 'error', listener: () => void): void;
   once(event: 'drain', listener: () => void): void;
 }
 
@@ -63,24 +69,31 @@ interface ByteStream {
  * Not synchronous: a slow reader of standard output must not block the event loop. Takes bytes, because of texts it counts the
  * bytes of all that wait with every further one, for which V8 copies them.
  *
- * At exit pino writes what waits, but a write in flight is lost. sonic-boom's own flush does not wait for it.
+ * Nor does a reader that is gone, or a full disk: what cannot be written waits for the next line, as long as there is room. The
+ * stream is not one of `pino.destination`, which writes at exit what waits and hangs where that fails.
  */
 function standardOutput(): DestinationStream & { flush(done: () => void): void } {
-  const stream = pino.destination({
-    dest: 1,
+  const stream: ByteStream = new sonicBoom.SonicBoom({
+    fd: 1,
     sync: false,
     contentMode: 'buffer',
-  } as object) as unknown as ByteStream;
+    maxLength: MAX_WAITING,
+  }) as object as ByteStream;
   let waiting = 0;
   stream.on('write', (bytes) => {
     waiting -= bytes;
   });
+  stream.on('drop', (line) => {
+    waiting -= line.length;
+  });
+  stream.on('error', () => {});
   return {
     write(line) {
       const bytes = Buffer.from(line);
       waiting += bytes.length;
       stream.write(bytes);
     },
+    // sonic-boom's own does not wait for a write in flight.
     flush(done) {
       if (waiting === 0) return done();
       const timer = setTimeout(done, FLUSH_TIMEOUT);

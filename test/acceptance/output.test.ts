@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { freePort } from '../support/http/balancer.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+describe('without anybody who reads what is printed', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('receives, and ends by %s, beside a full disk', async (name) => {
+    const folder = await temporaryFolder();
+    const full = openSync('/dev/full', 'w');
+    const port = await freePort();
+    const child = spawn(process.execPath, [MAIN], {
+      env: {
+        PATH: process.env.PATH ?? '',
+        NODE_CONFIG: JSON.stringify({
+          receiver: { port, drainDelay: '0s' },
+          admin: { port: 0 },
+          store: { url: `file:${folder.path}` },
+        }),
+      },
+      stdio: ['ignore', full, full],
+    });
+    closeSync(full);
+    const ended = once(child, 'exit');
+    try {
+      const address = `http://127.0.0.1:${port}`;
+      await until(
+        async () =>
+          (await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(20_000) }).catch(() => null))
+            ?.ok === true,
+      );
+      for (const id of ['one', 'two']) {
+        const signal = AbortSignal.timeout(20_000);
+        const sent = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'Hello.', signal };
+        const answer = await fetch(`${address}/callbacks/default?id=${id}&status=success`, sent);
+        expect(answer.status).toBe(200);
+      }
+      child.kill(name);
+      expect(await ended).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+      await folder.remove();
+    }
+  });
+
+  it('ends a command as after SIGPIPE', async () => {
+    const child = spawn(process.execPath, [MAIN, 'failures', '--help'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    const [errors, ended] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect([errors, ended]).toEqual(['', [141, null]]);
+  });
+});

@@ -1,6 +1,6 @@
 /**
- * A look at an old busy hour: a page of 50 deliveries, the next one, and a job's lines, before and after the hour was
- * compacted. Time, memory above rest, store calls, and delay of the event loop, in which callbacks would wait.
+ * A look at a busy hour: a page of 50 deliveries, the next one, and a job's lines, of a replica that followed the hour, of one that
+ * started later, and after the hour was compacted. Time, memory above rest, store calls, and delay of the event loop, in which callbacks would wait.
  *
  *   npm run build && node bench/history.mjs [lines=1200000] [storeMs=30] [linesPerSegment=12]
  *
@@ -38,13 +38,13 @@ const segments = Math.ceil(lines / linesPerSegment);
 const writtenAt = (segment) => Math.floor(START + ((segment + 1) * 3_599_000) / segments);
 const round = (value, digits = 0) => Number(value.toFixed(digits));
 
-/** Segments by their number, everything else in the folder. */
-function computedStore(delay) {
+/** Segments by their number, as far as they are written, everything else in the folder. */
+function computedStore(delay, written = () => segments) {
   const counts = {};
   const pathOf = (key) => join(folder, key);
   const call = async (operation) => {
     counts[operation] = (counts[operation] ?? 0) + 1;
-    if (delay > 0) await sleep(delay);
+    if (delay() > 0) await sleep(delay());
   };
   const nameOf = (segment) => `r~${String(segment + 1).padStart(8, '0')}.ndjson`;
   const segmentOf = (key) => Number(key.slice(key.indexOf('~') + 1, -'.ndjson'.length)) - 1;
@@ -52,7 +52,7 @@ function computedStore(delay) {
   function bodyOf(key) {
     if (!key.startsWith('ledger/')) return existsSync(pathOf(key)) ? readFileSync(pathOf(key)) : null;
     const segment = segmentOf(key);
-    if (segment >= segments) return null;
+    if (segment >= written() || !key.startsWith(`ledger/${HOUR}`)) return null;
     const count = Math.min(linesPerSegment, lines - segment * linesPerSegment);
     const texts = Array.from({ length: count }, (_, index) =>
       JSON.stringify(exampleLine(segment * linesPerSegment + index, writtenAt(segment) - count + index)),
@@ -66,14 +66,15 @@ function computedStore(delay) {
       for (const name of names) yield { key: prefix + name, size: 1, modifiedAt: new Date(START) };
       return;
     }
-    let [first, last] = [0, segments];
+    const end = prefix === `ledger/${HOUR}` ? written() : 0;
+    let [first, last] = [0, end];
     while (first < last) {
       const middle = (first + last) >> 1;
       if (prefix + nameOf(middle) > startAfter) last = middle;
       else first = middle + 1;
     }
-    if (first >= segments) await call('list');
-    for (let segment = first; segment < segments; segment += 1) {
+    if (first >= end) await call('list');
+    for (let segment = first; segment < end; segment += 1) {
       if ((segment - first) % 1000 === 0) await call('list');
       yield {
         key: prefix + nameOf(segment),
@@ -159,10 +160,29 @@ async function measure(name, store, work) {
   return page;
 }
 
-async function look() {
-  const store = computedStore(storeMs);
+/** A replica that serves throughout the hour, at its end. */
+async function followHour() {
+  let [minute, delay] = [0, 0];
+  const store = computedStore(
+    () => delay,
+    () => Math.floor((minute * segments) / 60),
+  );
+  const view = createLedgerView({ store, clock: () => START + minute * 60_000 });
+  for (; minute < 60; minute += 1) await view.refresh();
+  await view.refresh();
+  delay = storeMs;
+  return { store, view };
+}
+
+async function openOldHour() {
+  const store = computedStore(() => storeMs);
   const view = createLedgerView({ store, clock: () => NOW });
   await view.refresh();
+  return { store, view };
+}
+
+async function look() {
+  const { store, view } = await (mode === 'followed' ? followHour() : openOldHour());
   const until = new Date(START + 3_600_000).toISOString();
   const since = new Date(START).toISOString();
   const page = await measure('a page of 50', store, () => view.deliveries({ since, until, limit: 50 }));
@@ -186,7 +206,7 @@ async function look() {
 }
 
 async function prepare() {
-  const parts = { store: computedStore(0), clock: () => NOW, keepSegments: null };
+  const parts = { store: computedStore(() => 0), clock: () => NOW, keepSegments: null };
   const began = performance.now();
   await compactHour(parts, HOUR);
   console.log(
@@ -201,7 +221,7 @@ if (mode === null) {
     spawnSync(process.execPath, [...V8_FLAGS, fileURLToPath(import.meta.url), ...args], { stdio: 'inherit' });
   };
   try {
-    for (const step of ['open', 'prepare', 'compacted']) run(step);
+    for (const step of ['followed', 'open', 'prepare', 'compacted']) run(step);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -6,7 +6,7 @@
  *
  * Lag is the time from the line's `receivedAt` to its event's arrival. `replicas` write the ledger, all in this process. With
  * rate 0 it measures rest: the replica that sends, and another one that waits to take over. With `behind` it measures how a
- * subscriber catches up that is so many lines behind, in segments of a hundred. docs/scale.md quotes the figures.
+ * subscriber catches up that is so many lines behind, in segments of a hundred, by fifths. docs/scale.md quotes the figures.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -102,20 +102,26 @@ async function catchUp(url) {
   global.gc?.();
   const [rest, cpu, began] = [process.memoryUsage.rss(), process.cpuUsage(), performance.now()];
   let [sent, peak] = [0, rest];
+  /** Seconds and memory of each fifth of the lines: both stay the same, however far it is behind. */
+  const fifths = [];
   const sampler = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss());
+    if (sent < ((fifths.length + 1) * behind) / 5) return;
+    const seconds = (performance.now() - began) / 1000 - fifths.reduce((sum, each) => sum + each.seconds, 0);
+    fifths.push({ seconds, above: process.memoryUsage.rss() - rest });
   }, 50);
   const store = memory.open(storeMs, () => {});
   const { outbox } = openOutbox(store, 'sender', url, () => {
     sent += 1;
   });
-  while (sent < behind) await sleep(20);
+  while (fifths.length < 5) await sleep(20);
   clearInterval(sampler);
   const { user, system } = process.cpuUsage(cpu);
   process.send({
     seconds: (performance.now() - began) / 1000,
     cpuMs: (user + system) / 1000,
     above: peak - rest,
+    fifths,
   });
   await outbox.stop();
   process.exit();
@@ -266,11 +272,15 @@ else if (role === 'feed') {
   const { port } = await message(subscriber);
   if (OPTIONS.behind > 0) {
     const child = start('feed', JSON.stringify(OPTIONS), `http://127.0.0.1:${port}/`);
-    const { seconds, cpuMs, above } = await message(child);
+    const { seconds, cpuMs, above, fifths } = await message(child);
     console.log(
       `${OPTIONS.behind} lines behind, ${OPTIONS.storeMs} ms for a store call: sent in ${seconds.toFixed(1)} s, ` +
         `CPU ${(cpuMs / 1000).toFixed(1)} s, at most ${Math.round(above / 2 ** 20)} MiB above rest`,
     );
+    for (const fifth of fifths)
+      console.log(
+        `a fifth: ${Math.round(OPTIONS.behind / 5 / fifth.seconds)} a second, ${Math.round(fifth.above / 2 ** 20)} MiB above rest`,
+      );
     subscriber.kill();
     process.exit();
   }

@@ -2,10 +2,11 @@ import type { ObjectStore } from '../../store/object-store.js';
 import type { DeliverySearch } from './delivery-query.js';
 import type { CompactedHours } from './log/compacted-hours.js';
 import type { LogBeginning } from './log/log-beginning.js';
-import { entryOf, type LogEntry } from './log/log-entry.js';
-import { matchesFields } from './log/log-filter.js';
+import { entryOf, type LogEntry, type LogStep } from './log/log-entry.js';
+import { type LogRange, matchesFields } from './log/log-filter.js';
 import { beforeInstant, comparePositions, type LogPosition } from './log/log-position.js';
 import { type LogSearch, scanLog } from './log/scan-log.js';
+import type { DroppedJobs } from './window/dropped-jobs.js';
 import { type LedgerRow, linesOf } from './window/ledger-row.js';
 import { matchContext } from './window/match-context.js';
 import type { RowWindow } from './window/row-window.js';
@@ -30,8 +31,12 @@ export interface SearchParts {
   readonly window: RowWindow;
   /** Milliseconds that a page may search the store. A page that needs more ends early with a cursor. */
   readonly pageTime: number;
+  /** When the lines of jobs that left the window were written. */
+  readonly droppedJobs: DroppedJobs;
   /** The window holds everything written from this instant on. */
   readonly completeSince: () => number;
+  /** Everything written from this instant on is in the window, or left it. */
+  readonly seenSince: () => number;
   /** Whether the window is still being filled. */
   readonly isLoading: () => boolean;
   readonly onSkipped: LogSearch['onSkipped'];
@@ -97,13 +102,12 @@ async function searchStore(
   const faults = new Set<string>();
   const entries = [...held];
   const wanted = search.limit + 1 - held.length;
-  const steps = scanLog(parts.store, parts.compacted, {
-    range: { order: 'newest', since: search.since, before },
-    filter: search.filter,
-    wanted,
-    onFault: (text) => faults.add(text),
-    onSkipped: parts.onSkipped,
-  });
+  const scan = (range: LogRange) =>
+    scanLog(parts.store, parts.compacted, {
+      ...{ range, filter: search.filter, wanted, onSkipped: parts.onSkipped },
+      onFault: (text) => faults.add(text),
+    });
+  const steps = scanFor(parts, search, before, scan);
   let next: LogPosition | null = null;
   for await (const step of steps) {
     entries.push(...step.entries);
@@ -114,6 +118,45 @@ async function searchStore(
     break;
   }
   return pageOf(search, entries, next, [...faults]);
+}
+
+/** Of a job only the segments of the instants at which its lines were written, as far back as these are known; else all. */
+async function* scanFor(
+  parts: SearchParts,
+  { filter, since }: DeliverySearch,
+  before: LogPosition,
+  scan: (range: LogRange) => AsyncIterable<LogStep>,
+): AsyncGenerator<LogStep> {
+  const { job } = filter.wanted;
+  const known = Math.max(since, parts.seenSince(), parts.droppedJobs.since);
+  let rest = before;
+  if (job !== undefined && known < before.written) {
+    for (const time of instantsOf(parts, job)) {
+      if (time < known || time > before.written) continue;
+      const end = beforeInstant(time + 1);
+      const range = {
+        order: 'newest',
+        since: time,
+        before: comparePositions(end, before) < 0 ? end : before,
+      } as const;
+      const begin = beforeInstant(time);
+      // A scanned hour says that it was looked at back to its beginning.
+      for await (const { entries, at } of scan(range))
+        yield { entries, at: comparePositions(at, begin) > 0 ? at : begin };
+    }
+    rest = beforeInstant(known);
+    yield { entries: [], at: rest };
+  }
+  if (rest.written > since) yield* scan({ order: 'newest', since, before: rest });
+}
+
+/** Newest first. A line that was seen late is in the window, among lines older than those that it holds completely. */
+function instantsOf({ window, droppedJobs, completeSince }: SearchParts, job: string): number[] {
+  const instants = new Set(droppedJobs.instantsOf(job));
+  for (const { rows, count } of window.hoursBefore(beforeInstant(completeSince()))) {
+    for (const row of rows.slice(0, count)) if (row.job === job) instants.add(row.written);
+  }
+  return [...instants].sort((a, b) => b - a);
 }
 
 /** The next page begins after the last line of this one. */

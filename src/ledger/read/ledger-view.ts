@@ -17,6 +17,7 @@ import { createLogBeginning } from './log/log-beginning.js';
 import { encodeCursor } from './log/log-position.js';
 import { DAY } from './time-ranges.js';
 import { createUnreadLines, type SkippedLines } from './unread-lines.js';
+import { createDroppedJobs } from './window/dropped-jobs.js';
 import { type LedgerRow, linesOf } from './window/ledger-row.js';
 import { createLedgerTail } from './window/ledger-tail.js';
 import { rowScope } from './window/row-scope.js';
@@ -136,20 +137,27 @@ export interface LedgerView {
 
 /** The share of the failing jobs in `maxBytes`; the rest is the window's. */
 const FAILING_SHARE = 0.25;
+/** The share of the index of lines that left the window, at most; what it does not take is the window's. */
+const INDEX_SHARE = 0.25;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY, patience = 600 } = options;
   const maxBytes = options.maxBytes ?? 48 * 1024 * 1024;
   const unread = createUnreadLines(options.onNewerLines);
   const dropped = createDroppedRows();
+  const droppedJobs = createDroppedJobs(maxBytes * INDEX_SHARE);
   const window = createRowWindow((rows) => {
-    for (const row of rows) if (row.written >= tail.seenSince()) dropped.add(row);
+    for (const row of rows) {
+      if (row.written < tail.seenSince()) continue;
+      dropped.add(row);
+      droppedJobs.add(row);
+    }
   });
   const compacted = createCompactedHours(store);
   const rollups = createRollupReader(store, createRollupListing(store, clock));
   const tail = createLedgerTail({
     ...{ store, compacted, window, clock, windowMs },
-    maxBytes: maxBytes * (1 - FAILING_SHARE),
+    maxBytes: () => maxBytes * (1 - FAILING_SHARE) - droppedJobs.bytes,
     onSkipped: unread.skip,
     onFault: unread.miss,
     onProgress() {
@@ -169,7 +177,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     maxBytes: maxBytes * FAILING_SHARE,
   });
   const searchParts = {
-    ...{ store, compacted, window, completeSince },
+    ...{ store, compacted, window, droppedJobs, completeSince, seenSince },
     pageTime: options.pageTime ?? 2000,
     isLoading: schedule.isLoading,
     onSkipped: unread.skip,

@@ -20,7 +20,7 @@ export interface LedgerTailOptions {
   /** How far back rows are held, in milliseconds. */
   readonly windowMs: number;
   /** Bytes of rows: loading ends there, and later the oldest rows are dropped. */
-  readonly maxBytes: number;
+  readonly maxBytes: () => number;
   readonly onSkipped: LogSearch['onSkipped'];
   readonly onFault: LogSearch['onFault'];
   /** Called whenever the load made progress. */
@@ -79,7 +79,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
 
   function trim(): void {
     const oldest = begin();
-    const dropped = window.bytes > maxBytes ? window.dropOver(maxBytes * KEPT_OF_FULL) : null;
+    const dropped = window.bytes > maxBytes() ? window.dropOver(maxBytes() * KEPT_OF_FULL) : null;
     if (dropped !== null) isFull = true;
     complete = Math.max(complete, dropped ?? oldest, oldest);
     seen = Math.max(seen, oldest);

@@ -14,6 +14,7 @@ import { createMemoryStore } from '../../../support/store/memory-store.js';
 import { until } from '../../../support/until.js';
 
 const NOW = '2026-03-04T12:30:00.000Z';
+const iso = (time: number) => new Date(time).toISOString();
 const at = (receivedAt: string, overrides: Partial<LedgerLine> = {}) =>
   ledgerLine({ receivedAt, ...overrides });
 
@@ -183,6 +184,31 @@ describe('ledger view', () => {
     expect(Math.max(...rows)).toBeLessThan(150);
     expect(drops.length).toBeGreaterThan(3);
     expect(drops.length).toBeLessThan(40);
+  });
+
+  it('finds a job that left memory without reading the segments of others', async () => {
+    const store = createMemoryStore();
+    const view = open(store, { maxBytes: 200_000 });
+    await view.refresh();
+    for (let n = 0; n < 1000; n += 1) {
+      now += 100;
+      putSegment(store, iso(now), [at(iso(now), { jobId: `job${n}` })]);
+      if (n % 100 === 99) await view.refresh();
+    }
+    expect(view.status().rows).toBeLessThan(500);
+    // Of a writer that is seen late: the lines in memory begin later.
+    putSegment(store, iso(now - 90_000), [at(iso(now - 90_000), { jobId: 'late' })], 'other');
+    now += 60_000;
+    await view.refresh();
+    const query = { since: NOW, until: iso(now + 1) };
+    for (const job of ['job50', 'job1', 'late']) {
+      store.calls.length = 0;
+      const page = await view.deliveries({ ...query, job });
+      expect(page.deliveries.map(({ jobId }) => jobId)).toEqual([job]);
+      expect(page).toMatchObject({ complete: true, nextCursor: null });
+      const read = store.calls.filter(({ operation }) => operation === 'read');
+      expect(read.length).toBeLessThan(5);
+    }
   });
 
   it('returns the first page before the rest is loaded', async () => {

@@ -30,7 +30,7 @@ export function s3Limits(settings: S3Settings): S3Limits {
     retry: {
       retries: settings.retries ?? 4,
       delayMs: settings.retryDelayMs ?? 200,
-      deadlineMs: 45_000,
+      deadlineMs: settings.retryDeadlineMs ?? 45_000,
     },
   };
 }

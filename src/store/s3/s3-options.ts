@@ -43,6 +43,8 @@ export interface S3Settings {
   readonly retries?: number | undefined;
   /** Milliseconds before the first retry, or down to half of that at random; doubles each time. Default 200. */
   readonly retryDelayMs?: number | undefined;
+  /** Milliseconds after which no further attempt begins. Default 45,000. */
+  readonly retryDeadlineMs?: number | undefined;
   /** Connections for writes, and as many each for reads and for control. Default 64. */
   readonly maxSockets?: number | undefined;
 }

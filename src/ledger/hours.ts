@@ -1,4 +1,4 @@
-import { hourFolder, hourOfKey } from './ledger-keys.js';
+import { hourFolder } from './ledger-keys.js';
 
 export const HOUR = 3_600_000;
 
@@ -13,9 +13,12 @@ export function hourAt(time: number): string {
   return hourFolder(new Date(time).toISOString());
 }
 
-/** The begin of an hour in milliseconds since the epoch; NaN for a foreign folder. */
-export function startOfHour(hour: string): number {
-  return hourOfKey(hour);
+const HOUR_FOLDER = /(?:^|\/)dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\//;
+
+/** When the hour began that a folder or the key of an object in it names, in milliseconds since the epoch; NaN for a foreign one. */
+export function startOfHour(key: string): number {
+  const [, day, hour] = HOUR_FOLDER.exec(key) ?? [];
+  return Date.parse(`${day}T${hour}:00:00.000Z`);
 }
 
 /** Whether nothing appears in the hour any more. What does all the same is a fault. */

@@ -11,14 +11,6 @@ export function hourFolder(instant: string): string {
   return ledgerPartition(instant).slice(LEDGER_FOLDER.length);
 }
 
-const HOUR_OF_KEY = /(?:^|\/)dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\//;
-
-/** When the hour of an object's folder began, in milliseconds since the epoch; NaN outside of such folders. */
-export function hourOfKey(key: string): number {
-  const [, day, hour] = HOUR_OF_KEY.exec(key) ?? [];
-  return Date.parse(`${day}T${hour}:00:00.000Z`);
-}
-
 export const LEDGER_PARQUET_FOLDER = 'ledger-parquet/';
 export const ROLLUPS_FOLDER = 'rollups/';
 export const DAILY_ROLLUPS_FOLDER = 'rollups-daily/';

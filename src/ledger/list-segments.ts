@@ -1,6 +1,6 @@
 import type { ListedObject, ObjectStore } from '../store/object-store.js';
-import { HOUR } from './hours.js';
-import { hourOfKey, LEDGER_FOLDER } from './ledger-keys.js';
+import { HOUR, startOfHour } from './hours.js';
+import { LEDGER_FOLDER } from './ledger-keys.js';
 import { parseSegmentKey, type SegmentPlace, segmentKey } from './segment-key.js';
 
 export interface ListedSegment extends SegmentPlace {
@@ -58,6 +58,6 @@ export async function* segmentsAfter(
 }
 
 export function writtenAt({ key, modifiedAt }: Pick<ListedObject, 'key' | 'modifiedAt'>): number {
-  const start = hourOfKey(key);
+  const start = startOfHour(key);
   return Math.min(Math.max(modifiedAt.getTime(), start), start + HOUR - 1);
 }

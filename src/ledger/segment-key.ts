@@ -1,4 +1,5 @@
-import { hourOfKey, LEDGER_FOLDER } from './ledger-keys.js';
+import { startOfHour } from './hours.js';
+import { LEDGER_FOLDER } from './ledger-keys.js';
 
 /** The place of a segment in the log. The numbers of a writer begin at 1 in each hour and have no gaps. */
 export interface SegmentPlace {
@@ -23,7 +24,7 @@ const KEY = /^ledger\/(dt=\d{4}-\d\d-\d\d\/hour=\d\d\/)([A-Za-z0-9_-]{1,128})~(\
 /** Null for any other object. */
 export function parseSegmentKey(key: string): SegmentPlace | null {
   const [, hour, writer, digits] = KEY.exec(key) ?? [];
-  if (hour === undefined || writer === undefined || Number.isNaN(hourOfKey(key))) return null;
+  if (hour === undefined || writer === undefined || Number.isNaN(startOfHour(key))) return null;
   const number = Number(digits);
   return number === 0 ? null : { hour, writer, number };
 }

@@ -2,7 +2,7 @@ import type { LedgerLine } from '../domain/delivery.js';
 import { readCompactionState } from '../ledger/compact/compaction-state.js';
 import { listDays } from '../ledger/compact/list-hours.js';
 import { HOUR, hourAt, startOfHour } from '../ledger/hours.js';
-import { hourOfKey, LEDGER_FOLDER } from '../ledger/ledger-keys.js';
+import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
 import { readLines } from '../ledger/read/read-lines.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { isHourLeft, proveHour } from './prove-hour.js';
@@ -61,7 +61,7 @@ function createLossReport({ expiredBefore, report }: LedgerWalk): Walk['noteLost
   const noted = new Set<string>();
   return (key, reason) => {
     const loss = reason.includes(key) ? reason : `${key} ${reason}`;
-    if (hourOfKey(key) + HOUR <= expiredBefore || noted.has(loss)) return;
+    if (startOfHour(key) + HOUR <= expiredBefore || noted.has(loss)) return;
     noted.add(loss);
     report.fault(key, reason);
   };

@@ -1,5 +1,4 @@
-import { HOUR } from '../hours.js';
-import { hourOfKey } from '../ledger-keys.js';
+import { HOUR, startOfHour } from '../hours.js';
 import type { TimeRange } from './time-ranges.js';
 
 /** Lines that were skipped, by segment. */
@@ -45,7 +44,7 @@ export function createUnreadLines(onNewerLines?: (key: string) => void): UnreadL
         ...[...missing].flatMap(([text, hour]) => (overlaps(hour) ? [text] : [])),
         ...broken
           .read()
-          .segments.filter(({ key }) => overlaps(hourOfKey(key)))
+          .segments.filter(({ key }) => overlaps(startOfHour(key)))
           .map(({ key, lines }) => `lines of ${key} that cannot be read (${lines})`),
       ];
     },

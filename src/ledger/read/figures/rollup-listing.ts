@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import { HOUR } from '../../hours.js';
+import { HOUR, startOfHour } from '../../hours.js';
 import { ledgerFolders } from '../../ledger-folders.js';
-import { DAILY_ROLLUPS_FOLDER, dailyRollupKey, hourOfKey, ROLLUPS_FOLDER } from '../../ledger-keys.js';
+import { DAILY_ROLLUPS_FOLDER, dailyRollupKey, ROLLUPS_FOLDER } from '../../ledger-keys.js';
 import { readAhead } from '../../read-ahead.js';
 import { DAY, floorTo, type TimeRange } from '../time-ranges.js';
 
@@ -62,7 +62,7 @@ export function createRollupListing(store: ObjectStore, clock: () => number): Ro
     shared(`hourly ${start}`, keep, async () => {
       const hours = new Map<number, string[]>();
       for (const key of await keysBelow(store, ROLLUPS_FOLDER + dayFolder(start))) {
-        const hour = hourOfKey(key);
+        const hour = startOfHour(key);
         if (!Number.isNaN(hour)) hours.set(hour, [...(hours.get(hour) ?? []), key]);
       }
       return hours;
@@ -73,7 +73,7 @@ export function createRollupListing(store: ObjectStore, clock: () => number): Ro
     const hours = await hourlyKeys(start, keep);
     // A year without rollups would be 365 listings of folders.
     if (hours.size === 0 && clock() - start > PRECISE) return { parts: [], bare: [rangeOf(start, DAY)] };
-    const held = (await foldersOf(dayFolder(start), keep)).map(hourOfKey);
+    const held = (await foldersOf(dayFolder(start), keep)).map(startOfHour);
     return {
       parts: [...hours].map(([hour, keys]) => ({ ...rangeOf(hour, HOUR), keys })),
       bare: held.filter((hour) => !Number.isNaN(hour) && !hours.has(hour)).map((hour) => rangeOf(hour, HOUR)),

@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import { hourOfKey } from '../../ledger-keys.js';
+import { startOfHour } from '../../hours.js';
 import { hoursInOrder } from './log-hours.js';
 
 /** Where the ledger begins. */
@@ -21,6 +21,6 @@ export function createLogBeginning(store: ObjectStore): LogBeginning {
 
 async function oldestHour(store: ObjectStore): Promise<number | null> {
   for await (const hour of hoursInOrder(store, 'oldest', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY))
-    return hourOfKey(hour);
+    return startOfHour(hour);
   return null;
 }

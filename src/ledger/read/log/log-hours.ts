@@ -1,6 +1,7 @@
 import type { ObjectStore } from '../../../store/object-store.js';
+import { startOfHour } from '../../hours.js';
 import { ledgerFolders } from '../../ledger-folders.js';
-import { hourFolder, hourOfKey } from '../../ledger-keys.js';
+import { hourFolder } from '../../ledger-keys.js';
 import type { LogOrder } from './log-position.js';
 
 /** Folders of the hours that have segments or compacted files, `dt=…/hour=HH/`; days are listed lazily. */
@@ -16,7 +17,7 @@ export async function* hoursInOrder(
   for (const day of inOrder(await ledgerFolders(store, ''))) {
     if (day > newest || day < oldest.slice(0, day.length)) continue;
     for (const hour of inOrder(await ledgerFolders(store, day))) {
-      if (hour <= newest && hour >= oldest && !Number.isNaN(hourOfKey(hour))) yield hour;
+      if (hour <= newest && hour >= oldest && !Number.isNaN(startOfHour(hour))) yield hour;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import { HOUR } from '../../hours.js';
-import { hourOfKey, LEDGER_FOLDER } from '../../ledger-keys.js';
+import { HOUR, startOfHour } from '../../hours.js';
+import { LEDGER_FOLDER } from '../../ledger-keys.js';
 import { probeOfJob } from '../../parquet/job-blooms.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import { readAhead } from '../../read-ahead.js';
@@ -54,15 +54,15 @@ export async function* scanLog(
     const lost =
       order === 'oldest' ? lostBetween(newer?.hour, described.previous) : lostBetween(hour, newer?.previous);
     newer = described;
-    if (lost !== null) search.onFault(`${LEDGER_FOLDER}${lost}, which is missing`, hourOfKey(lost));
-    for (const fault of faults) search.onFault(fault, hourOfKey(hour));
+    if (lost !== null) search.onFault(`${LEDGER_FOLDER}${lost}, which is missing`, startOfHour(lost));
+    for (const fault of faults) search.onFault(fault, startOfHour(hour));
     const steps = files === null ? segmentsOf(store, search, hour) : filesOf(store, search, hour, files);
     for await (const step of steps) {
       const entries: LogEntry[] = step.entries.filter((entry) => isAfter(entry, last));
       last = entries.at(-1) ?? last;
       yield { entries, at: step.at };
     }
-    const start = hourOfKey(hour);
+    const start = startOfHour(hour);
     yield { entries: [], at: beforeInstant(order === 'oldest' ? start + HOUR : start) };
   }
 
@@ -118,6 +118,6 @@ function filesOf(
 }
 
 function inHour(search: LogSearch, hour: string) {
-  const start = hourOfKey(hour);
+  const start = startOfHour(hour);
   return { ...search, onFault: (text: string) => search.onFault(text, start) };
 }

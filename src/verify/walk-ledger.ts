@@ -77,7 +77,7 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
   const lines = readLines(store, {
     since: Math.max(start, Date.parse(window.since)),
     until: Math.min(start + HOUR, Date.parse(window.until)),
-    onFault: (text) => noteLost(keyIn(text) ?? LEDGER_FOLDER + hour, text),
+    onFault: (text, key) => noteLost(key, text),
     onSkipped(key, { broken, newer }) {
       ledger.broken += broken;
       ledger.newer += newer;
@@ -104,11 +104,6 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
     report.fault(LEDGER_FOLDER + hour, `not read to the end: ${error.message}`);
     return isRead;
   }
-}
-
-/** The object that a reader names. */
-function keyIn(text: string): string | null {
-  return /(?:ledger|ledger-parquet|rollups)\/dt=[^ ,]+/.exec(text)?.[0] ?? null;
 }
 
 /** An hour that compaction has seen is lost when nothing of it is left. */

@@ -13,7 +13,7 @@ export interface UnreadLines {
   /** Notes lines of a segment that cannot be parsed, or are of a newer version. */
   skip(key: string, lines: { readonly broken: number; readonly newer: number }): void;
   /** Notes that lines of an hour are missing in memory. */
-  miss(text: string, hour: number): void;
+  miss(text: string, key: string): void;
   broken(): SkippedLines;
   newer(): SkippedLines;
   /** Why lines of a range that are in memory, or should be, may be missing. */
@@ -33,8 +33,8 @@ export function createUnreadLines(onNewerLines?: (key: string) => void): UnreadL
       if (lines.newer > 0 && newer.read().count === 0) onNewerLines?.(key);
       newer.note(key, lines.newer);
     },
-    miss(text, hour) {
-      if (missing.size < MAX_NAMED) missing.set(text, hour);
+    miss(text, key) {
+      if (missing.size < MAX_NAMED) missing.set(text, startOfHour(key));
     },
     broken: broken.read,
     newer: newer.read,

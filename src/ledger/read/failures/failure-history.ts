@@ -266,7 +266,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     for await (const described of readAhead(unread, HOURS_AHEAD, describe)) {
       if (stopped) return;
       const { hour, files } = described;
-      for (const fault of described.faults) noteFault(fault, hour);
+      for (const { message } of described.faults) noteFault(message, hour);
       const { since, until } = rangeOf(hour);
       if (since >= edge() && !beyond.has(hour)) continue;
       if (files !== null) await takeHour(described);

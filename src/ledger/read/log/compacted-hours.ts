@@ -30,7 +30,7 @@ export interface DescribedHour {
   /** Folder of the hour before it that has lines, as its rollup says; null where it does not. */
   readonly previous: string | null;
   /** Rollups that are damaged or missing, and files that lack lines. */
-  readonly faults: readonly string[];
+  readonly faults: readonly Pick<LedgerFileError, 'key' | 'message'>[];
 }
 
 /** The compacted files of hours. What never changes is kept, within bounds. */
@@ -93,7 +93,7 @@ export function createCompactedHours(store: ObjectStore): CompactedHours {
         hour,
         files: isCompacted ? rollups.flatMap(fileOf).sort((a, b) => a.first - b.first) : null,
         previous: rollups[0]?.previous ?? null,
-        faults: [...faults.map(({ message }) => message), ...rollups.flatMap(unreadableIn)],
+        faults: [...faults, ...rollups.flatMap(unreadableIn)],
       };
       if (isCompacted) remember(kept, hour, described, MAX_KEPT);
       return described;
@@ -101,9 +101,10 @@ export function createCompactedHours(store: ObjectStore): CompactedHours {
   };
 }
 
-function unreadableIn({ hour, n, broken, newer }: Rollup): string[] {
+function unreadableIn({ hour, n, broken, newer }: Rollup): DescribedHour['faults'] {
+  const key = rollupKey(hour, n);
   if (broken + newer === 0) return [];
-  return [`${rollupKey(hour, n)} counts lines that cannot be read (${broken + newer})`];
+  return [{ key, message: `${key} counts lines that cannot be read (${broken + newer})` }];
 }
 
 /** Each combination once. */

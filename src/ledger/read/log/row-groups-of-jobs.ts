@@ -10,13 +10,13 @@ import type { LedgerFile } from '../../parquet/open-ledger-file.js';
 export async function rowGroupsOfJobs(
   file: LedgerFile,
   jobs: readonly JobProbe[],
-  onFault: (text: string) => void,
+  onFault: (text: string, key: string) => void,
 ): Promise<readonly number[]> {
   try {
     return await file.rowGroupsOfJobs(jobs);
   } catch (error) {
     if (!(error instanceof LedgerFileError)) throw error;
-    onFault(error.message);
+    onFault(error.message, error.key);
     return [...file.rowGroups.keys()];
   }
 }

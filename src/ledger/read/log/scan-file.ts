@@ -14,7 +14,7 @@ export interface FileScan {
   readonly filter: LogFilter;
   /** Lines that are read at once, where the reader may stop after them. Default: those of a row group. */
   readonly wanted?: number | undefined;
-  readonly onFault: (text: string) => void;
+  readonly onFault: (text: string, key: string) => void;
   /** Lines of the segments that the file covers, in place of a part that cannot be read. */
   readonly fromSegments: (range: LogRange) => AsyncIterable<LogStep>;
 }
@@ -24,7 +24,7 @@ export async function* scanFile(scan: FileScan): AsyncGenerator<LogStep> {
   const { range, onFault } = scan;
   const groups = await groupsOf(scan).catch((error: unknown) => {
     if (!(error instanceof LedgerFileError)) throw error;
-    onFault(error.message);
+    onFault(error.message, error.key);
     return null;
   });
   if (groups === null) return yield* scan.fromSegments(range);
@@ -34,7 +34,7 @@ export async function* scanFile(scan: FileScan): AsyncGenerator<LogStep> {
       yield* scanGroup(scan, file, index, rest);
     } catch (error) {
       if (!(error instanceof LedgerFileError)) throw error;
-      onFault(error.message);
+      onFault(error.message, error.key);
       yield* scan.fromSegments(rest);
     }
   }

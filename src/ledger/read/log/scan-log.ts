@@ -21,9 +21,9 @@ export interface LogSearch {
   /**
    * Called with what is damaged or missing, so that lines may be.
    *
-   * @param hour its hour, in milliseconds since the epoch
+   * @param key the object, or the folder of its hour
    */
-  readonly onFault: (text: string, hour: number) => void;
+  readonly onFault: (text: string, key: string) => void;
   /** Called with lines that cannot be parsed, or are of a newer version. */
   readonly onSkipped: (key: string, lines: { readonly broken: number; readonly newer: number }) => void;
 }
@@ -54,8 +54,8 @@ export async function* scanLog(
     const lost =
       order === 'oldest' ? lostBetween(newer?.hour, described.previous) : lostBetween(hour, newer?.previous);
     newer = described;
-    if (lost !== null) search.onFault(`${LEDGER_FOLDER}${lost}, which is missing`, startOfHour(lost));
-    for (const fault of faults) search.onFault(fault, startOfHour(hour));
+    if (lost !== null) search.onFault(`${LEDGER_FOLDER}${lost}, which is missing`, LEDGER_FOLDER + lost);
+    for (const { message, key } of faults) search.onFault(message, key);
     const steps = files === null ? segmentsOf(store, search, hour) : filesOf(store, search, hour, files);
     for await (const step of steps) {
       const entries: LogEntry[] = step.entries.filter((entry) => isAfter(entry, last));
@@ -96,7 +96,7 @@ async function filesFor(filter: LogFilter, files: readonly HourFile[]): Promise<
 }
 
 function segmentsOf(store: ObjectStore, search: LogSearch, hour: string): AsyncGenerator<LogStep> {
-  return scanSegments({ ...inHour(search, hour), store, hour, only: null });
+  return scanSegments({ ...search, store, hour, only: null });
 }
 
 function filesOf(
@@ -110,14 +110,9 @@ function filesOf(
     .filter(({ first, last }) => last >= range.since && first < endOf(range))
     .map((file): LogScan => {
       const fromSegments = (part: LogRange) =>
-        scanSegments({ ...inHour(search, hour), store, hour, range: part, only: file.covers });
-      const steps = scanFile({ ...inHour(search, hour), open: file.open, fromSegments });
+        scanSegments({ ...search, store, hour, range: part, only: file.covers });
+      const steps = scanFile({ ...search, open: file.open, fromSegments });
       return { begin: beforeInstant(range.order === 'oldest' ? file.first : file.last + 1), steps };
     });
   return mergeScans(scans, range.order);
-}
-
-function inHour(search: LogSearch, hour: string) {
-  const start = startOfHour(hour);
-  return { ...search, onFault: (text: string) => search.onFault(text, start) };
 }

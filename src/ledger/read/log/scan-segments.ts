@@ -19,7 +19,7 @@ export interface SegmentScan {
   /** Only segments with these numbers, and some of them may have been deleted; null: all, and none may be missing. */
   readonly only: CoveredNumbers | null;
   /** Called with what cannot be read. */
-  readonly onFault: (text: string) => void;
+  readonly onFault: (text: string, key: string) => void;
   /** Called with lines that cannot be parsed, or are of a newer version. */
   readonly onSkipped: (key: string, lines: { readonly broken: number; readonly newer: number }) => void;
 }
@@ -38,8 +38,8 @@ export async function* scanSegments(scan: SegmentScan): AsyncGenerator<LogStep> 
     ...{ store, hour, order, since, until: endOf(range), only },
     onGap(writer, from, to) {
       if (only !== null) return;
-      const count = to > from ? ` and ${to - from} more` : '';
-      onFault(`${segmentKey({ hour, writer, number: from })}${count}, which is missing`);
+      const key = segmentKey({ hour, writer, number: from });
+      onFault(`${key}${to > from ? ` and ${to - from} more` : ''}, which is missing`, key);
     },
   });
   for await (const step of inSteps(segments)) {
@@ -76,7 +76,7 @@ async function readStep(scan: SegmentScan, segments: readonly ListedSegment[]): 
     unparsed: await fetchSegment(store, segment.key),
   }));
   for await (const { segment, unparsed } of reads) {
-    if (unparsed === null && only === null) onFault(`${segment.key}, which is missing`);
+    if (unparsed === null && only === null) onFault(`${segment.key}, which is missing`, segment.key);
     const parsed = unparsed?.parse(job);
     const [broken, newer] = [parsed?.brokenLines.length ?? 0, parsed?.newerLines.length ?? 0];
     if (broken + newer > 0) onSkipped(segment.key, { broken, newer });

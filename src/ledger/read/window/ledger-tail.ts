@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import { HOUR, openHours, startOfHour } from '../../hours.js';
+import { HOUR, openHours } from '../../hours.js';
 import { segmentKey } from '../../segment-key.js';
 import type { CompactedHours } from '../log/compacted-hours.js';
 import { createLogFollower, type NewSegment } from '../log/follow-log.js';
@@ -55,7 +55,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   const log = createLogFollower({
     ...{ store, clock, hours },
     open: (hour) => openAt(hour, new Map()),
-    onLost: (lost) => onFault(`${segmentKey(lost)}, which is missing`, startOfHour(lost.hour)),
+    onLost: (lost) => onFault(`${segmentKey(lost)}, which is missing`, segmentKey(lost)),
   });
   let complete = Number.POSITIVE_INFINITY;
   let seen = Number.POSITIVE_INFINITY;

@@ -5,7 +5,7 @@ import { HOUR, hourAt, startOfHour } from '../../hours.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import { readAhead } from '../../read-ahead.js';
 import type { CompactedHours, DescribedHour, HourFile } from '../log/compacted-hours.js';
-import { entryOf } from '../log/log-entry.js';
+import { entryOf, type LogEntry } from '../log/log-entry.js';
 import { hoursInOrder } from '../log/log-hours.js';
 import { mergeRanges, type TimeRange } from '../time-ranges.js';
 import { createRowPacker, type LedgerRow } from '../window/ledger-row.js';
@@ -61,12 +61,14 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   const { store, compacted, window, clock, retention, maxBytes, completeSince } = options;
   const packRows = createRowPacker();
   const failing = createFailingJobs(maxBytes);
-  /** Hours that were read, oldest first, with their files. */
+  /** Hours that were read, with their files. */
   const taken = new Map<string, readonly HourFile[]>();
+  /** Every file that was read ends before this instant. */
+  let readTo = Number.NEGATIVE_INFINITY;
+  /** Jobs with a failure received before lines that had been read when it was found: those may settle it. */
+  const unproven = new Set<string>();
   /** Failing lines that there was no room for, by hour: how many, and when the first of them was received. */
   const beyond = new Map<string, { readonly count: number; readonly from: number }>();
-  /** Jobs whose failure was received before the lines in memory begin: what settles it may have been written before them. */
-  const early = new Set<string>();
   /** What is damaged, the hour of it, and whether lines may be missing. */
   const faults = new Map<string, TimeRange & { readonly hidesLines: boolean }>();
   /** Hours with lines that are neither compacted nor in memory; everything before the first run. */
@@ -84,13 +86,9 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   /** Lines written from then on need not be read. */
   const edge = () => Math.max(followedSince ?? completeSince(), uncertainUntil);
 
-  function take(row: LedgerRow, first: number, hour: string): void {
-    if (!failing.add(row, first)) leaveOut(row, hour);
-  }
-
   function takeHeld(row: LedgerRow, first: number): void {
-    take(row, first, hourAt(row.written));
-    if (row.job !== null && row.received < completeSince()) early.add(row.job);
+    if (!failing.add(row, first)) leaveOut(row, hourAt(row.written));
+    else if (row.job !== null && row.received < completeSince()) unproven.add(row.job);
   }
 
   function leaveOut({ received }: LedgerRow, hour: string): void {
@@ -106,132 +104,117 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     }
   }
 
-  /**
-   * The failing lines of a file that it does not settle itself, or all where its rollup leaves some out: those that were not followed,
-   * or, where there was no room before, those received since an instant.
-   */
-  async function failingLines(
-    file: HourFile,
-    leftFrom: number | null,
-  ): Promise<{ lines: [LedgerRow, number][]; areOpen: boolean }> {
-    const { attention, attentionOmitted } = await file.attention();
-    const lines: [LedgerRow, number][] = [];
-    const add = (entry: ReturnType<typeof entryOf>, first: number) => {
-      const [row] = packRows([entry]);
-      const isFollowed = followedSince !== null && entry.written >= followedSince;
-      const isLeft = leftFrom === null ? !isFollowed : entry.received >= leftFrom;
-      if (row !== undefined && row.received >= oldest() && isLeft) lines.push([row, first]);
-    };
-    if (attentionOmitted === 0) {
-      for (const { line, first } of attention)
-        add(entryOf(line, Date.parse(line.receivedAt)), Date.parse(first));
-      return { lines, areOpen: true };
-    }
-    for await (const entry of readFailingLines(await file.open())) add(entry, entry.received);
-    return { lines, areOpen: false };
-  }
-
-  /** Takes the failures of an hour, settles those of earlier hours, and its own by hours that were read before. */
-  async function takeHour({ hour, files }: DescribedHour): Promise<void> {
+  /** Takes the failures of an hour, after its lines have settled those of others. */
+  async function takeHour(hour: string, files: readonly HourFile[]): Promise<void> {
     const leftFrom = beyond.get(hour)?.from ?? null;
     beyond.delete(hour);
-    const late = [...taken].filter(([other]) => other > hour);
-    taken.set(hour, files ?? []);
-    /** The jobs whose failures a file holds alone, and does not settle. */
-    const openIn = new Map<HourFile, Set<string>>();
-    let own: string[] = [];
+    await settleByEach(files, () => failing.jobs.keys());
+    taken.set(hour, files);
+    const foundIn = new Map<HourFile, readonly string[]>();
+    for (const file of files) foundIn.set(file, await takeFailures(file, leftFrom));
+    readTo = files.reduce((latest, { last }) => Math.max(latest, last), readTo);
+    // A file does not settle what its rollup lists.
+    const ofOthers = (file: HourFile) =>
+      [...foundIn].flatMap(([other, jobs]) => (other === file ? [] : jobs));
+    await settleByEach(files, ofOthers);
+  }
+
+  /**
+   * Takes the failing lines of a file that it does not settle itself, or all where its rollup leaves some out. Resolves to the jobs of
+   * those that it lists.
+   *
+   * @param leftFrom receipt of the first that there was no room for before; null where there was room for all
+   */
+  async function takeFailures(file: HourFile, leftFrom: number | null): Promise<readonly string[]> {
+    const found: string[] = [];
+    const takeInto = createTaking(file.hour, leftFrom);
+    await guarded(file, async () => {
+      const { attention, attentionOmitted } = await file.attention();
+      if (attentionOmitted > 0) {
+        readTo = Math.max(readTo, file.last);
+        for await (const entry of readFailingLines(await file.open())) await takeInto(entry, entry.received);
+        return;
+      }
+      for (const { line, first } of attention) {
+        await takeInto(entryOf(line, Date.parse(line.receivedAt)), Date.parse(first));
+        if (line.jobId !== null) found.push(line.jobId);
+      }
+    });
+    return found;
+  }
+
+  function createTaking(
+    hour: string,
+    leftFrom: number | null,
+  ): (entry: LogEntry, first: number) => Promise<void> {
     let isFull = false;
-
-    async function settleOwn(): Promise<void> {
-      const others = [...late, ...hoursBefore(own, hour)].flatMap(([, held]) => held);
-      await settleByEach([...(files ?? []), ...others], own, openIn);
-      if (followedSince !== null && own.length > 0) {
-        uncertainUntil = Math.max(uncertainUntil, completeSince());
-        await settleByMemory(new Set(own));
+    return async (entry, first) => {
+      const isFollowed = followedSince !== null && entry.written >= followedSince;
+      const isNew = leftFrom === null ? !isFollowed : entry.received >= leftFrom;
+      if (entry.received < oldest() || !isNew) return;
+      const [row] = packRows([entry]);
+      if (row === undefined) return;
+      if (!isFull && !failing.add(row, first)) {
+        // What other lines settle need not be held.
+        await prove();
+        isFull = !failing.hasRoom() || !failing.add(row, first);
       }
-      own = own.filter((job) => failing.jobs.has(job));
-    }
-
-    for (const file of files ?? []) {
-      const nothing = { lines: [], areOpen: true };
-      const { lines, areOpen } = await guarded(file, () => failingLines(file, leftFrom), nothing);
-      const jobs = lines.flatMap(([{ job }]) => job ?? []);
-      openIn.set(file, new Set(areOpen ? jobs.filter((job) => !failing.jobs.has(job)) : []));
-      for (const [row, first] of lines) {
-        if (!isFull && !failing.add(row, first)) {
-          // What later lines settle need not be held.
-          await settleOwn();
-          isFull = !failing.add(row, first);
-        }
-        if (isFull) leaveOut(row, hour);
-        else if (row.job !== null) own.push(row.job);
-      }
-    }
-    await settleByEach(files ?? [], [...failing.jobs.keys()], openIn);
-    await settleOwn();
+      if (isFull) leaveOut(row, hour);
+      else if (row.job !== null && (followedSince !== null || row.received <= readTo)) unproven.add(row.job);
+      if (followedSince !== null) uncertainUntil = Math.max(uncertainUntil, completeSince());
+    };
   }
 
-  /** Hours in which lines were written that settle failures received before their own hour began. */
-  function hoursBefore(jobs: readonly string[], hour: string): [string, readonly HourFile[]][] {
-    const received = jobs.flatMap((job) => (failing.jobs.get(job)?.rows ?? []).map((row) => row.received));
+  /** Settles what is unproven by the lines that had been read before. */
+  async function prove(): Promise<void> {
+    const jobs = [...unproven].filter((job) => failing.jobs.has(job));
+    unproven.clear();
+    const received = jobs.flatMap((job) => failing.jobs.get(job)?.rows ?? []).map((row) => row.received);
     const first = received.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-    if (first >= startOfHour(hour)) return [];
-    return [...taken].filter(([other]) => other < hour && startOfHour(other) + HOUR > first);
+    const since = [...taken].filter(([hour]) => startOfHour(hour) + HOUR > first);
+    await settleByEach(
+      since.flatMap(([, files]) => files),
+      () => jobs,
+    );
+    if (jobs.length === 0 || followedSince === null) return;
+    const unsettled = new Set(jobs);
+    await visitRows(snapshotOf(window), (row) => {
+      if (row.job !== null && unsettled.has(row.job)) failing.settle(row);
+    });
   }
 
-  /** @param openIn jobs whose failures a file does not settle */
   async function settleByEach(
     files: readonly HourFile[],
-    jobs: readonly string[],
-    openIn: ReadonlyMap<HourFile, ReadonlySet<string>> = new Map(),
+    jobsFor: (file: HourFile) => Iterable<string>,
   ): Promise<void> {
-    const settled = readAhead(files, FILES_AT_ONCE, (file) => settleBy(file, jobs, openIn.get(file)));
+    const settled = readAhead(files, FILES_AT_ONCE, (file) => settleBy(file, jobsFor(file)));
     for await (const _ of settled);
   }
 
-  async function settleBy(
-    file: HourFile,
-    jobs: readonly string[],
-    except?: ReadonlySet<string>,
-  ): Promise<void> {
+  async function settleBy(file: HourFile, jobs: Iterable<string>): Promise<void> {
     const probes = new Map(
-      jobs.flatMap((job) => {
-        const known = except?.has(job) ? undefined : failing.jobs.get(job);
+      [...jobs].flatMap((job) => {
+        const known = failing.jobs.get(job);
         return known === undefined ? [] : [[job, known.probe] as const];
       }),
     );
     if (probes.size === 0 || stopped) return;
-    await guarded(
-      file,
-      async () => {
-        const { lines, damage } = await findSettlingLines(await file.open(), probes, (text) =>
-          noteFault(text, file.hour, false),
-        );
-        if (damage !== null) noteFault(damage, file.hour);
-        for (const line of lines) failing.settle(line);
-      },
-      undefined,
-    );
-  }
-
-  async function settleByMemory(jobs: ReadonlySet<string>): Promise<void> {
-    if (jobs.size === 0) return;
-    await visitRows(snapshotOf(window), (row) => {
-      if (row.job !== null && jobs.has(row.job)) failing.settle(row);
+    const onFault = (text: string, hidesLines: boolean) => noteFault(text, file.hour, hidesLines);
+    await guarded(file, async () => {
+      for (const line of await findSettlingLines(await file.open(), probes, onFault)) failing.settle(line);
     });
   }
 
-  async function guarded<T>(file: HourFile, work: () => Promise<T>, otherwise: T): Promise<T> {
+  async function guarded(file: HourFile, work: () => Promise<void>): Promise<void> {
     try {
-      return await work();
+      await work();
     } catch (cause) {
       if (!(cause instanceof LedgerFileError)) throw cause;
-      noteFault(cause.message, file.hour);
-      return otherwise;
+      noteFault(cause.message, file.hour, true);
     }
   }
 
-  function noteFault(text: string, hour: string, hidesLines = true): void {
+  function noteFault(text: string, hour: string, hidesLines: boolean): void {
     faults.set(text, { ...rangeOf(hour), hidesLines });
   }
 
@@ -266,24 +249,20 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     for await (const described of readAhead(unread, HOURS_AHEAD, describe)) {
       if (stopped) return;
       const { hour, files } = described;
-      for (const { message } of described.faults) noteFault(message, hour);
+      for (const { message } of described.faults) noteFault(message, hour, true);
       const { since, until } = rangeOf(hour);
       if (since >= edge() && !beyond.has(hour)) continue;
-      if (files !== null) await takeHour(described);
+      if (files !== null) await takeHour(hour, files);
       else open.push({ since, until: Math.min(until, edge()) });
     }
+    await prove();
     if (followedSince === null) {
       join();
       // What left memory meanwhile was not looked at.
       open.push({ since: began, until: edge() });
+      await prove();
     }
     bare = open;
-    const jobs = [...early];
-    early.clear();
-    await settleByEach(
-      hoursBefore(jobs, hourAt(clock() + HOUR)).flatMap(([, files]) => files),
-      jobs,
-    );
   }
 
   async function describe(hour: string): Promise<DescribedHour> {

@@ -5,53 +5,45 @@ import { readAhead } from '../../read-ahead.js';
 import { rowGroupsOfJobs } from '../log/row-groups-of-jobs.js';
 import type { SettlingLine } from './failing-jobs.js';
 
-export interface SettlingLines {
-  readonly lines: readonly SettlingLine[];
-  /** Why some of its lines cannot be read; null where all can. */
-  readonly damage: string | null;
-}
-
 /** Row groups that are read at once: a store of objects takes some 30 ms for each. */
 const GROUPS_AT_ONCE = 16;
 
 /**
  * The lines of jobs in a compacted file, by its bloom filters: for a few jobs most row groups are not read. Rejects with
  * `LedgerFileError` for a file that cannot be read at all, and with `StoreError`.
+ *
+ * @param onFault called with what is damaged, and whether lines may be missing for it
  */
 export async function findSettlingLines(
   file: LedgerFile,
   jobs: ReadonlyMap<string, JobProbe>,
-  onFault: (text: string) => void,
-): Promise<SettlingLines> {
-  const groups = await rowGroupsOfJobs(file, [...jobs.values()], onFault);
+  onFault: (text: string, hidesLines: boolean) => void,
+): Promise<SettlingLine[]> {
+  const groups = await rowGroupsOfJobs(file, [...jobs.values()], (text) => onFault(text, false));
   const lines: SettlingLine[] = [];
-  let damage: string | null = null;
-  const reads = readAhead(groups, GROUPS_AT_ONCE, (group) => linesOfGroup(file, group, jobs));
-  for await (const found of reads) {
-    if (typeof found === 'string') damage = found;
-    else for (const line of found) lines.push(line);
-  }
-  return { lines, damage };
+  const reads = readAhead(groups, GROUPS_AT_ONCE, (group) =>
+    linesOfGroup(file, group, jobs).catch((error: unknown) => {
+      if (!(error instanceof LedgerFileError)) throw error;
+      onFault(error.message, true);
+      return [];
+    }),
+  );
+  for await (const found of reads) for (const line of found) lines.push(line);
+  return lines;
 }
 
-/** Its damage where it cannot be read. */
 async function linesOfGroup(
   file: LedgerFile,
   group: number,
   jobs: ReadonlyMap<string, JobProbe>,
-): Promise<SettlingLine[] | string> {
-  try {
-    const { jobId } = await file.readColumns(group, ['jobId']);
-    // Of thousands of jobs the filters take some for one that the row group has.
-    if (!jobId.some((job) => job !== null && jobs.has(job))) return [];
-    const { outcome, receivedAt } = await file.readColumns(group, ['outcome', 'receivedAt']);
-    return [...jobId.entries()].flatMap(([row, job]) =>
-      job === null || !jobs.has(job)
-        ? []
-        : [{ job, outcome: outcome[row] ?? '', received: receivedAt[row] ?? 0 }],
-    );
-  } catch (error) {
-    if (error instanceof LedgerFileError) return error.message;
-    throw error;
-  }
+): Promise<SettlingLine[]> {
+  const { jobId } = await file.readColumns(group, ['jobId']);
+  // Of thousands of jobs the filters take some for one that the row group has.
+  if (!jobId.some((job) => job !== null && jobs.has(job))) return [];
+  const { outcome, receivedAt } = await file.readColumns(group, ['outcome', 'receivedAt']);
+  return [...jobId.entries()].flatMap(([row, job]) =>
+    job === null || !jobs.has(job)
+      ? []
+      : [{ job, outcome: outcome[row] ?? '', received: receivedAt[row] ?? 0 }],
+  );
 }

@@ -130,7 +130,7 @@ export function createAdmin(options: AdminOptions): Admin {
     ...options,
     ...repairs,
     quarantine,
-    fresh: createFreshView({ view }),
+    fresh: createFreshView(view),
     refusalCounts: createRefusalCountsReader(store, Date.now),
     history: createJobHistory(view),
     retained: options.recovery.retained,

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerView } from './ledger-view.js';
 
-export interface FreshViewOptions {
-  readonly view: Pick<LedgerView, 'touch' | 'refresh' | 'status'>;
-  /** Milliseconds a request waits for the store. Default 1,500. */
-  readonly patience?: number;
-}
+/** Milliseconds a request waits for the store. */
+const PATIENCE = 1500;
 
 /**
  * Refreshes the view, so that a request sees what any replica acknowledged just before it. Concurrent requests share a
@@ -13,14 +10,13 @@ export interface FreshViewOptions {
  */
 export type FreshView = () => Promise<void>;
 
-export function createFreshView(options: FreshViewOptions): FreshView {
-  const { view, patience = 1500 } = options;
+export function createFreshView(view: Pick<LedgerView, 'touch' | 'refresh' | 'status'>): FreshView {
   return async () => {
     view.touch();
     // During the first load pages wait for their own rows: waiting here as well would gain nothing.
     if (view.status().state === 'loading') return;
     const given = new AbortController();
-    const timeout = sleep(patience, undefined, { signal: given.signal }).catch(() => undefined);
+    const timeout = sleep(PATIENCE, undefined, { signal: given.signal }).catch(() => undefined);
     await Promise.race([view.refresh().catch(() => undefined), timeout]);
     given.abort();
   };

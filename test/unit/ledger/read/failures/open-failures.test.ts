@@ -176,6 +176,19 @@ describe('open failures', () => {
     expect(most).toBe(4);
   });
 
+  it.each([
+    ['before', ['stored', 'refused']],
+    ['after', ['refused', 'stored']],
+  ])('are settled by the file of the same hour %s theirs', async (_, outcomes) => {
+    const store = createMemoryStore();
+    const hour = Math.floor(NOW / HOUR) * HOUR - 20 * HOUR;
+    for (const [index, outcome] of outcomes.entries()) {
+      const line = at(hour + (outcome === 'refused' ? 1000 : 2000), 'retried', outcome);
+      await putCompacted(store, iso(hour), index + 1, [line], { files: 2 });
+    }
+    expect(await failing(await load(store))).toEqual([]);
+  });
+
   it('keep those that leave memory, and settle them by what comes later', async () => {
     const store = createMemoryStore();
     let now = NOW;

@@ -195,5 +195,7 @@ function formatFinding({ check, verdict, message, advice }: Finding): string[] {
 
 function summaryLine(findings: readonly Finding[]): string {
   const count = (verdict: FindingLevel) => findings.filter((finding) => finding.verdict === verdict).length;
-  return `${count('failed')} failed, ${count('warning')} warnings, ${count('ok')} ok, ${count('skipped')} skipped.`;
+  const warnings = count('warning');
+  const warned = warnings === 1 ? '1 warning' : `${warnings} warnings`;
+  return `${count('failed')} failed, ${warned}, ${count('ok')} ok, ${count('skipped')} skipped.`;
 }

@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
@@ -142,6 +143,32 @@ describe.each(LOOKS)('in $name', ({ name, ...look }) => {
     await dashboard.go(`jobs/${jobId}`);
     await page.getByRole('button', { name: 'Erase…' }).click();
     expect([name, await seriousFindings(page)]).toEqual([name, []]);
+    await dashboard.close();
+  });
+});
+
+describe('with the store away', () => {
+  it('a view says it once, and keeps its mark off the words', async () => {
+    const dashboard = await openDashboard(browser, service);
+    const { page } = dashboard;
+    await page.locator('.verdict').waitFor();
+    await rename(service.folder, `${service.folder}-away`);
+    try {
+      await dashboard.go('failures');
+      const panel = page.getByRole('alert');
+      await panel.waitFor();
+      expect((await panel.innerText()).match(/store is unavailable/gi)).toHaveLength(1);
+      expect(await seriousFindings(page)).toEqual([]);
+      const gap = await page.evaluate(`(() => {
+        const [mark, words] = document.querySelector('.panel.bad .lead').childNodes;
+        const range = document.createRange();
+        range.selectNodeContents(words);
+        return range.getBoundingClientRect().left - mark.getBoundingClientRect().right;
+      })()`);
+      expect(gap).toBeGreaterThan(4);
+    } finally {
+      await rename(`${service.folder}-away`, service.folder);
+    }
     await dashboard.close();
   });
 });

@@ -49,7 +49,7 @@ describe('doctor', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {6} store multipart: /m);
     expect(stdout).toMatch(/^warning {2}configuration: sources\.default has no credentials.*\n +-> /m);
-    expect(stdout).toMatch(/^0 failed, 1 warnings, \d+ ok, \d+ skipped\.$/m);
+    expect(stdout).toMatch(/^0 failed, 1 warning, \d+ ok, \d+ skipped\.$/m);
   });
 
   it('warns of a folder without a store, in which it begins one', async () => {

@@ -12,8 +12,7 @@ const ADVICE = {
     'Sign in again with a token from the configuration, or with the link that the receiver prints at start.',
   'body-too-large':
     'The file is larger than this source accepts (maxBytes of the source). Raise the limit or send a smaller file.',
-  'store-unavailable':
-    'The store is unavailable: see the Store tile of the overview. Nothing was changed; try again when the store works.',
+  'store-unavailable': 'See the Store tile of the overview, and try again when the store works.',
   'write-race': 'Another delivery wrote the same artefact at the same time. Try again.',
   overloaded: 'The receiver is overloaded. Try again in a few seconds.',
   draining: 'This replica is shutting down. Reload the page to reach another one.',

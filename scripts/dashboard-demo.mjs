@@ -133,6 +133,7 @@ function wordAt(content, index) {
 /** Ledger lines of the last day, busier by day than by night. */
 function writeHistory(folder, now, withIssues, scale) {
   const random = seeded(7);
+  const numbers = new Map();
   for (let quarter = 96; quarter > 0; quarter -= 1) {
     const start = now - quarter * (HOUR / 4);
     const wave = 16 * (1 + Math.sin((quarter / 96) * 2 * Math.PI)) * (0.7 + random() * 0.6);
@@ -141,9 +142,15 @@ function writeHistory(folder, now, withIssues, scale) {
       madeUpLine(start + random() * (HOUR / 4 - 60_000), random, withIssues),
     );
     if (lines.length === 0) continue;
-    const at = new Date(start).toISOString();
-    const name = `${encodeTime(start)}${String(quarter).padStart(16, '0')}-receiver-1.ndjson`;
-    const file = join(folder, 'ledger', `dt=${at.slice(0, 10)}`, `hour=${at.slice(11, 13)}`, name);
+    const writtenAt = new Date(start + HOUR / 4).toISOString();
+    const hour = `dt=${writtenAt.slice(0, 10)}/hour=${writtenAt.slice(11, 13)}`;
+    numbers.set(hour, (numbers.get(hour) ?? 0) + 1);
+    const file = join(
+      folder,
+      'ledger',
+      hour,
+      `receiver-1~${String(numbers.get(hour)).padStart(8, '0')}.ndjson`,
+    );
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   }

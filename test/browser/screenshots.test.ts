@@ -11,7 +11,25 @@ afterAll(async () => {
   if (folder !== null) await rm(folder, { recursive: true });
 });
 
+const COUNT_OF_THE_DAY = `
+  import { startDemo } from './scripts/dashboard-demo.mjs';
+  const demo = await startDemo();
+  const headers = { authorization: 'Bearer ' + demo.token };
+  const answer = await fetch(demo.adminUrl + '/admin/api/deliveries?limit=500', { headers });
+  console.log((await answer.json()).deliveries.length);
+  await demo.stop();
+  process.exit(0);`;
+
 describe('npm run screenshots', () => {
+  it('shows a day of history, which the ledger reads', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '-e',
+      COUNT_OF_THE_DAY,
+    ]);
+    expect(Number(stdout)).toBe(500);
+  });
+
   it('draws every image of the documentation, without an error in the console', async () => {
     folder = await mkdtemp(join(tmpdir(), 'transcript-receiver-images-'));
     const { stderr } = await promisify(execFile)(process.execPath, ['scripts/screenshots.mjs', folder], {

@@ -8,6 +8,9 @@ const WELL_FILLED = 24;
 /** Longest pause under load, in milliseconds. */
 const LONGEST_PAUSE = 20;
 
+/** A timer takes a millisecond at least: shorter pauses than half of that are left out. */
+const SHORTEST_PAUSE = 0.5;
+
 /** With fewer lines than this in the last and the next flush together, the replica counts as idle. */
 const BUSY = 4;
 
@@ -62,7 +65,7 @@ export function createFlushPacer({ lingers = false, fullSegment = 0 }: FlushPace
     async waitForLines(waiting, dueAt) {
       if (waiting >= full) return;
       const milliseconds = Math.max(pauseUnderLoad(waiting), dueAt - performance.now());
-      if (milliseconds >= 1) await linger(milliseconds);
+      if (milliseconds >= SHORTEST_PAUSE) await linger(milliseconds);
     },
     arrived(waiting, dueAt) {
       if (waiting >= full || (lingers && dueAt <= performance.now())) endWait?.();

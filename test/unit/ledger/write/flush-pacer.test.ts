@@ -31,6 +31,18 @@ describe('the pacer of ledger flushes', () => {
     expect(await waits(slow, 5)).toBe(20);
   });
 
+  it.each([
+    [1.2, 0],
+    [1.8, 1],
+  ])('after a write of %p ms starts %p timers', async (write, timers) => {
+    const pacer = createFlushPacer();
+    pacer.wrote(10, write);
+    const gathered = pacer.waitForLines(5, inMs(0));
+    expect(jest.getTimerCount()).toBe(timers);
+    pacer.cancelWait();
+    await gathered;
+  });
+
   it('does not wait when the segment is well filled', async () => {
     const pacer = createFlushPacer();
     pacer.wrote(10, 40);

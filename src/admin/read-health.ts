@@ -45,7 +45,6 @@ export async function readHealth(
     replica: parts.replica,
     at: new Date(now).toISOString(),
     ready: receiver.ready,
-    readyReason: receiver.reason,
     draining: receiver.draining,
     store: { location: parts.store.location, ...storeStatus(store) },
     scope: scope === null ? null : { sources: [...scope].sort(), leftOut: OF_ALL_SOURCES },

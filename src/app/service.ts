@@ -111,7 +111,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const refusalCounter = countRefusals(store, () => storeHealth.readiness().ready);
   const refusals = createRefusalRing({ onAdd: refusalCounter.add });
   const signInRefusals = createRefusalRing({ onAdd: refusalCounter.add, capacity: SIGN_INS_KEPT });
-  const refusalLog = createRefusalLog({ log });
+  const refusalLog = createRefusalLog(log);
   const unexpectedLog = createUnexpectedLog(log);
   const onUnexpected = (error: unknown) => {
     if (!(error instanceof StoreError)) return unexpectedLog.unexpected(error);

@@ -16,16 +16,9 @@ export interface RefusalLog {
   close(): void;
 }
 
-export interface RefusalLogOptions {
-  readonly log: Pick<Logger, 'warn'>;
-  /** Lines per second and reason. Default 5. */
-  readonly perSecond?: number;
-}
-
 /** Warns of refusals at a bounded rate per reason. */
-export function createRefusalLog({ log, perSecond = 5 }: RefusalLogOptions): RefusalLog {
+export function createRefusalLog(log: Pick<Logger, 'warn'>): RefusalLog {
   const bounded = createBoundedLog({
-    perSecond,
     onSuppressed: (reason, count) =>
       log.warn({ event: 'refusals-suppressed', reason, count }, `${count} more refusals: ${reason}`),
   });

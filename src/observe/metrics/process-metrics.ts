@@ -41,16 +41,6 @@ export function createProcessMetrics(registry: Registry, options: { version: str
     process.memoryUsage.rss(),
   );
   define(
-    'transcript_receiver_process_heap_used_bytes',
-    'Used size of the JavaScript heap',
-    () => process.memoryUsage().heapUsed,
-  );
-  define(
-    'transcript_receiver_process_active_resources',
-    'Sockets, timers, file requests and other resources that keep the event loop alive',
-    () => process.getActiveResourcesInfo().length,
-  );
-  define(
     'transcript_receiver_process_cpu_seconds',
     'User and system CPU time of the process since its start',
     () => cpuSeconds(process.cpuUsage()),

@@ -42,7 +42,7 @@ describe('the log line of a refused delivery', () => {
     deliveries: metrics.deliveries,
     ledger: metrics.ledger,
     log,
-    refusalLog: createRefusalLog({ log }),
+    refusalLog: createRefusalLog(log),
     refusals: createRefusalRing(),
   });
   metrics.close();

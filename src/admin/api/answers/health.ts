@@ -143,7 +143,6 @@ export const healthSchema = z
     replica: z.string(),
     at: instant,
     ready: z.boolean(),
-    readyReason: z.string().nullable(),
     draining: z.boolean(),
     store: z.strictObject({
       location: z.string(),

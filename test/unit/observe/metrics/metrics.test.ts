@@ -97,7 +97,6 @@ describe('metrics', () => {
       );
       metrics.deliveries.refused(`reason ${n}`, `s${n}`);
       metrics.deliveries.wouldRefuse(`reason ${n}`, null);
-      metrics.store.called(`operation ${n}`, 'ok', 1);
       metrics.recovery.jobs(`outcome ${n}`, `r${n}`, 1);
     }
     expect(await samples('deliveries_total')).toEqual([
@@ -109,7 +108,6 @@ describe('metrics', () => {
     expect(await samples('would_refuse_total')).toEqual([
       'transcript_receiver_would_refuse_total{reason="other",source="none"} 50',
     ]);
-    expect(await samples('store_calls_total')).toHaveLength(1);
     const recovered = await samples('recovery_jobs_total');
     expect(recovered.filter((line) => !line.endsWith(' 0'))).toHaveLength(1);
     expect(await samples('credential_last_use')).toHaveLength(0);

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { createLedgerView } from '../ledger/read/ledger-view.js';
-import { refetchAll } from '../reconcile/fetch/refetch.js';
 import { reconcile } from '../reconcile/reconcile.js';
-import type { RecoveredJob, RecoveryReport } from '../reconcile/report/recovery-report.js';
+import type { RecoveryReport } from '../reconcile/report/recovery-report.js';
 import { UsageError } from './shared/exit-codes.js';
 import { formatReport } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';
@@ -10,7 +9,6 @@ import { createProgress } from './shared/format/progress.js';
 import { readTime } from './shared/options/read-time.js';
 import { repeatable } from './shared/options/repeatable.js';
 import {
-  checkJobs,
   checkRegions,
   checkSource,
   exitCodeOf,
@@ -22,7 +20,6 @@ interface Options {
   readonly since?: Date;
   readonly region?: readonly string[];
   readonly source?: string;
-  readonly job?: readonly string[];
   readonly full?: true;
   readonly dryRun?: true;
   readonly json?: true;
@@ -38,12 +35,10 @@ export function createCommand(): Command {
     )
     .option('--region <name>', 'only this region; repeatable', repeatable)
     .option('--source <name>', 'only this source; includes jobs without a notification entry', readName)
-    .option('--job <id>', 'only this job, whatever its age; repeatable', repeatable)
     .option('--full', 'look back as far as the service keeps results, wherever earlier runs ended')
     .option('--dry-run', 'show what would be fetched, change nothing')
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
-      checkJobs(options.job);
       const report = await withNewStore(options.dryRun === true, (work) => run(work, options));
       if (options.json) printJson(report);
       else printLines(formatReport(report, options.dryRun === true));
@@ -69,25 +64,20 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
   let looked = 0;
   let fetched = 0;
   try {
-    const settings = {
+    return await reconcile(parts, {
+      since: options.since,
+      full: options.full === true,
       regions: options.region,
       source: options.source,
       dryRun: options.dryRun === true,
       signal,
-      onJob({ outcome }: RecoveredJob) {
+      failingJobs,
+      onJob({ outcome }) {
         looked += 1;
         if (outcome === 'recovered' || outcome === 'conflict') fetched += 1;
         progress.show(`${looked} jobs checked, ${fetched} recovered`);
       },
-    };
-    return options.job === undefined
-      ? await reconcile(parts, {
-          ...settings,
-          failingJobs,
-          since: options.since,
-          full: options.full === true,
-        })
-      : await refetchAll(parts, options.job, settings);
+    });
   } finally {
     progress.end();
   }

@@ -1,22 +1,13 @@
-import pLimit from 'p-limit';
 import { isErased } from '../../archive/erasure/erasure.js';
 import { settleBodies } from '../../archive/quarantine/settle-bodies.js';
 import { isPaused } from '../../speech/speech-error.js';
 import type { JobRecord } from '../../speech/wire.js';
-import { settleAll } from '../../time/settle-all.js';
 import { expectationOf } from '../expectation.js';
 import { clientsOf, findJob } from '../find-job.js';
 import { reconcileJob } from '../reconcile-job.js';
-import type { ReconcileOptions } from '../reconcile-run.js';
-import { ErasedError, failureReason, INTERRUPTED } from '../recovery-errors.js';
+import { ErasedError, failureReason } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts, Turns } from '../recovery-parts.js';
-import {
-  buildReport,
-  RECOVERY_OUTCOMES,
-  type RecoveredJob,
-  type RecoveryReport,
-} from '../report/recovery-report.js';
-import { storeReport } from '../report/report-store.js';
+import type { RecoveredJob } from '../report/recovery-report.js';
 import { presentKeys } from './present-keys.js';
 import { recordMatch } from './record-match.js';
 
@@ -94,34 +85,6 @@ async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<
     if (!isPaused(error)) throw error;
     return failedJob(options, region, failureReason(error));
   }
-}
-
-/** Refetches several jobs and stores a report of them, as `reconcile` does. */
-export async function refetchAll(
-  parts: RecoveryParts,
-  jobIds: readonly string[],
-  options: Omit<ReconcileOptions, 'since' | 'full' | 'failingJobs'>,
-): Promise<RecoveryReport> {
-  clientsOf(parts, options.regions);
-  const { signal, onJob, ...job } = options;
-  const startedAt = parts.clock();
-  const since = new Date(startedAt - parts.window);
-  const report = buildReport({ startedAt, since, limited: true, complete: [], listed: RECOVERY_OUTCOMES });
-  const limit = pLimit(parts.concurrency);
-  const refetchOne = async (jobId: string) => {
-    signal?.throwIfAborted();
-    const result = await refetch(parts, { ...job, jobId, signal });
-    report.add(result, null);
-    onJob?.(result, null);
-    if (result.outcome === 'failed') signal?.throwIfAborted();
-  };
-  try {
-    await settleAll([...new Set(jobIds)].map((jobId) => limit(() => refetchOne(jobId))));
-  } catch (error) {
-    report.fault(null, signal?.aborted ? INTERRUPTED : failureReason(error));
-  }
-  const finished = report.finish(parts.clock());
-  return options.dryRun ? finished : storeReport(parts.store, finished);
 }
 
 function jobOptionsOf(options: RefetchOptions): JobOptions {

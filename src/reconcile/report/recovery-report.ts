@@ -58,8 +58,7 @@ export interface RecoveryReport {
   readonly limited: boolean;
   /** Regions where this run and those before it left out no job created until `window.until`. */
   readonly regions: readonly string[];
-  /** Absent where single jobs were looked at. */
-  readonly wholeWindow?: WholeWindow;
+  readonly wholeWindow: WholeWindow;
   /** `expired` only where there are some. */
   readonly outcomes: RecoveryCounts;
   /** All but the matched and the expired ones, and but the young pending ones beyond the first thousand: these are only counted. */
@@ -86,21 +85,17 @@ export interface ReportScope {
   readonly limited: boolean;
   /** Regions where the run leaves nothing out unless a fault says otherwise. */
   readonly complete: readonly string[];
-  /** Those of them whose whole window it lists. Default: none. */
-  readonly whole?: readonly string[];
+  /** Those of them whose whole window it lists. */
+  readonly whole: readonly string[];
   /** When that was done before. */
-  readonly wholeWindow?: WholeWindow;
-  /** Jobs of these outcomes are listed, others only counted. Default: all but `matched` and `expired`. */
-  readonly listed?: readonly RecoveryOutcome[];
+  readonly wholeWindow: WholeWindow;
 }
 
 /** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
 const MAX_YOUNG_PENDING = 1000;
 
-const NOTABLE = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched' && outcome !== 'expired');
-
 export function buildReport(scope: ReportScope): ReportBuilder {
-  const { since, limited, complete, whole = [], wholeWindow, listed = NOTABLE } = scope;
+  const { since, limited, complete, whole, wholeWindow } = scope;
   const startedAt = new Date(scope.startedAt).toISOString();
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
@@ -118,8 +113,8 @@ export function buildReport(scope: ReportScope): ReportBuilder {
     add(job, record) {
       outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
       if (isYoungPending(job, record)) youngPending += 1;
-      const isLeftOut = isYoungPending(job, record) && youngPending > MAX_YOUNG_PENDING;
-      if (listed.includes(job.outcome) && !isLeftOut) jobs.push(job);
+      if (job.outcome === 'matched' || job.outcome === 'expired') return;
+      if (!isYoungPending(job, record) || youngPending <= MAX_YOUNG_PENDING) jobs.push(job);
     },
     ignore() {
       ignored += 1;
@@ -136,7 +131,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
         window: { since: since.toISOString(), until: startedAt },
         limited,
         regions: complete.filter(isSeen),
-        ...(wholeWindow && { wholeWindow: { ...wholeWindow, at: { ...wholeWindow.at, ...seen } } }),
+        wholeWindow: { ...wholeWindow, at: { ...wholeWindow.at, ...seen } },
         outcomes: outcomes as RecoveryCounts,
         jobs,
         ignored,

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { refetchAll } from '../../../src/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/reconcile/reconcile.js';
 import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
@@ -74,7 +73,6 @@ describe('after a pause', () => {
     await runAt(60, { signal: stop.signal });
     await runAt(61, { since: new Date(BEGIN + 60 * HOUR) });
     await runAt(62, { source: 'default', since: new Date(BEGIN + 60 * HOUR) });
-    await refetchAll({ ...fixture.parts, clock: () => BEGIN + 63 * HOUR }, ['another'], {});
     expect((await runAt(64)).jobs).toMatchObject([{ jobId, outcome: 'recovered' }]);
   });
 

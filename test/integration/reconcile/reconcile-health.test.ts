@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { refetchAll } from '../../../src/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/reconcile/reconcile.js';
 import { adminApi } from '../../support/processes/admin-api.js';
 import { startService } from '../../support/processes/running-service.js';
@@ -25,12 +24,12 @@ async function verdict() {
 describe('health after reconcile', () => {
   it('keeps an issue until a run that saw everything clears it', async () => {
     const { parts, simulator, lose } = fixture;
-    const good = await lose();
+    await lose({}, { region: 'us1' });
     simulator.setStatus(await lose(), 'expired');
     simulator.setStatus(await lose(), 'expired');
     const missing = { code: 'jobs-failing', params: { jobs: 2, outcomes: { unrecoverable: 2 } } };
     await reconcile(parts);
-    await refetchAll(parts, [good], {});
+    await reconcile(parts, { regions: ['us1'] });
     expect(await verdict()).toMatchObject({ level: 'failing', issues: [missing] });
     const denied = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
     await reconcile(parts);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { refetchAll } from '../../../src/reconcile/fetch/refetch.js';
+import { refetch } from '../../../src/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/reconcile/reconcile.js';
 import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
@@ -87,7 +87,8 @@ async function live(seed: number): Promise<void> {
     else if (kind === 'since') await run({ since: new Date(now - oneOf([0.1, 3, 60]) * HOUR) });
     else if (kind === 'source') await run({ source: 'default' });
     else if (kind === 'refetch')
-      await refetchAll({ ...parts, clock: () => now }, [...jobs.keys()].slice(-2), {});
+      for (const jobId of [...jobs.keys()].slice(-2))
+        await refetch({ ...parts, clock: () => now }, { jobId });
     else if (kind === 'dry') await run({ dryRun: true });
     else {
       const stop = new AbortController();

@@ -3,7 +3,7 @@ import { ulid } from 'ulid';
 import { erasureKey } from '../../../../src/archive/layout.js';
 import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
-import { type RefetchOptions, refetch, refetchAll } from '../../../../src/reconcile/fetch/refetch.js';
+import { refetch } from '../../../../src/reconcile/fetch/refetch.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../../support/ledger/ledger-of.js';
 import { quarantinedRequest } from '../../../support/quarantined-request.js';
@@ -140,8 +140,6 @@ describe('refetching a job', () => {
       items: [{ kind: 'data', outcome: 'expired' }],
     });
     expect(await visibleKeys(fixture.folder, `jobs/${jobId}/`)).toEqual([`jobs/${jobId}/transcript.json`]);
-    const report = await refetchAll(parts, [jobId], {});
-    expect(report.outcomes).toMatchObject({ expired: 1, matched: 0 });
     expect(await refetch(parts, { jobId, again: true })).toMatchObject({ outcome: 'recovered' });
     expect(await visibleKeys(fixture.folder, 'jobs/')).toContain(`jobs/${jobId}/data`);
   });
@@ -211,53 +209,5 @@ describe('refetching a job', () => {
       reason: 'erased here by an operator, so not fetched again',
       items: [],
     });
-  });
-});
-
-describe('refetching jobs', () => {
-  it('reports the interruption that made a job fail', async () => {
-    const { parts, lose } = fixture;
-    const stop = new AbortController();
-    const jobIds = [await lose({ contents: ['transcript', 'transcript.txt'] })];
-    const archive: typeof parts.archive = {
-      begin(context, reception) {
-        const staged = parts.archive.begin(context, reception);
-        const commit = staged.commit.bind(staged);
-        return Object.assign(staged, { commit: () => commit().finally(() => stop.abort()) });
-      },
-    };
-    expect(await refetchAll({ ...parts, archive }, jobIds, { signal: stop.signal })).toMatchObject({
-      outcomes: { failed: 1 },
-      faults: [{ region: null, reason: 'the run was interrupted' }],
-    });
-  });
-
-  it('reports no interruption when the caller aborts after the last job', async () => {
-    const { parts, lose } = fixture;
-    const stop = new AbortController();
-    const jobIds = [await lose()];
-    const onJob = () => stop.abort();
-    expect(await refetchAll(parts, jobIds, { signal: stop.signal, onJob })).toMatchObject({
-      outcomes: { recovered: 1 },
-      faults: [],
-    });
-  });
-
-  it('fetches none once the caller has aborted, and reports that', async () => {
-    const { parts, lose, folder } = fixture;
-    const report = await refetchAll(parts, [await lose()], { signal: AbortSignal.abort() });
-    expect(report).toMatchObject({ jobs: [], faults: [{ reason: 'the run was interrupted' }] });
-    expect(await visibleKeys(folder, 'jobs/')).toEqual([]);
-  });
-
-  it('names the window of regular runs, and refuses an unknown region before it asks anything', async () => {
-    const { parts, folder } = fixture;
-    const { window } = await refetchAll(parts, ['unknown-job'], { dryRun: true });
-    expect(Date.parse(window.until) - Date.parse(window.since)).toBe(parts.window);
-    const unknown: Omit<RefetchOptions, 'jobId'> = { regions: ['mars1'] };
-    await expect(refetchAll(parts, ['unknown-job'], unknown)).rejects.toMatchObject({
-      kind: 'configuration',
-    });
-    expect(await visibleKeys(folder)).toEqual([]);
   });
 });

@@ -36,7 +36,7 @@ export async function readHealth(
     scope,
     patience: PATIENCE,
   });
-  const { lastByRegion = {}, lastBySource = {} } = summary ?? {};
+  const { byRegion = {}, bySource = {} } = summary?.last ?? {};
   const { receiver, store } = process;
   const { ledger } = facts;
   return {
@@ -52,9 +52,9 @@ export async function readHealth(
     activeDeliveries: ofAll(parts.activeDeliveries()),
     regions: (ofAll(parts.regions) ?? []).map((region) => ({
       region,
-      lastDeliveryAt: lastByRegion[region] ?? null,
+      lastDeliveryAt: byRegion[region] ?? null,
     })),
-    sources: sources.map(({ source }) => ({ source, lastDeliveryAt: lastBySource[source] ?? null })),
+    sources: sources.map(({ source }) => ({ source, lastDeliveryAt: bySource[source] ?? null })),
     unknown: facts.unknown,
     last24h: last24h && { since: last24h.since, until: last24h.until, ...last24h.total },
     failing: facts.failing,

@@ -61,7 +61,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   known.noteUnread('last24h', 'regions', 'sources', 'credentials');
   // Failures that are known stay known while the ledger cannot be read.
   if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
-  const lastByCredential = summary?.lastByCredential ?? {};
+  const lastUses = summary?.last.byCredential ?? {};
   const facts = {
     ...process,
     ledger,
@@ -76,7 +76,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     reconcile,
     verify,
     service,
-    credentials: credentialStates(from.sources, lastByCredential, unknown.credentials === undefined, now),
+    credentials: credentialStates(from.sources, lastUses, unknown.credentials === undefined, now),
     scoped: !ofAll,
     subscribers,
     unknown,

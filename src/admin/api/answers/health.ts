@@ -94,7 +94,6 @@ const FIGURES = {
     .nullable()
     .describe('milliseconds a callback took; null without callbacks'),
 };
-const instantsByName = z.record(z.string(), instant);
 
 export const summarySchema = z
   .strictObject({
@@ -111,9 +110,6 @@ export const summarySchema = z
       .array(z.strictObject({ since: instant, until: instant }))
       .describe('stretches with deliveries that are not in the figures: neither in memory nor compacted'),
     faults: z.array(z.string()).describe('what failed or is damaged where there are gaps'),
-    lastByRegion: instantsByName.describe('last delivery by region: of the period, and of the last 7 days'),
-    lastBySource: instantsByName,
-    lastByCredential: instantsByName.describe('by `<source>/<credential>`'),
   })
   .meta({ id: 'Summary' });
 export type Summary = Answer<typeof summarySchema>;

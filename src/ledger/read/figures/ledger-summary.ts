@@ -3,7 +3,7 @@ import { HOUR } from '../../hours.js';
 import { ceilTo, DAY, floorTo, mergeRanges, type TimeRange } from '../time-ranges.js';
 import { type RowWindow, snapshotOf, visitRows } from '../window/row-window.js';
 import { type DroppedRows, SLOT } from './dropped-rows.js';
-import { createLastDeliveries, type LastDeliveries } from './last-deliveries.js';
+import { createLastDeliveries } from './last-deliveries.js';
 import type { RollupCoverage, RollupReader } from './rollup-reader.js';
 import { createFigures, type SummaryFigures } from './summary-figures.js';
 
@@ -24,11 +24,14 @@ export interface LedgerSummary {
   readonly gaps: readonly { readonly since: string; readonly until: string }[];
   /** Why there are gaps, as far as something failed. */
   readonly faults: readonly string[];
-  /** Last accepted delivery by region and by source: of the lines in memory, the period, and seven days of rollups. */
-  readonly lastByRegion: Readonly<Record<string, string>>;
-  readonly lastBySource: Readonly<Record<string, string>>;
-  /** The same by `<source>/<credential>`. */
-  readonly lastByCredential: Readonly<Record<string, string>>;
+  /** When the last callback was accepted, by name: of the lines in memory, the period, and seven days of rollups. */
+  readonly last: {
+    /** Empty for a client that may see some sources only: regions are not counted by source. */
+    readonly byRegion: Readonly<Record<string, string>>;
+    readonly bySource: Readonly<Record<string, string>>;
+    /** By `<source>/<credential>`. */
+    readonly byCredential: Readonly<Record<string, string>>;
+  };
 }
 
 export interface SummaryRange extends TimeRange {
@@ -115,7 +118,11 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
       until: iso(gap.until),
     })),
     faults: [...coverage.faults, ...unnamedSources(coverage, scope)].slice(0, MAX_FAULTS),
-    ...lastAsRecords(last, scope),
+    last: {
+      byRegion: scope === null ? instants(last.byRegion) : {},
+      bySource: instants(last.bySource),
+      byCredential: instants(last.byCredential),
+    },
   };
 }
 
@@ -168,15 +175,6 @@ async function read(
   scope: SourceScope,
 ): Promise<RollupCoverage> {
   return range.since < range.until ? rollups.figures(range, longest, scope) : NOTHING;
-}
-
-/** Regions are not counted by source. */
-function lastAsRecords({ byRegion, bySource, byCredential }: LastDeliveries, scope: SourceScope) {
-  return {
-    lastByRegion: scope === null ? instants(byRegion) : {},
-    lastBySource: instants(bySource),
-    lastByCredential: instants(byCredential),
-  };
 }
 
 function instants(times: ReadonlyMap<string, number>): Record<string, string> {

@@ -424,11 +424,11 @@ describe('ledger view', () => {
       { start: '2026-03-04T11:30:00.000Z', lines: 1, outcomes: { stored: 1 } },
       { start: '2026-03-04T12:00:00.000Z', lines: 3, outcomes: { conflict: 1, refused: 1, recovered: 1 } },
     ]);
-    expect(summary.lastByRegion).toEqual({
+    expect(summary.last.byRegion).toEqual({
       eu1: '2026-03-04T11:40:00.000Z',
       us1: '2026-03-04T12:05:00.000Z',
     });
-    expect(summary.lastBySource).toEqual({ default: '2026-03-04T12:05:00.000Z' });
+    expect(summary.last.bySource).toEqual({ default: '2026-03-04T12:05:00.000Z' });
     const empty = await view.summary({
       since: '2026-03-04T10:00:00Z',
       until: '2026-03-04T11:00:00Z',

@@ -173,8 +173,8 @@ describe('the summary', () => {
         expect(within.filter(inGap).filter(({ receivedAt }) => receivedAt >= held)).toEqual([]);
         expect(summary.faults).toEqual([]);
         if (plan.scoped) {
-          expect(summary.lastByRegion).toEqual({});
-          expect(Object.keys(summary.lastBySource).filter((source) => source !== 'intake')).toEqual([]);
+          expect(summary.last.byRegion).toEqual({});
+          expect(Object.keys(summary.last.bySource).filter((source) => source !== 'intake')).toEqual([]);
         }
       }),
       { numRuns: 60 },
@@ -311,9 +311,11 @@ describe('the summary', () => {
     await compact(store, [old]);
     const view = await load(store, { windowMs: HOUR });
     expect(await view.summary()).toMatchObject({
-      lastBySource: { rare: old.receivedAt },
-      lastByRegion: { au1: old.receivedAt },
-      lastByCredential: { 'rare/second': old.receivedAt },
+      last: {
+        bySource: { rare: old.receivedAt },
+        byRegion: { au1: old.receivedAt },
+        byCredential: { 'rare/second': old.receivedAt },
+      },
     });
   });
 });

@@ -1,11 +1,14 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { sendCallback } from '../support/processes/admin-api.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
+import { startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 /* The pages of docs/how-to: their commands in a shell, in their order, over a store in the situation that the page describes. */
@@ -77,10 +80,8 @@ describe('delete-a-customer.md', () => {
     await send('id=acme1&status=success&customer=acme', '{"id":"acme1"}');
     await send('id=other&status=success&customer=other', '{"id":"other"}');
     await writeFile(join(folder.path, 'ids.txt'), 'unknown1\n');
-    const [list = '', byContext = '', acts = '', byList = ''] = await blocks(
-      'how-to/delete-a-customer.md',
-      'sh',
-    );
+    const page = await blocks('how-to/delete-a-customer.md', 'sh');
+    const [list = '', byContext = '', acts = '', byList = '', prove = ''] = page;
     const listed = await shell(list);
     expect(listed).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing was erased') });
     expect(listed.stderr).toMatch(/^ +acme1 /m);
@@ -89,6 +90,7 @@ describe('delete-a-customer.md', () => {
     expect(await readFile(join(folder.path, 'erased-acme.ndjson'), 'utf8')).toContain('"acme1"');
     expect((await shell(acts)).stdout).toContain('request 4711');
     expect(await shell(byList)).toMatchObject({ code: 0 });
+    expect(await shell(prove)).toMatchObject({ code: 2, stderr: expect.stringMatching(/\b0 bytes\b/) });
     expect((await send('id=acme1&status=success', '{"id":"acme1"}')).json).toMatchObject({
       outcome: 'noted',
     });
@@ -104,8 +106,15 @@ describe('after-a-413.md', () => {
     const id = await lost.lose(200);
     const body = JSON.stringify({ format: '2.9', results: [], padding: 'x'.repeat(3000) });
     expect((await send(`id=${id}&status=success`, body)).status).toBe(413);
-    const [list = '', fetchThem = '', failures = ''] = await blocks('how-to/after-a-413.md', 'sh');
+    const page = await blocks('how-to/after-a-413.md', 'sh');
+    const [list = '', doctor = '', fetchThem = '', failures = ''] = page;
     expect((await shell(list)).stdout).toContain(id);
+    const proxy = createServer((_request, response) => response.writeHead(413).end());
+    await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
+    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const asked = await shell(doctor.replace('https://transcripts.example.org', address));
+    proxy.close();
+    expect(asked.stdout).toMatch(/^failed +public address: Something in front of the receiver answered 413/m);
     expect((await shell(failures)).stdout).toContain(id);
     expect(await shell(fetchThem)).toMatchObject({ code: 0 });
     expect((await shell(failures)).stdout).toMatch(/^No job is failing/);
@@ -115,16 +124,19 @@ describe('after-a-413.md', () => {
 describe('add-a-region.md', () => {
   it('shows settings that are valid, and admit the addresses of the region', async () => {
     const [yaml = ''] = await blocks('how-to/add-a-region.md', 'yaml');
-    const { egress, speech, sources } = parse(yaml);
+    const { eu1 = '' } = lost.simulator.batchUrls;
+    const { egress, speech, sources } = parse(yaml.replace('https://eu3.speech.example.com', eu1));
     const settings = {
       egress,
-      speech: { apiKey: 'an-api-key', ...speech },
+      speech: { apiKey: lost.simulator.apiKey, ...speech },
       sources: { intake: { allowUnauthenticated: true, ...sources.intake } },
     };
-    const [check = ''] = await blocks('how-to/add-a-region.md', 'sh');
+    const [check = '', doctor = ''] = await blocks('how-to/add-a-region.md', 'sh');
     const checked = await shell(check, settings);
     expect(checked).toMatchObject({ code: 0 });
     expect(checked.stdout).toContain('eu3');
+    const asked = await shell(doctor, settings);
+    expect(asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok +service eu3: It answers/m) });
   });
 });
 
@@ -141,10 +153,12 @@ describe('alert-without-prometheus.md', () => {
   });
 });
 
-const python = spawnSync('python3', ['--version']).status === 0 ? it : it.skip;
+/** A test that runs where Python has the module. */
+const withPython = (module: string) =>
+  spawnSync('python3', ['-c', `import ${module}`]).status === 0 ? it : it.skip;
 
 describe('read-from-python.md', () => {
-  python('reads the transcripts of a file store', async () => {
+  withPython('json')('reads the transcripts of a file store', async () => {
     await send('id=python1&status=success', '{"format":"2.9","job":{},"metadata":{},"results":[]}');
     const [code = ''] = await blocks('how-to/read-from-python.md', 'python');
     await writeFile(join(folder.path, 'read_files.py'), code);
@@ -152,5 +166,21 @@ describe('read-from-python.md', () => {
       `python3 -c 'from read_files import *; print([job for job, _ in transcripts("${service.folder}")])'`,
     );
     expect(found.stdout).toContain('python1');
+  });
+
+  withPython('boto3')('reads a transcript from S3', async () => {
+    const bucket = await startS3StandIn();
+    try {
+      const [, code = ''] = await blocks('how-to/read-from-python.md', 'python');
+      await writeFile(join(folder.path, 'read_s3.py'), code);
+      bucket.state.put('receiver/jobs/s3job/transcript.json', Buffer.from('{"format":"2.9"}'), {});
+      const found = await shell(
+        `AWS_ENDPOINT_URL_S3=${bucket.endpoint} AWS_ACCESS_KEY_ID=key AWS_SECRET_ACCESS_KEY=secret \
+         AWS_DEFAULT_REGION=us-east-1 python3 -c 'from read_s3 import *; print(transcript("bucket", "s3job", "receiver/"))'`,
+      );
+      expect(found).toMatchObject({ code: 0, stdout: "{'format': '2.9'}\n" });
+    } finally {
+      await bucket.close();
+    }
   });
 });

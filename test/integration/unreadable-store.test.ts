@@ -1,7 +1,9 @@
 import { access, rename } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describeIssue } from '../../src/health/describe-issue.js';
 import { remedyOf } from '../../src/store/store-remedies.js';
 import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
+import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
 import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
@@ -44,6 +46,8 @@ async function fill(service: RunningService, api: AdminApi): Promise<string> {
   return body.quarantine[0].deliveryId;
 }
 
+/** What the health of a receiver has from the store. */
+const FROM_STORE = ['last24h', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
 const NO_REPLAY = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const PATHS = [
   '/deliveries?job=one',
@@ -113,13 +117,14 @@ describe('beside a bucket', () => {
   let standIn: S3StandIn;
   let service: RunningService;
   let api: AdminApi;
+  let settings: Record<string, unknown>;
   let env: Record<string, string>;
   let body: string;
   const well = new Map<string, string>();
 
   beforeAll(async () => {
     standIn = await startS3StandIn();
-    const settings = {
+    settings = {
       ...lost.settings,
       store: {
         url: 's3://bucket/prefix',
@@ -155,30 +160,72 @@ describe('beside a bucket', () => {
   const answer = (status: number, code: string): Misbehaviour => ({ kind: 'answer', status, code });
   const isWrite = (operation: string) => /^(Put|Create|Upload|Complete)/.test(operation);
 
-  async function put(fault: Misbehaviour, applies: (operation: string) => boolean, advice: RegExp) {
-    standIn.misbehave = ({ operation }) => (applies(operation) ? fault : null);
+  const health = async () => (await api.get('/health')).body;
+
+  async function heal() {
+    standIn.misbehave = () => null;
+    await until(async () => (await health()).store.writable);
+  }
+
+  /** Lets all calls fail, until health has each of its facts from after that. */
+  async function block(fault: Misbehaviour, reason: RegExp) {
+    standIn.misbehave = () => fault;
     await until(async () => {
-      const { store } = (await api.get('/health')).body;
-      return !store.writable && store.condition !== null && advice.test(remedyOf(store.condition));
+      const { store, unknown } = await health();
+      return [store, ...FROM_STORE.map((name) => unknown[name])].every((each) => reason.test(each?.reason));
     });
   }
 
-  describe.each<[string, Misbehaviour, RegExp, RegExp]>([
+  async function blockWrites(fault: Misbehaviour) {
+    await heal();
+    standIn.misbehave = ({ operation }) => (isWrite(operation) ? fault : null);
+    await until(async () => !(await health()).store.writable);
+  }
+
+  async function expectUnknown() {
+    const seen = await health();
+    for (const name of FROM_STORE) expect([name, seen[name]]).toEqual([name, null]);
+    expect(seen.unknown.last24h).toMatchObject({
+      reason: expect.stringMatching(/^the ledger cannot be read: /),
+      since: expect.stringMatching(/^20/),
+    });
+    // Failures that are known stay known.
+    expect(seen.failing).toEqual({ conflict: 1 });
+    expect(seen.verdict.level).toBe('failing');
+    const codes = seen.verdict.issues.map(({ code }: { code: string }) => code);
+    expect(codes.filter((code: string) => code.startsWith('reconcile-'))).toEqual([]);
+    expect(seen.verdict).toMatchObject({ complete: false, unseen: expect.arrayContaining(['quarantine']) });
+  }
+
+  describe.each<[string, Misbehaviour, RegExp, RegExp, RegExp]>([
     [
       'is away',
       { kind: 'reset' },
+      /ECONNRESET/,
       /Check that the store runs/,
       /cannot be reached\. Check that the store runs/,
     ],
-    ['refuses all', answer(403, 'AccessDenied'), /permissions/, /denies access\. Check the permissions/],
+    [
+      'refuses all',
+      answer(403, 'AccessDenied'),
+      /access denied/,
+      /permissions/,
+      /denies access\. Check the permissions/,
+    ],
     [
       'has no bucket',
       answer(404, 'NoSuchBucket'),
+      /bucket does not exist/,
       /Create the bucket/,
       /There is no store.*Create the bucket/,
     ],
-  ])('that %s', (_, fault, remedy, advice) => {
-    beforeAll(() => put(fault, () => true, remedy));
+  ])('that %s', (_, fault, reason, remedy, advice) => {
+    beforeAll(() => block(fault, reason));
+
+    it('health knows nothing of it, and says why and what to do', async () => {
+      await expectUnknown();
+      expect(remedyOf((await health()).store.condition)).toMatch(remedy);
+    });
 
     it('answers to the API say that it was not read', () => expectUnread(api, advice));
 
@@ -194,11 +241,38 @@ describe('beside a bucket', () => {
     });
   });
 
+  describe('that hangs', () => {
+    beforeAll(() => block({ kind: 'hang' }, /did not answer/));
+
+    it('health knows nothing of it, and says why', expectUnknown);
+  });
+
+  describe('that is back', () => {
+    beforeAll(heal);
+
+    it('health knows everything', async () => {
+      await until(async () => Object.keys((await health()).unknown).length === 0);
+      const seen = await health();
+      expect(seen).toMatchObject({ last24h: { lines: 3 }, quarantine: { waiting: 1 } });
+      // Neither has run: that is known.
+      expect(seen).toMatchObject({ reconcile: null, verify: null, subscribers: [{ name: 'crm' }] });
+    });
+  });
+
   describe.each<[string, Misbehaviour, RegExp, RegExp]>([
     ['is full', answer(507, 'XMinioStorageFull'), /Free space/, /is full\. Free space/],
     ['is read-only', answer(403, 'AccessDenied'), /permissions/, /denies access\. Check the permissions/],
   ])('that %s', (_, fault, remedy, advice) => {
-    beforeAll(() => put(fault, isWrite, remedy));
+    beforeAll(() => blockWrites(fault));
+
+    it('health knows what it holds, and says at once what to do', async () => {
+      const seen = await health();
+      expect(seen).toMatchObject({ unknown: {}, failing: { conflict: 1 }, last24h: { lines: 3 } });
+      expect(remedyOf(seen.store.condition)).toMatch(remedy);
+      const [issue] = seen.verdict.issues;
+      expect(issue).toMatchObject({ topic: 'store', code: 'store-not-writable' });
+      expect(describeIssue(issue).remedy).toMatch(remedy);
+    });
 
     it('answers to the API have all that it holds', async () => {
       expect((await api.get('/failures')).body).toMatchObject({ counts: { conflict: 1 }, complete: true });
@@ -225,6 +299,31 @@ describe('beside a bucket', () => {
         expect([args, told]).toEqual([args, expect.stringMatching(args[0] === 'doctor' ? remedy : advice)]);
         expect([args, code]).not.toEqual([args, 0]);
       }
+    });
+  });
+
+  describe('that was never read', () => {
+    let receiver: ReceiverProcess;
+
+    beforeAll(async () => {
+      standIn.misbehave = () => ({ kind: 'reset' });
+      const tokens = { tester: { token: 'a-token-of-the-tests-only', may: ['view'] } };
+      receiver = await startProcess({ ...settings, admin: { port: 0, tokens } });
+    });
+    afterAll(() => receiver.destroy());
+
+    it('health has no figure, and metrics leave them out', async () => {
+      const { adminUrl } = receiver;
+      const first = adminApi({ adminUrl, adminToken: 'a-token-of-the-tests-only' });
+      const { body: seen } = await first.get('/health');
+      const names = ['failing', ...FROM_STORE];
+      for (const name of names) expect([name, seen[name]]).toEqual([name, null]);
+      expect(Object.keys(seen.unknown)).toEqual(expect.arrayContaining(names));
+      expect(seen.verdict).toMatchObject({ level: 'failing', since: null });
+      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+      expect(metrics).not.toMatch(
+        /^transcript_receiver_(verify_|ledger_broken|ledger_newer|recovery_oldest)\S* /m,
+      );
     });
   });
 });

@@ -5,6 +5,7 @@ import { createRandom } from '../support/random.js';
 import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.js';
 import { createAccount } from './account.js';
 import { check } from './checker.js';
+import { createCommands } from './commands.js';
 import { createDeliverer } from './deliver.js';
 import { disturb, type FileFaultPlan, type Surroundings } from './disturbances.js';
 import { gaugesAtRest, watchGrowth } from './growth.js';
@@ -24,6 +25,8 @@ export interface ChaosOptions {
   readonly jobsPerSecond: number;
   /** Leaves logs and store where they are. */
   readonly keep: boolean;
+  /** Kills commands as well, and compacts and verifies at the end. */
+  readonly commands: boolean;
   /** Disturbances whose name holds this text; empty for all. */
   readonly only: string;
   /** The program under test; an older build shows what the run would have found then. */
@@ -68,6 +71,19 @@ async function play(
     place.endpoint === null ? [] : [await proxied(place.endpoint), await proxied(place.endpoint)];
   const subscriber = await startSubscriber();
   cleanUp.push(() => subscriber.end());
+  let speech = {};
+  const commands = options.commands
+    ? await createCommands(
+        {
+          ...{ folder, program: options.program, storeFolder: place.folder },
+          settings: () => ({
+            ...place.settings(storeProxies[0]?.url ?? null, TOKEN, subscriber.settings),
+            ...{ recovery: { grace: '0s' }, retention: { data: '3650d' }, speech },
+          }),
+        },
+        place.view,
+      )
+    : null;
   const replicas = await startReplicas(options, place, storeProxies, subscriber, folder, cleanUp);
   const senderProxies = [];
   for (const { url } of replicas) senderProxies.push(await proxied(url));
@@ -98,6 +114,7 @@ async function play(
     setClock: (shift) => writeFile(join(folder, CLOCK_FILE), `${shift}`),
     clockRangeMs: place.clockRangeMs,
     strain,
+    commands,
     subscriber,
     onOddity: (oddity) => account.oddities.push(oddity),
   };
@@ -108,6 +125,7 @@ async function play(
     perSecond: 3,
   });
   cleanUp.push(() => simulated.end());
+  speech = await simulated.speech;
   const load = runLoad({ ...options, sizes, until }, deliverer, account);
   await disturb(createRandom(seed, 'disturbances'), { around, only: options.only }, until, disturbances);
   await around.setClock(0);
@@ -125,6 +143,7 @@ async function play(
   const announcements = await subscriber.check(account, place.view);
   growth.stop();
   for (const replica of replicas) await replica.end('SIGTERM');
+  const fromCommands = await commands?.finish();
   const leftovers = await sweep(options, place, storeProxies, folder);
   const [verdict, fromSimulator] = [
     await check(account, simulated.jobIds(), place.view),
@@ -138,6 +157,7 @@ async function play(
     disturbances,
     verdict,
     fromSimulator,
+    fromCommands,
     announcements,
     leftovers,
     growth: growth.findings(),

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../support/random.js';
 import type { FaultProxy, ProxyFault } from '../support/store/fault-proxy.js';
+import { COMMAND_NAMES, type Commands } from './commands.js';
 import type { Replica } from './replica.js';
 import type { Strain } from './strain.js';
 import type { ChaosSubscriber, SubscriberMood } from './subscriber.js';
@@ -22,6 +23,8 @@ export interface Surroundings {
   /** Largest shift of the clock that the store bears. */
   readonly clockRangeMs: number;
   readonly strain: Strain;
+  /** Null for none. */
+  readonly commands: Commands | null;
   readonly subscriber: Pick<ChaosSubscriber, 'setMood'>;
   /** Told of what breaks the contract. */
   readonly onOddity: (oddity: string) => void;
@@ -76,6 +79,9 @@ function shuffled<T>(random: Random, all: readonly T[]): T[] {
 function isPossible(name: string, around: Surroundings): boolean {
   if (name.startsWith('store:')) return around.storeProxies.length > 0;
   if (name.startsWith('files:')) return around.volume !== null;
+  // The rules of a bucket expire its objects.
+  if (name === 'command: kill -9 retention' && around.volume === null) return false;
+  if (name.startsWith('command:')) return around.commands !== null;
   return name !== 'disk full' || around.disk !== null;
 }
 
@@ -154,6 +160,12 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     if (Math.abs(shift) > 300_000 || random.chance(0.5)) await around.setClock(0);
   },
   'memory pressure': (random, { strain }) => strain.burst(random),
+  ...Object.fromEntries(
+    COMMAND_NAMES.map((name): [string, Disturbance] => [
+      `command: kill -9 ${name}`,
+      async (random, { commands }) => commands?.kill(name, random),
+    ]),
+  ),
 };
 
 async function moody(random: Random, { subscriber }: Surroundings, mood: SubscriberMood): Promise<void> {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -43,8 +43,35 @@ export interface Replica {
   end(name: NodeJS.Signals, patienceMs?: number): Promise<number | string | null>;
 }
 
+export interface ProgramOptions extends Pick<ReplicaOptions, 'folder' | 'program' | 'storeFolder'> {
+  /** All settings, as JSON. */
+  readonly config: string;
+}
+
+/** Starts the program under test with the clock and the file faults that the run steers. */
+export function spawnProgram(
+  args: readonly string[],
+  { config, folder, program, storeFolder }: ProgramOptions,
+  stdio: StdioOptions,
+): ChildProcess {
+  const preloaded = ['--import', CLOCK, '--import', FILE_FAULTS];
+  return spawn(process.execPath, [...V8_FLAGS, ...preloaded, program, ...args], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_ENV: 'production',
+      NODE_NO_WARNINGS: '1',
+      NODE_CONFIG: config,
+      CHAOS_CLOCK: join(folder, CLOCK_FILE),
+      CHAOS_FILE_CALLS: join(folder, FILE_CALLS_FILE),
+      ...(storeFolder === null ? {} : { CHAOS_STORE: storeFolder }),
+      AWS_EC2_METADATA_DISABLED: 'true',
+    },
+    stdio,
+  });
+}
+
 export async function createReplica(options: ReplicaOptions): Promise<Replica> {
-  const { name, settings, folder, program, storeFolder } = options;
+  const { name, settings, folder } = options;
   const port = await freePort();
   let adminPort = await freePort();
   while (adminPort === port) adminPort = await freePort();
@@ -61,20 +88,7 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
 
   async function start(): Promise<void> {
     const log = openSync(logFile, 'a');
-    const preloaded = ['--import', CLOCK, '--import', FILE_FAULTS];
-    const started = spawn(process.execPath, [...V8_FLAGS, ...preloaded, program, 'serve'], {
-      env: {
-        PATH: process.env.PATH ?? '',
-        NODE_ENV: 'production',
-        NODE_NO_WARNINGS: '1',
-        NODE_CONFIG: config,
-        CHAOS_CLOCK: join(folder, CLOCK_FILE),
-        CHAOS_FILE_CALLS: join(folder, FILE_CALLS_FILE),
-        ...(storeFolder === null ? {} : { CHAOS_STORE: storeFolder }),
-        AWS_EC2_METADATA_DISABLED: 'true',
-      },
-      stdio: ['ignore', log, log],
-    });
+    const started = spawnProgram(['serve'], { ...options, config }, ['ignore', log, log]);
     closeSync(log);
     child = started;
     started.once('exit', (code, signal) => {

@@ -1,6 +1,7 @@
 import type { Account } from './account.js';
 import type { ChaosOptions } from './chaos.js';
 import type { Verdict } from './checker.js';
+import type { CommandFindings } from './commands.js';
 import type { AnnouncementFindings } from './subscriber.js';
 
 export interface Outcome {
@@ -15,6 +16,7 @@ export interface Outcome {
     readonly missing: readonly string[];
     readonly foreign: readonly string[];
   };
+  readonly fromCommands: CommandFindings | undefined;
   readonly announcements: AnnouncementFindings;
   readonly leftovers: readonly string[];
   readonly growth: { readonly peakBytes: number; readonly grown: readonly string[] };
@@ -24,18 +26,19 @@ export interface Outcome {
 
 /** Prints the verdict and what is needed to repeat the run. True without faults. */
 export function printVerdict(outcome: Outcome): boolean {
-  const { options, account, verdict, fromSimulator } = outcome;
+  const { options, account, verdict, fromSimulator, fromCommands } = outcome;
   const faults: Record<string, readonly string[]> = {
-    lost: [...verdict.lost, ...fromSimulator.missing],
+    lost: [...verdict.lost, ...fromSimulator.missing, ...(fromCommands?.lost ?? [])],
     damaged: verdict.damaged,
     foreign: [...verdict.foreign, ...fromSimulator.foreign],
-    double: verdict.double,
+    double: [...verdict.double, ...(fromCommands?.double ?? [])],
     'half-visible': verdict.halfVisible,
     'not announced': outcome.announcements.faults,
     orphaned: outcome.leftovers,
     grown: outcome.growth.grown,
     'held at rest': outcome.rest,
     crashed: outcome.crashes,
+    'command failed': fromCommands?.failed ?? [],
     'against the contract': account.oddities,
     starved: account.starved,
     'given up in calm': account.givenUp.map(({ jobId }) => jobId),
@@ -49,6 +52,7 @@ export function printVerdict(outcome: Outcome): boolean {
     `seed ${options.seed}, store ${options.store}, ${Math.round(outcome.seconds)} s, ${outcome.jobs} jobs`,
   );
   console.log(`disturbances: ${counted(outcome.disturbances)}`);
+  if (fromCommands !== undefined) console.log(`killed commands: ${counted(fromCommands.killed)}`);
   console.log(`answers: ${counted(account.answers)}`);
   console.log(
     `acknowledged ${account.acknowledged.length}, by the simulator's account ${fromSimulator.delivered}; ` +

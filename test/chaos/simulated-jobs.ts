@@ -13,6 +13,8 @@ const PATHS = { 'transcript.json': 'transcript?format=json-v2', data: 'data' } a
 export interface SimulatedJobs {
   /** Resolves when every notification is settled. */
   readonly finished: Promise<void>;
+  /** Settings of `speech`, with which `reconcile` asks for its jobs. */
+  readonly speech: Promise<object>;
   /** Of all jobs it made, delivered or not. */
   jobIds(): ReadonlySet<string>;
   /** What it takes for delivered and is not in the store; what is there, delivered or not, with other bytes. */
@@ -22,6 +24,7 @@ export interface SimulatedJobs {
 
 interface Service {
   readonly apiKey: string;
+  readonly keysUrl: string;
   readonly batchUrls: Readonly<Record<string, string>>;
 }
 
@@ -49,11 +52,11 @@ export async function startSimulatedJobs(
     { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1' } },
   );
   const settled: SettledJob[] = [];
-  let service: Service = { apiKey: '', batchUrls: {} };
+  const lines = createInterface({ input: child.stdout });
+  const started = once(lines, 'line').then(([line]) => JSON.parse(line) as Service);
   const finished = new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.on('line', (line) => {
       const { event, ...fields } = JSON.parse(line) as { event: string } & Record<string, unknown>;
-      if (event === 'started') service = fields as unknown as Service;
       if (event === 'job') settled.push(fields as unknown as SettledJob);
       if (event === 'finished') resolve();
     });
@@ -63,6 +66,7 @@ export async function startSimulatedJobs(
 
   return {
     finished,
+    speech: started.then(speechSettings),
     jobIds: () => new Set(settled.map(({ id }) => id)),
     async check(view) {
       const delivered = settled.filter(
@@ -71,6 +75,7 @@ export async function startSimulatedJobs(
       );
       const keys = new Set(await view.keys());
       const isDelivered = new Set(delivered.map(({ id }) => id));
+      const service = await started;
       const faults: Record<'missing' | 'foreign', string[]> = { missing: [], foreign: [] };
       for (const { id, region } of settled) {
         const { missing, foreign } = await faultsOf(service, { id, region }, view, keys);
@@ -86,6 +91,11 @@ export async function startSimulatedJobs(
       await gone;
     },
   };
+}
+
+function speechSettings({ apiKey, keysUrl, batchUrls }: Service): object {
+  const regions = Object.entries(batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]);
+  return { apiKey, keysUrl, regions: Object.fromEntries(regions) };
 }
 
 /** The transcript must be there; media when the job asked for them. */

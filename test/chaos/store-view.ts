@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import {
   CreateBucketCommand,
   DeleteObjectsCommand,
@@ -7,6 +7,7 @@ import {
   ListMultipartUploadsCommand,
   type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
+  PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { filesBelow } from './volume.js';
@@ -15,6 +16,7 @@ import { filesBelow } from './volume.js';
 export interface StoreView {
   keys(): Promise<string[]>;
   read(key: string): Promise<Buffer>;
+  write(key: string, text: string): Promise<void>;
   /** What unfinished uploads lie about, in words. */
   leftovers(): Promise<string[]>;
   /** Removes everything below the prefix. */
@@ -37,6 +39,10 @@ export function viewOfFolder(folder: string): StoreView {
       return files.filter((key) => !key.startsWith('.'));
     },
     read: (key) => readFile(join(folder, key)),
+    async write(key, text) {
+      await mkdir(dirname(join(folder, key)), { recursive: true });
+      await writeFile(join(folder, key), text);
+    },
     leftovers: () => filesBelow(join(folder, '.tmp')),
     wipe: async () => {},
   };
@@ -73,6 +79,9 @@ export async function viewOfBucket(place: S3Place): Promise<StoreView> {
     async read(key) {
       const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: prefix + key }));
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
+    },
+    async write(key, text) {
+      await client.send(new PutObjectCommand({ Bucket, Key: prefix + key, Body: text }));
     },
     async leftovers() {
       const found: string[] = [];

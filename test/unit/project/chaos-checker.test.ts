@@ -24,6 +24,7 @@ function viewOf(objects: Readonly<Record<string, Buffer>>): StoreView {
   return {
     keys: async () => Object.keys(objects),
     read: async (key) => objects[key] ?? Buffer.alloc(0),
+    write: async () => {},
     leftovers: async () => [],
     wipe: async () => {},
   };

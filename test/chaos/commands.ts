@@ -1,0 +1,101 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Random } from '../support/random.js';
+import { checkCompacted, layOldHour } from './old-hours.js';
+import { CLOCK_FILE, type ProgramOptions, spawnProgram } from './replica.js';
+import type { StoreView } from './store-view.js';
+
+/** `compact` takes a file over that another run began ten minutes ago. */
+const TAKEOVER_CLOCK_MS = 11 * 60_000;
+
+/** Exit codes of runs that were not killed; `replay` fails for each body that is really broken. */
+const COMMANDS = {
+  compact: { args: ['compact', '--all', '--json'], codes: [0] },
+  verify: { args: ['verify', '--since', '200d', '--json'], codes: [0] },
+  reconcile: { args: ['reconcile', '--json'], codes: [0] },
+  retention: { args: ['retention', '--json'], codes: [0] },
+  replay: { args: ['replay', 'release', '--json'], codes: [0, 4] },
+} as const;
+
+export type CommandName = keyof typeof COMMANDS;
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+
+/** Commands beside the replicas, on the same store. */
+export interface Commands {
+  /** Starts a command, kills it on the way, and runs it to its end. */
+  kill(name: CommandName, random: Random): Promise<void>;
+  /** Compacts and verifies to the end. */
+  finish(): Promise<CommandFindings>;
+}
+
+export interface CommandFindings {
+  /** Runs that were killed before their end, by command. */
+  readonly killed: ReadonlyMap<string, number>;
+  readonly lost: readonly string[];
+  readonly double: readonly string[];
+  /** Runs that ended with another code than they should. */
+  readonly failed: readonly string[];
+}
+
+/** Lays down the first hour: call it before the replicas start, which would compact an hour of which a half is there. */
+export async function createCommands(
+  { settings, ...program }: Omit<ProgramOptions, 'config'> & { readonly settings: () => object },
+  view: StoreView,
+): Promise<Commands> {
+  const later = join(program.folder, 'later');
+  await mkdir(later);
+  await writeFile(join(later, CLOCK_FILE), `${TAKEOVER_CLOCK_MS}`);
+  const killed = new Map<string, number>();
+  const failed: string[] = [];
+  const hours = [await layOldHour(view, 1)];
+  /** Milliseconds of the shortest run to the end. */
+  const durations = new Map<CommandName, number>();
+
+  async function run(name: CommandName, killAfterMs: number | null): Promise<void> {
+    const { args, codes } = COMMANDS[name];
+    const folder = name === 'compact' && killAfterMs === null ? later : program.folder;
+    const began = performance.now();
+    const child = spawnProgram(args, { ...program, folder, config: JSON.stringify(settings()) }, [
+      'ignore',
+      'pipe',
+      'pipe',
+    ]);
+    const output = collectOutput(child);
+    const timer = killAfterMs === null ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+    const [code, signal] = await once(child, 'close');
+    clearTimeout(timer);
+    if (signal === 'SIGKILL') {
+      killed.set(name, (killed.get(name) ?? 0) + 1);
+      return;
+    }
+    durations.set(name, Math.min(durations.get(name) ?? Infinity, performance.now() - began));
+    if (!codes.some((expected) => expected === code))
+      failed.push(`${name} ended with ${code}: ${output().slice(-1_500)}`);
+  }
+
+  return {
+    async kill(name, random) {
+      await run(name, (durations.get(name) ?? 2_000) * (0.3 + 0.6 * random.next()));
+      await run(name, null);
+      // Older than all that is compacted, which replicas do not look at again: this one waits for the command.
+      if (name === 'compact') hours.push(await layOldHour(view, hours.length + 1));
+    },
+    async finish() {
+      await run('compact', null);
+      await run('verify', null);
+      return { ...(await checkCompacted(view, hours)), failed, killed };
+    },
+  };
+}
+
+function collectOutput({ stdout, stderr }: ChildProcess): () => string {
+  let text = '';
+  for (const stream of [stdout, stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  return () => text;
+}

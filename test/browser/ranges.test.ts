@@ -43,10 +43,9 @@ describe('older deliveries', () => {
     await page.waitForURL(/range=30d$/);
     const table = page.getByText(/^8 stored, 1 failed\. Most at/);
     await table.waitFor({ state: 'attached' });
-    await page.getByText(/^Counted in full steps of UTC from compacted hours/).waitFor();
     await page.getByRole('link', { name: '1 year' }).click();
     await page.waitForURL(/range=1y$/);
-    await page.getByText(/^Counted in full days of UTC/).waitFor();
+    await page.getByText('Days begin at midnight UTC.').waitFor();
     await table.waitFor({ state: 'attached' });
     await page.getByRole('link', { name: '1 hour' }).click();
     await page.getByText('No callbacks in this window.').first().waitFor();

@@ -77,12 +77,10 @@ async function eraseIfConfirmed(chosen, before, { unknown, typed, ...place }) {
 /** @param {readonly JobToErase[]} jobs */
 function sumOf(jobs) {
   const objects = count(total(jobs.map((job) => job.objects)), 'object');
-  const bodies = count(
-    total(jobs.map(({ quarantined }) => quarantined)),
-    'quarantined body',
-    'quarantined bodies',
-  );
-  return `${objects} and ${bodies} (${bytes(total(jobs.map((job) => job.bytes)))})`;
+  const quarantined = total(jobs.map((job) => job.quarantined));
+  const bodies =
+    quarantined > 0 ? ` and ${count(quarantined, 'quarantined body', 'quarantined bodies')}` : '';
+  return `${objects}${bodies} (${bytes(total(jobs.map((job) => job.bytes)))})`;
 }
 
 /** @param {readonly JobToErase[]} jobs */

@@ -11,10 +11,10 @@ import {
 } from '../../lib/elements/filter-form.js';
 import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
 import { toJob } from '../../lib/screen/route.js';
-import { ago, capital, clock, count, total, withClock } from '../../lib/text/format.js';
+import { capital, clock, count, total, withClock } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { causeInWords } from '../../vendor/failure-causes.js';
-import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
+import { reasonInWords } from '../../vendor/reasons.js';
 import { acknowledgeButton, refetchJob } from '../job/job-actions.js';
 import { causesSection } from './causes-section.js';
 import { quarantineSection } from './quarantine-list.js';
@@ -149,12 +149,12 @@ function group(title, meaning, failures, again) {
   if (failures.length === 0) return null;
   return h(
     'div',
-    { class: 'group', 'data-key': title },
+    { class: 'group failing', 'data-key': title },
     h('h3', {}, title, ' ', h('span', { class: 'quiet' }, `(${meaning})`)),
     table({
       caption: title,
       columns: [
-        ...['When', 'Job', 'State', 'Cause', 'Kept by the service'],
+        ...['When', 'Job', 'State', 'Cause', 'Kept by the service, at most'],
         ...(may('read') || may('repair') ? ['Repair'] : []),
       ],
       rows: failures.map((line) => ({
@@ -174,12 +174,11 @@ function codesOf(causes) {
 function failureCells(line, again) {
   const jobId = line.jobId ?? '';
   const cause = reasonInWords(line.reason) ?? causeInWords(line.outcome);
-  const remedy = remedyFor(line.reason);
   return [
     moment(line.receivedAt),
     jobLink(line.jobId),
     outcomeBadge(line.outcome),
-    h('div', {}, `${capital(cause)}.`, remedy && h('p', { class: 'detail' }, remedy)),
+    `${capital(cause)}.`,
     keptUntil(line),
     ...(may('read') || may('repair')
       ? [
@@ -202,12 +201,7 @@ function keptUntil({ outcome, retentionEndsAt }) {
   if (outcome === 'conflict') return '–';
   if (outcome === 'unrecoverable' || Date.parse(retentionEndsAt) < Date.now())
     return h('span', { class: 'quiet' }, 'no longer');
-  return h(
-    'div',
-    {},
-    `until ${clock(retentionEndsAt)}`,
-    h('p', { class: 'detail' }, `${ago(retentionEndsAt)}, at the latest`),
-  );
+  return h('span', {}, 'until ', moment(retentionEndsAt));
 }
 
 /** @param {string} outcome @param {string} jobId @param {Refresh} again */

@@ -158,11 +158,11 @@ async function erase(button, jobId, again) {
 /** @param {string} jobId @param {Erased} result @returns {Announcement} */
 function erasedInWords(jobId, { erased: { artefacts, conflicts, quarantined }, kept: rest }) {
   const erased = listed([
-    count(artefacts, 'artefact'),
-    count(conflicts, 'conflict'),
-    count(quarantined, 'quarantined body', 'quarantined bodies'),
+    ...(artefacts > 0 ? [count(artefacts, 'artefact')] : []),
+    ...(conflicts > 0 ? [count(conflicts, 'conflict')] : []),
+    ...(quarantined > 0 ? [count(quarantined, 'quarantined body', 'quarantined bodies')] : []),
   ]);
-  const text = `Job ${jobId} was erased: ${erased}.`;
+  const text = `Job ${jobId} was erased: ${erased || 'nothing of it was stored'}.`;
   if (rest === null) return { tone: 'good', text };
   const until = rest.until === null ? 'yet' : `before ${clock(rest.until)}`;
   return { tone: 'notice', text: `${text} ${count(rest.versions, 'version')} cannot be removed ${until}.` };

@@ -8,7 +8,7 @@ import { clock } from '../../lib/text/format.js';
 const SHOWN_GAPS = 3;
 
 /**
- * How far the figures can be relied on: gaps, faults, and steps that are coarser than asked for.
+ * How far the figures can be relied on: gaps, faults, and days that are not those of the chosen zone.
  * @param {Summary} summary @returns {string[]}
  */
 export function notesOf({ since, gaps, faults, resolutionMs }) {
@@ -18,13 +18,11 @@ export function notesOf({ since, gaps, faults, resolutionMs }) {
       gap.since === since ? `before ${clock(gap.until)}` : `${clock(gap.since)} to ${clock(gap.until)}`,
     );
   const more = gaps.length - ranges.length;
-  const steps = resolutionMs >= 86_400_000 ? 'full days' : 'full steps';
   return [
     gaps.length > 0 &&
-      `Not counted: deliveries ${ranges.join(', ')}${more > 0 ? ` and in ${more} more gaps` : ''}. They are neither in memory nor compacted.`,
-    faults.length > 0 && `Could not be read: ${faults.join('; ')}.`,
-    resolutionMs > 1 &&
-      `Counted in ${steps} of UTC from compacted hours, so that the first bar begins at ${clock(since)}.`,
+      `Not counted: deliveries ${ranges.join(', ')}${more > 0 ? ` and in ${more} more gaps` : ''}.`,
+    faults.length > 0 && 'Could not be read: some deliveries, which Failures names.',
+    resolutionMs >= 86_400_000 && 'Days begin at midnight UTC.',
   ].filter((text) => typeof text === 'string');
 }
 

@@ -38,7 +38,7 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
     },
     refused(line, problem) {
       count(line);
-      deliveries.refused(line.reason ?? 'internal', line.source);
+      deliveries.refused(problem?.code ?? 'body-incomplete', line.source);
       if (problem?.code === 'body-malformed') ledger.quarantine('refused');
       logRefusal(log, line, problem);
     },

@@ -48,7 +48,7 @@ async function runOnce(
       signal,
       ...(failingJobs ? { failingJobs } : {}),
       onJob(job, record) {
-        metrics.jobs(job.outcome, job.region, 1);
+        metrics.checked(job.outcome, job.region);
         missing.note(job, record);
         logJob(parts, log, job, record);
       },

@@ -1,10 +1,10 @@
 import type { Archive } from '../archive/archive.js';
+import type { RecoveryOutcome } from '../domain/recovery-outcome.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import type { RetentionView } from '../retention/retention-view.js';
 import type { SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RecoverySources, Selection } from './expectation.js';
-import type { RecoveryOutcome } from './report/recovery-report.js';
 
 /** What recovery works with. Times in milliseconds. */
 export interface RecoveryParts {

@@ -2,9 +2,8 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { OmittedContext } from '../../domain/context.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
-import { ITEM_KINDS } from '../../domain/kinds.js';
-import { PROBLEM_CODES } from '../../domain/problem.js';
-import { type BoundedLabel, boundedLabel } from '../bounded-label.js';
+import type { ProblemCode } from '../../domain/problem.js';
+import { boundedLabel } from '../bounded-label.js';
 
 /** Deliveries and refusals. */
 export interface DeliveryMetrics {
@@ -12,8 +11,8 @@ export interface DeliveryMetrics {
   delivered(line: LedgerLine): void;
   /** How long each phase of a delivery took, in milliseconds. */
   timed(phases: DeliveryPhases): void;
-  /** Counts a refusal; `reason` is a problem code, `source` a configured source or null. */
-  refused(reason: string, source: string | null): void;
+  /** Counts a refusal; `body-incomplete` when the sender has disconnected. */
+  refused(reason: ProblemCode | 'body-incomplete', source: string | null): void;
   /** Counts what `allowMode: report` would have refused. */
   wouldRefuse(reason: string, source: string | null): void;
   /** Counts values that were left out of a delivery's context. Names are those that the source admits. */
@@ -34,6 +33,7 @@ interface DeliveryPhases {
 }
 
 const OUTCOMES = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined', 'refused', 'failed'];
+const REPORTED_REFUSALS: readonly ProblemCode[] = ['address-refused', 'address-unreadable'];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 export interface DeliveryMetricsOptions {
@@ -41,17 +41,13 @@ export interface DeliveryMetricsOptions {
   readonly regions: readonly string[];
 }
 
-/** Every problem code, and the reason that is recorded when the sender has disconnected. */
-const REFUSAL_REASONS = [...PROBLEM_CODES, 'body-incomplete'];
-
 export function createDeliveryMetrics(registry: Registry, options: DeliveryMetricsOptions): DeliveryMetrics {
   const metrics = defineMetrics(registry);
   const sourceOf = boundedLabel(options.sources);
   const regionOf = boundedLabel(options.regions);
   const statusOf = boundedLabel(KNOWN_CALLBACK_STATUSES);
   const outcomeOf = boundedLabel(OUTCOMES);
-  const reasonOf = boundedLabel(REFUSAL_REASONS);
-  const countItems = createItemCounter(metrics, boundedLabel(ITEM_KINDS));
+  const reportedOf = boundedLabel(REPORTED_REFUSALS);
   const lastUses = createLastUses(registry);
   let inFlight = () => 0;
   new Gauge({
@@ -70,7 +66,7 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
       const status = statusOf(line.status);
       metrics.deliveries.inc({ source, region, status, outcome: outcomeOf(line.outcome) });
       metrics.bytes.inc({ source }, line.bytes);
-      countItems(line);
+      for (const { kind, outcome } of line.items) metrics.items.inc({ kind, outcome });
       // Names of credentials come from the configuration: a request can only match one of them.
       if (line.credential !== null && source !== 'other') {
         lastUses.set(source, line.credential, line.receivedAt);
@@ -81,9 +77,9 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
       metrics.duration.observe({ phase: 'store' }, phases.store / 1000);
       metrics.duration.observe({ phase: 'acknowledge' }, phases.acknowledge / 1000);
     },
-    refused: (reason, source) => metrics.refusals.inc({ reason: reasonOf(reason), source: sourceOf(source) }),
+    refused: (reason, source) => metrics.refusals.inc({ reason, source: sourceOf(source) }),
     wouldRefuse: (reason, source) =>
-      metrics.wouldRefuse.inc({ reason: reasonOf(reason), source: sourceOf(source) }),
+      metrics.wouldRefuse.inc({ reason: reportedOf(reason), source: sourceOf(source) }),
     contextOmitted(omitted, source) {
       for (const [name, reason] of Object.entries(omitted)) {
         metrics.contextOmitted.inc({ source: sourceOf(source), name, reason });
@@ -95,8 +91,6 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
     },
   };
 }
-
-type DeliveryMetricSet = ReturnType<typeof defineMetrics>;
 
 /** The gauge is set when it is scraped: setting it sorts its labels, which a callback need not pay for. */
 function createLastUses(registry: Registry) {
@@ -117,14 +111,6 @@ function createLastUses(registry: Registry) {
       const uses = bySource.get(source) ?? new Map<string, string>();
       bySource.set(source, uses.set(credential, at));
     },
-  };
-}
-
-function createItemCounter(metrics: DeliveryMetricSet, kindOf: BoundedLabel) {
-  return (line: LedgerLine): void => {
-    for (const item of line.items) {
-      metrics.items.inc({ kind: kindOf(item.kind), outcome: item.outcome });
-    }
   };
 }
 

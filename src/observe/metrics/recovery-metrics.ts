@@ -1,15 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import { boundedLabel } from '../bounded-label.js';
 
 /** Results of reconcile. */
 export interface RecoveryMetrics {
-  /** Counts the jobs that a run checked, by outcome. */
-  jobs(outcome: string, region: string | null, count: number): void;
+  /** Counts a job that a run checked. */
+  checked(outcome: RecoveryOutcome, region: string | null): void;
   /** Records the end of a run; `oldestUnrecovered` is the creation time of the oldest job still missing, or null. */
   finished(run: { ok: boolean; oldestUnrecovered: number | null }): void;
 }
-
-const OUTCOMES = ['matched', 'expired', 'recovered', 'conflict', 'pending', 'unrecoverable', 'failed'];
 
 export interface RecoveryMetricsOptions {
   readonly regions: readonly string[];
@@ -19,7 +18,6 @@ export interface RecoveryMetricsOptions {
 export function createRecoveryMetrics(registry: Registry, options: RecoveryMetricsOptions): RecoveryMetrics {
   const { clock } = options;
   const metrics = defineMetrics(registry);
-  const outcomeOf = boundedLabel(OUTCOMES);
   const regionOf = boundedLabel(options.regions);
   let oldest: number | null = null;
   /** Whether a run of this process knows that no job is missing, or has found one. */
@@ -35,11 +33,10 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
   });
   // Present from the start: a run counts many jobs at once, and increase() does not see the first value of a series.
   for (const region of options.regions) {
-    for (const outcome of OUTCOMES) metrics.jobs.inc({ outcome, region }, 0);
+    for (const outcome of RECOVERY_OUTCOMES) metrics.jobs.inc({ outcome, region }, 0);
   }
   return {
-    jobs: (outcome, region, count) =>
-      metrics.jobs.inc({ outcome: outcomeOf(outcome), region: regionOf(region) }, count),
+    checked: (outcome, region) => metrics.jobs.inc({ outcome, region: regionOf(region) }),
     finished(run) {
       oldest = run.oldestUnrecovered;
       isKnown ||= run.ok || oldest !== null;

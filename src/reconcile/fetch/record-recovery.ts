@@ -1,5 +1,6 @@
 import type { ArtefactContext } from '../../archive/artefact-headers.js';
 import type { LedgerLine } from '../../domain/delivery.js';
+import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../ledger/ledger-line.js';
 import type { JobRecord } from '../../speech/wire.js';
 import type { ExpectedItem } from '../expectation.js';
@@ -7,7 +8,7 @@ import { joinReasons } from '../plan-job.js';
 import { failureReason } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
 import { outcomeOfItems } from '../report/job-result.js';
-import type { RecoveredJob, RecoveryOutcome } from '../report/recovery-report.js';
+import type { RecoveredJob } from '../report/recovery-report.js';
 import type { ItemResult } from './fetch-missing.js';
 
 export interface RecoveryRecord {

@@ -1,10 +1,11 @@
 import { isErased } from '../../archive/erasure/erasure.js';
+import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { JobRecord } from '../../speech/wire.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { ItemResult } from '../fetch/fetch-missing.js';
 import { type RetentionRules, retentionDeadline } from '../fetch/retention-deadline.js';
 import { joinReasons, type Plan } from '../plan-job.js';
-import type { RecoveredItem, RecoveredJob, RecoveryOutcome } from './recovery-report.js';
+import type { RecoveredItem, RecoveredJob } from './recovery-report.js';
 
 /** The result of a job that nothing was changed of. */
 export function untouchedJob(job: JobRecord, region: string, plan: Plan): RecoveredJob {

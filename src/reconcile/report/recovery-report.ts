@@ -1,17 +1,7 @@
 import type { StoredItem } from '../../domain/item.js';
+import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { JobRecord } from '../../speech/wire.js';
 import { LIST_OVERLAP } from '../clock-tolerance.js';
-
-export const RECOVERY_OUTCOMES = [
-  'matched',
-  'expired',
-  'recovered',
-  'conflict',
-  'pending',
-  'unrecoverable',
-  'failed',
-] as const;
-export type RecoveryOutcome = (typeof RECOVERY_OUTCOMES)[number];
 
 type RecoveryCounts = Readonly<
   Record<Exclude<RecoveryOutcome, 'expired'>, number> & Partial<Record<'expired', number>>

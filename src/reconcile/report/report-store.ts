@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
+import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { failureReason } from '../recovery-errors.js';
 import type { RecoveryParts } from '../recovery-parts.js';
 import { createReport } from './create-report.js';
-import type { RecoveredJob, RecoveryOutcome, RecoveryReport, WholeWindow } from './recovery-report.js';
+import type { RecoveredJob, RecoveryReport, WholeWindow } from './recovery-report.js';
 
 /** Enough that a run of another scope, by hand or on another replica, does not make a job look new. */
 const REPORTS_READ = 5;

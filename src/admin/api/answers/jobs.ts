@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { FAILURES } from '../../../domain/failure-rules.js';
 import { ITEM_KINDS } from '../../../domain/kinds.js';
+import { RECOVERY_OUTCOMES } from '../../../domain/recovery-outcome.js';
 import { CONTENT_CLASSES } from '../../../domain/retention-class.js';
-import { RECOVERY_OUTCOMES } from '../../../reconcile/report/recovery-report.js';
 import { ledgerFaults, ledgerLineSchema, searchedBackTo, storedItemSchema } from './deliveries.js';
 import { type Answer, count, instant, ulid } from './values.js';
 

@@ -1,8 +1,5 @@
-import {
-  RECOVERY_OUTCOMES,
-  type RecoveredJob,
-  type RecoveryReport,
-} from '../../../reconcile/report/recovery-report.js';
+import { RECOVERY_OUTCOMES } from '../../../domain/recovery-outcome.js';
+import type { RecoveredJob, RecoveryReport } from '../../../reconcile/report/recovery-report.js';
 
 /** A report as text: counts, then the jobs that need attention. */
 export function formatReport(report: RecoveryReport, dryRun: boolean): string[] {

@@ -95,15 +95,15 @@ describe('metrics', () => {
           credential: `c${n}`,
         }),
       );
-      metrics.deliveries.refused(`reason ${n}`, `s${n}`);
+      metrics.deliveries.refused('overloaded', `s${n}`);
       metrics.deliveries.wouldRefuse(`reason ${n}`, null);
-      metrics.recovery.jobs(`outcome ${n}`, `r${n}`, 1);
+      metrics.recovery.checked('recovered', `r${n}`);
     }
     expect(await samples('deliveries_total')).toEqual([
       'transcript_receiver_deliveries_total{source="other",region="other",status="other",outcome="other"} 50',
     ]);
     expect(await samples('refusals_total')).toEqual([
-      'transcript_receiver_refusals_total{reason="other",source="other"} 50',
+      'transcript_receiver_refusals_total{reason="overloaded",source="other"} 50',
     ]);
     expect(await samples('would_refuse_total')).toEqual([
       'transcript_receiver_would_refuse_total{reason="other",source="none"} 50',

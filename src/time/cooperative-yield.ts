@@ -3,11 +3,14 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 /** Called between the steps of a long computation: `await pause()` gives other callbacks a turn where it is due. */
 export type Pause = () => Promise<void> | undefined;
 
+/** Milliseconds of work without a turn for other callbacks. One step more can follow; and a callback needs some ten turns. */
+const MAX_WORK = 2;
+
 /**
  * Keeps long computations from blocking the event loop: gives other callbacks a turn once the steps since the last turn
  * took `maxWork` milliseconds, and costs next to nothing before.
  */
-export function cooperativeYield(maxWork = 5): Pause {
+export function cooperativeYield(maxWork = MAX_WORK): Pause {
   let began = performance.now();
   async function nextTurn(): Promise<void> {
     await immediate();
@@ -25,7 +28,7 @@ const BUSY_PAUSE = 100;
  * @param isBusy asked after every `maxWork` milliseconds of work
  * @param signal ends the waiting
  */
-export function backgroundYield(isBusy: () => boolean, signal: AbortSignal, maxWork = 5): Pause {
+export function backgroundYield(isBusy: () => boolean, signal: AbortSignal, maxWork = MAX_WORK): Pause {
   let began = performance.now();
   async function rest(worked: number): Promise<void> {
     let ms = 3 * worked;

@@ -14,6 +14,6 @@ export interface CompactionParts {
   readonly planTimeout?: number;
   /** Segments read at once. Default 16. */
   readonly concurrency?: number;
-  /** Default: gives other callbacks a turn after every five milliseconds of work. */
+  /** Default: gives other callbacks a turn after every two milliseconds of work. */
   readonly pause?: Pause;
 }

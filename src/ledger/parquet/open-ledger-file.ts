@@ -27,8 +27,9 @@ export interface LedgerFile {
    * Reads lines of a row group, in their order.
    *
    * @param rows indexes within the row group, ascending; default all of them
+   * @param known columns of the row group that were read before: they are neither fetched nor decoded again
    */
-  readLines(rowGroup: number, rows?: readonly number[]): Promise<FiledLine[]>;
+  readLines(rowGroup: number, rows?: readonly number[], known?: Partial<LedgerColumns>): Promise<FiledLine[]>;
 
   /**
    * Reads some columns of a row group: for every row an entry in each. Values that no column can hold are null, 0 or
@@ -89,8 +90,9 @@ function createLedgerFile(
     rowGroups: groups,
     readColumns,
 
-    async readLines(rowGroup, rows) {
-      const columns = await readColumns(rowGroup, LEDGER_COLUMNS);
+    async readLines(rowGroup, rows, known = {}) {
+      const missing = LEDGER_COLUMNS.filter((name) => known[name] === undefined);
+      const columns = { ...known, ...(await readColumns(rowGroup, missing)) } as LedgerColumns;
       const pause = cooperativeYield();
       const lines: FiledLine[] = [];
       for (const row of rows ?? columns.v.keys()) {

@@ -1,5 +1,6 @@
 import { hasContextValue } from '../../../domain/context.js';
 import { probeOfJob } from '../../parquet/job-blooms.js';
+import type { LedgerColumns } from '../../parquet/ledger-columns.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import type { LedgerFile } from '../../parquet/open-ledger-file.js';
 import { entryOf, inOrder, type LogStep } from './log-entry.js';
@@ -65,12 +66,13 @@ async function* scanGroup(
   group: number,
   range: LogRange,
 ): AsyncGenerator<LogStep> {
-  const { matches, end } = await matchesOf(file, group, filter, range);
+  const { matches, end, columns } = await matchesOf(file, group, filter, range);
   for (let index = 0; index < matches.length; index += wanted) {
     const part = matches.slice(index, index + wanted).sort((a, b) => a.row - b.row);
     const lines = await file.readLines(
       group,
       part.map(({ row }) => row),
+      columns,
     );
     const entries = inOrder(
       lines.map(({ line, writtenAt }) => entryOf(line, writtenAt)),
@@ -86,13 +88,17 @@ interface Match extends LogPosition {
   readonly row: number;
 }
 
-/** The rows of a row group that match, in the order of reading, and the position of the last row. */
+/** The rows of a row group that match, in the order of reading, the position of the last row, and the columns that were read. */
 async function matchesOf(
   file: LedgerFile,
   group: number,
   filter: LogFilter,
   { order, since, before }: LogRange,
-): Promise<{ readonly matches: Match[]; readonly end: LogPosition }> {
+): Promise<{
+  readonly matches: Match[];
+  readonly end: LogPosition;
+  readonly columns: Partial<LedgerColumns>;
+}> {
   const { context } = filter;
   const columns = await file.readColumns(group, [
     ...(['writtenAt', 'deliveryId', 'jobId', 'source', 'region', 'status', 'outcome', 'origin'] as const),
@@ -124,5 +130,6 @@ async function matchesOf(
   return {
     matches: isOldest ? matches : matches.reverse(),
     end: positionOf(isOldest ? columns.writtenAt.length - 1 : 0),
+    columns,
   };
 }

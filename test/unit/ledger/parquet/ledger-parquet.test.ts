@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import { LEDGER_COLUMNS } from '../../../../src/ledger/parquet/ledger-columns.js';
 import { encodeLedgerFile, writeLedgerFile } from '../../../../src/ledger/parquet/ledger-parquet.js';
 import { sortLines } from '../../../../src/ledger/parquet/sort-lines.js';
 import { parseLine } from '../../../../src/ledger/parse-segment.js';
@@ -68,6 +69,18 @@ const COMPLETE = ledgerLine({
 });
 
 describe('a ledger file', () => {
+  it('offers other callbacks a turn for each line, each column and each job id of the bloom filter', async () => {
+    const lines = await sortLines(Array.from({ length: 100 }, (_, index) => sortable(json(minute(index)))));
+    let offered = 0;
+    const pause = () => {
+      offered += 1;
+      return undefined;
+    };
+    for await (const _chunk of encodeLedgerFile(lines, undefined, pause));
+
+    expect(offered).toBe(100 + LEDGER_COLUMNS.length + 100);
+  });
+
   it('gives back its lines by time of writing, delivery id and outcome', async () => {
     const lines = [
       minute(3),

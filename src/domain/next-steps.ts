@@ -149,7 +149,7 @@ function chooseSteps({ jobId, artefacts, timeline }: JobToMend): NextStep[] {
     const keys = [version, ...conflictsWith(version, others, timeline)].map(({ key }) => key);
     for (const key of keys) listed.add(key);
     const words =
-      'Compare the versions: the page of the job shows where they differ. If this one is right, choose it.';
+      'Compare the versions on the page of the job. If the one that this command names is right, choose it.';
     return [step('choose', words, `choose ${jobId} ${keys.join(' ')} --reason <words>`)];
   });
 }

@@ -80,7 +80,7 @@ describe('erasing the jobs of a customer', () => {
     await page.getByText('2 jobs left.').waitFor();
     expect(await visibleKeys(fixture.service.folder, 'jobs/')).toHaveLength(2);
     await page.reload();
-    await page.getByText(/^Would erase 2 jobs: 2 objects/).waitFor();
+    await page.getByText(/^Would erase 2 jobs: 2 objects \(\d/).waitFor();
     await page.getByText('Erased before, with nothing left: 64 jobs.').waitFor();
   });
 });

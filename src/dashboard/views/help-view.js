@@ -55,7 +55,7 @@ const HELP_TOPICS = {
       'Ask the service which callbacks should have arrived:',
       '`transcript-receiver reconcile --json`',
       'Check the callback URL of the jobs:',
-      '`transcript-receiver notification-config default`',
+      '`transcript-receiver notification-config <source>`',
     ],
   },
   failures: {
@@ -120,9 +120,10 @@ const HELP_TOPICS = {
       'Each source accepts any of its credentials, so that they can be rotated without losing callbacks. The last use comes from the loaded part of the ledger.',
     steps: [
       'When a credential is about to expire, add a second one to the source and restart. Then submit jobs with the new auth_headers:',
-      '`transcript-receiver notification-config default`',
+      '`transcript-receiver notification-config <source>`',
       'Remove the old credential when it is no longer used.',
       'If a credential has expired and jobs in flight still use it, extend expires by a day.',
+      'A secret leaked: docs/security.md.',
     ],
   },
   subscribers: {

@@ -7,17 +7,24 @@ const styles = readdirSync(join(PAGE, 'styles')).map((file) =>
   readFileSync(join(PAGE, 'styles', file), 'utf8'),
 );
 const deliveries = readFileSync(join(PAGE, 'views/deliveries/delivery-table.js'), 'utf8');
+const failures = readFileSync(join(PAGE, 'views/failures/failures-view.js'), 'utf8');
 
 describe('the styles of tables', () => {
   it('find cells by the name of their column, never by its number', () => {
     expect(styles.flatMap((text) => text.match(/^.*:nth-.*$/gm) ?? [])).toEqual([]);
   });
 
-  it('name columns of Deliveries that are there', () => {
-    const named = styles.flatMap((text) =>
-      [...text.matchAll(/\[data-label="([^"]+)"\]/g)].map(([, name]) => name),
+  it('name columns of Deliveries and Failures that are there', () => {
+    const lines = styles.flatMap((text) => text.split('\n'));
+    const named = lines.flatMap((line) =>
+      [...line.matchAll(/\[data-label="([^"]+)"\]/g)].map(([, name]) => ({
+        name,
+        isThere: line.includes('.failing')
+          ? failures.includes(`'${name}'`)
+          : deliveries.includes(`name: '${name}'`),
+      })),
     );
     expect(named.length).toBeGreaterThan(5);
-    expect(named.filter((name) => !deliveries.includes(`name: '${name}'`))).toEqual([]);
+    expect(named.filter(({ isThere }) => !isThere)).toEqual([]);
   });
 });

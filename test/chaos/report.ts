@@ -76,7 +76,8 @@ export function printVerdict(outcome: Outcome): boolean {
   console.log(`verdict: ${passed ? 'passed' : 'FAILED'}: ${sums.join(', ')}`);
   if (!passed)
     console.log(
-      `again: npm run chaos -- --seed ${options.seed} --minutes ${options.minutes} --store ${options.store}`,
+      `again: npm run chaos -- --seed ${options.seed} --minutes ${options.minutes} --store ${options.store}` +
+        `${options.commands ? ' --commands' : ''}${options.only === '' ? '' : ` --only "${options.only}"`}`,
     );
   return passed;
 }

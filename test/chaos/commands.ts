@@ -16,7 +16,7 @@ const COMMANDS = {
   verify: { args: ['verify', '--since', '200d', '--json'], codes: [0] },
   reconcile: { args: ['reconcile', '--json'], codes: [0] },
   retention: { args: ['retention', '--json'], codes: [0] },
-  replay: { args: ['replay', 'release', '--json'], codes: [0, 4] },
+  replay: { args: ['replay', 'release', '--since', '1m', '--json'], codes: [0, 4] },
 } as const;
 
 export type CommandName = keyof typeof COMMANDS;

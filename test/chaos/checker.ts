@@ -61,14 +61,20 @@ export async function check(
 
 async function hashAll(view: StoreView, keys: readonly string[]): Promise<Contents> {
   const contents = new Map<string, string>();
+  await readAll(view, keys, (key, content) => contents.set(key, sha256(content)));
+  return contents;
+}
+
+async function readAll(
+  view: StoreView,
+  keys: readonly string[],
+  take: (key: string, content: Buffer) => void,
+): Promise<void> {
   const waiting = [...keys];
   const work = async () => {
-    for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) {
-      contents.set(key, sha256(await view.read(key)));
-    }
+    for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) take(key, await view.read(key));
   };
   await Promise.all(Array.from({ length: 16 }, work));
-  return contents;
 }
 
 async function readLedger(
@@ -77,8 +83,9 @@ async function readLedger(
   verdict: Verdict,
 ): Promise<Map<string, Line[]>> {
   const lines = new Map<string, Line[]>();
-  for (const key of keys.filter((name) => name.startsWith('ledger/'))) {
-    for (const text of (await view.read(key)).toString().split('\n')) {
+  const segments = keys.filter((name) => name.startsWith('ledger/'));
+  await readAll(view, segments, (key, content) => {
+    for (const text of content.toString().split('\n')) {
       if (text === '') continue;
       try {
         const line = JSON.parse(text) as Line;
@@ -87,7 +94,7 @@ async function readLedger(
         verdict.damaged.push(`${key}: a line that is no JSON`);
       }
     }
-  }
+  });
   return lines;
 }
 

@@ -11,13 +11,13 @@ const LINES = 500;
 export async function layOldHour(view: StoreView, daysAgo: number): Promise<string> {
   const day = new Date(Date.now() - daysAgo * DAY).toISOString().slice(0, 10);
   const folder = `dt=${day}/hour=05/`;
-  for (const writer of WRITERS) {
-    for (let number = 1; number <= SEGMENTS; number += 1) {
-      const segment = `${writer}~${String(number).padStart(8, '0')}`;
-      const lines = Array.from({ length: LINES }, (_, index) => line(day, `${segment}~${index}`));
-      await view.write(`ledger/${folder}${segment}.ndjson`, lines.join(''));
-    }
-  }
+  const write = async (writer: string, number: number): Promise<void> => {
+    const segment = `${writer}~${String(number).padStart(8, '0')}`;
+    const lines = Array.from({ length: LINES }, (_, index) => line(day, `${segment}~${index}`));
+    await view.write(`ledger/${folder}${segment}.ndjson`, lines.join(''));
+  };
+  const numbers = Array.from({ length: SEGMENTS }, (_, index) => index + 1);
+  await Promise.all(WRITERS.flatMap((writer) => numbers.map((number) => write(writer, number))));
   return folder;
 }
 

@@ -63,7 +63,17 @@ export function expectationOf(job: JobRecord, scope: ExpectationScope): Expectat
   const source = sourceWithoutEntry(job, scope);
   if (source === null) return null;
   const contents = scope.sources[source]?.contents ?? [];
-  return expectContents(job.id, scope.sources, [{ source, contents, submitted: NO_CONTEXT }]);
+  return expectContents(job.id, scope.sources, [
+    { source, contents, submitted: submittedElsewhere(job, scope, source) },
+  ]);
+}
+
+/** The first context in any of its callback URLs: a tunnel or a former address changes where a URL leads, not its query. */
+function submittedElsewhere(job: JobRecord, { sources }: ExpectationScope, source: string): QueryContext {
+  const submitted = (job.config.notification_config ?? [])
+    .filter(({ url }) => URL.canParse(url))
+    .map(({ url }) => submittedIn(url, sources[source]));
+  return submitted.find(({ context }) => context !== null) ?? NO_CONTEXT;
 }
 
 /** Absent `contents` bring the transcript, empty ones a notification without a body. */

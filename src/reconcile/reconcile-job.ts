@@ -98,7 +98,10 @@ async function fetchJob(
   const { signal } = options;
   signal?.throwIfAborted();
   if (await isErased(parts.store, job.id)) throw new ErasedError();
-  if (options.dryRun) return untouchedJob(job, region, plan);
+  if (options.dryRun) {
+    const stored = await presentKeys(parts.store, plan.missing, { ...options, again: false });
+    return untouchedJob(job, region, plan, stored);
+  }
   const now = parts.clock();
   const contextOf = createContexts(parts, job, region, options.origin, now);
   const results =

@@ -7,15 +7,29 @@ import { type RetentionRules, retentionDeadline } from '../fetch/retention-deadl
 import { joinReasons, type Plan } from '../plan-job.js';
 import type { RecoveredItem, RecoveredJob } from './recovery-report.js';
 
-/** The result of a job that nothing was changed of. */
-export function untouchedJob(job: JobRecord, region: string, plan: Plan): RecoveredJob {
-  const { step, missing, reason } = plan;
+/**
+ * The result of a job that nothing was changed of.
+ *
+ * @param stored keys that a fetch would only compare
+ */
+export function untouchedJob(
+  job: JobRecord,
+  region: string,
+  { step, missing, reason }: Plan,
+  stored: ReadonlySet<string> = new Set(),
+): RecoveredJob {
+  const absent = missing.filter(({ key }) => !stored.has(key));
+  const compared = missing.filter(({ key }) => stored.has(key)).map(({ kind }) => kind);
+  const intended = [
+    absent.length > 0 ? 'would be fetched' : null,
+    compared.length > 0 ? `stored, and would be fetched to compare: ${compared.join(', ')}` : null,
+  ];
   return {
     jobId: job.id,
     region,
     outcome: step === 'fetch' ? 'pending' : step,
-    reason: step === 'fetch' ? joinReasons(['would be fetched', reason]) : reason,
-    items: missing.map(({ kind, key }) => ({ kind, key, outcome: step === 'expired' ? step : 'missing' })),
+    reason: step === 'fetch' ? joinReasons([...intended, reason]) : reason,
+    items: absent.map(({ kind, key }) => ({ kind, key, outcome: step === 'expired' ? step : 'missing' })),
   };
 }
 

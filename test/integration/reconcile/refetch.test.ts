@@ -75,6 +75,19 @@ describe('refetch', () => {
     expect(await fixture.isExact(again.items[1]?.key ?? '', jobId, 'transcript.txt')).toBe(true);
   });
 
+  it('says of a dry run with `again` what it would fetch and what it would compare', async () => {
+    const { parts, store, lose } = fixture;
+    const jobId = await lose({ contents: ['transcript', 'transcript.txt'] });
+    const headers = { contentType: 'text/plain', metadata: {} };
+    await store.create(`jobs/${jobId}/transcript.txt`, Buffer.from('something else'), headers);
+    expect(await refetch(parts, { jobId, again: true, dryRun: true })).toMatchObject({
+      outcome: 'pending',
+      reason: 'would be fetched; stored, and would be fetched to compare: transcript.txt',
+      items: [{ kind: 'transcript.json-v2', outcome: 'missing' }],
+    });
+    expect(await ledgerOf(fixture.folder)).toEqual([]);
+  });
+
   it('says that an artefact is damaged when its recorded SHA-256 is that of the service', async () => {
     const { parts, store, simulator, lose } = fixture;
     const jobId = await lose({ contents: ['transcript.txt'] });
@@ -96,6 +109,20 @@ describe('refetch', () => {
     const { parts, lose } = fixture;
     const jobId = await lose({ url: 'https://elsewhere.example/hook' });
     expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'recovered' });
+  });
+
+  it('keeps the context of a callback URL that leads elsewhere, in metadata and ledger', async () => {
+    const { store, lose } = fixture;
+    const jobId = await lose({ url: 'https://elsewhere.example/hook?customer=acme' });
+    const [name = '', settings] = Object.entries(fixture.parts.sources)[0] ?? [];
+    const sources = {
+      ...fixture.parts.sources,
+      [name]: { contents: [], keyPrefix: '', ...settings, context: ['customer'] },
+    };
+    await refetch({ ...fixture.parts, sources }, { jobId, source: name });
+    const head = await store.head(`jobs/${jobId}/transcript.json`);
+    expect(head?.metadata).toMatchObject({ 'context-customer': 'acme' });
+    expect(await ledgerOf(fixture.folder)).toMatchObject([{ jobId, context: { customer: 'acme' } }]);
   });
 
   it('requires the source when there are several and the job names none', async () => {

@@ -16,6 +16,8 @@ export interface ReconcileFigures {
   readonly received: number;
   /** Jobs that should be here and are not. A later run that found more of them counts. */
   readonly missing: number;
+  /** Jobs of the account that lead to no source here. */
+  readonly ignored: number;
   /** What kept the last run of full scope from seeing everything. */
   readonly faults: readonly string[];
 }
@@ -106,6 +108,7 @@ function runOf(report: Record<string, unknown> | null): RunFigures | null {
     expected: Object.values(outcomes).reduce((total, count) => total + count, 0) - sum('expired'),
     received: sum('matched', 'recovered', 'conflict'),
     missing: sum('unrecoverable', 'failed'),
+    ignored: typeof report.ignored === 'number' ? report.ignored : 0,
     faults: Array.isArray(report.faults) ? report.faults.map(faultInWords) : [],
     limited: report.limited === true,
   };

@@ -15,6 +15,7 @@ const RECONCILED = {
   expected: 5,
   received: 5,
   missing: 0,
+  ignored: 0,
   faults: [],
 };
 const VERIFIED = {

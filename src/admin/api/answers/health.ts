@@ -28,6 +28,7 @@ const reconcileFiguresSchema = z
     missing: count.describe(
       'jobs that should be here and are not: unrecoverable, failed; a later run that found more of them counts',
     ),
+    ignored: count.describe('jobs of the account whose callback URLs lead to no source here'),
     faults: z
       .array(z.string())
       .describe(

@@ -33,7 +33,7 @@ export function expectedFacts({ reconcile, scope }) {
  * partial runs add to it.
  * @param {ReconcileFigures} reconcile
  */
-function expectedInWords({ expected, received, missing, outcomes }) {
+function expectedInWords({ expected, received, missing, ignored, outcomes }) {
   /** @param {...string} names */
   const of = (...names) => names.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
   const lacking = of('unrecoverable', 'failed');
@@ -48,6 +48,7 @@ function expectedInWords({ expected, received, missing, outcomes }) {
     of('recovered') > 0 && `${count(of('recovered'))} of these were fetched by reconcile`,
     of('conflict') > 0 && `${count(of('conflict'))} of these are in conflict`,
     of('expired') > 0 && `${count(of('expired'))} more expired`,
+    ignored > 0 && `${count(ignored)} more not ours: no callback URL leads here`,
     missing > lacking && `A later run found ${count(missing)} missing`,
   ].filter((text) => typeof text === 'string');
 }

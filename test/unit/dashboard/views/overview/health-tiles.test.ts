@@ -153,10 +153,12 @@ describe('the tiles', () => {
       expected: 1889,
       received: 1884,
       missing: 3,
+      ignored: 12,
     };
     expect(tileOf('expected', { reconcile })?.details).toEqual([
       '1,884 received + 3 missing + 2 pending = 1,889',
       '38 of these were fetched by reconcile',
+      '12 more not ours: no callback URL leads here',
     ]);
     const later = { ...reconcile, missing: 5 };
     expect(tileOf('expected', { reconcile: later })?.details).toContain('A later run found 5 missing');

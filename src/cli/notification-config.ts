@@ -45,6 +45,11 @@ export function createCommand(): Command {
       const config = loadConfig();
       const name = chosenSource(config, named);
       printJson({ notification_config: notificationConfig(config, name, options, Date.now()) });
+      const { context } = sourceNamed(config, name);
+      if (context.length > 0 && options.context === undefined)
+        process.stderr.write(
+          `transcript-receiver: the URL has no context; add --context <name>=<value> for ${context.join(', ')}\n`,
+        );
     });
 }
 

@@ -5,6 +5,7 @@ import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
 import { EXIT } from './shared/exit-codes.js';
 import { formatJob } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';
+import { CLI_ACTOR } from './shared/open-repairs.js';
 import { checkJobs, checkRegions, checkSource, withNewStore } from './shared/with-recovery.js';
 
 interface Options {
@@ -43,6 +44,7 @@ function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
       source: options.source,
       again: options.again === true,
       dryRun: options.dryRun === true,
+      actor: CLI_ACTOR,
       signal,
     };
     return refetch(parts, order).catch((error: unknown) => {

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { stepsAfterRelease } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
@@ -164,7 +165,8 @@ function formatReplay({
     `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
     ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
     ...(waitingFor === null ? [] : [`Every item failed for one reason: ${waitingFor}`]),
-    ...(state !== 'running' && failed > 0
+    ...stepsAfterRelease(outcomes).map(({ words, command }) => `${words} ${command}`),
+    ...(state !== 'running' && failed > (outcomes.undecodable ?? 0)
       ? [`Try the failed ones again: transcript-receiver replay ${selector.kind} --failed-of ${replayId}`]
       : []),
     ...(state === 'interrupted'

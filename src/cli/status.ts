@@ -1,14 +1,13 @@
 import { Command } from 'commander';
 import { listSubscribers } from '../admin/list-subscribers.js';
 import { canAskService } from '../app/speech-options.js';
-import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import { describeIssue } from '../health/describe-issue.js';
 import { verdictOf } from '../health/health-verdict.js';
 import { issueOf } from '../health/issue-kinds.js';
 import { readFacts } from '../health/read-facts.js';
 import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
-import { coverageOf, goodNews, headlineOf, type Verdict } from '../health/verdict-words.js';
+import { coverageOf, goodNews, headlineOf, lastUseOf, type Verdict } from '../health/verdict-words.js';
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { conditionOf } from '../store/store-condition.js';
@@ -28,7 +27,7 @@ export function createCommand(): Command {
     )
     .action(async ({ json }: { readonly json?: true }) => {
       const status = await withRecovery(true, readStatus).catch(unreadableStore);
-      if (json) printJson({ verdict: status.verdict });
+      if (json) printJson({ verdict: status.verdict, credentialsLastUsed: status.lastUses });
       else printLines(formatStatus(status));
       process.exitCode = EXIT_CODES[status.verdict.level];
     });
@@ -38,6 +37,8 @@ interface Status {
   readonly verdict: Verdict;
   /** Of the last 24 hours; null when they could not be counted. */
   readonly deliveries: number | null;
+  /** When credentials were last used, by `<source>/<credential>`; of the last 7 days. */
+  readonly lastUses: Readonly<Record<string, string>>;
 }
 
 /** Status when the store cannot be opened. Wrong usage and faults in the configuration stay errors. */
@@ -49,6 +50,7 @@ function unreadableStore(error: unknown): Status {
   return {
     verdict: { level: 'failing', since: null, complete: false, unseen, issues },
     deliveries: null,
+    lastUses: {},
   };
 }
 
@@ -67,14 +69,15 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
   if (isRead) await view.readPast();
   progress.end();
   const now = Date.now();
-  const { facts, last24h } = await readFacts(
+  const { facts, summary, last24h } = await readFacts(
     {
       view,
       quarantine: quarantine.entries,
       lastReconcile: createReconcileReportReader(store),
       lastVerify: createVerifyReportReader(store),
       subscribers: () => listSubscribers({ outbox }),
-      sources: credentialsOf(config),
+      // The ledger names the credentials; this command does not read their secrets.
+      sources: [],
       // Assumes that the receivers have this configuration.
       service: { configured: canAskService(config), interval: config.recovery.interval },
       retention: parts.retention,
@@ -87,7 +90,11 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
     },
     { now, scope: null },
   );
-  return { verdict: verdictOf(facts, now), deliveries: last24h?.total.lines ?? null };
+  return {
+    verdict: verdictOf(facts, now),
+    deliveries: last24h?.total.lines ?? null,
+    lastUses: summary?.last.byCredential ?? {},
+  };
 }
 
 /** Time at which a receiver last wrote a canary, which proves the store writable. */
@@ -104,14 +111,7 @@ const MISSED_PROOFS = 3;
 /** Milliseconds that the clocks of the store and of this machine may differ. */
 const CLOCK_SKEW = 60_000;
 
-function credentialsOf({ sources }: Config) {
-  return Object.entries(sources).map(([source, { credentials }]) => ({
-    source,
-    credentials: Object.entries(credentials).map(([name, credential]) => ({ name, ...credential })),
-  }));
-}
-
-function formatStatus({ verdict, deliveries }: Status): string[] {
+function formatStatus({ verdict, deliveries, lastUses }: Status): string[] {
   const { issues } = verdict;
   const headline = `${headlineOf(verdict)}.`;
   return [
@@ -122,5 +122,6 @@ function formatStatus({ verdict, deliveries }: Status): string[] {
       return [`  ${issue.level.padEnd(8)} ${text}`, ...(remedy === null ? [] : [`${place}${remedy}`])];
     }),
     coverageOf(verdict, (instant) => instant),
+    ...Object.entries(lastUses).map(([name, at]) => lastUseOf(name, at, (instant) => instant)),
   ];
 }

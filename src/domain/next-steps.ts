@@ -165,3 +165,16 @@ function dismissSteps(bodies: Parameters<typeof nextSteps>[2]): NextStep[] {
 function step(action: NextStep['action'], words: string, command: string): NextStep {
   return { action, words, command: `transcript-receiver ${command}` };
 }
+
+/** What is left to do about the bodies that a release could not decode: the same bytes fail again. */
+export function stepsAfterRelease(outcomes: Readonly<Record<string, number>>): NextStep[] {
+  if (!outcomes.undecodable) return [];
+  return [
+    step(
+      'refetch',
+      'A body that is still undecodable stays so: fetch its job from the service.',
+      'refetch <job>',
+    ),
+    step('dismiss', 'Or dismiss a body that nothing needs.', 'dismiss <id> --reason <words>'),
+  ];
+}

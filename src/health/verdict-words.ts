@@ -69,3 +69,13 @@ export function coverageOf({ since, unseen }: Verdict, time: ShowTime): string {
     ? covered
     : `${covered} Not covered: ${unseen.map((name) => UNSEEN[name]).join('; ')}.`;
 }
+
+/**
+ * When a credential was last used: a rotation waits for the end of the old one's use.
+ *
+ * @param name `<source>/<credential>`
+ * @param at null when it was not used within the last 7 days
+ */
+export function lastUseOf(name: string, at: string | null, time: ShowTime): string {
+  return `${name}: ${at === null ? 'not used in the last 7 days' : `last used ${time(at)}`}`;
+}

@@ -9,6 +9,7 @@ import { shape, status } from '../lib/elements/status.js';
 import { to } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
 import { own } from '../lib/text/ledger-terms.js';
+import { stepsAfterRelease } from '../vendor/next-steps.js';
 
 /** @import { Replay, ReplayInFull } from '../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../lib/elements/element-types.js' */
@@ -128,7 +129,7 @@ function waitingFor({ waitingFor: cause, state }) {
  * The failed items with their reasons, and a link to retry them.
  * @param {ReplayInFull} replay
  */
-function failuresOf({ failures, failed, selector, replayId, state }) {
+function failuresOf({ failures, failed, selector, replayId, state, outcomes }) {
   if (failures.length === 0) return null;
   const again = to('replays', { kind: selector.kind, failedOf: replayId });
   return h(
@@ -145,7 +146,9 @@ function failuresOf({ failures, failed, selector, replayId, state }) {
     }),
     failed > failures.length &&
       h('p', { class: 'quiet' }, `The first ${count(failures.length)} of ${count(failed)}.`),
+    stepsAfterRelease(outcomes).map(({ words }) => h('p', {}, words)),
     state !== 'running' &&
+      failed > (outcomes.undecodable ?? 0) &&
       may('repair') &&
       h('p', {}, link(again, `Retry the ${count(failed, 'failed item')}`)),
   );

@@ -108,7 +108,10 @@ describe('explain', () => {
 describe('notification-config', () => {
   it('prints what to submit with a job, with the credential that lasts longest and was added last', async () => {
     const result = await runCli(['notification-config', 'intake'], env);
-    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(result).toMatchObject({
+      code: 0,
+      stderr: 'transcript-receiver: the URL has no context; add --context <name>=<value> for call\n',
+    });
     expect(JSON.parse(result.stdout)).toEqual({
       notification_config: [
         {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
-import { visibleKeys } from '../../support/ledger/ledger-of.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
@@ -116,6 +116,7 @@ describe('refetch on the command line', () => {
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(result.stdout)).toMatchObject({ jobId, region: 'eu1', outcome: 'recovered' });
     expect(await visibleKeys(fixture.folder, 'jobs/')).toEqual([`jobs/${jobId}/transcript.json`]);
+    expect(await ledgerOf(fixture.folder)).toMatchObject([{ jobId, actor: 'command-line' }]);
   });
 
   it('exits with 3 for an unknown job and with 2 for an invalid id', async () => {

@@ -46,6 +46,26 @@ describe('status on the command line', () => {
     expect(failing.stdout).toMatch(/Covers every delivery since 20/);
   });
 
+  it('says when each credential was last used, which a rotation waits for', async () => {
+    const credentials = (names: string[]) =>
+      Object.fromEntries(names.map((name) => [name, { headers: [`X-Token: ${name.repeat(20)}`] }]));
+    const sources = { intake: { credentials: credentials(['old', 'new']) } };
+    const other = await startService({ sources });
+    const token = 'old'.repeat(20);
+    await sendCallback(
+      other,
+      'id=a&status=success',
+      transcript('a'),
+      { ...JSON_TYPE, 'x-token': token },
+      'intake',
+    );
+    const { stdout } = await runCommand(['status'], {
+      NODE_CONFIG: JSON.stringify({ store: { url: `file:${other.folder}` }, sources }),
+    });
+    await other.stop();
+    expect(stdout).toMatch(/\nintake\/old: last used 20\S+Z\n$/);
+  });
+
   it('says so when no receiver writes to the store', async () => {
     // As of a store that was restored and has no receiver yet.
     await mkdir(join(service.folder, 'elsewhere/jobs'), { recursive: true });

@@ -1,5 +1,6 @@
 import { may } from '../../lib/api/session.js';
 import { ago, bytes, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
+import { lastUseOf } from '../../vendor/health/verdict-words.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
 import { notShown, OF_ALL_SOURCES, toFailures } from './tile-parts.js';
 
@@ -114,8 +115,8 @@ function credentialsFacts({ credentials }, now) {
 
 /** @param {CredentialState} credential @param {number} now */
 function useOf({ source, credential, state, lastUsedAt }, now) {
-  const none = state === 'unknown' ? 'use unknown' : 'no recent use';
-  return `${source}/${credential}: ${lastUsedAt ? `used ${ago(lastUsedAt, now)}` : none}`;
+  const name = `${source}/${credential}`;
+  return state === 'unknown' ? `${name}: use unknown` : lastUseOf(name, lastUsedAt, (time) => ago(time, now));
 }
 
 /** @param {Pick<Health, 'subscribers'>} health @returns {Facts} */

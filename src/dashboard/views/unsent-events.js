@@ -62,7 +62,7 @@ export function deadSection({ name, dead }, page) {
     'section',
     { 'aria-labelledby': id, 'data-key': id },
     h('h2', { id }, `Events not sent to ${name}`),
-    deadCauses(name, causes),
+    deadCauses(name, page),
     table({
       caption: `Events not sent to ${name}`,
       columns: ['Received', 'Job', 'Event', 'Why', 'Attempts', ...(may('repair') ? ['Repair'] : [])],
@@ -70,24 +70,27 @@ export function deadSection({ name, dead }, page) {
     }),
     nextCursor !== null && h('p', { class: 'quiet' }, `The newest ${count(deadEvents.length)} are shown.`),
     may('repair') &&
+      dead > 1 &&
       h(
         'div',
         { class: 'buttons', 'data-key': 'actions' },
-        sendButton(
-          all,
-          `Send all ${dead < 1000 ? count(dead) : ''} again`,
-          `Send the events of ${name} again?`,
-        ),
+        // One cause has its own button, and a single event that of its row.
+        (causes.length > 1 || dead >= 1000) &&
+          sendButton(
+            all,
+            `Send all ${dead < 1000 ? `${count(dead)} ` : ''}again`,
+            `Send the events of ${name} again?`,
+          ),
         link(to('replays', { kind: 'notify', subscriber: name, dead: 'true' }), 'Select some of them'),
       ),
   );
 }
 
 /**
- * How the last attempt of each ended, with one act for all of a cause.
- * @param {string} name @param {DeadEvents['causes']} causes
+ * How the last attempt of each ended, with one act for all of a cause. A single event has that of its row, if the row is shown.
+ * @param {string} name @param {DeadEvents} page
  */
-function deadCauses(name, causes) {
+function deadCauses(name, { causes, nextCursor }) {
   return h(
     'ul',
     { class: 'causes', 'data-key': 'causes', 'aria-label': `Causes for ${name}` },
@@ -98,9 +101,10 @@ function deadCauses(name, causes) {
         h('p', { class: 'lead' }, `${count(events, 'event')} · ${describeLastAttempt(code, answer)}`),
         h('p', { class: 'detail' }, 'First ', moment(first), ', last ', moment(last), '.'),
         may('repair') &&
+          (events > 1 || nextCursor !== null) &&
           sendButton(
             { kind: 'notify', subscriber: name, dead: true, cause: code },
-            `Send ${events === 1 ? 'it' : `these ${count(events)}`} again`,
+            events === 1 ? 'Send it again' : `Send these ${count(events)} again`,
             `Send ${count(events, 'event')} of ${name} again?`,
             'small',
           ),

@@ -23,7 +23,7 @@ export async function listSubscribers(
 
 function subscriberOf(status: SubscriberStatus, dead: number, now: number): SubscriberFigures {
   const { name, origin, events, sources, since, oldestUnsent, sent, lastSentAt, retried, waiting } = status;
-  const { lastFailure, breaker, openSince, sender, stateDamaged } = status;
+  const { untried, unread, lastFailure, breaker, openSince, pausedUntil, sender, stateDamaged } = status;
   const lag = oldestUnsent === null ? 0 : Math.max(0, now - Date.parse(oldestUnsent));
   const lagSeconds = Math.floor(lag / 1000);
   return {
@@ -37,9 +37,12 @@ function subscriberOf(status: SubscriberStatus, dead: number, now: number): Subs
       sent,
       lastSentAt,
       retried,
+      untried,
+      unread,
       dead,
       breaker,
       openSince,
+      pausedUntil,
       sender,
     },
     lagSeconds,

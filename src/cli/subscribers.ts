@@ -2,7 +2,12 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { SubscriberFigures, WaitingEventList } from '../admin/api/answers/subscribers.js';
 import { listSubscribers } from '../admin/list-subscribers.js';
 import { listWaitingEvents } from '../admin/list-waiting-events.js';
-import { describeAttempt, describeLastAttempt } from '../domain/event-attempts.js';
+import {
+  describeAttempt,
+  describeLastAttempt,
+  describePause,
+  describeUnsent,
+} from '../domain/event-attempts.js';
 import { describeIssue } from '../health/describe-issue.js';
 import { plural } from '../health/phrases.js';
 import type { DeadCause } from '../subscribers/dead/dead-causes.js';
@@ -96,24 +101,15 @@ function formatOne(subscriber: Listed, limit: number): string[] {
   ];
 }
 
-function figuresOf({
-  sender,
-  sent,
-  lastSentAt,
-  retrying,
-  lagSeconds,
-  breaker,
-  openSince,
-  lastError,
-}: Listed): string[] {
+function figuresOf(subscriber: Listed): string[] {
+  const { sender, sent, lastSentAt, lagSeconds, lastError } = subscriber;
+  const pause = describePause(subscriber, Date.now());
   const last = lastSentAt === null ? '' : `, the last at ${lastSentAt}`;
   const lag = lagSeconds === 0 ? '' : `; the oldest has waited for ${plural(lagSeconds, 'second')}`;
   return [
-    `  ${plural(sent, 'event')} sent${last}; ${retrying} ${retrying === 1 ? 'waits' : 'wait'} for a retry${lag}`,
+    `  ${plural(sent, 'event')} sent${last}; ${describeUnsent(subscriber)}${lag}`,
     sender === null ? '  No replica sends to it.' : `  Sent by ${sender}`,
-    ...(breaker === 'open'
-      ? [`  Paused since ${openSince}: one event at a time is tried until one is accepted.`]
-      : []),
+    ...(pause === null ? [] : [`  ${pause}.`]),
     ...(lastError === null ? [] : [`  Last error at ${lastError.at}: ${describeAttempt(lastError)}`]),
   ];
 }

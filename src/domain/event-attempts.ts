@@ -23,3 +23,36 @@ export function describeLastAttempt(code: string, answer: string | null): string
     answer: answer ?? undefined,
   });
 }
+
+/** Why a subscriber is sent nothing, or one event at a time; null while it is not paused. */
+export function describePause(
+  { openSince, pausedUntil }: { readonly openSince: string | null; readonly pausedUntil: string | null },
+  now: number,
+): string | null {
+  if (openSince === null) return null;
+  const next = 'one event at a time is tried until one is accepted';
+  if (pausedUntil === null || Date.parse(pausedUntil) <= now) return `Paused since ${openSince}: ${next}`;
+  return `Paused since ${openSince} until ${pausedUntil}, then ${next}`;
+}
+
+/** The events that are not sent, as far as they are known: "2 wait for a retry, at least 10 are not tried yet". */
+export function describeUnsent({
+  retrying,
+  untried,
+  unread,
+}: {
+  readonly retrying: number;
+  readonly untried: number;
+  readonly unread: boolean;
+}): string {
+  const parts = [
+    ...(retrying > 0 ? [`${retrying} ${retrying === 1 ? 'waits' : 'wait'} for a retry`] : []),
+    ...(untried > 0
+      ? [
+          `${unread ? 'at least ' : ''}${untried.toLocaleString('en')} ${untried === 1 ? 'is' : 'are'} not tried yet`,
+        ]
+      : []),
+    ...(untried === 0 && unread ? ['new ones may not be read yet'] : []),
+  ];
+  return parts.length === 0 ? 'none waits' : parts.join(', ');
+}

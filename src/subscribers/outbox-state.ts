@@ -41,6 +41,10 @@ export interface OutboxState extends Claimed {
   readonly before: string;
   readonly hours: Readonly<Record<string, HourProgress>>;
   readonly waiting: readonly WaitingEvent[];
+  /** New events that were read and not tried yet. */
+  readonly untried: number;
+  /** Lines may not be read yet, so that more events may wait. */
+  readonly unread: boolean;
   /** Sources that the figures below cover. Empty: all. */
   readonly sources: readonly string[];
   readonly sent: number;
@@ -48,6 +52,8 @@ export interface OutboxState extends Claimed {
   readonly dead: number;
   /** ISO 8601; null while the breaker is closed. */
   readonly openSince: string | null;
+  /** ISO 8601: while the breaker is open, nothing is sent before; null while it is closed. */
+  readonly pausedUntil: string | null;
   readonly lastSentAt: string | null;
   readonly lastFailure: Attempt | null;
   /** ISO 8601; null when everything was sent at `heartbeatAt`. */
@@ -57,7 +63,7 @@ export interface OutboxState extends Claimed {
 /** The largest state document that is read: twice what can be written. */
 export const MAX_STATE_BYTES = 4 * 1024 * 1024;
 
-const NO_FIGURES = { sent: 0, retried: 0, dead: 0, lastSentAt: null, lastFailure: null };
+const NO_FIGURES = { untried: 0, sent: 0, retried: 0, dead: 0, lastSentAt: null, lastFailure: null };
 
 /** The state of a subscriber that nobody has claimed yet. */
 export function newOutboxState(since: number, beginning: Pick<OutboxState, 'before' | 'hours'>): OutboxState {
@@ -69,9 +75,11 @@ export function newOutboxState(since: number, beginning: Pick<OutboxState, 'befo
     since: new Date(since).toISOString(),
     ...beginning,
     waiting: [],
+    unread: false,
     sources: [],
     ...NO_FIGURES,
     openSince: null,
+    pausedUntil: null,
     oldestUnsent: null,
   };
 }

@@ -150,8 +150,9 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   function snapshot(): Omit<OutboxState, 'heartbeatAt'> {
     const { v, claim, owner } = claimed;
     const oldest = oldestUnsent();
+    const unread = follower.position() !== null;
     return {
-      ...{ v, claim, owner, since: claimed.since, sources: subscriber.sources },
+      ...{ v, claim, owner, since: claimed.since, sources: subscriber.sources, unread },
       ...follower.progress(),
       ...sender.snapshot(),
       oldestUnsent: oldest === null ? null : new Date(oldest).toISOString(),

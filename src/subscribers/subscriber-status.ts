@@ -20,6 +20,10 @@ export interface SubscriberStatus {
   readonly oldestUnsent: string | null;
   /** Events that failed and will be tried again. */
   readonly waiting: number;
+  /** New events that were read from the log and not tried yet. */
+  readonly untried: number;
+  /** The log may hold more that was not read yet: more events may wait. */
+  readonly unread: boolean;
   /** Since `since`, or since the subscriber last ceased to follow a source. */
   readonly sent: number;
   readonly retried: number;
@@ -29,6 +33,8 @@ export interface SubscriberStatus {
   readonly breaker: 'closed' | 'open';
   /** ISO 8601: when the breaker opened; null while it is closed. */
   readonly openSince: string | null;
+  /** ISO 8601: while the breaker is open, nothing is sent before; null while it is closed. */
+  readonly pausedUntil: string | null;
   /** ISO 8601. */
   readonly lastSentAt: string | null;
   /** The last attempt that failed; stays after later successes. */
@@ -44,21 +50,25 @@ export function subscriberStatus(
   const stateDamaged = saved === 'damaged';
   const state = stateDamaged ? null : saved && ofPresentSources(saved, subscriber.sources);
   const openSince = state?.openSince ?? null;
+  const sender = state === null || state.heartbeatAt === null ? null : state.owner;
   return {
     name,
     origin: originOf(subscriber),
     events: subscriber.events,
     sources: subscriber.sources,
     stateDamaged,
-    sender: state === null || state.heartbeatAt === null ? null : state.owner,
+    sender,
     since: state?.since ?? null,
     oldestUnsent: state?.oldestUnsent ?? null,
     waiting: state?.waiting.length ?? 0,
+    untried: state?.untried ?? 0,
+    unread: state !== null && (sender === null || state.unread),
     sent: state?.sent ?? 0,
     retried: state?.retried ?? 0,
     dead: state?.dead ?? 0,
     breaker: openSince === null ? 'closed' : 'open',
     openSince,
+    pausedUntil: state?.pausedUntil ?? null,
     lastSentAt: state?.lastSentAt ?? null,
     lastFailure: state?.lastFailure ?? null,
   };

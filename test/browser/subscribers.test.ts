@@ -101,4 +101,26 @@ describe('subscribers', () => {
     await fixture.dashboard.go('subscribers');
     await page.getByText('Up to date').waitFor();
   });
+
+  it('say until when one is paused, and how many events were not tried meanwhile', async () => {
+    const { page } = fixture.dashboard;
+    const store = (id: string) =>
+      sendCallback(fixture.service, `id=${id}&status=success`, '{"format":"2.9","results":[]}', {
+        'content-type': 'application/json',
+      });
+    answer = 410;
+    await store('gone-1');
+    await fixture.dashboard.go('subscribers');
+    const crm = page.getByRole('row', { name: /^crm/ });
+    await crm.getByText(/^Paused since [\d:]+ until [\d:]+, then one event at a time is tried/).waitFor();
+    await Promise.all(['untried-1', 'untried-2'].map(store));
+    await crm.getByText('2 are not tried yet').waitFor();
+    answer = 204;
+    // A single event has one button.
+    await page.getByRole('button', { name: /again/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('Done').first().waitFor();
+    await fixture.dashboard.go('subscribers');
+    await page.getByText('Up to date').waitFor();
+  });
 });

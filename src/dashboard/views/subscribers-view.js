@@ -4,8 +4,8 @@ import { h, link } from '../lib/elements/dom.js';
 import { emptyPanel, heading, moment, table } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { status } from '../lib/elements/status.js';
-import { count, span } from '../lib/text/format.js';
-import { describeAttempt } from '../vendor/event-attempts.js';
+import { count, span, withClock } from '../lib/text/format.js';
+import { describeAttempt, describePause, describeUnsent } from '../vendor/event-attempts.js';
 import { describeIssue } from '../vendor/health/describe-issue.js';
 import { TONES } from './overview/verdict-banner.js';
 import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
@@ -39,7 +39,7 @@ export function subscribersView(screen) {
         : table({
             caption: 'Subscribers',
             columns: [
-              ...['Subscriber', 'State', 'Lag', 'Sent', 'Retrying', 'Last error', 'Sent by'],
+              ...['Subscriber', 'State', 'Lag', 'Sent', 'Waiting', 'Last error', 'Sent by'],
               ...(may('repair') ? ['Test'] : []),
             ],
             rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one) })),
@@ -63,17 +63,17 @@ function deadOf(name, signal) {
 }
 
 /** @param {Subscriber} subscriber @returns {[Tone, string]} */
-function subscriberState({ breaker, sender, lagSeconds, retrying, issues: [issue] }) {
-  if (breaker === 'open') return ['notice', 'Not reachable'];
+function subscriberState({ breaker, sender, lagSeconds, retrying, untried, issues: [issue] }) {
+  if (breaker === 'open') return ['notice', 'Paused'];
   if (issue !== undefined) return [TONES[issue.level], describeIssue(issue).label];
   if (sender === null) return ['neutral', 'No sender'];
-  return ['good', lagSeconds === 0 && retrying === 0 ? 'Up to date' : 'Sending'];
+  return ['good', lagSeconds + retrying + untried === 0 ? 'Up to date' : 'Sending'];
 }
 
 /** @param {Subscriber} subscriber */
 function cellsOf(subscriber) {
-  const { name, url, events, sources, lagSeconds, sent, lastSentAt, retrying, openSince, sender } =
-    subscriber;
+  const { name, url, events, sources, lagSeconds, sent, lastSentAt, sender } = subscriber;
+  const pause = describePause(subscriber, Date.now());
   const [tone, word] = subscriberState(subscriber);
   const asksFor = `${events.join(', ')}${sources.length > 0 ? ` of ${sources.join(', ')}` : ''}`;
   return [
@@ -84,13 +84,13 @@ function cellsOf(subscriber) {
       h('p', { class: 'detail' }, url),
       h('p', { class: 'detail' }, asksFor),
     ),
-    h('div', {}, status(tone, word), openSince && h('p', { class: 'detail' }, 'since ', moment(openSince))),
+    h('div', {}, status(tone, word), pause && h('p', { class: 'detail' }, withClock(pause))),
     ...(subscriber.stateDamaged
       ? ['unknown', 'unknown', 'unknown', 'unknown', '–']
       : [
           lagSeconds === 0 ? 'none' : span(lagSeconds * 1000),
           h('div', {}, count(sent), h('p', { class: 'detail' }, 'last ', moment(lastSentAt))),
-          count(retrying),
+          describeUnsent(subscriber),
           lastErrorOf(subscriber),
           sender ?? '–',
         ]),

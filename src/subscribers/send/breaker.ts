@@ -2,6 +2,8 @@
 export interface Breaker {
   /** When it opened, in milliseconds since the epoch; null while it is closed. */
   readonly openSince: number | null;
+  /** While it is open: nothing is sent before, in milliseconds since the epoch. Null while it is closed. */
+  readonly pausedUntil: number | null;
   /** When the next request may begin, given those in flight; Infinity when one has to end first. */
   mayStartAt(inFlight: number): number;
   succeeded(): void;
@@ -18,7 +20,10 @@ export interface BreakerOptions {
   readonly onChange: (isOpen: boolean) => void;
   /** Pause before the first probe, in milliseconds; doubles with each that fails. Default 5,000. */
   readonly firstPause?: number | undefined;
-  /** Milliseconds since the epoch: the breaker of the replica that was here before was open. */
+  /**
+   * Milliseconds since the epoch: the breaker of the replica that was here before was open. This one probes at once: the address may
+   * have been corrected.
+   */
   readonly openSince?: number | null;
 }
 
@@ -37,15 +42,18 @@ export function createBreaker({
 }: BreakerOptions): Breaker {
   let openSince = options.openSince ?? null;
   let failures = openSince === null ? 0 : FAILURES;
-  let probeAt = 0;
+  let pausedUntil = clock();
 
   return {
     get openSince() {
       return openSince;
     },
+    get pausedUntil() {
+      return openSince === null ? null : pausedUntil;
+    },
     mayStartAt(inFlight) {
       if (openSince === null) return 0;
-      return inFlight > 0 ? Number.POSITIVE_INFINITY : probeAt;
+      return inFlight > 0 ? Number.POSITIVE_INFINITY : pausedUntil;
     },
     succeeded() {
       failures = 0;
@@ -58,7 +66,7 @@ export function createBreaker({
       if (failures < FAILURES && retryAfterMs === null) return;
       const bound = Math.min(LONGEST_PAUSE, firstPause * 2 ** Math.min(Math.max(0, failures - FAILURES), 30));
       const asked = Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER);
-      probeAt = Math.max(probeAt, clock() + Math.max(bound * (0.5 + random() / 2), asked));
+      pausedUntil = Math.max(pausedUntil, clock() + Math.max(bound * (0.5 + random() / 2), asked));
       if (openSince !== null) return;
       openSince = clock();
       onChange(true);

@@ -10,7 +10,7 @@ import {
 } from './event-attempts.js';
 import { createWaitingEvents } from './waiting-events.js';
 
-type SenderField = AttemptField | 'waiting' | 'openSince';
+type SenderField = AttemptField | 'waiting' | 'untried' | 'openSince' | 'pausedUntil';
 
 export interface SenderOptions
   extends Pick<
@@ -18,7 +18,7 @@ export interface SenderOptions
     'subscriber' | 'endpoint' | 'store' | 'findEvent' | 'observer' | 'clock' | 'random'
   > {
   readonly maxInFlight: number;
-  readonly state: Pick<OutboxState, SenderField>;
+  readonly state: Pick<OutboxState, AttemptField | 'waiting' | 'openSince'>;
   /** Whether this replica certainly still holds the claim. */
   readonly isHolding: () => boolean;
   readonly times?: RetryTimes | undefined;
@@ -172,8 +172,10 @@ export function createEventSender(options: SenderOptions): EventSender {
     },
     snapshot: () => ({
       waiting: waiting.states(),
+      untried: queue.length + trying.size,
       ...attempts.progress(),
-      openSince: breaker.openSince === null ? null : new Date(breaker.openSince).toISOString(),
+      openSince: instantOf(breaker.openSince),
+      pausedUntil: instantOf(breaker.pausedUntil),
     }),
     async stop(withinMs) {
       stopped = true;
@@ -185,4 +187,8 @@ export function createEventSender(options: SenderOptions): EventSender {
       change.notify();
     },
   };
+}
+
+function instantOf(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
 }

@@ -186,12 +186,15 @@ describe('subscribers on the command line', () => {
     await sendCallback(subscribed, 'id=ends&status=success', 'text');
     // The state of the sender is saved every two seconds.
     await until(async () => /Paused since[\s\S]+not sent/.test(await show()));
+    expect(await show()).toMatch(/Paused since \S+Z until \S+Z, then one event at a time is tried/);
+    for (const id of ['new-1', 'new-2']) await sendCallback(subscribed, `id=${id}&status=success`, 'text');
+    await until(async () => (await show()).includes(' 2 are not tried yet'));
     const [, command = ''] = /(transcript-receiver replay notify .* --cause .*)/.exec(await show()) ?? [];
     expect(command).toMatch(/--subscriber crm --dead --cause 410$/);
     answer = 200;
     expect(await runCommand(command.split(' ').slice(1), { NODE_CONFIG })).toMatchObject({ code: 0 });
     // The replay ends the pause of the running service.
-    await until(async () => (await show()).includes('; 0 wait for a retry'));
+    await until(async () => (await show()).includes('; none waits'));
     expect(await show()).not.toContain('not sent');
     const unknown = await runCommand(['subscribers', 'nobody'], { NODE_CONFIG });
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('known are crm') });

@@ -186,6 +186,29 @@ describe('a subscriber', () => {
     await until(() => idsOf(server).includes(next.deliveryId));
   });
 
+  it('that is gone leaves new events untried; the status counts those that were read and says when more may wait', async () => {
+    const { server, outbox, append } = await subscribed({ answer: (index) => (index === 0 ? 410 : 200) });
+    await append(storedLine());
+    const status = async () => (await outbox.statuses())[0];
+    await until(async () => (await status())?.breaker === 'open');
+    await append(storedLine());
+    await until(async () => (await status())?.untried === 1 && (await status())?.unread === false);
+    const { openSince = null, pausedUntil = null } = (await status()) ?? {};
+    expect(Math.round((Date.parse(pausedUntil ?? '') - Date.parse(openSince ?? '')) / 60_000)).toBe(5);
+    await append(...Array.from({ length: 40 }, () => storedLine()));
+    await until(async () => (await status())?.untried === 41);
+    await append(storedLine());
+    expect(await status()).toMatchObject({ untried: 41, unread: true, pausedUntil });
+    const [dead] = (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
+    if (dead === undefined) throw new Error('no dead event');
+    await outbox.send('crm', dead.event, AbortSignal.timeout(5000));
+    await until(() => new Set(idsOf(server)).size === 43);
+    await until(async () => (await status())?.untried === 0 && (await status())?.unread === false);
+    expect(await status()).toMatchObject({ pausedUntil: null });
+    await outbox.stop();
+    expect(await status()).toMatchObject({ sender: null, unread: true });
+  });
+
   it('whose state is damaged is named, and begins again once the state and its claims are deleted', async () => {
     const store = createMemoryStore();
     const folder = 'outbox/crm/';

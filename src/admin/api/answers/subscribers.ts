@@ -31,6 +31,10 @@ export const subscriberSchema = z
     lastSentAt: instant.nullable(),
     retried: count.describe('attempts that failed and were repeated, in the same time'),
     retrying: count.describe('events that failed and will be tried again'),
+    untried: count.describe('new events that were read and not tried yet'),
+    unread: z
+      .boolean()
+      .describe('the ledger may hold more that was not read yet: `untried` is a lower bound'),
     dead: count.describe(
       'events that ended without being sent and wait for a replay; at most 1,000 are counted',
     ),
@@ -39,6 +43,11 @@ export const subscriberSchema = z
       .enum(['closed', 'open'])
       .describe('open: the address fails, and one request at a time tries it'),
     openSince: instant.nullable(),
+    pausedUntil: instant
+      .nullable()
+      .describe(
+        'while `breaker` is open: nothing is sent before, unless somebody sends an event with success',
+      ),
     sender: z.string().nullable().describe('replica that sends at present'),
     issues: z.array(issueSchema).describe('those of the verdict that concern it'),
   })

@@ -136,7 +136,7 @@ function subscribersFacts({ subscribers }) {
     figure: count(list.length),
     details: [
       lag === 0 ? 'No event waits' : `The oldest event waits for ${span(lag * 1000)}`,
-      ...(failing.length > 0 ? [`Not reachable: ${listed(failing)}`] : []),
+      ...(failing.length > 0 ? [`Paused: ${listed(failing)}`] : []),
       ...(dead > 0 ? [`${count(dead, 'event')} could not be sent`] : []),
     ],
     action: { href: '#/subscribers', text: dead > 0 && may('repair') ? 'Inspect and send again' : 'Show' },

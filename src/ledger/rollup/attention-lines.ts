@@ -1,5 +1,5 @@
 import type { LedgerLine } from '../../domain/delivery.js';
-import { FAILURE_KINDS, failureKind, isFailure, type OfKind, settles } from '../../domain/failure-rules.js';
+import { failureKind, isFailure, settles } from '../../domain/failure-rules.js';
 import type { AttentionLine, Rollup } from './rollup.js';
 
 /** Upper bounds of the lists in a rollup. */
@@ -18,8 +18,8 @@ export interface AttentionBuilder {
 interface Job {
   /** Of the failing lines. */
   first: string;
-  /** The newest failing lines. */
-  readonly failing: OfKind<LedgerLine>;
+  /** The newest failing line of each kind and source: a client may see one source only. */
+  readonly failing: Map<string, LedgerLine>;
   /** The last line of each other outcome. */
   readonly others: Map<string, number>;
 }
@@ -28,7 +28,7 @@ export function collectAttention(): AttentionBuilder {
   const jobs = new Map<string, Job>();
 
   function jobOf(jobId: string): Job {
-    const job = jobs.get(jobId) ?? { first: '~', failing: {}, others: new Map() };
+    const job = jobs.get(jobId) ?? { first: '~', failing: new Map(), others: new Map() };
     jobs.set(jobId, job);
     return job;
   }
@@ -44,9 +44,9 @@ export function collectAttention(): AttentionBuilder {
         job.others.set(outcome, Math.max(time, job.others.get(outcome) ?? time));
         return;
       }
-      const kind = failureKind(outcome);
-      const known = job.failing[kind];
-      if (known === undefined || known.receivedAt <= receivedAt) job.failing[kind] = line;
+      const kind = JSON.stringify([failureKind(outcome), line.source]);
+      const known = job.failing.get(kind);
+      if (known === undefined || known.receivedAt <= receivedAt) job.failing.set(kind, line);
       if (receivedAt < job.first) job.first = receivedAt;
     },
 
@@ -62,9 +62,7 @@ export function collectAttention(): AttentionBuilder {
 }
 
 function openLines({ first, failing, others }: Job): AttentionLine[] {
-  return FAILURE_KINDS.flatMap((kind) => {
-    const line = failing[kind];
-    if (line === undefined) return [];
+  return [...failing.values()].flatMap((line) => {
     const failed = { outcome: line.outcome, time: Date.parse(line.receivedAt) };
     const isSettled = [...others].some(([outcome, time]) => settles({ outcome, time }, failed));
     return isSettled ? [] : [{ line, first }];

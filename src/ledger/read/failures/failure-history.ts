@@ -66,9 +66,11 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   /** Every file that was read ends before this instant. */
   let readTo = Number.NEGATIVE_INFINITY;
   /** Jobs with a failure received before lines that had been read when it was found: those may settle it. */
-  const unproven = new Set<string>();
-  /** Failing lines that there was no room for, by hour: how many, and when the first of them was received. */
-  const beyond = new Map<string, { readonly count: number; readonly from: number }>();
+  let unproven = new Set<string>();
+  /** From here on lines were not looked at that may settle one of those. */
+  let doubtedSince = Number.POSITIVE_INFINITY;
+  /** Failing lines that there was no room for, by hour. */
+  const beyond = new Map<string, LeftOut>();
   /** What is damaged, the hour of it, and whether lines may be missing. */
   const faults = new Map<string, TimeRange & { readonly hidesLines: boolean }>();
   /** Hours with lines that are neither compacted nor in memory; everything before the first run. */
@@ -87,13 +89,16 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   const edge = () => Math.max(followedSince ?? completeSince(), uncertainUntil);
 
   function takeHeld(row: LedgerRow, first: number): void {
-    if (!failing.add(row, first)) leaveOut(row, hourAt(row.written));
-    else if (row.job !== null && row.received < completeSince()) unproven.add(row.job);
+    const hour = hourAt(row.written);
+    if (!failing.add(row, first)) beyond.set(hour, withRow(beyond.get(hour), row));
+    else if (row.received < completeSince()) doubt(row);
   }
 
-  function leaveOut({ received }: LedgerRow, hour: string): void {
-    const { count, from } = beyond.get(hour) ?? { count: 0, from: received };
-    beyond.set(hour, { count: count + 1, from: Math.min(from, received) });
+  /** Notes that lines which were read before, or left memory, may settle a failure. */
+  function doubt({ job, received }: LedgerRow): void {
+    if (job !== null) unproven.add(job);
+    doubtedSince = Math.min(doubtedSince, received);
+    if (followedSince !== null) uncertainUntil = Math.max(uncertainUntil, completeSince());
   }
 
   function follow(rows: readonly LedgerRow[]): void {
@@ -106,81 +111,105 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
   /** Takes the failures of an hour, after its lines have settled those of others. */
   async function takeHour(hour: string, files: readonly HourFile[]): Promise<void> {
-    const leftFrom = beyond.get(hour)?.from ?? null;
-    beyond.delete(hour);
+    const before = beyond.get(hour);
     await settleByEach(files, () => failing.jobs.keys());
-    taken.set(hour, files);
     const foundIn = new Map<HourFile, readonly string[]>();
-    for (const file of files) foundIn.set(file, await takeFailures(file, leftFrom));
+    let left: LeftOut | undefined;
+    const take = async (entry: LogEntry, first: number) => {
+      if (!(await takeFiled(entry, first, { files, before, isFull: left !== undefined })))
+        left = withRow(left, entry);
+    };
+    for (const file of files) foundIn.set(file, await takeFailures(file, take));
     readTo = files.reduce((latest, { last }) => Math.max(latest, last), readTo);
     // A file does not settle what its rollup lists.
     const ofOthers = (file: HourFile) =>
       [...foundIn].flatMap(([other, jobs]) => (other === file ? [] : jobs));
     await settleByEach(files, ofOthers);
+    // Only now: a run that the store fails must come back to it.
+    taken.set(hour, files);
+    if (left !== undefined) beyond.set(hour, left);
+    else if (beyond.get(hour) === before) beyond.delete(hour);
   }
 
   /**
    * Takes the failing lines of a file that it does not settle itself, or all where its rollup leaves some out. Resolves to the jobs of
    * those that it lists.
-   *
-   * @param leftFrom receipt of the first that there was no room for before; null where there was room for all
    */
-  async function takeFailures(file: HourFile, leftFrom: number | null): Promise<readonly string[]> {
+  async function takeFailures(
+    file: HourFile,
+    take: (entry: LogEntry, first: number) => Promise<void>,
+  ): Promise<readonly string[]> {
     const found: string[] = [];
-    const takeInto = createTaking(file.hour, leftFrom);
     await guarded(file, async () => {
       const { attention, attentionOmitted } = await file.attention();
       if (attentionOmitted > 0) {
         readTo = Math.max(readTo, file.last);
-        for await (const entry of readFailingLines(await file.open())) await takeInto(entry, entry.received);
+        for await (const entry of readFailingLines(await file.open())) await take(entry, entry.received);
         return;
       }
       for (const { line, first } of attention) {
-        await takeInto(entryOf(line, Date.parse(line.receivedAt)), Date.parse(first));
+        await take(entryOf(line, Date.parse(line.receivedAt)), Date.parse(first));
         if (line.jobId !== null) found.push(line.jobId);
       }
     });
     return found;
   }
 
-  function createTaking(
-    hour: string,
-    leftFrom: number | null,
-  ): (entry: LogEntry, first: number) => Promise<void> {
-    let isFull = false;
-    return async (entry, first) => {
-      const isFollowed = followedSince !== null && entry.written >= followedSince;
-      const isNew = leftFrom === null ? !isFollowed : entry.received >= leftFrom;
-      if (entry.received < oldest() || !isNew) return;
-      const [row] = packRows([entry]);
-      if (row === undefined) return;
-      if (!isFull && !failing.add(row, first)) {
-        // What other lines settle need not be held.
-        await prove();
-        isFull = !failing.hasRoom() || !failing.add(row, first);
-      }
-      if (isFull) leaveOut(row, hour);
-      else if (row.job !== null && (followedSince !== null || row.received <= readTo)) unproven.add(row.job);
-      if (followedSince !== null) uncertainUntil = Math.max(uncertainUntil, completeSince());
-    };
+  /** Takes a failing line of a file. Resolves to false where there is no room for it. */
+  async function takeFiled(
+    entry: LogEntry,
+    first: number,
+    { files, before, isFull }: HourInHand,
+  ): Promise<boolean> {
+    const isFollowed = followedSince !== null && entry.written >= followedSince;
+    const isNew = before === undefined ? !isFollowed : entry.received >= before.from;
+    if (entry.received < oldest() || !isNew) return true;
+    const [row] = packRows([entry]);
+    if (row === undefined) return true;
+    if (isFull) return false;
+    if (!failing.add(row, first)) {
+      // What other lines settle need not be held.
+      await prove(files);
+      if (!failing.hasRoom() || !failing.add(row, first)) return false;
+    }
+    if (followedSince !== null || row.received <= readTo) doubt(row);
+    return true;
   }
 
-  /** Settles what is unproven by the lines that had been read before. */
-  async function prove(): Promise<void> {
-    const jobs = [...unproven].filter((job) => failing.jobs.has(job));
-    unproven.clear();
-    const received = jobs.flatMap((job) => failing.jobs.get(job)?.rows ?? []).map((row) => row.received);
-    const first = received.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  /**
+   * Settles what is unproven by the lines that had been read before.
+   *
+   * @param inHand files of the hour that is being taken
+   */
+  async function prove(inHand: readonly HourFile[] = []): Promise<void> {
+    const jobs = unproven;
+    unproven = new Set();
+    try {
+      await settleUnproven(
+        [...jobs].filter((job) => failing.jobs.has(job)),
+        inHand,
+      );
+    } catch (cause) {
+      for (const job of jobs) unproven.add(job);
+      throw cause;
+    }
+  }
+
+  async function settleUnproven(jobs: readonly string[], inHand: readonly HourFile[]): Promise<void> {
+    if (jobs.length === 0) return;
+    const first = firstReceived(jobs);
     const since = [...taken].filter(([hour]) => startOfHour(hour) + HOUR > first);
-    await settleByEach(
-      since.flatMap(([, files]) => files),
-      () => jobs,
-    );
-    if (jobs.length === 0 || followedSince === null) return;
+    await settleByEach([...since.flatMap(([, files]) => files), ...inHand], () => jobs);
+    if (followedSince === null) return;
     const unsettled = new Set(jobs);
     await visitRows(snapshotOf(window), (row) => {
       if (row.job !== null && unsettled.has(row.job)) failing.settle(row);
     });
+  }
+
+  function firstReceived(jobs: Iterable<string>): number {
+    const received = [...jobs].flatMap((job) => failing.jobs.get(job)?.rows ?? []).map((row) => row.received);
+    return received.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   }
 
   async function settleByEach(
@@ -243,26 +272,27 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   }
 
   async function readHours(): Promise<void> {
-    const began = edge();
+    /** What is written from then on is not read. */
+    let skippedFrom = clock();
     const open: TimeRange[] = [];
     const unread = filter(hoursInOrder(store, 'oldest', oldest(), clock()), (hour) => !taken.has(hour));
     for await (const described of readAhead(unread, HOURS_AHEAD, describe)) {
       if (stopped) return;
       const { hour, files } = described;
       for (const { message } of described.faults) noteFault(message, hour, true);
-      const { since, until } = rangeOf(hour);
-      if (since >= edge() && !beyond.has(hour)) continue;
-      if (files !== null) await takeHour(hour, files);
-      else open.push({ since, until: Math.min(until, edge()) });
+      const range = rangeOf(hour);
+      if (range.since >= edge() && !beyond.has(hour)) skippedFrom = Math.min(skippedFrom, range.since);
+      else if (files !== null) await takeHour(hour, files);
+      else open.push(range);
     }
     await prove();
     if (followedSince === null) {
       join();
-      // What left memory meanwhile was not looked at.
-      open.push({ since: began, until: edge() });
       await prove();
     }
-    bare = open;
+    // What left memory meanwhile was not looked at.
+    bare = [...open, { since: skippedFrom, until: edge() }];
+    doubtedSince = firstReceived(unproven);
   }
 
   async function describe(hour: string): Promise<DescribedHour> {
@@ -301,12 +331,14 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   return {
     follow,
     update() {
-      if (running === null && error === null && clock() - finishedAt < PAUSE) return Promise.resolve();
+      const isCertain = error === null && unproven.size === 0;
+      if (running === null && isCertain && clock() - finishedAt < PAUSE) return Promise.resolve();
       running ??= runAndReport();
       return running;
     },
     jobs() {
       joinAgain();
+      failing.forgetBefore(oldest());
       return followedSince === null ? failuresInMemory(window) : failing.jobs;
     },
     some: (test) => [...failing.jobs.values()].some(({ rows }) => rows.some(test)),
@@ -315,7 +347,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       const since = oldest();
       const hiding = [...faults.values()].filter(({ hidesLines }) => hidesLines);
       const ranges = followedSince === null ? [ALWAYS] : bare;
-      const gaps = mergeRanges([...ranges, ...hiding], { since, until: Math.min(edge(), clock()) });
+      const doubted = { since: doubtedSince, until: edge() };
+      const gaps = mergeRanges([...ranges, ...hiding, doubted], { since, until: Math.min(edge(), clock()) });
       return {
         since: gaps.at(-1)?.until ?? since,
         unseen: describeUnseen(
@@ -329,6 +362,24 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       await running;
     },
   };
+}
+
+/** Failing lines of an hour that there was no room for: how many, and when the first of them was received. */
+interface LeftOut {
+  readonly count: number;
+  readonly from: number;
+}
+
+function withRow(left: LeftOut | undefined, { received }: { readonly received: number }): LeftOut {
+  return { count: (left?.count ?? 0) + 1, from: Math.min(left?.from ?? received, received) };
+}
+
+/** An hour that is being taken. */
+interface HourInHand {
+  readonly files: readonly HourFile[];
+  /** What there was no room for when it was taken before. */
+  readonly before: LeftOut | undefined;
+  readonly isFull: boolean;
 }
 
 const ALWAYS: TimeRange = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };

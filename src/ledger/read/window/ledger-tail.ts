@@ -59,6 +59,8 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   });
   let complete = Number.POSITIVE_INFINITY;
   let seen = Number.POSITIVE_INFINITY;
+  /** Rows written before this instant were dropped, also while a load reads on behind them. */
+  let droppedBefore = Number.NEGATIVE_INFINITY;
   let isFull = false;
   let isStopped = false;
   let begun: Promise<void> | null = null;
@@ -73,15 +75,16 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   }
 
   function reached(time: number): void {
-    complete = Math.min(complete, time);
-    seen = Math.min(seen, complete);
+    complete = Math.min(complete, Math.max(time, droppedBefore));
+    seen = Math.min(seen, time);
   }
 
   function trim(): void {
     const oldest = begin();
     const dropped = window.bytes > maxBytes() ? window.dropOver(maxBytes() * KEPT_OF_FULL) : null;
     if (dropped !== null) isFull = true;
-    complete = Math.max(complete, dropped ?? oldest, oldest);
+    droppedBefore = Math.max(droppedBefore, dropped ?? oldest, oldest);
+    complete = Math.max(complete, droppedBefore);
     seen = Math.max(seen, oldest);
     window.dropBefore(oldest);
   }

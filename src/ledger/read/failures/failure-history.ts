@@ -347,8 +347,10 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       const since = oldest();
       const hiding = [...faults.values()].filter(({ hidesLines }) => hidesLines);
       const ranges = followedSince === null ? [ALWAYS] : bare;
-      const doubted = { since: doubtedSince, until: edge() };
-      const gaps = mergeRanges([...ranges, ...hiding, doubted], { since, until: Math.min(edge(), clock()) });
+      const unread = mergeRanges([...ranges, ...hiding], { since, until: Math.min(edge(), clock()) });
+      // Lines in memory settle what was found in files only once it is proven.
+      const doubted = { since: doubtedSince, until: clock() };
+      const gaps = mergeRanges([...unread, doubted], { since, until: clock() });
       return {
         since: gaps.at(-1)?.until ?? since,
         unseen: describeUnseen(

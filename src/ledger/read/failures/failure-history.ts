@@ -90,7 +90,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
   function takeHeld(row: LedgerRow, first: number): void {
     const hour = hourAt(row.written);
-    if (!failing.add(row, first)) beyond.set(hour, withRow(beyond.get(hour), row));
+    // Lines of its hour that were never in memory may have been left out as well.
+    if (!failing.add(row, first)) beyond.set(hour, withLine(beyond.get(hour), Number.NEGATIVE_INFINITY));
     else if (row.received < completeSince()) doubt(row);
   }
 
@@ -117,7 +118,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     let left: LeftOut | undefined;
     const take = async (entry: LogEntry, first: number) => {
       if (!(await takeFiled(entry, first, { files, before, isFull: left !== undefined })))
-        left = withRow(left, entry);
+        left = withLine(left, entry.received);
     };
     for (const file of files) foundIn.set(file, await takeFailures(file, take));
     readTo = files.reduce((latest, { last }) => Math.max(latest, last), readTo);
@@ -366,14 +367,14 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   };
 }
 
-/** Failing lines of an hour that there was no room for: how many, and when the first of them was received. */
+/** Failing lines of an hour that there was no room for: how many, and from which receipt on its lines are to be taken again. */
 interface LeftOut {
   readonly count: number;
   readonly from: number;
 }
 
-function withRow(left: LeftOut | undefined, { received }: { readonly received: number }): LeftOut {
-  return { count: (left?.count ?? 0) + 1, from: Math.min(left?.from ?? received, received) };
+function withLine(left: LeftOut | undefined, from: number): LeftOut {
+  return { count: (left?.count ?? 0) + 1, from: Math.min(left?.from ?? from, from) };
 }
 
 /** An hour that is being taken. */

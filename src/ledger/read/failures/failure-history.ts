@@ -2,19 +2,19 @@ import { isFailure } from '../../../domain/failure-rules.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { HOUR, hourAt, startOfHour } from '../../hours.js';
-import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import { readAhead } from '../../read-ahead.js';
 import type { CompactedHours, DescribedHour, HourFile } from '../log/compacted-hours.js';
 import { entryOf, type LogEntry } from '../log/log-entry.js';
 import { hoursInOrder } from '../log/log-hours.js';
-import { mergeRanges, type TimeRange } from '../time-ranges.js';
+import { mergeRanges, rangeOfHour, type TimeRange } from '../time-ranges.js';
 import { createRowPacker, type LedgerRow } from '../window/ledger-row.js';
 import { type RowWindow, snapshotOf, visitRows } from '../window/row-window.js';
 import { describeUnseen } from './describe-unseen.js';
 import { createFailingJobs, type FailingJob } from './failing-jobs.js';
 import { failuresInMemory, isSettledInMemory } from './failures-in-memory.js';
-import { findSettlingLines } from './find-settling-lines.js';
+import { createHourFaults } from './hour-faults.js';
 import { readFailingLines } from './read-failing-lines.js';
+import { settleByFiles } from './settle-by-files.js';
 
 /** The part of a range that the open failures do not cover. */
 export interface FailureScope {
@@ -53,7 +53,6 @@ export interface FailureHistoryOptions {
 }
 
 const HOURS_AHEAD = 8;
-const FILES_AT_ONCE = 4;
 /** Milliseconds between runs, as every open dashboard asks every few seconds; none after a run that the store failed. */
 const PAUSE = 10_000;
 
@@ -71,8 +70,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   let doubtedSince = Number.POSITIVE_INFINITY;
   /** Failing lines that there was no room for, by hour. */
   const beyond = new Map<string, LeftOut>();
-  /** What is damaged, the hour of it, and whether lines may be missing. */
-  const faults = new Map<string, TimeRange & { readonly hidesLines: boolean }>();
+  const faults = createHourFaults();
   /** Hours with lines that are neither compacted nor in memory; everything before the first run. */
   let bare: readonly TimeRange[] = [ALWAYS];
   /** From here on every line was taken when it was written; null until the hours before have been read. */
@@ -128,8 +126,10 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     await settleByEach(files, ofOthers);
     // Only now: a run that the store fails must come back to it.
     taken.set(hour, files);
-    if (left !== undefined) beyond.set(hour, left);
-    else if (beyond.get(hour) === before) beyond.delete(hour);
+    // Memory had lines of it without room meanwhile: it is taken again as a whole.
+    if (beyond.get(hour) !== before) return;
+    if (left === undefined) beyond.delete(hour);
+    else beyond.set(hour, left);
   }
 
   /**
@@ -141,7 +141,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     take: (entry: LogEntry, first: number) => Promise<void>,
   ): Promise<readonly string[]> {
     const found: string[] = [];
-    await guarded(file, async () => {
+    await faults.noteIn(file, async () => {
       const { attention, attentionOmitted } = await file.attention();
       if (attentionOmitted > 0) {
         readTo = Math.max(readTo, file.last);
@@ -213,39 +213,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     return received.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   }
 
-  async function settleByEach(
-    files: readonly HourFile[],
-    jobsFor: (file: HourFile) => Iterable<string>,
-  ): Promise<void> {
-    const settled = readAhead(files, FILES_AT_ONCE, (file) => settleBy(file, jobsFor(file)));
-    for await (const _ of settled);
-  }
-
-  async function settleBy(file: HourFile, jobs: Iterable<string>): Promise<void> {
-    const probes = new Map(
-      [...jobs].flatMap((job) => {
-        const known = failing.jobs.get(job);
-        return known === undefined ? [] : [[job, known.probe] as const];
-      }),
-    );
-    if (probes.size === 0 || stopped) return;
-    const onFault = (text: string, hidesLines: boolean) => noteFault(text, file.hour, hidesLines);
-    await guarded(file, async () => {
-      for (const line of await findSettlingLines(await file.open(), probes, onFault)) failing.settle(line);
-    });
-  }
-
-  async function guarded(file: HourFile, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (cause) {
-      if (!(cause instanceof LedgerFileError)) throw cause;
-      noteFault(cause.message, file.hour, true);
-    }
-  }
-
-  function noteFault(text: string, hour: string, hidesLines: boolean): void {
-    faults.set(text, { ...rangeOf(hour), hidesLines });
+  function settleByEach(files: readonly HourFile[], jobsFor: (file: HourFile) => Iterable<string>) {
+    return settleByFiles({ failing, faults, files, jobsFor: (file) => (stopped ? [] : jobsFor(file)) });
   }
 
   function forgetOld(): void {
@@ -256,7 +225,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       taken.delete(hour);
       beyond.delete(hour);
     }
-    for (const [text, { until }] of faults) if (until <= since) faults.delete(text);
+    faults.forgetBefore(since);
   }
 
   const omitted = () => [...beyond.values()].reduce((sum, { count }) => sum + count, 0);
@@ -280,8 +249,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     for await (const described of readAhead(unread, HOURS_AHEAD, describe)) {
       if (stopped) return;
       const { hour, files } = described;
-      for (const { message } of described.faults) noteFault(message, hour, true);
-      const range = rangeOf(hour);
+      for (const { message } of described.faults) faults.note(message, hour, true);
+      const range = rangeOfHour(hour);
       if (range.since >= edge() && !beyond.has(hour)) skippedFrom = Math.min(skippedFrom, range.since);
       else if (files !== null) await takeHour(hour, files);
       else open.push(range);
@@ -346,18 +315,17 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     scope(sources) {
       joinAgain();
       const since = oldest();
-      const hiding = [...faults.values()].filter(({ hidesLines }) => hidesLines);
       const ranges = followedSince === null ? [ALWAYS] : bare;
-      const unread = mergeRanges([...ranges, ...hiding], { since, until: Math.min(edge(), clock()) });
+      const unread = mergeRanges([...ranges, ...faults.hiding()], {
+        since,
+        until: Math.min(edge(), clock()),
+      });
       // Lines in memory settle what was found in files only once it is proven.
       const doubted = { since: doubtedSince, until: clock() };
       const gaps = mergeRanges([...unread, doubted], { since, until: clock() });
       return {
         since: gaps.at(-1)?.until ?? since,
-        unseen: describeUnseen(
-          { since, gaps, faults: [...faults.keys()], omitted: omitted(), error },
-          sources,
-        ),
+        unseen: describeUnseen({ since, gaps, faults: faults.texts(), omitted: omitted(), error }, sources),
       };
     },
     async stop() {
@@ -367,9 +335,10 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   };
 }
 
-/** Failing lines of an hour that there was no room for: how many, and from which receipt on its lines are to be taken again. */
+/** Failing lines of an hour that there was no room for. */
 interface LeftOut {
   readonly count: number;
+  /** Lines received from then on are to be taken again. */
   readonly from: number;
 }
 
@@ -389,9 +358,4 @@ const ALWAYS: TimeRange = { since: Number.NEGATIVE_INFINITY, until: Number.POSIT
 
 async function* filter<T>(values: AsyncIterable<T>, isWanted: (value: T) => boolean): AsyncGenerator<T> {
   for await (const value of values) if (isWanted(value)) yield value;
-}
-
-function rangeOf(hour: string): TimeRange {
-  const since = startOfHour(hour);
-  return { since, until: since + HOUR };
 }

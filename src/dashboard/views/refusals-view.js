@@ -2,7 +2,7 @@ import { get } from '../lib/api/admin-api.js';
 import { h, link } from '../lib/elements/dom.js';
 import { emptyPanel, heading, jobLink, moment, table, unreadLines } from '../lib/elements/panels.js';
 import { to } from '../lib/screen/route.js';
-import { capital } from '../lib/text/format.js';
+import { capital, count } from '../lib/text/format.js';
 import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
 
 /** @import { Refusal, RefusalCounts } from '../lib/api/api-answers.js' */
@@ -34,14 +34,7 @@ export function refusalsView(screen) {
             faults.length === 0 ? 'No request was rejected.' : 'No rejected request is known.',
             h('p', {}, 'To check a request before it is sent, use ', link('#/explain', 'Explain'), '.'),
           )
-        : table({
-            caption: 'Refusals',
-            columns: ['When', 'Address', 'Source', 'Cause', 'Who', 'Explain'],
-            rows: refusals.map((refusal, index) => ({
-              key: `${refusal.at} ${refusal.deliveryId ?? ''} ${index}`,
-              cells: cellsOf(refusal),
-            })),
-          }),
+        : [adviceByCause(refusals), latestTable(refusals)],
     );
   });
 }
@@ -77,20 +70,57 @@ function countsOfAllReplicas(counts) {
   );
 }
 
+/** What to do about each cause, which the rows do not repeat. @param {readonly Refusal[]} refusals */
+function adviceByCause(refusals) {
+  const codes = refusals.map(({ cause, reason }) => cause ?? reason);
+  return h(
+    'ul',
+    { class: 'causes', 'data-key': 'advice', 'aria-label': 'Causes' },
+    [...new Set(codes)].map((code) => {
+      const remedy = remedyFor(code);
+      const number = count(codes.filter((each) => each === code).length, 'request');
+      return (
+        remedy !== null &&
+        h(
+          'li',
+          { class: 'panel', 'data-key': code },
+          h('p', { class: 'lead' }, `${number} · ${causeOf(code)}`),
+          h('p', {}, remedy),
+        )
+      );
+    }),
+  );
+}
+
+/** @param {readonly Refusal[]} refusals */
+function latestTable(refusals) {
+  return h(
+    'div',
+    { class: 'compact', 'data-key': 'list' },
+    table({
+      caption: 'Refusals',
+      columns: ['When', 'Address', 'Source', 'Cause', 'Who', 'Explain'],
+      rows: refusals.map((refusal, index) => ({
+        key: `${refusal.at} ${refusal.deliveryId ?? ''} ${index}`,
+        cells: cellsOf(refusal),
+      })),
+    }),
+  );
+}
+
+/** @param {string | null} code */
+function causeOf(code) {
+  return `${capital(reasonInWords(code) ?? 'no reason recorded')}.`;
+}
+
 /** @param {Refusal} refusal */
 function cellsOf(refusal) {
   const { at, clientIp, source, reason, cause, userAgent, authenticated, jobId } = refusal;
-  const remedy = remedyFor(cause ?? reason);
   return [
     moment(at),
     h('span', { class: 'mono' }, clientIp ?? 'unknown'),
     source ?? '–',
-    h(
-      'div',
-      {},
-      `${capital(reasonInWords(cause ?? reason) ?? 'no reason recorded')}.`,
-      remedy && h('p', { class: 'detail' }, remedy),
-    ),
+    causeOf(cause ?? reason),
     authenticated
       ? h('div', {}, 'Authenticated sender', h('p', { class: 'detail' }, jobLink(jobId)))
       : h('div', {}, 'Not authenticated', userAgent && h('p', { class: 'detail' }, userAgent)),

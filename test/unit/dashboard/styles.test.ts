@@ -7,20 +7,22 @@ const styles = readdirSync(join(PAGE, 'styles')).map((file) =>
   readFileSync(join(PAGE, 'styles', file), 'utf8'),
 );
 const deliveries = readFileSync(join(PAGE, 'views/deliveries/delivery-table.js'), 'utf8');
-const failures = readFileSync(join(PAGE, 'views/failures/failures-view.js'), 'utf8');
+const compact = ['failures/failures-view.js', 'refusals-view.js']
+  .map((file) => readFileSync(join(PAGE, 'views', file), 'utf8'))
+  .join();
 
 describe('the styles of tables', () => {
   it('find cells by the name of their column, never by its number', () => {
     expect(styles.flatMap((text) => text.match(/^.*:nth-.*$/gm) ?? [])).toEqual([]);
   });
 
-  it('name columns of Deliveries and Failures that are there', () => {
+  it('name columns of Deliveries, Failures and Refusals that are there', () => {
     const lines = styles.flatMap((text) => text.split('\n'));
     const named = lines.flatMap((line) =>
       [...line.matchAll(/\[data-label="([^"]+)"\]/g)].map(([, name]) => ({
         name,
-        isThere: line.includes('.failing')
-          ? failures.includes(`'${name}'`)
+        isThere: line.includes('.compact')
+          ? compact.includes(`'${name}'`)
           : deliveries.includes(`name: '${name}'`),
       })),
     );

@@ -149,7 +149,7 @@ function group(title, meaning, failures, again) {
   if (failures.length === 0) return null;
   return h(
     'div',
-    { class: 'group failing', 'data-key': title },
+    { class: 'group compact', 'data-key': title },
     h('h3', {}, title, ' ', h('span', { class: 'quiet' }, `(${meaning})`)),
     table({
       caption: title,

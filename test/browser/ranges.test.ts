@@ -7,6 +7,7 @@ import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { putCompacted, putDaily, putRollup } from '../support/ledger/compacted-hours.js';
 import { ledgerLine } from '../support/ledger/ledger-lines.js';
 import { putSegment } from '../support/ledger/ledger-segments.js';
+import { sendCallback } from '../support/processes/admin-api.js';
 import { createMemoryStore } from '../support/store/memory-store.js';
 
 const HOUR = 3_600_000;
@@ -65,5 +66,28 @@ describe('older deliveries', () => {
         /^Every delivery since .+ was checked\. Not checked: read: ledger-parquet\/.+: it is missing\.$/,
       )
       .waitFor();
+  });
+
+  it('announce nothing when they are asked for while the list of a new filter is on its way', async () => {
+    const { page } = fixture.dashboard;
+    for (let n = 0; n < 51; n += 1) await sendCallback(fixture.service, `id=j${n}&status=error`);
+    await sendCallback(fixture.service, 'id=broken&status=success', '{', {
+      'content-type': 'application/json',
+    });
+    await fixture.dashboard.go('deliveries');
+    await page.getByRole('button', { name: 'Load older' }).waitFor();
+    let showList = () => {};
+    const clicked = new Promise<void>((resolve) => {
+      showList = resolve;
+    });
+    await page.route(/\/deliveries\?.*outcome=noted/, (route) => clicked.then(() => route.continue()));
+    await page.getByLabel('Outcome').selectOption('noted');
+    await page.waitForURL(/outcome=noted$/);
+    await page.getByRole('button', { name: 'Load older' }).click();
+    showList();
+    await page.getByRole('cell', { name: 'broken' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Load older' }).click();
+    await page.getByRole('link', { name: 'j0', exact: true }).waitFor();
+    expect(await page.locator('#notice').isVisible()).toBe(false);
   });
 });

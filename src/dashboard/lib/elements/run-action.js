@@ -5,8 +5,8 @@ import { announce } from './notice.js';
 /** @import { Announcement } from './notice.js' */
 
 /**
- * Runs the action of a button: the button cannot be pressed again meanwhile, and the result is announced. `action`
- * returns the text for success. Resolves with whether it succeeded.
+ * Runs the action of a button: the button cannot be pressed again meanwhile, and the result is announced, unless the view
+ * was left. `action` returns the text for success. Resolves with whether it succeeded.
  * @param {HTMLButtonElement | null} button @param {() => Promise<string | Announcement | null>} action
  */
 export async function runAction(button, action) {
@@ -20,7 +20,9 @@ export async function runAction(button, action) {
   } catch (error) {
     const { title, message, advice } = describeProblem(error);
     const isSignedOut = error instanceof ApiError && error.status === 401;
-    if (!isSignedOut) announce(`${title}: ${message} ${advice}`, 'bad');
+    // A view aborts its requests when it closes; its content, with its buttons, stays until the next one is drawn.
+    const isLeft = error instanceof Error && error.name === 'AbortError';
+    if (!isSignedOut && !isLeft) announce(`${title}: ${message} ${advice}`, 'bad');
     return false;
   } finally {
     button.removeAttribute('aria-disabled');

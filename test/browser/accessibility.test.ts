@@ -6,6 +6,7 @@ import { seriousFindings } from '../support/dashboard/serious-findings.js';
 import { sendCallback } from '../support/processes/admin-api.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
+import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -166,6 +167,11 @@ describe('with the store away', () => {
         return range.getBoundingClientRect().left - mark.getBoundingClientRect().right;
       })()`);
       expect(gap).toBeGreaterThan(4);
+      await dashboard.go('');
+      const shown = (place: string) => page.locator(place).innerText();
+      await until(async () => (await shown('.verdict')).includes('ledger cannot be read'));
+      await page.locator('[data-key=quarantine]').getByText('Unknown', { exact: true }).waitFor();
+      expect(await shown('.tiles')).not.toMatch(/unavailable|is gone|ENOENT/i);
     } finally {
       await rename(`${service.folder}-away`, service.folder);
     }

@@ -36,6 +36,9 @@ const MEMBERS = {
   subscribers: 'subscribers',
 };
 
+/** Issues that say why figures are unknown: the tiles do not repeat it. @type {ReadonlySet<string>} */
+const SAID_ABOVE = new Set(['store-not-writable', 'store-unreadable', 'ledger-unreadable', 'ledger-loading']);
+
 /** @param {Facts} facts @param {Pick<Health, 'verdict' | 'unknown'>} health @param {number} now @returns {Tile} */
 function tileOf({ isNeutral = false, action, ...facts }, { verdict, unknown }, now) {
   const { id, title } = facts;
@@ -47,11 +50,11 @@ function tileOf({ isNeutral = false, action, ...facts }, { verdict, unknown }, n
   const meaning = help(id, 'What this means');
   const member = MEMBERS[id];
   const why = member && unknown[member];
-  if (why !== undefined)
-    return {
-      ...{ id, title, tone: 'neutral', word: 'Unknown', figure: '–' },
-      ...{ details: whyUnknown(why, now), action: meaning },
-    };
+  if (why !== undefined) {
+    const isSaid = verdict.issues.some(({ code }) => SAID_ABOVE.has(code));
+    const details = isSaid ? [] : whyUnknown(why, now);
+    return { id, title, tone: 'neutral', word: 'Unknown', figure: '–', details, action: meaning };
+  }
   return { ...facts, tone: isNeutral ? 'neutral' : 'good', action: action ?? meaning };
 }
 

@@ -114,6 +114,17 @@ describe('the tiles', () => {
     expect(tileOf(id)?.word).not.toBe('Unknown');
   });
 
+  it.each([
+    issueOf('ledger-unreadable', { reason: 'no answer', condition: null, since: null }),
+    issueOf('store-not-writable', { reason: 'no answer', condition: null, since: null }),
+  ])('leave it to the verdict to say why they are unknown', (issue) => {
+    const unknown = { verify: { reason: 'the ledger cannot be read: no answer', since: null } };
+    const ledger = { ...WELL.ledger, error: 'no answer' };
+    const tiles = tilesOf({ ...withIssues(issue), ledger, verify: null, unknown });
+    expect(tiles.find(({ id }) => id === 'verify')).toMatchObject({ word: 'Unknown', details: [] });
+    expect(tiles.flatMap(({ details }) => details).join()).not.toContain('no answer');
+  });
+
   it('never say ready for a replica that is not, whose issue is that of the store', () => {
     expect(tileOf('receiving', { ready: false })).toMatchObject({ tone: 'neutral', word: 'Not ready' });
   });

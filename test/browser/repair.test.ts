@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
-import { sendCallback } from '../support/processes/admin-api.js';
+import { adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { sendMendable } from '../support/processes/mendable-callback.js';
 import { until } from '../support/until.js';
 
@@ -93,15 +93,38 @@ describe('a job that failed', () => {
     await page.getByText('Acknowledged by tester: the first is right', { exact: true }).waitFor();
   });
 
-  it('says when neither side knows it, or the service does not respond', async () => {
+  it('is refetched into the source that the operator names, where its callback URLs name none', async () => {
     const { page } = fixture.dashboard;
-    await fixture.dashboard.go('jobs/nobody');
-    await page.getByText('This receiver does not know the job.').waitFor();
+    const { id, notified } = fixture.lost.simulator.submit({
+      words: 5,
+      config: { type: 'transcription', notification_config: [{ url: 'http://127.0.0.1:9/' }] },
+    });
+    await notified;
+    await fixture.dashboard.go(`jobs/${id}`);
     await page.getByRole('button', { name: 'Refetch from the service' }).click();
-    await page.locator('#notice').getByText('Neither this receiver nor the speech service').waitFor();
+    await page.locator('#notice').getByText(`Job ${id}: failed`).waitFor();
+    await page.getByText('Refetch into a source').click();
+    await page.locator('#refetch-source').selectOption('guarded');
+    await page.getByRole('button', { name: 'Refetch', exact: true }).click();
+    await page.locator('#notice').getByText(`Job ${id}: recovered`).waitFor();
+    const { body } = await adminApi(fixture.service).get(`/deliveries?job=${id}&outcome=recovered`);
+    expect(body.deliveries).toMatchObject([{ source: 'guarded' }]);
+  });
+
+  it('offers no act in vain while nobody knows it, and offers Refetch when the service does', async () => {
+    const { page } = fixture.dashboard;
+    const id = await fixture.lost.lose();
+    const acts = page.getByRole('button', { name: /^(Refetch|Erase|Import)/ });
+    await fixture.dashboard.go('jobs/a.file.wav');
+    await page.getByText('No job can have this id.').waitFor();
+    expect(await acts.allTextContents()).toEqual([]);
     fixture.lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
-    await page.getByRole('button', { name: 'Refetch from the service' }).click();
-    await page.locator('#notice').getByText('transcript-receiver doctor').waitFor();
+    await fixture.dashboard.go(`jobs/${id}`);
+    await page.getByText('This receiver does not know the job.').waitFor();
+    await page.getByText(/^Nothing can be refetched: .* speech\.apiKey/).waitFor();
+    expect(await acts.allTextContents()).toEqual(['Import files…']);
+    fixture.lost.simulator.faults.clear();
+    await page.getByRole('button', { name: 'Refetch from the service' }).waitFor();
   });
 });
 

@@ -11,13 +11,10 @@ import {
   table,
   unreadLines,
 } from '../lib/elements/panels.js';
-import { toJob } from '../lib/screen/route.js';
+import { isJobId, toJob } from '../lib/screen/route.js';
 
 /** @import { JobMatches } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
-
-/** An id of the service. */
-const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * Finds jobs by an id, a value of their context, or a part of either. One that is certain is opened at once.
@@ -28,7 +25,7 @@ export function searchView(screen) {
   screen.start(`Search: ${text}`);
   screen.render(heading(`Search: ${text}`), loadingPanel());
   // A shorter text is an id or nothing: a part of it would match too much.
-  if (text.length < 3 && JOB_ID.test(text)) return location.replace(toJob(text));
+  if (text.length < 3 && isJobId(text)) return location.replace(toJob(text));
   screen.keepFresh(30_000, async (signal) => {
     const found = await get('/jobs', { query: { text }, signal }).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
@@ -39,7 +36,7 @@ export function searchView(screen) {
     if (only !== undefined && (only.jobId === text || another === undefined))
       return location.replace(toJob(only.jobId));
     // The page of the job asks the service, and says what to do.
-    if (only === undefined && JOB_ID.test(text)) return location.replace(toJob(text));
+    if (only === undefined && isJobId(text)) return location.replace(toJob(text));
     screen.render(heading(`Search: ${text}`), list(found));
   });
 }

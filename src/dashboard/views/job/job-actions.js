@@ -1,17 +1,15 @@
 import { post, remove } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
-import { h, kept } from '../../lib/elements/dom.js';
-import { field, textOf } from '../../lib/elements/field.js';
+import { h } from '../../lib/elements/dom.js';
 import { runAction } from '../../lib/elements/run-action.js';
-import { itemsOf } from '../../lib/text/describe-line.js';
-import { capital, clock, count, listed } from '../../lib/text/format.js';
-import { kindInWords, outcomeOf } from '../../lib/text/ledger-terms.js';
-import { ITEM_KINDS } from '../../vendor/kinds.js';
+import { clock, count, listed } from '../../lib/text/format.js';
+import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { reasonInWords } from '../../vendor/reasons.js';
+import { importButton } from './import-section.js';
 
 /** @import { Erased, Job, Refetched } from '../../lib/api/api-answers.js' */
-/** @import { ButtonEvent, Child, FormEvent } from '../../lib/elements/element-types.js' */
+/** @import { ButtonEvent, Child } from '../../lib/elements/element-types.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 /** @import { NextStep } from '../../vendor/next-steps.js' */
@@ -24,22 +22,7 @@ export function jobActions(jobId, repair, again, more = null) {
   return h(
     'div',
     { class: 'buttons', 'data-key': 'actions' },
-    may('repair') && [
-      h(
-        'button',
-        {
-          type: 'button',
-          class: repair === 'refetch' ? null : 'plain',
-          onclick: (event) => refetchJob(event.currentTarget, jobId, again),
-        },
-        'Refetch from the service',
-      ),
-      h(
-        'button',
-        { type: 'button', class: repair === 'import' ? null : 'plain', onclick: openImport },
-        'Import files…',
-      ),
-    ],
+    may('repair') && [refetchButton(jobId, repair, again), importButton(repair)],
     more,
     eraseButton(jobId, again),
   );
@@ -55,6 +38,19 @@ export function erasedJobActions({ jobId, erasure, failure }, again) {
     { class: 'buttons', 'data-key': 'actions' },
     failure !== null && acknowledgeButton(jobId, again),
     !erasure?.complete && eraseButton(jobId, again),
+  );
+}
+
+/** @param {string} jobId @param {NextStep['action'] | undefined} repair @param {Refresh} again */
+export function refetchButton(jobId, repair, again) {
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: repair === 'refetch' ? null : 'plain',
+      onclick: (event) => refetchJob(event.currentTarget, jobId, again),
+    },
+    'Refetch from the service',
   );
 }
 
@@ -76,11 +72,12 @@ function eraseButton(jobId, again) {
 
 /**
  * Fetches the missing results of a job; idempotent.
- * @param {HTMLButtonElement} button @param {string} jobId @param {Refresh} again
+ * @param {HTMLButtonElement | null} button @param {string} jobId @param {Refresh} again
+ * @param {string} [source] whose key prefix the artefacts get; by default the one that the job's callback URL leads to
  */
-export async function refetchJob(button, jobId, again) {
+export async function refetchJob(button, jobId, again, source) {
   await runAction(button, async () =>
-    refetched(jobId, await post(`/jobs/${encodeURIComponent(jobId)}/refetch`)),
+    refetched(jobId, await post(`/jobs/${encodeURIComponent(jobId)}/refetch`, { source })),
   );
   await again();
 }
@@ -128,12 +125,6 @@ export function acknowledgeButton(jobId, again, size = null) {
   );
 }
 
-function openImport() {
-  const section = document.getElementById('import');
-  section?.setAttribute('open', '');
-  section?.querySelector('input')?.focus();
-}
-
 /** @param {HTMLButtonElement} button @param {string} jobId @param {Refresh} again */
 async function erase(button, jobId, again) {
   const agreed = await confirmDialog({
@@ -166,82 +157,4 @@ function erasedInWords(jobId, { erased: { artefacts, conflicts, quarantined }, k
   if (rest === null) return { tone: 'good', text };
   const until = rest.until === null ? 'yet' : `before ${clock(rest.until)}`;
   return { tone: 'notice', text: `${text} ${count(rest.versions, 'version')} cannot be removed ${until}.` };
-}
-
-/**
- * Imports files under the rules of a callback.
- * @param {string} jobId @param {Refresh} again
- */
-export function importSection(jobId, again) {
-  if (!may('repair')) return null;
-  const onsubmit = (/** @type {FormEvent} */ event) => importFiles(event, jobId, again);
-  const form = kept('form', { class: 'filters', onsubmit }, jobId, () => [
-    field('import-file', 'File', h('input', { type: 'file', name: 'file', required: true })),
-    field(
-      'import-kind',
-      'Kind',
-      h(
-        'select',
-        { name: 'kind' },
-        h('option', { value: '' }, 'Detect from content'),
-        ITEM_KINDS.map((kind) => h('option', { value: kind }, capital(kindInWords(kind)))),
-      ),
-    ),
-    field(
-      'import-source',
-      'Source',
-      h('input', { name: 'source', size: 10, autocomplete: 'off', placeholder: 'default' }),
-    ),
-    field(
-      'import-other-job',
-      'Job in the file',
-      h(
-        'select',
-        { name: 'otherJob' },
-        h('option', { value: '' }, 'This job only'),
-        h('option', { value: 'true' }, 'Any job'),
-      ),
-    ),
-    field('import-reason', 'Reason', h('input', { name: 'reason', maxlength: 500, autocomplete: 'off' })),
-    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Import')),
-  ]);
-  return h(
-    'details',
-    { id: 'import', class: 'panel', 'data-key': 'import' },
-    h('summary', {}, 'Import files'),
-    h(
-      'p',
-      { class: 'quiet' },
-      'For results that the service no longer has. Stored artefacts are not changed; different bytes are stored next to them as a conflict.',
-    ),
-    form,
-  );
-}
-
-/** @param {FormEvent} event @param {string} jobId @param {Refresh} again */
-async function importFiles(event, jobId, again) {
-  event.preventDefault();
-  const form = event.currentTarget;
-  const done = await runAction(form.querySelector('button'), async () => {
-    const result = await post(`/jobs/${encodeURIComponent(jobId)}/artefacts`, importForm(form));
-    const { tone, word } = outcomeOf(result.outcome);
-    return { tone, text: `Import: ${word.toLowerCase()}, ${itemsOf(result)}.` };
-  });
-  if (done) form.reset();
-  await again();
-}
-
-/**
- * Fields precede the file: the receiver reads the form as a stream and needs them first.
- * @param {HTMLFormElement} form
- */
-function importForm(form) {
-  const data = new FormData();
-  for (const name of ['source', 'kind', 'otherJob', 'reason']) {
-    const value = textOf(form, name);
-    if (value !== '') data.append(name, value);
-  }
-  const file = new FormData(form).get('file');
-  if (file instanceof File) data.append('file', file, file.name);
-  return data;
 }

@@ -3,21 +3,25 @@ import { may } from '../../lib/api/session.js';
 import { contextValues, hasContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
-import { emptyPanel, heading, moment, unreadLines } from '../../lib/elements/panels.js';
+import { knownNames } from '../../lib/elements/filter-form.js';
+import { heading } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
-import { jobState, unknownJobState } from '../../vendor/job-state.js';
+import { jobState } from '../../vendor/job-state.js';
 import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { createVersionComparison } from '../transcript/version-comparison.js';
 import { artefactsSection } from './artefacts-section.js';
 import { choiceOf } from './choose-version.js';
 import { createDownloads } from './downloads.js';
-import { acknowledgeButton, erasedJobActions, importSection, jobActions } from './job-actions.js';
+import { importSection } from './import-section.js';
+import { acknowledgeButton, erasedJobActions, jobActions } from './job-actions.js';
 import { jobBodies } from './job-bodies.js';
 import { nextStepsSection } from './next-steps-section.js';
+import { refetchSection } from './refetch-section.js';
 import { serviceSection } from './service-section.js';
 import { timelineSection } from './timeline-section.js';
+import { notFoundYet, unknownJob } from './unknown-job.js';
 
 /** @import { Job, QuarantinedBody } from '../../lib/api/api-answers.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
@@ -26,6 +30,7 @@ import { timelineSection } from './timeline-section.js';
 /**
  * @typedef {object} JobParts
  * @property {string | null} chosen id of the delivery to highlight
+ * @property {readonly string[]} sources that exist for the token
  * @property {ReturnType<typeof createTranscriptSection>} transcript
  * @property {ReturnType<typeof createVersionComparison>} comparison
  * @property {Downloads} downloads
@@ -41,9 +46,9 @@ export function jobView(screen) {
   const downloads = createDownloads(jobId);
   const chosen = screen.route.query.get('delivery');
   let pointedOut = chosen === null;
-  /** @param {Job} job @param {readonly QuarantinedBody[]} bodies */
-  const draw = (job, bodies) => {
-    screen.render(...pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }));
+  /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {readonly string[]} sources */
+  const draw = (job, bodies, sources) => {
+    screen.render(...pageOf(job, bodies, { chosen, sources, transcript, comparison, downloads, again }));
     if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
     pointedOut = true;
   };
@@ -52,15 +57,18 @@ export function jobView(screen) {
   const comparison = createVersionComparison(contentOf, () => again());
   screen.start(`Job ${jobId}`);
   const again = screen.keepFresh(8000, async (signal) => {
-    const job = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
-      if (!(error instanceof ApiError && error.code === 'not-found')) throw error;
-      return error;
-    });
-    if (job instanceof ApiError) screen.render(...unknownJob(jobId, () => again()));
+    const [{ sources }, job] = await Promise.all([
+      knownNames(),
+      get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
+        if (!(error instanceof ApiError && error.code === 'not-found')) throw error;
+        return error;
+      }),
+    ]);
+    if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
     else if (isNothingFound(job)) screen.render(...notFoundYet(job, () => again()));
     else {
       if (may('read')) await downloads.renew();
-      draw(job, await bodiesOf(job, signal));
+      draw(job, await bodiesOf(job, signal), sources);
     }
   });
 }
@@ -79,30 +87,8 @@ function isNothingFound({ artefacts, timeline, erasure, service }) {
   return artefacts.length === 0 && timeline.length === 0 && erasure === null && service === null;
 }
 
-/** @param {Job} job @param {Refresh} again */
-function notFoundYet({ jobId, searchedBackTo, faults }, again) {
-  return [
-    heading(`Job ${jobId}`, status('neutral', 'Not found yet')),
-    emptyPanel(
-      'Nothing was found of this job so far.',
-      searchedBackTo !== null &&
-        h(
-          'p',
-          {},
-          'The ledger was searched back to ',
-          moment(searchedBackTo),
-          '. The search goes on while this page is open.',
-        ),
-      unreadLines(faults),
-    ),
-    jobActions(jobId, 'refetch', again),
-    nextStepsSection(unknownJobState(jobId).steps),
-    importSection(jobId, again),
-  ];
-}
-
 /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {JobParts} parts */
-function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }) {
+function pageOf(job, bodies, { chosen, sources, transcript, comparison, downloads, again }) {
   const { jobId, artefacts, timeline, searchedBackTo, faults, service } = job;
   const { tone, word, text, steps } = jobState(job, bodies, clock);
   return [
@@ -134,6 +120,7 @@ function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again 
         serviceSection(job),
       ),
     ),
+    job.erasure === null && refetchSection(jobId, sources, again),
     job.erasure === null && importSection(jobId, again),
   ];
 }
@@ -146,16 +133,4 @@ function withoutContent(artefacts) {
     { class: 'quiet', 'data-key': 'transcript' },
     'This token may not read content: transcript, media and downloads are not shown.',
   );
-}
-
-/** @param {string} jobId @param {Refresh} again */
-function unknownJob(jobId, again) {
-  const { tone, word, text, steps } = unknownJobState(jobId);
-  return [
-    heading(`Job ${jobId}`, status(tone, word)),
-    emptyPanel(text),
-    jobActions(jobId, steps[0]?.action, again),
-    nextStepsSection(steps),
-    importSection(jobId, again),
-  ];
 }

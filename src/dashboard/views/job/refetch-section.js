@@ -1,0 +1,36 @@
+import { may } from '../../lib/api/session.js';
+import { h, kept } from '../../lib/elements/dom.js';
+import { choices, field, textOf } from '../../lib/elements/field.js';
+import { refetchJob } from './job-actions.js';
+
+/** @import { FormEvent } from '../../lib/elements/element-types.js' */
+/** @import { Option } from '../../lib/elements/field.js' */
+/** @import { Refresh } from '../../lib/screen/screen.js' */
+
+/**
+ * Refetches a job into a source that its own callback URLs do not name. Null where there is only one.
+ * @param {string} jobId @param {readonly string[]} sources @param {Refresh} again
+ */
+export function refetchSection(jobId, sources, again) {
+  if (!may('repair') || sources.length < 2) return null;
+  const onsubmit = async (/** @type {FormEvent} */ event) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    await refetchJob(form.querySelector('button'), jobId, again, textOf(form, 'source'));
+  };
+  const options = sources.map((name) => /** @type {Option} */ ([name, name]));
+  return h(
+    'details',
+    { class: 'panel', 'data-key': 'refetch' },
+    h('summary', {}, 'Refetch into a source'),
+    h(
+      'p',
+      { class: 'quiet' },
+      'For a job whose callback URLs do not lead here: they do not name its source.',
+    ),
+    kept('form', { class: 'filters', onsubmit }, jobId, () => [
+      field('refetch-source', 'Source', choices('source', options)),
+      h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Refetch')),
+    ]),
+  );
+}

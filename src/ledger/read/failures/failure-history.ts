@@ -202,6 +202,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     const since = [...taken].filter(([hour]) => startOfHour(hour) + HOUR > first);
     await settleByEach([...since.flatMap(([, files]) => files), ...inHand], () => jobs);
     if (followedSince === null) return;
+    // Lines may have left memory since the failures were found.
+    uncertainUntil = Math.max(uncertainUntil, completeSince());
     const unsettled = new Set(jobs);
     await visitRows(snapshotOf(window), (row) => {
       if (row.job !== null && unsettled.has(row.job)) failing.settle(row);

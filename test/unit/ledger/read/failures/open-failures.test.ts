@@ -299,6 +299,32 @@ describe('open failures', () => {
     expect(await failing(view)).toEqual(['lost failed']);
   });
 
+  it('are settled by a line that leaves memory while they are searched', async () => {
+    let now = NOW;
+    let isSlow = false;
+    const store = createMemoryStore(async (_, key) => {
+      while (isSlow && key.includes('hour=11')) await immediate();
+    });
+    const failed = at(NOW - 2 * HOUR, 'a', 'failed');
+    const recovered = at(NOW - HOUR, 'a', 'recovered');
+    for (const line of [failed, recovered]) putSegment(store, line.receivedAt, [line]);
+    const view = await load(store, { clock: () => now });
+
+    await compact(store, [failed]);
+    isSlow = true;
+    now += 11_000;
+    const searched = view.readPast();
+    while (!view.holds('outcome', 'failed')) await immediate();
+    now += 45 * 60_000;
+    await view.refresh();
+    isSlow = false;
+    await searched;
+    await compact(store, [recovered]);
+    now += 11_000;
+
+    expect(await failing(view)).toEqual([]);
+  });
+
   it('are settled by a line that was written before memory begins, and before the failure', async () => {
     const store = createMemoryStore();
     const begin = NOW - 1.5 * HOUR;

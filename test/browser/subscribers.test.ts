@@ -11,9 +11,14 @@ import { until } from '../support/until.js';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SECRET = `whsec_${Buffer.alloc(32, 'browser').toString('base64')}`;
 let answer = 410;
+/** The requests that have to arrive before one is answered. */
+let together = 1;
 let crm: RecordingServer;
 beforeAll(async () => {
-  crm = await recordingServer(() => answer);
+  crm = await recordingServer(async () => {
+    await until(() => crm.requests.length >= together);
+    return answer;
+  });
 });
 afterAll(() => crm.close());
 
@@ -27,7 +32,8 @@ const LOOKED_AT = 11_000;
 describe('subscribers', () => {
   it('show what could not be sent, and send it again', async () => {
     const { page } = fixture.dashboard;
-    // At once: both events are under way when the first 410 pauses the subscriber.
+    // Both events are under way when the first 410 pauses the subscriber.
+    together = 2;
     const headers = { 'content-type': 'application/json' };
     await Promise.all(
       ['call-1', 'call-2'].map((id) =>

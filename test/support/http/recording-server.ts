@@ -20,7 +20,7 @@ export interface RecordingServer {
 
 /** A receiver that keeps what it is sent and answers `status` of the request's number, counted from 0. */
 export async function recordingServer(
-  status: (index: number, request: RecordedRequest) => number = () => 200,
+  status: (index: number, request: RecordedRequest) => number | Promise<number> = () => 200,
 ): Promise<RecordingServer> {
   const requests: RecordedRequest[] = [];
   const server = http.createServer(async (incoming, response) => {
@@ -40,7 +40,7 @@ export async function recordingServer(
       whole,
     };
     requests.push(request);
-    response.writeHead(status(requests.length - 1, request)).end('noted');
+    response.writeHead(await status(requests.length - 1, request)).end('noted');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

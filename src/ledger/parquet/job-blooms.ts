@@ -1,28 +1,7 @@
 import { hashParquetValue, readBloomFilter, sbbfInsert } from 'hyparquet/src/bloom.js';
-import { BloomBuilder } from 'hyparquet-writer/src/bloom.js';
-import type { Pause } from '../../time/cooperative-yield.js';
 import type { RollupRowGroup } from '../rollup/rollup.js';
 
 const JOB_ID = { name: 'jobId', type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
-
-/**
- * Share of the row groups without a job that its bloom filter does not exclude: the search behind ten thousand failing jobs would read
- * every tenth otherwise unread row group at 1e-5, and all of them at 1e-3. A filter takes four bytes a row.
- */
-const FALSE_POSITIVES = 1e-5;
-
-/** The bloom filter of a row group; undefined without jobs. Hashes are computed with bigints, some 3 microseconds for each. */
-export async function buildJobBloom(
-  jobIds: Iterable<string | null>,
-  pause: Pause,
-): Promise<Uint32Array | undefined> {
-  const builder = new BloomBuilder(JOB_ID, { fpp: FALSE_POSITIVES });
-  for (const jobId of jobIds) {
-    builder.insert(jobId);
-    await pause();
-  }
-  return builder.finalize();
-}
 
 /** Bloom filters of the job ids of a file's row groups; null for a row group without jobs. */
 export type JobBlooms = readonly (Uint32Array | null)[];

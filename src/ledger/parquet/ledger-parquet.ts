@@ -6,7 +6,6 @@ import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
 import type { RollupParquet, RollupRowGroup } from '../rollup/rollup.js';
 import { columnSource } from './column-source.js';
 import { CHUNKS_KEY, checksOf } from './file-checks.js';
-import { buildJobBloom } from './job-blooms.js';
 import { encodeLine, LEDGER_COLUMNS, LEDGER_SCHEMA, type LedgerRecord } from './ledger-columns.js';
 import type { SortableLine } from './sort-lines.js';
 
@@ -93,20 +92,14 @@ export async function* encodeLedgerFile(
     }
     const before = parquet.pendingIndexes.length;
     await writeRowGroup(parquet, records, pause);
-    const bloomFilter = await buildJobBloom(
-      records.map(({ jobId }) => jobId),
-      pause,
-    );
     const written = parquet.pendingIndexes.slice(before);
-    const jobIds = written.find(({ chunk }) => chunk.meta_data?.path_in_schema[0] === 'jobId');
-    if (jobIds && bloomFilter) jobIds.bloomFilter = bloomFilter;
     const columns = written.map(({ chunk }) => chunk);
     checks.push(checksOf(columns, writer.getBytes(), writer.offset - writer.index));
     groups.push({
       rows: records.length,
       first: records[0]?.writtenAt ?? 0,
       last: records.at(-1)?.writtenAt ?? 0,
-      hasJobs: bloomFilter !== undefined,
+      hasJobs: written.some(({ bloomFilter }) => bloomFilter !== undefined),
     });
     yield drain(writer);
   }

@@ -6,7 +6,7 @@ import { countRefusals } from '../archive/count-refusals.js';
 import { createErasures } from '../archive/erasure/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
 import type { Config } from '../config/config.js';
-import type { CredentialSettings } from '../health/credential-states.js';
+import { credentialSettings } from '../health/credential-states.js';
 import { createBodyReader } from '../http/body-reader.js';
 import type { Logger } from '../observe/logger.js';
 import { createMetrics } from '../observe/metrics/metrics.js';
@@ -179,7 +179,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     regions: speech.regions,
     filterRegions: regionNames,
     service: { configured: canAskService(config), interval: config.recovery.interval },
-    credentials: credentialSettings(config),
+    credentials: credentialSettings(config.sources),
     records: {
       regions: speech.regions,
       record: (region, jobId, signal) => speech.jobs(region).record(jobId, signal),
@@ -208,7 +208,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
   });
 
-  for (const { source, credentials } of credentialSettings(config)) {
+  for (const { source, credentials } of credentialSettings(config.sources)) {
     for (const { name, expires } of credentials) {
       if (expires !== null) metrics.deliveries.credentialExpires(source, name, expires);
     }
@@ -265,13 +265,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       log.warn({ event: 'store-hangs' }, 'the store did not answer: work that waited for it was abandoned');
     },
   };
-}
-
-function credentialSettings({ sources }: Config): CredentialSettings[] {
-  return Object.entries(sources).map(([source, { credentials }]) => ({
-    source,
-    credentials: Object.entries(credentials).map(([name, credential]) => ({ name, ...credential })),
-  }));
 }
 
 /** False when the work has not ended in time: a store that hangs must not delay the end of the process. */

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { listSubscribers } from '../admin/list-subscribers.js';
 import { canAskService } from '../app/speech-options.js';
 import { ConfigError } from '../config/config-error.js';
+import { type CredentialState, credentialSettings } from '../health/credential-states.js';
 import { describeIssue } from '../health/describe-issue.js';
 import { verdictOf } from '../health/health-verdict.js';
 import { issueOf } from '../health/issue-kinds.js';
@@ -27,7 +28,12 @@ export function createCommand(): Command {
     )
     .action(async ({ json }: { readonly json?: true }) => {
       const status = await withRecovery(true, readStatus).catch(unreadableStore);
-      if (json) printJson({ verdict: status.verdict, credentialsLastUsed: status.lastUses });
+      if (json)
+        printJson({
+          verdict: status.verdict,
+          credentials: status.credentials,
+          credentialsLastUsed: status.lastUses,
+        });
       else printLines(formatStatus(status));
       process.exitCode = EXIT_CODES[status.verdict.level];
     });
@@ -37,6 +43,8 @@ interface Status {
   readonly verdict: Verdict;
   /** Of the last 24 hours; null when they could not be counted. */
   readonly deliveries: number | null;
+  /** Those of this configuration. */
+  readonly credentials: readonly CredentialState[];
   /** When credentials were last used, by `<source>/<credential>`; of the last 7 days. */
   readonly lastUses: Readonly<Record<string, string>>;
 }
@@ -46,10 +54,19 @@ function unreadableStore(error: unknown): Status {
   if (error instanceof ConfigError || error instanceof UsageError) throw error;
   const reason = error instanceof Error ? error.message : String(error);
   const issues = [issueOf('store-unreadable', { reason, condition: conditionOf(error) })];
-  const unseen = ['deliveries', 'failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
+  const unseen = [
+    'deliveries',
+    'failing',
+    'quarantine',
+    'reconcile',
+    'verify',
+    'credentials',
+    'subscribers',
+  ] as const;
   return {
     verdict: { level: 'failing', since: null, complete: false, unseen, issues },
     deliveries: null,
+    credentials: [],
     lastUses: {},
   };
 }
@@ -76,9 +93,8 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
       lastReconcile: createReconcileReportReader(store),
       lastVerify: createVerifyReportReader(store),
       subscribers: () => listSubscribers({ outbox }),
-      // The ledger names the credentials; this command does not read their secrets.
-      sources: [],
       // Assumes that the receivers have this configuration.
+      sources: credentialSettings(config.sources),
       service: { configured: canAskService(config), interval: config.recovery.interval },
       retention: parts.retention,
       retentionWarning: parts.retentionWarning,
@@ -93,6 +109,7 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
   return {
     verdict: verdictOf(facts, now),
     deliveries: last24h?.total.lines ?? null,
+    credentials: facts.credentials,
     lastUses: summary?.last.byCredential ?? {},
   };
 }
@@ -111,7 +128,7 @@ const MISSED_PROOFS = 3;
 /** Milliseconds that the clocks of the store and of this machine may differ. */
 const CLOCK_SKEW = 60_000;
 
-function formatStatus({ verdict, deliveries, lastUses }: Status): string[] {
+function formatStatus({ verdict, deliveries, credentials, lastUses }: Status): string[] {
   const { issues } = verdict;
   const headline = `${headlineOf(verdict)}.`;
   return [
@@ -122,6 +139,10 @@ function formatStatus({ verdict, deliveries, lastUses }: Status): string[] {
       return [`  ${issue.level.padEnd(8)} ${text}`, ...(remedy === null ? [] : [`${place}${remedy}`])];
     }),
     coverageOf(verdict, (instant) => instant),
+    ...credentials.filter(isUnused).map((each) => lastUseOf(nameOf(each), null, (instant) => instant)),
     ...Object.entries(lastUses).map(([name, at]) => lastUseOf(name, at, (instant) => instant)),
   ];
 }
+
+const nameOf = ({ source, credential }: CredentialState) => `${source}/${credential}`;
+const isUnused = ({ state }: CredentialState) => state === 'unused';

@@ -37,7 +37,7 @@ export function loadConfig(env: Environment = process.env): Config {
 
 /**
  * The configuration of commands that work on the store and never listen. Leaves out the tokens of operators and the
- * credentials of sources, so that a CronJob, for instance, does not need those secrets.
+ * header lines of credentials, so that a CronJob, for instance, does not need those secrets.
  */
 export function loadConfigWithoutCredentials(env: Environment = process.env): Config {
   const { tree, variables } = loadSettings(env);
@@ -59,27 +59,48 @@ export function loadStoreConfig(env: Environment = process.env): Config {
   return parseConfig(withoutServiceKey(withoutCredentials(tree)), contextOf(env, variables));
 }
 
-/** The tree without the tokens of operators, the credentials of sources, and the addresses and secrets of subscribers. */
+/** The tree without the tokens of operators, the header lines of credentials, and the addresses and secrets of subscribers. */
 export function withoutCredentials(tree: unknown): unknown {
   if (!isJsonObject(tree)) return tree;
   const { admin: _, subscribers, sources, ...others } = tree;
   const rest = isJsonObject(subscribers) ? { ...others, subscribers: withoutSecrets(subscribers) } : others;
   if (!isJsonObject(sources)) return rest;
-  // Without a listener no source can be too open, so the rule that asks for credentials does not apply.
-  const open = Object.entries(sources).map(([name, source]) => [
-    name,
-    isJsonObject(source) ? { ...source, credentials: {}, allowUnauthenticated: true } : source,
-  ]);
-  return { ...rest, sources: Object.fromEntries(open) };
+  return { ...rest, sources: eachObject(sources, withoutHeaders) };
+}
+
+/** Names and times of credentials are needed to say which of them expires. */
+function withoutHeaders(source: Record<string, unknown>): Record<string, unknown> {
+  const { credentials } = source;
+  return {
+    ...source,
+    ...(isJsonObject(credentials) && {
+      // Two credentials of a source may not have the same header lines.
+      credentials: eachObject(credentials, (credential, name) => ({
+        ...credential,
+        headers: [`X-Not-Read: ${UNUSED_SECRET}${name}`],
+      })),
+    }),
+    // Without a listener no source can be too open, so the rule that asks for credentials does not apply.
+    allowUnauthenticated: true,
+  };
 }
 
 /** Names and filters of subscribers are needed to say how far they are. */
 function withoutSecrets(subscribers: Record<string, unknown>): Record<string, unknown> {
-  const entries = Object.entries(subscribers).map(([name, subscriber]) => [
+  return eachObject(subscribers, (subscriber) => ({
+    ...subscriber,
+    url: 'https://not-read.invalid',
+    secrets: [UNUSED_SECRET],
+  }));
+}
+
+function eachObject(
+  map: Record<string, unknown>,
+  change: (entry: Record<string, unknown>, name: string) => Record<string, unknown>,
+): Record<string, unknown> {
+  const entries = Object.entries(map).map(([name, entry]) => [
     name,
-    isJsonObject(subscriber)
-      ? { ...subscriber, url: 'https://not-read.invalid', secrets: [UNUSED_SECRET] }
-      : subscriber,
+    isJsonObject(entry) ? change(entry, name) : entry,
   ]);
   return Object.fromEntries(entries);
 }

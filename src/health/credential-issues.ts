@@ -2,25 +2,53 @@ import type { CredentialState } from './credential-states.js';
 import { issueOf } from './issue-kinds.js';
 import type { Issue } from './issues.js';
 
-export function credentialIssues(credentials: readonly CredentialState[]): Issue[] {
+/** @param isUseKnown false when the ledger could not be read: any credential may be in use */
+export function credentialIssues(credentials: readonly CredentialState[], isUseKnown: boolean): Issue[] {
   const sources = new Set(credentials.map(({ source }) => source));
-  return [...sources].flatMap((name) => issuesOfSource(credentials.filter(({ source }) => source === name)));
+  return [...sources].flatMap((name) =>
+    issuesOfSource(
+      name,
+      credentials.filter(({ source }) => source === name),
+      isUseKnown,
+    ),
+  );
 }
 
-/** @param credentials of one source */
-function issuesOfSource(credentials: readonly CredentialState[]): Issue[] {
-  const dated = credentials.flatMap(({ source, credential, state, expires }) =>
-    expires === null || (state !== 'expired' && state !== 'expiring')
-      ? []
-      : [{ state, params: { source, credential, expires } }],
+/** @param credentials of the source */
+function issuesOfSource(
+  source: string,
+  credentials: readonly CredentialState[],
+  isUseKnown: boolean,
+): Issue[] {
+  const expired = credentials.flatMap((each) => endOf(each, 'expired'));
+  const next = credentials.flatMap(({ state, notBefore }) =>
+    state === 'not-yet-valid' ? (notBefore ?? []) : [],
   );
-  const expired = dated.filter(({ state }) => state === 'expired').map(({ params }) => params);
-  const [first] = expired;
-  if (first !== undefined && expired.length === credentials.length) {
-    const since = expired.map(({ expires }) => expires).reduce((a, b) => (a > b ? a : b));
-    return [issueOf('credentials-expired', { source: first.source, since })];
+  if (expired.length + next.length === credentials.length) {
+    const since =
+      expired
+        .map(({ expires }) => expires)
+        .sort()
+        .at(-1) ?? null;
+    return [issueOf('credentials-expired', { source, since, next: next.sort()[0] ?? null })];
   }
-  return dated.map(({ state, params }) =>
-    issueOf(state === 'expired' ? 'credential-expired' : 'credential-expiring', params),
-  );
+  const expiring = credentials.flatMap((each) => endOf(each, 'expiring'));
+  const successor =
+    credentials.findLast(({ state }) => ['in-use', 'unused', 'unknown'].includes(state))?.credential ?? null;
+  return [
+    ...expired.map(({ credential, expires }) =>
+      issueOf('credential-expired', { source, credential, expires }),
+    ),
+    ...expiring
+      // One that has a successor, and that nothing uses, may expire.
+      .filter(({ lastUsedAt }) => successor === null || lastUsedAt !== null || !isUseKnown)
+      .map((each) => issueOf('credential-expiring', { source, ...each, successor })),
+  ];
+}
+
+function endOf(
+  { credential, state, expires, lastUsedAt }: CredentialState,
+  wanted: CredentialState['state'],
+) {
+  return state === wanted && expires !== null ? [{ credential, expires, lastUsedAt }] : [];
 }

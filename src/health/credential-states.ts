@@ -8,6 +8,26 @@ export interface CredentialSettings {
   }[];
 }
 
+type Sources = Readonly<
+  Record<
+    string,
+    {
+      readonly credentials: Readonly<Record<string, Omit<CredentialSettings['credentials'][number], 'name'>>>;
+    }
+  >
+>;
+
+export function credentialSettings(sources: Sources): CredentialSettings[] {
+  return Object.entries(sources).map(([source, { credentials }]) => ({
+    source,
+    credentials: Object.entries(credentials).map(([name, { notBefore, expires }]) => ({
+      name,
+      notBefore,
+      expires,
+    })),
+  }));
+}
+
 /** Milliseconds before the end of a credential at which to warn: rotation needs people. */
 const NOTICE = 14 * 24 * 3_600_000;
 

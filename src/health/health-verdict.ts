@@ -48,6 +48,8 @@ export interface VerdictFacts {
   readonly verify: VerifyFigures | null;
   readonly service: ServiceFacts;
   readonly credentials: readonly CredentialState[];
+  /** The ledger names credentials of sources that have none in this configuration. */
+  readonly otherCredentials: boolean;
   /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
   readonly scoped: boolean;
   readonly subscribers: readonly { readonly issues: readonly Issue[] }[] | null;
@@ -78,7 +80,7 @@ function issuesIn(facts: VerdictFacts, now: number): Issue[] {
     ...ledgerIssues(facts),
     ...failureIssues(facts),
     ...verifyIssues(facts),
-    ...credentialIssues(facts.credentials),
+    ...credentialIssues(facts.credentials, facts.unknown.credentials === undefined),
     ...(facts.scoped || facts.unknown.reconcile !== undefined
       ? []
       : reconcileIssues(facts.reconcile, facts.service, now)),
@@ -146,10 +148,11 @@ const OF_ALL_SOURCES: readonly Unseen[] = ['quarantine', 'reconcile', 'verify'];
 const UNREAD = ['failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
 
 /** What the verdict does not cover although nothing failed; failures that hide something are issues themselves. */
-function unseenIn({ looked, scoped, unknown }: VerdictFacts): Unseen[] {
+function unseenIn({ receiver, looked, otherCredentials, scoped, unknown }: VerdictFacts): Unseen[] {
   return [
     ...(looked.complete ? [] : (['deliveries'] as const)),
     ...UNREAD.filter((name) => unknown[name] !== undefined),
+    ...(receiver === null && otherCredentials ? (['credentials'] as const) : []),
     ...(scoped ? OF_ALL_SOURCES : []),
   ];
 }

@@ -140,21 +140,25 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   },
   'credentials-expired': {
     ...{ topic: 'credentials', ...failing, label: 'Expired' },
-    text: ({ source, since }, time) =>
-      `Every credential of ${source} has expired, the last one at ${time(since)}: its callbacks are rejected with 401.`,
-    remedy: 'Extend expires of one, or add another and submit jobs with it.',
+    text: ({ source, since, next }, time) =>
+      `No credential of ${source} is valid${since === null ? '' : `; the last one expired at ${time(since)}`}${next === null ? '' : `; the next one is valid from ${time(next)}`}: its callbacks are rejected with 401.`,
+    remedy:
+      'Make one valid (expires, notBefore), or add another and submit jobs with it, and restart. Then run transcript-receiver reconcile.',
   },
   'credential-expired': {
     ...{ topic: 'credentials', ...warning, label: 'Expired' },
     text: ({ source, credential, expires }, time) =>
       `The credential ${source}/${credential} expired at ${time(expires)}.`,
-    remedy: 'Remove it.',
+    remedy: 'Remove it, and restart.',
   },
   'credential-expiring': {
     ...{ topic: 'credentials', ...warning, label: 'Expires soon' },
-    text: ({ source, credential, expires }, time) =>
-      `The credential ${source}/${credential} expires at ${time(expires)}.`,
-    remedy: 'Add its successor now.',
+    text: ({ source, credential, expires, lastUsedAt }, time) =>
+      `The credential ${source}/${credential} expires at ${time(expires)}${lastUsedAt === null ? '' : `; it was last used at ${time(lastUsedAt)}`}.`,
+    remedy: ({ source, successor }) =>
+      successor === null
+        ? `Add its successor to sources.${source}.credentials, restart, and submit jobs with it.`
+        : `Submit jobs with ${successor}: transcript-receiver notification-config ${source} --credential ${successor}. Extend expires while jobs submitted with the old one run.`,
   },
   'quarantine-growing': {
     ...{ topic: 'quarantine', ...warning, label: 'Waiting' },

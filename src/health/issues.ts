@@ -58,9 +58,20 @@ export interface IssueParams {
   'reconcile-incomplete': Incomplete;
   'artefacts-missing': { readonly missing: number; readonly damaged: number; readonly finishedAt: string };
   'verify-incomplete': Incomplete;
-  'credentials-expired': { readonly source: string; readonly since: string };
+  'credentials-expired': {
+    readonly source: string;
+    /** When the last one expired; null when none has been valid yet. */
+    readonly since: string | null;
+    /** When the next one becomes valid. */
+    readonly next: string | null;
+  };
   'credential-expired': Expiry;
-  'credential-expiring': Expiry;
+  'credential-expiring': Expiry & {
+    /** Null when it was not used in the last 7 days, or that is not known. */
+    readonly lastUsedAt: string | null;
+    /** A credential of the source that stays valid. */
+    readonly successor: string | null;
+  };
   'quarantine-growing': { readonly bodies: number };
   'subscriber-state-damaged': { readonly subscriber: string };
   'subscriber-lagging': {

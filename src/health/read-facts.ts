@@ -77,6 +77,10 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     verify,
     service,
     credentials: credentialStates(from.sources, lastUses, unknown.credentials === undefined, now),
+    otherCredentials: from.sources.some(
+      ({ source, credentials }) =>
+        credentials.length === 0 && Object.keys(lastUses).some((name) => name.startsWith(`${source}/`)),
+    ),
     scoped: !ofAll,
     subscribers,
     unknown,

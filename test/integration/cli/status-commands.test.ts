@@ -46,7 +46,7 @@ describe('status on the command line', () => {
     expect(failing.stdout).toMatch(/Covers every delivery since 20/);
   });
 
-  it('says when each credential was last used, which a rotation waits for', async () => {
+  it('warns before a credential expires without its secret, and says when each was last used', async () => {
     const credentials = (names: string[]) =>
       Object.fromEntries(names.map((name) => [name, { headers: [`X-Token: ${name.repeat(20)}`] }]));
     const sources = { intake: { credentials: credentials(['old', 'new']) } };
@@ -59,11 +59,21 @@ describe('status on the command line', () => {
       { ...JSON_TYPE, 'x-token': token },
       'intake',
     );
-    const { stdout } = await runCommand(['status'], {
-      NODE_CONFIG: JSON.stringify({ store: { url: `file:${other.folder}` }, sources }),
-    });
+    const status = (known: object) =>
+      runCommand(['status'], {
+        NODE_CONFIG: JSON.stringify({ store: { url: `file:${other.folder}` }, sources: { intake: known } }),
+      });
+    const expires = new Date(Date.now() + 86_400_000).toISOString();
+    const unread = '\u0024{env:NOT_HERE}';
+    const old = { headers: [`X-Token: ${unread}`], expires };
+    const { stdout } = await status({ credentials: { old, new: { headers: [`X-Token: ${unread}`] } } });
+    expect(stdout).toMatch(
+      /The credential intake\/old expires at 20\S+Z; it was last used at 20\S+Z\.\n +Submit jobs with new: transcript/,
+    );
+    expect(stdout).toMatch(/\nintake\/new: not used in the last 7 days\nintake\/old: last used 20\S+Z\n$/);
+    const uncovered = (await status({})).stdout;
     await other.stop();
-    expect(stdout).toMatch(/\nintake\/old: last used 20\S+Z\n$/);
+    expect(uncovered).toMatch(/Not covered: when credentials of the receivers expire, because this/);
   });
 
   it('says so when no receiver writes to the store', async () => {

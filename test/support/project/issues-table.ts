@@ -1,7 +1,15 @@
 import { ISSUE_CODES, ISSUES, type IssueKind } from '../../../src/health/issue-kinds.js';
 
 /** What a remedy is made from, where it depends on that. */
-const UNKNOWN = { condition: null, reason: null, since: null, subscriber: '<name>', events: 1 };
+const UNKNOWN = {
+  condition: null,
+  reason: null,
+  since: null,
+  subscriber: '<name>',
+  events: 1,
+  source: '<source>',
+  successor: null,
+};
 
 /** The table of docs/operations.md: every issue of the verdict. */
 export function issuesTable(): string {

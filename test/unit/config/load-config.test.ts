@@ -261,12 +261,12 @@ describe('loadConfigWithoutCredentials', () => {
   it('needs neither tokens nor credentials, also in production', () => {
     const yaml = [
       `admin: { host: 0.0.0.0, tokens: { ops: "\${file:/nowhere/token}" } }`,
-      `sources: { intake: { keyPrefix: in, credentials: { a: { headers: ["X-Token: \${env:TR_NOT_HERE}"] } } } }`,
+      `sources: { intake: { keyPrefix: in, credentials: { a: { headers: ["X-Token: \${env:TR_NOT_HERE}"], expires: 2027-01-01T00:00:00Z } } } }`,
     ];
     const env = { NODE_ENV: 'production', NODE_CONFIG_DIR: folder({ 'default.yaml': yaml.join('\n') }) };
     expect(loadConfigWithoutCredentials(env).sources.intake).toMatchObject({
       keyPrefix: 'in/',
-      credentials: {},
+      credentials: { a: { expires: Date.parse('2027-01-01T00:00:00Z') } },
     });
     expect(() => loadConfig(env)).toThrow(/2 faults/);
   });

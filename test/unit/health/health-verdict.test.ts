@@ -46,6 +46,7 @@ const WELL: VerdictFacts = {
   verify: VERIFIED,
   service: { configured: true, interval: 900_000 },
   credentials: [],
+  otherCredentials: false,
   scoped: false,
   subscribers: [],
   unknown: {},
@@ -219,23 +220,27 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
       credentials: [EXPIRED, { ...EXPIRED, credential: 'b', expires: '2026-11-18T12:00:00.000Z' }],
     },
     is: 'credentials failing',
-    params: { source: 's', since: '2026-11-19T12:00:00.000Z' },
-    text: 'Every credential of s has expired, the last one at 2026-11-19T12:00:00.000Z: its callbacks are rejected with 401.',
-    remedy: 'Extend expires of one, or add another and submit jobs with it.',
+    params: { source: 's', since: '2026-11-19T12:00:00.000Z', next: null },
+    text: 'No credential of s is valid; the last one expired at 2026-11-19T12:00:00.000Z: its callbacks are rejected with 401.',
+    remedy:
+      'Make one valid (expires, notBefore), or add another and submit jobs with it, and restart. Then run transcript-receiver reconcile.',
   },
   'credential-expired': {
     facts: { credentials: [EXPIRED, VALID] },
     is: 'credentials warning',
     params: { source: 's', credential: 'c', expires: '2026-11-19T12:00:00.000Z' },
     text: 'The credential s/c expired at 2026-11-19T12:00:00.000Z.',
-    remedy: 'Remove it.',
+    remedy: 'Remove it, and restart.',
   },
   'credential-expiring': {
-    facts: { credentials: [EXPIRING, VALID] },
+    facts: { credentials: [EXPIRING] },
     is: 'credentials warning',
-    params: { source: 's', credential: 'c', expires: '2026-11-23T12:00:00.000Z' },
+    params: {
+      ...{ source: 's', credential: 'c', expires: '2026-11-23T12:00:00.000Z' },
+      ...{ lastUsedAt: null, successor: null },
+    },
     text: 'The credential s/c expires at 2026-11-23T12:00:00.000Z.',
-    remedy: 'Add its successor now.',
+    remedy: 'Add its successor to sources.s.credentials, restart, and submit jobs with it.',
   },
   'quarantine-growing': {
     facts: { waiting: 2 },
@@ -298,6 +303,40 @@ describe('an issue', () => {
       'events-dead:crm',
     ]);
     expect(named('jobs-failing')).toBe('jobs-failing');
+  });
+});
+
+describe('the verdict about credentials', () => {
+  const USED = { ...EXPIRING, lastUsedAt: '2026-11-20T11:00:00.000Z' };
+  const LATER = { ...VALID, state: 'not-yet-valid' as const, notBefore: '2026-11-21T12:00:00.000Z' };
+  const issuesOf = (facts: Partial<VerdictFacts>) =>
+    verdictOf({ ...WELL, ...facts }, NOW).issues.map((issue) => {
+      const { text, remedy } = describeIssue(issue);
+      return `${text} ${remedy}`;
+    });
+
+  it('leads away from one that ends, as long as it is used', () => {
+    expect(issuesOf({ credentials: [USED, VALID] })).toEqual([
+      'The credential s/c expires at 2026-11-23T12:00:00.000Z; it was last used at 2026-11-20T11:00:00.000Z. Submit jobs with d: transcript-receiver notification-config s --credential d. Extend expires while jobs submitted with the old one run.',
+    ]);
+    expect(issuesOf({ credentials: [EXPIRING, VALID] })).toEqual([]);
+    const unknown = { credentials: NO_ANSWER };
+    expect(issuesOf({ credentials: [EXPIRING, VALID], unknown })).toHaveLength(1);
+  });
+
+  it('fails where the only other credential is not valid yet', () => {
+    expect(issuesOf({ credentials: [EXPIRED, LATER] })).toEqual([
+      expect.stringMatching(
+        /^No credential of s is valid; the last one expired at 2026-11-19T12:00:00.000Z; the next one is valid from 2026-11-21T12:00:00.000Z: its callbacks are rejected with 401\. Make one valid/,
+      ),
+    ]);
+    expect(issuesOf({ credentials: [LATER] })).toHaveLength(1);
+  });
+
+  it('does not cover those that this configuration lacks, unless a receiver answers', () => {
+    const lacking = { ...WELL, otherCredentials: true };
+    expect(verdictOf({ ...lacking, receiver: null }, NOW).unseen).toEqual(['credentials']);
+    expect(verdictOf(lacking, NOW).unseen).toEqual([]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { isRegionName } from '../domain/region.js';
 import { parseHeaderLine } from '../text/header-line.js';
 import { parseRange } from '../text/ip-address.js';
 import { readStoreLocation } from '../text/store-location.js';
@@ -175,20 +174,6 @@ export function proxyRange() {
     return new Mismatch(
       'the addresses of your balancers: a range of prefix 0 trusts the X-Forwarded-For of every client',
     );
-  });
-}
-
-/**
- * An entry of a source's `allow`, kept as written because decisions name the rule that made them. A rule checks that a region is
- * one of `egress.regions`.
- */
-export function allowEntry() {
-  const expected = 'a region of egress.regions (such as eu1), an address, a CIDR or any';
-  return leaf(expected, (input) => {
-    if (typeof input !== 'string') return undefined;
-    if (input === 'any' || isRegionName(input)) return input;
-    const parsed = parseRange(input);
-    return 'fault' in parsed ? new Mismatch(`${expected} (${parsed.fault})`) : input;
   });
 }
 

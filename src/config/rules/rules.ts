@@ -1,6 +1,7 @@
 import { isRegionName } from '../../domain/region.js';
 import { RETENTION_CLASSES } from '../../domain/retention-class.js';
 import { parseHeaderLine, secretPart } from '../../text/header-line.js';
+import { parseRange } from '../../text/ip-address.js';
 import type { SettingPath } from '../config-error.js';
 import type { Settings } from '../schema.js';
 import { formatDuration, formatSize } from '../units.js';
@@ -118,7 +119,10 @@ function* speechRules({ speech, recovery }: Settings): Generator<BrokenRule> {
   }
 }
 
-/** A region is an entry of `egress.regions`: other names are misspelt. */
+/**
+ * A region is an entry of `egress.regions`: other names are misspelt. Addresses in `allow` are checked here and not by the
+ * schema, because a list with an entry that fails the schema is not seen by any rule.
+ */
 function* regionRules({ egress, speech, sources }: Settings): Generator<BrokenRule> {
   const regions = Object.keys(egress.regions);
   const known = `a region of egress.regions (${regions.join(', ')})`;
@@ -127,8 +131,13 @@ function* regionRules({ egress, speech, sources }: Settings): Generator<BrokenRu
   }
   for (const [source, { allow }] of Object.entries(sources)) {
     for (const [index, entry] of allow.entries()) {
-      if (!isRegionName(entry) || regions.includes(entry)) continue;
-      yield { path: ['sources', source, 'allow', index], expected: `${known}, an address, a CIDR or any` };
+      const range = parseRange(entry);
+      if (entry === 'any' || regions.includes(entry) || !('fault' in range)) continue;
+      const why = isRegionName(entry) ? '' : ` (${range.fault})`;
+      yield {
+        path: ['sources', source, 'allow', index],
+        expected: `${known}, an address, a CIDR or any${why}`,
+      };
     }
   }
 }

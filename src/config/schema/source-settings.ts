@@ -31,7 +31,7 @@ const source = z.strictObject({
     'Needs no credentials in production; forwarded requests and those of web pages are refused.',
   ),
   allow: setting(
-    z.array(types.allowEntry()),
+    z.array(types.text(/\S/, 'a region, an address, a CIDR or any')),
     'list of regions, CIDRs, addresses or any',
     ['127.0.0.0/8', '::1'],
     'A region stands for its addresses in `egress`; any turns the check off.',

@@ -286,6 +286,11 @@ describe('parseConfig', () => {
       /^sources\.default\.allow\[0\]: found "eu9", .*egress\.regions \(eu1, eu2, us1, us2, au1\), an address/,
     ],
     [
+      'an unknown region beside a malformed address',
+      source({ allow: ['10.0.0.0/33', 'eu9'] }),
+      /allow\[0\]: found "10\.0\.0\.0\/33".*\n.*allow\[1\]: found "eu9"/,
+    ],
+    [
       'an address of a region that has no entry in egress.regions',
       { speech: { regions: { eu9: { batchUrl: 'http://a' } } } },
       /^speech\.regions\.eu9: .*expected a region of egress\.regions \(eu1, eu2, us1, us2, au1\)$/,

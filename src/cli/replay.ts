@@ -52,7 +52,7 @@ export function createCommand(): Command {
     )
     .addArgument(new Argument('[kind]', 'what to do').choices(KINDS).default('refetch'))
     .option('--job <id>', 'only this job; repeatable', repeatable)
-    .option('--subscriber <name>', 'notify: receiver of the events')
+    .option('--subscriber <name>', 'notify: only to this subscriber')
     .option('--event <id>', 'notify: only this event; repeatable', repeatable)
     .option('--dead', 'notify: only events that ended without being sent')
     .option('--failed-of <id>', 'only the failed items of this replay')

@@ -12,7 +12,7 @@ import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-sta
 const DEAD_AT_ONCE = 1000;
 
 /**
- * Selects events of one subscriber: with `dead` those that ended without being sent, otherwise those of ledger lines.
+ * Selects events of one subscriber, or of all when none is named: with `dead` those that ended without being sent, otherwise those of ledger lines.
  * Only events that the subscriber asks for are selected.
  *
  * @param limit the search ends once more are found
@@ -22,29 +22,16 @@ export async function selectEvents(
   selector: ReplaySelector,
   limit: number,
 ): Promise<ReplaySelection> {
-  const { subscriber } = selector;
-  const names = [...parts.subscribers].flatMap(([name, { sources }]) =>
-    areInScope(scopeOf(selector), sources) ? [name] : [],
-  );
-  const known = names.length === 0 ? 'none is configured' : `known are ${names.join(', ')}`;
-  if (subscriber === undefined) throw new Problem('request-invalid', `Name the subscriber: ${known}.`);
-  if (!names.includes(subscriber)) {
-    const name = JSON.stringify(subscriber.slice(0, 64));
-    throw new Problem('request-invalid', `subscriber: ${name} is not known; ${known}.`);
-  }
   if (selector.cause !== undefined && !selector.dead)
     throw new Problem('request-invalid', 'The cause of an event is one of dead events: add dead.');
   const found = new Map<string, JobEvent>();
-  const wanted = selector.events && new Set(selector.events);
-  const events = selector.dead
-    ? deadEvents(parts, subscriber, selector)
-    : ledgerEvents(parts, subscriber, { ...rangeOf(selector.events), ...given(selector) });
-  for await (const event of events) {
-    if (wanted?.has(event.id) === false) continue;
-    const receivedAt = selector.dead ? 'dead' : event.time;
-    const { id: eventId, data } = event;
-    found.set(formatNotifyItem({ subscriber, receivedAt, eventId, jobId: data.jobId }), event);
-    if (found.size > limit) break;
+  for (const subscriber of namesOf(parts, selector)) {
+    for await (const event of eventsFor(parts, subscriber, selector)) {
+      const receivedAt = selector.dead ? 'dead' : event.time;
+      const { id: eventId, data } = event;
+      found.set(formatNotifyItem({ subscriber, receivedAt, eventId, jobId: data.jobId }), event);
+      if (found.size > limit) break;
+    }
   }
   const selected = [...found].reverse();
   return {
@@ -53,6 +40,31 @@ export async function selectEvents(
     jobs: [...new Set(selected.map(([, { data }]) => data.jobId))],
     bytes: selected.reduce((sum, [, event]) => sum + Buffer.byteLength(JSON.stringify(event)), 0),
   };
+}
+
+/** The subscribers that exist for who ordered the replay; one when the selector names it. */
+function namesOf({ subscribers }: NotifyParts, selector: ReplaySelector): readonly string[] {
+  const { subscriber } = selector;
+  const names = [...subscribers].flatMap(([name, { sources }]) =>
+    areInScope(scopeOf(selector), sources) ? [name] : [],
+  );
+  if (names.length > 0 && subscriber === undefined) return names;
+  if (subscriber !== undefined && names.includes(subscriber)) return [subscriber];
+  const known = names.length === 0 ? 'none is configured' : `known are ${names.join(', ')}`;
+  const named = subscriber === undefined ? '' : `${JSON.stringify(subscriber.slice(0, 64))} is not known; `;
+  throw new Problem('request-invalid', `subscriber: ${named}${known}.`);
+}
+
+async function* eventsFor(
+  parts: NotifyParts,
+  subscriber: string,
+  selector: ReplaySelector,
+): AsyncGenerator<JobEvent> {
+  const wanted = selector.events && new Set(selector.events);
+  const events = selector.dead
+    ? deadEvents(parts, subscriber, selector)
+    : ledgerEvents(parts, subscriber, { ...rangeOf(selector.events), ...given(selector) });
+  for await (const event of events) if (wanted?.has(event.id) !== false) yield event;
 }
 
 /** Milliseconds from the receipt of a delivery, which its id holds, until its line is written at the latest. */

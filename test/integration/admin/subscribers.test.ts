@@ -299,6 +299,16 @@ describe('replays of events', () => {
     expect((await order(selector, { dryRun: true })).body.count).toBe(0);
   });
 
+  it('go to every subscriber that wants the event when none is named', async () => {
+    await keepDead('crm', 'dead-anywhere');
+    await keepDead('others', 'dead-anywhere', 'other');
+    const start = subscriber.requests.length;
+    const selector = { dead: true, jobs: ['dead-anywhere'] };
+    expect(await run(selector)).toMatchObject({ done: 2, outcomes: { sent: 2 } });
+    expect(eventsSince(start)).toHaveLength(2);
+    expect((await order({ jobs: ['dead-anywhere'] }, { dryRun: true })).status).toBe(200);
+  });
+
   it('keep dead events that are rejected again, and do not call their jobs failed', async () => {
     await keepDead('crm', 'rejected-again');
     answer = 410;
@@ -369,7 +379,6 @@ describe('replays of events', () => {
   });
 
   it.each([
-    ['without a subscriber', { dead: true }, 'Name the subscriber: known are crm, others.'],
     ['for an unknown subscriber', { subscriber: 'nobody' }, 'known are crm, others.'],
     ['without a filter', { subscriber: 'crm' }, 'needs dead, jobs, events or at least one filter.'],
     ['of another kind', { kind: 'release', subscriber: 'crm' }, 'belong to replays of the kind notify.'],

@@ -53,7 +53,7 @@ const replayOrder = z
         kind: z
           .enum(['refetch', 'release', 'notify'])
           .describe('fetch jobs from the service, decode quarantined bodies again, or send events again'),
-        subscriber: textInput.optional().describe('notify: name of the subscriber'),
+        subscriber: textInput.optional().describe('notify: only to this subscriber'),
         dead: z.literal(true).optional().describe('notify: only events that ended without being sent'),
         jobs: z
           .array(z.string().refine(isJobId, 'is no job id'))

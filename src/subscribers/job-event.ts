@@ -57,11 +57,18 @@ export function eventOf(line: LedgerLine, location: string): JobEvent | null {
       origin,
       outcome,
       context: context ?? {},
+      ...decisionOf(line),
       items: items.flatMap(({ kind, key, size, sha256, outcome: result }) =>
         result === 'read' ? [] : [{ kind, key, uri: uriOf(location, key), size, sha256, outcome: result }],
       ),
     },
   };
+}
+
+/** Who chose a version, and why. */
+function decisionOf({ outcome, actor, reason }: LedgerLine): Pick<JobEvent['data'], 'actor' | 'reason'> {
+  if (outcome !== 'chosen') return {};
+  return { ...(actor === undefined ? {} : { actor }), ...(reason === null ? {} : { reason }) };
 }
 
 /** Name of the event as `subscribers.<name>.events` has it. */

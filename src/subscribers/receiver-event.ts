@@ -42,6 +42,9 @@ export interface JobEventData {
   readonly outcome: string;
   /** The submitter's own parameters of the callback URL that the source admits. */
   readonly context: Readonly<Record<string, string>>;
+  /** Who chose another version, by the name of the token, and why. Only with the outcome `chosen`. */
+  readonly actor?: string;
+  readonly reason?: string;
   readonly items: readonly EventItem[];
 }
 

@@ -121,7 +121,7 @@ const HELP_TOPICS = {
     steps: [
       'When a credential is about to expire, add a second one to the source and restart. Then submit jobs with the new auth_headers:',
       '`transcript-receiver notification-config <source>`',
-      'Remove the old credential when it is no longer used.',
+      'Remove the old credential when the tile Credentials of the overview shows no more use of it: jobs keep the headers they were submitted with.',
       'If a credential has expired and jobs in flight still use it, extend expires by a day.',
       'A secret leaked: docs/security.md.',
     ],
@@ -134,6 +134,7 @@ const HELP_TOPICS = {
       'To add one, set subscribers.<name>.url and secrets, and restart: docs/downstream.md. It is sent what arrives from then on.',
       'Not reachable, or events not sent: send a test event to see what the address answers:',
       '`transcript-receiver doctor`',
+      'A new secret: append it to secrets and restart, let the subscriber verify with it, send a test event, then remove the old one. Every event is signed with each.',
       '401 or 403: compare the secrets of both sides. 404 or 410: correct the address. A time-out: the address must answer before it does its work.',
       'When the address works again, send what ended once more, with the button on Subscribers or with a replay:',
       '`transcript-receiver replay notify --subscriber <name> --dead`',

@@ -60,6 +60,16 @@ describe('jobEventOf', () => {
     expect(typeOf(overrides)).toBe(expected);
   });
 
+  it('says who chose a version and why, and of no other line', () => {
+    const items = [item('created')];
+    const act = { origin: 'replay', items, actor: 'ada', reason: 'the customer says so' } as const;
+    const chosen = jobEventOf(ledgerLine({ ...act, outcome: 'chosen' }), LOCATION);
+    expect(chosen?.data).toMatchObject({ actor: 'ada', reason: 'the customer says so' });
+    const released = jobEventOf(ledgerLine({ ...act, outcome: 'released' }), LOCATION);
+    expect(released?.data).not.toHaveProperty('actor');
+    expect(released?.data).not.toHaveProperty('reason');
+  });
+
   it('says what the line says, with the address of every item', () => {
     const line = ledgerLine({
       deliveryId: '01KJX3VZ8Q4M7T9B0C2D5E6F7G',

@@ -66,7 +66,7 @@ describe('a job that failed', () => {
     await sendCallback(fixture.service, 'id=two&status=success', `${TRANSCRIPT} `, JSON_TYPE);
     await fixture.dashboard.go('failures');
     await page
-      .getByText('61 jobs: 60 refused, 1 conflict. The 50 that the service deletes first are shown.')
+      .getByText('61 jobs: 60 refused, 1 conflict. The 20 that the service deletes first are shown.')
       .waitFor();
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('row').filter({ hasText: 'bulk59' }).waitFor();

@@ -40,13 +40,15 @@ export async function findJobs(parts: FindParts, text: string, scope: SourceScop
   };
   await findById(parts, text, scope, add, found);
   await findByContext(parts, text, scope, add, faults);
-  if (found.size > 0) return { jobs: [...found.values()], searchedBackTo: null, complete: true, faults: [] };
-  const searched = await findByPart(parts, text, scope, add, () => found.size >= MAX_JOBS);
+  const isFull = () => found.size >= MAX_JOBS;
+  if (found.size > 0)
+    return { jobs: [...found.values()], searchedBackTo: null, complete: !isFull(), faults: [] };
+  const searched = await findByPart(parts, text, scope, add, isFull);
   for (const fault of searched.faults) faults.add(fault);
   return {
     jobs: [...found.values()],
     searchedBackTo: searched.searchedBackTo,
-    complete: searched.searchedBackTo === null && faults.size === 0,
+    complete: searched.searchedBackTo === null && faults.size === 0 && !isFull(),
     faults: [...faults],
   };
 }

@@ -8,6 +8,9 @@ import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
 /** @import { Refusal, RefusalCounts } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
 
+/** The newest. What exceeds them is in the counts. */
+const SHOWN = 50;
+
 /**
  * Rejected requests and their reasons: unauthenticated ones of this replica, authenticated ones of all.
  * @param {Screen} screen
@@ -16,7 +19,7 @@ export function refusalsView(screen) {
   screen.start('Refusals');
   screen.keepFresh(5000, async (signal) => {
     const [{ refusals, faults }, counts] = await Promise.all([
-      get('/refusals', { query: { limit: 100 }, signal }),
+      get('/refusals', { query: { limit: SHOWN }, signal }),
       get('/refusals/counts', { signal }).catch(() => null),
     ]);
     screen.render(
@@ -26,7 +29,7 @@ export function refusalsView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'Unauthenticated requests to this replica since its start, and authenticated ones to all replicas.',
+        `The newest ${count(SHOWN)} at most: unauthenticated requests to this replica since its start, and authenticated ones to all replicas.`,
       ),
       unreadLines(faults),
       refusals.length === 0
@@ -49,17 +52,17 @@ function countsOfAllReplicas(counts) {
   if (counts.counts.length === 0 && counts.complete) return null;
   return h(
     'section',
-    { 'data-key': 'counts' },
+    { class: 'compact', 'data-key': 'counts' },
     h('h2', {}, 'Not authenticated, all replicas, today and yesterday (UTC)'),
     !counts.complete && h('p', {}, 'Some of the counts could not be read.'),
     table({
       caption: 'Refusals by cause',
       columns: ['Day', 'Requests', 'Source', 'Cause', 'First', 'Last'],
-      rows: counts.counts.map(({ day, count, source, reason, first, last }) => ({
+      rows: counts.counts.map(({ day, count: requests, source, reason, first, last }) => ({
         key: `${day} ${source} ${reason}`,
         cells: [
           day,
-          String(count),
+          h('span', { class: 'number' }, count(requests)),
           source ?? '–',
           `${capital(reasonInWords(reason) ?? reason)}.`,
           moment(first),

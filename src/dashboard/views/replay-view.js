@@ -7,7 +7,7 @@ import { fact, heading, jobLink, moment, outcomeBadge, table } from '../lib/elem
 import { runAction } from '../lib/elements/run-action.js';
 import { shape, status } from '../lib/elements/status.js';
 import { to } from '../lib/screen/route.js';
-import { count } from '../lib/text/format.js';
+import { capital, count } from '../lib/text/format.js';
 import { own } from '../lib/text/ledger-terms.js';
 import { stepsAfterRelease } from '../vendor/next-steps.js';
 
@@ -96,19 +96,19 @@ function factsOf({ replayId, selector, createdAt, finishedAt, actor, reason }) {
       ),
     ),
     fact('Kind', selector.kind),
-    chosen.map(([name, value]) =>
-      fact(
-        name,
-        Array.isArray(value)
-          ? `${value.slice(0, 20).join(', ')}${value.length > 20 ? '…' : ''}`
-          : String(value),
-      ),
-    ),
+    chosen.map(([name, value]) => fact(capital(name), chosenInWords(name, value))),
     fact('Started', moment(createdAt)),
     finishedAt && fact('Ended', moment(finishedAt)),
     actor && fact('By', actor),
     reason && fact('Reason', reason),
   );
+}
+
+/** @param {string} name @param {string | boolean | readonly string[]} value */
+function chosenInWords(name, value) {
+  if (name === 'since' || name === 'until') return moment(String(value));
+  if (!Array.isArray(value)) return String(value);
+  return `${value.slice(0, 20).join(', ')}${value.length > 20 ? '…' : ''}`;
 }
 
 /**

@@ -23,9 +23,9 @@ import { progressOf, stateBadge } from './replay-view.js';
 export function replaysView(screen) {
   screen.start('Replays');
   screen.keepFresh(3000, async (signal) => {
-    const [names, { replays }] = await Promise.all([
+    const [names, { replays, nextCursor }] = await Promise.all([
       knownNames(),
-      get('/replays', { query: { limit: 50 }, signal }),
+      get('/replays', { query: { limit: 20 }, signal }),
     ]);
     screen.render(
       heading('Replays'),
@@ -35,7 +35,7 @@ export function replaysView(screen) {
         'A replay repairs many jobs at once: it fetches them from the service, decodes quarantined bodies with the current decoder and configuration, or sends events to a subscriber again. It is idempotent.',
       ),
       may('repair') && newReplay(screen.route.query, names),
-      listSection(replays),
+      listSection(replays, nextCursor !== null),
     );
   });
 }
@@ -48,11 +48,11 @@ function newReplay(query, names) {
   });
 }
 
-/** @param {readonly Replay[]} replays */
-function listSection(replays) {
+/** @param {readonly Replay[]} replays @param {boolean} areThereMore */
+function listSection(replays, areThereMore) {
   return h(
     'section',
-    { 'aria-labelledby': 'replays', 'data-key': 'list' },
+    { class: 'compact', 'aria-labelledby': 'replays', 'data-key': 'list' },
     h('h2', { id: 'replays' }, 'Earlier replays'),
     replays.length === 0
       ? emptyPanel(
@@ -69,6 +69,7 @@ function listSection(replays) {
           columns: ['Started', 'Kind', 'State', 'Progress', 'By', 'Replay'],
           rows: replays.map((replay) => ({ key: replay.replayId, cells: cellsOf(replay) })),
         }),
+    areThereMore && h('p', { class: 'quiet' }, `The newest ${count(replays.length)} are shown.`),
   );
 }
 
@@ -99,8 +100,8 @@ const KINDS = [
 const NOTIFY = ['notify', 'Send events to a subscriber again'];
 /** @type {Option[]} */
 const EVENTS = [
-  ['', 'Those of matching deliveries'],
-  ['true', 'Those that could not be sent'],
+  ['', 'Of deliveries'],
+  ['true', 'Not sent'],
 ];
 
 /** @param {URLSearchParams} query @param {Names} names @param {HTMLElement} preview */

@@ -12,6 +12,7 @@ import {
   unreadLines,
 } from '../lib/elements/panels.js';
 import { isJobId, toJob } from '../lib/screen/route.js';
+import { count } from '../lib/text/format.js';
 
 /** @import { JobMatches } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
@@ -42,7 +43,7 @@ export function searchView(screen) {
 }
 
 /** @param {JobMatches} found */
-function list({ jobs, searchedBackTo, faults }) {
+function list({ jobs, searchedBackTo, complete, faults }) {
   return h(
     'section',
     { 'aria-label': 'Found jobs', 'data-key': 'found' },
@@ -64,6 +65,9 @@ function list({ jobs, searchedBackTo, faults }) {
             ],
           })),
         }),
+    jobs.length > 0 &&
+      !complete &&
+      h('p', { class: 'quiet' }, `${count(jobs.length)} are shown; more may match.`),
     searchedBackTo !== null && h('p', { class: 'quiet' }, 'Searched back to ', moment(searchedBackTo), '.'),
     unreadLines(faults),
   );

@@ -20,7 +20,7 @@ export function waitingSection(name, page) {
   const id = `waiting-${name}`;
   return h(
     'section',
-    { 'aria-labelledby': id, 'data-key': id },
+    { class: 'compact', 'aria-labelledby': id, 'data-key': id },
     h('h2', { id }, `Events that ${name} did not accept yet`),
     table({
       caption: `Events that ${name} did not accept yet`,
@@ -60,7 +60,7 @@ export function deadSection({ name, dead }, page) {
   const all = { kind: /** @type {const} */ ('notify'), subscriber: name, dead: true };
   return h(
     'section',
-    { 'aria-labelledby': id, 'data-key': id },
+    { class: 'compact', 'aria-labelledby': id, 'data-key': id },
     h('h2', { id }, `Events not sent to ${name}`),
     deadCauses(name, page),
     table({
@@ -102,11 +102,15 @@ function deadCauses(name, { causes, nextCursor }) {
         h('p', { class: 'detail' }, 'First ', moment(first), ', last ', moment(last), '.'),
         may('repair') &&
           (events > 1 || nextCursor !== null) &&
-          sendButton(
-            { kind: 'notify', subscriber: name, dead: true, cause: code },
-            events === 1 ? 'Send it again' : `Send these ${count(events)} again`,
-            `Send ${count(events, 'event')} of ${name} again?`,
-            'small',
+          h(
+            'div',
+            { class: 'buttons' },
+            sendButton(
+              { kind: 'notify', subscriber: name, dead: true, cause: code },
+              events === 1 ? 'Send it again' : `Send these ${count(events)} again`,
+              `Send ${count(events, 'event')} of ${name} again?`,
+              'small',
+            ),
           ),
       ),
     ),

@@ -130,6 +130,16 @@ describe('job, by something else than its id', () => {
     expect((await api.get('/jobs?text=ab')).status).toBe(400);
     expect((await api.get('/jobs?text=nothing')).body).toMatchObject({ jobs: [], complete: true });
   });
+
+  it('says that more may match than are listed', async () => {
+    for (let index = 0; index < 21; index += 1)
+      await sendCallback(service, `id=many${index}&status=success&customer=busy`, 'Hello', TEXT);
+    for (const text of ['busy', 'many']) {
+      const { body } = await adminApi(service).get(`/jobs?text=${text}`);
+      expect([body.jobs.length, body.complete]).toEqual([20, false]);
+    }
+    expect((await cli('job', 'busy')).stdout).toContain('These are 20; more may match.');
+  });
 });
 
 describe('import', () => {

@@ -23,13 +23,14 @@ export function formatJobPage(
 }
 
 /** The jobs that a text fits which is no id. */
-export function formatJobMatches(text: string, { jobs, searchedBackTo }: JobMatches): string[] {
+export function formatJobMatches(text: string, { jobs, searchedBackTo, complete }: JobMatches): string[] {
   return [
     `No job has the id ${text}. It fits these jobs:`,
     ...jobs.map(({ jobId, context, receivedAt, outcome }) => {
       const values = Object.entries(context ?? {}).map(([name, value]) => `${name}=${value}`);
       return `  ${receivedAt}  ${outcome.padEnd(12)}  ${jobId}  ${values.join(' ')}`.trimEnd();
     }),
+    ...(complete ? [] : [`These are ${jobs.length}; more may match.`]),
     ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
   ];
 }

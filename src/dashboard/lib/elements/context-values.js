@@ -14,7 +14,7 @@ export function contextValues(lines) {
   return [...values].map(([filter, { name, value }]) =>
     h(
       'span',
-      { class: 'context', 'data-key': filter },
+      { class: 'context', title: filter, 'data-key': filter },
       `${name} `,
       link(to('deliveries', { context: filter }), value),
     ),

@@ -24,7 +24,8 @@ import { quarantineSection } from './quarantine-list.js';
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 
 const FILTERS = ['outcome', 'source', 'region', 'since', 'cause'];
-const FIRST_PAGE = 50;
+/** The causes come first: of each list these rows, then more. */
+const FIRST_PAGE = 20;
 const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
 
 /** @typedef {{shown: number}} ListState how many of the list are asked for */
@@ -41,7 +42,7 @@ export function failuresView(screen) {
   const again = screen.keepFresh(6000, async (signal) => {
     const names = await knownNames();
     const [quarantine, failing] = await Promise.all([
-      get('/quarantine', { query: { limit: 100 }, signal }),
+      get('/quarantine', { query: { limit: FIRST_PAGE }, signal }),
       get('/failures', { query: { ...values, limit: state.shown }, signal }),
     ]);
     screen.render(
@@ -63,7 +64,7 @@ function failureSection(page, names, values, state, again) {
   const fetchable = failures.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused');
   const others = failures.filter((line) => !fetchable.includes(line));
   const showMore = async () => {
-    state.shown = Math.min(500, state.shown + 2 * FIRST_PAGE);
+    state.shown = Math.min(500, state.shown + 80);
     await again();
   };
   return h(
@@ -121,7 +122,7 @@ function noFailures(filtered, complete) {
 }
 
 /**
- * "849 jobs: 800 failed, 49 conflict. The first 50 are shown."
+ * "849 jobs: 800 failed, 49 conflict. The 20 that the service deletes first are shown."
  * @param {Failures['counts']} counts @param {number} shown @param {boolean} complete
  */
 function countsInWords(counts, shown, complete) {

@@ -18,7 +18,7 @@ import { dismissButton } from './dismiss-button.js';
 export function quarantineSection({ quarantine, nextCursor }, again) {
   return h(
     'section',
-    { 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },
+    { class: 'compact', 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },
     h('h2', { id: 'quarantine' }, 'Quarantine'),
     quarantine.length === 0
       ? emptyPanel(
@@ -34,7 +34,9 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
       h(
         'p',
         {},
-        `${count(quarantine.length)}${nextCursor === null ? '' : ' and more'} are waiting. `,
+        nextCursor === null
+          ? `${count(quarantine.length)} are waiting. `
+          : `The newest ${count(quarantine.length)} are shown, more are waiting. `,
         may('repair') && [link('#/replays?kind=release', 'Release them with a replay'), '.'],
       ),
   );

@@ -24,7 +24,7 @@ const UNSEEN = {
   quarantine: 'the quarantine',
   reconcile: 'the results of reconcile',
   verify: 'the results of verify',
-  credentials: 'when credentials of the receivers expire, because this configuration lacks them',
+  credentials: 'when credentials of the receivers expire',
   subscribers: 'the subscribers',
 };
 export type Unseen = keyof typeof UNSEEN;

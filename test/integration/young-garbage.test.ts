@@ -13,7 +13,8 @@ import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js'
 const PROMOTED_AT_MOST = 1500;
 
 const WARM_UP = 1000;
-const MEASURED = 1000;
+const BATCHES = 3;
+const CALLBACKS_OF_A_BATCH = 500;
 
 let standIn: S3StandIn;
 let receiver: ReceiverProcess;
@@ -37,9 +38,14 @@ afterAll(async () => {
 
 it('frees what a callback allocated by minor collections', async () => {
   await send('warm-up', WARM_UP);
-  const before = promoted();
-  await send('measured', MEASURED);
-  expect((promoted() - before) / MEASURED).toBeLessThan(PROMOTED_AT_MOST);
+  const batches: number[] = [];
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const before = promoted();
+    await send(`batch-${batch}`, CALLBACKS_OF_A_BATCH);
+    batches.push((promoted() - before) / CALLBACKS_OF_A_BATCH);
+  }
+  // What the process loads or begins once, such as the work of a new hour, may fall into any batch; the fault is in all.
+  expect(Math.min(...batches)).toBeLessThan(PROMOTED_AT_MOST);
 });
 
 async function send(name: string, count: number): Promise<void> {

@@ -23,13 +23,20 @@ export interface WaitingEvent {
   readonly ended?: 'rejected' | 'expired';
 }
 
+/** How far a compacted file was sent. */
+export interface FileProgress {
+  /** Rows from the first on whose events are settled. */
+  readonly rows: number;
+  /** Those of its segments that exist were sent: only the file can have the lines of the others. */
+  readonly areSegmentsSent: boolean;
+}
+
 /** How far an hour was sent. */
 export interface HourProgress {
   /** The last number of each writer. */
   readonly writers: Readonly<Record<string, number>>;
-  /** Compacted files whose lines were all sent, and rows of the next one. */
-  readonly files: number;
-  readonly row: number;
+  /** By the numbers of the compacted files that were needed. */
+  readonly files: Readonly<Record<string, FileProgress>>;
 }
 
 /** Where the sender of a subscriber is: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */

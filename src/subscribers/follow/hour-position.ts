@@ -1,11 +1,10 @@
 import type { FollowedHour } from '../../ledger/read/log/follow-log.js';
-import type { HourProgress } from '../outbox-state.js';
+import type { FileProgress, HourProgress } from '../outbox-state.js';
 
 /** How far one hour was read. What is read is settled later, and only what is settled is remembered. */
 export interface HourPosition extends FollowedHour {
-  /** Compacted files whose lines were all sent, and settled rows of the next one. */
-  files: number;
-  row: number;
+  /** Compacted files that are needed, by their numbers. */
+  readonly files: Map<string, FileProgress>;
   /** A segment was read. Call the result once its events are settled. */
   advance(writer: string, number: number): () => void;
   /** The last segment that was read of a writer is read again. */
@@ -15,6 +14,7 @@ export interface HourPosition extends FollowedHour {
 
 export function createHourPosition(hour: string, given?: HourProgress): HourPosition {
   const read = new Map(Object.entries(given?.writers ?? {}));
+  const files = new Map(Object.entries(given?.files ?? {}));
   const open = new Map<string, Set<number>>();
 
   /** Everything up to it is settled. */
@@ -26,8 +26,7 @@ export function createHourPosition(hour: string, given?: HourProgress): HourPosi
   return {
     hour,
     read,
-    files: given?.files ?? 0,
-    row: given?.row ?? 0,
+    files,
     advance(writer, number) {
       read.set(writer, number);
       const numbers = open.get(writer) ?? new Set();
@@ -40,7 +39,7 @@ export function createHourPosition(hour: string, given?: HourProgress): HourPosi
     },
     progress() {
       const writers = Object.fromEntries([...read.keys()].map((writer) => [writer, settled(writer)]));
-      return { writers, files: this.files, row: this.row };
+      return { writers, files: Object.fromEntries(files) };
     },
   };
 }

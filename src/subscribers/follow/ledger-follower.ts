@@ -37,7 +37,7 @@ export async function beginningOf(
 ): Promise<Pick<OutboxState, 'before' | 'hours'>> {
   const hours = openHours(clock + store.clockOffset()).map(
     async (hour) =>
-      [hour, { writers: Object.fromEntries(await lastNumbers(store, hour)), files: 0, row: 0 }] as const,
+      [hour, { writers: Object.fromEntries(await lastNumbers(store, hour)), files: {} }] as const,
   );
   const begun = await Promise.all(hours);
   return { before: begun[0]?.[0] ?? hourAt(clock), hours: Object.fromEntries(begun) };

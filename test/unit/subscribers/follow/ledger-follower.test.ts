@@ -54,7 +54,8 @@ function world() {
         jobs.map((jobId) => ledgerLine({ jobId })),
         writer,
       ),
-    compact: (keepSegments: number | null = null) => compact({ store, clock: () => now, keepSegments }),
+    compact: (keepSegments: number | null = null, fileBytes = 1_000_000) =>
+      compact({ store, clock: () => now, keepSegments, fileBytes }),
   };
 }
 
@@ -199,6 +200,46 @@ describe('a follower of the ledger', () => {
     expect(sent).toEqual(['next', 'damaged']);
     expect(Object.keys(next.progress().hours)).toEqual(['dt=2026-03-04/hour=10/']);
   });
+
+  it.each([
+    { hour: 'unread', read: [] },
+    { hour: 'read in part', read: ['read'] },
+  ])(
+    'sends each line once while a file is damaged and a segment is lost, in an hour that was $hour',
+    async ({ read }) => {
+      const { store, sent, put, advance, follow, compact: run } = world();
+      const follower = await follow();
+      advance(HOUR);
+      for (const job of read) put('a', job);
+      await follower.look();
+      const lost = put('a', 'lost');
+      for (const job of ['kept', 'behind', 'last']) put('a', job);
+      advance(4 * HOUR);
+      await run(null, 2 * (store.objects.get(lost)?.body.length ?? 0));
+      const key = 'ledger-parquet/dt=2026-03-04/hour=06/0001.parquet';
+      const file = store.objects.get(key);
+      expect(store.objects.has(key.replace('0001', '0002'))).toBe(true);
+      store.put(key, 'damaged');
+      store.objects.delete(lost);
+      let next = follower;
+      for (let look = 0; look < 4; look += 1) {
+        next = await follow(undefined, Promise.resolve(next.progress()));
+        await next.look();
+        advance(11_000);
+        await next.look();
+        advance(11_000);
+      }
+      expect([...sent].sort()).toEqual(['behind', 'kept', 'last', ...read].sort());
+      if (file) store.objects.set(key, file);
+      await next.look();
+      expect(sent).toContain('lost');
+      advance(11_000);
+      const count = sent.length;
+      await next.look();
+      expect(sent).toHaveLength(count);
+      expect(Object.keys(next.progress().hours)).toEqual(['dt=2026-03-04/hour=10/']);
+    },
+  );
 
   it('leaves the segments of a newer version, and those of their writer behind them, to a newer replica', async () => {
     const { store, sent, put, follow } = world();

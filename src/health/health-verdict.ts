@@ -108,17 +108,26 @@ function receivingIssues({ receiver, lastProven, store }: VerdictFacts): Issue[]
   return issues;
 }
 
-function failureIssues({ failing, oldestOpen, retentionEnds, reconcile }: VerdictFacts): Issue[] {
+function failureIssues(facts: VerdictFacts): Issue[] {
+  const { failing, oldestOpen, retentionEnds, reconcile } = facts;
   const outcomes = failing ?? {};
   const jobs = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
   const issues: Issue[] = [];
-  if (jobs > 0) issues.push(issueOf('jobs-failing', { jobs, outcomes, since: oldestOpen?.since ?? null }));
+  if (jobs > 0) {
+    const complete = isComplete(facts);
+    issues.push(issueOf('jobs-failing', { jobs, outcomes, complete, since: oldestOpen?.since ?? null }));
+  }
   if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
   // The failing jobs are the same ones, and there is more to say about them.
   if (jobs === 0 && reconcile !== null && reconcile.missing > 0) {
     issues.push(issueOf('results-missing', { jobs: reconcile.missing }));
   }
   return issues;
+}
+
+/** Whether every failing job is counted. What is known of them stays known while the ledger cannot be read. */
+function isComplete({ looked, ledger }: VerdictFacts): boolean {
+  return looked.complete && ledger.error === null && ledger.state !== 'loading';
 }
 
 function verifyIssues({ verify }: VerdictFacts): Issue[] {

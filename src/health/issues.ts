@@ -48,7 +48,13 @@ export interface IssueParams {
   'ledger-loading': Readonly<Record<string, never>>;
   'ledger-lines-broken': { readonly lines: number };
   'ledger-lines-newer': { readonly lines: number };
-  'jobs-failing': { readonly jobs: number; readonly outcomes: Counts; readonly since: string | null };
+  'jobs-failing': {
+    readonly jobs: number;
+    readonly outcomes: Counts;
+    /** Whether every delivery was looked at; otherwise more jobs may be failing. */
+    readonly complete: boolean;
+    readonly since: string | null;
+  };
   'retention-ending': { readonly ends: string };
   'results-missing': { readonly jobs: number };
   'reconcile-not-configured': Readonly<Record<string, never>>;

@@ -23,6 +23,19 @@ it('of all replicas, and before a restart, are counted by cause above those of t
   await fixture.dashboard.page.getByText('No request was rejected.').waitFor();
 });
 
+it('can all be listed', async () => {
+  const { page } = fixture.dashboard;
+  for (let n = 0; n < 60; n += 1)
+    await sendCallback(fixture.service, `id=j${n}`, '', { 'x-t': 'not-the-secret' }, 'guarded');
+  await fixture.dashboard.go('refusals');
+  const rows = page.locator('[data-key=list] tbody tr');
+  await rows.nth(49).waitFor();
+  expect(await rows.count()).toBe(50);
+  await page.getByRole('button', { name: 'Load more requests' }).click();
+  await rows.nth(59).waitFor();
+  await page.getByRole('button', { name: 'Load more requests' }).waitFor({ state: 'detached' });
+});
+
 it('say what to do once for each cause, in rows that are short on the phone', async () => {
   const { page } = fixture.dashboard;
   for (let n = 0; n < 9; n += 1)

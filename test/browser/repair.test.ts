@@ -128,6 +128,22 @@ describe('a job that failed', () => {
   });
 });
 
+describe('quarantined bodies', () => {
+  it('can all be listed', async () => {
+    const { page } = fixture.dashboard;
+    for (let n = 0; n < 22; n += 1)
+      await sendCallback(fixture.service, `id=broken${n}&status=success`, '{', JSON_TYPE);
+    await fixture.dashboard.go('failures');
+    await page.getByText('The newest 20 are shown, more are waiting.').waitFor();
+    await page.getByRole('button', { name: 'Load more bodies' }).click();
+    await page
+      .getByRole('row')
+      .filter({ hasText: /broken0\b/ })
+      .waitFor();
+    await page.getByText('22 are waiting.').waitFor();
+  });
+});
+
 describe('two versions of a transcript', () => {
   const version = (...words: string[]) =>
     JSON.stringify({

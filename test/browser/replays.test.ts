@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
+import { adminApi } from '../support/processes/admin-api.js';
 import { startService } from '../support/processes/running-service.js';
 
 const fixture = useDashboard({ recovery: { concurrency: 1 } });
@@ -44,6 +45,22 @@ describe('a replay of many jobs', () => {
     await page.getByText('Would refetch 1 job').waitFor();
     await page.getByText('All of them').click();
     await page.getByRole('link', { name: 'nobody-knows-this-one' }).waitFor();
+  });
+
+  it('can be found again behind later ones', async () => {
+    const { page } = fixture.dashboard;
+    for (let n = 0; n < 22; n += 1) {
+      const selector = { kind: 'refetch', jobs: [`job${n}`] };
+      const started = await adminApi(fixture.service)
+        .post('/replays')
+        .send({ selector, reason: `number ${n} of all` });
+      expect(started.status).toBe(202);
+    }
+    await fixture.dashboard.go('replays');
+    await page.getByRole('row').filter({ hasText: 'number 2 of all' }).waitFor();
+    expect(await page.getByText('number 1 of all').count()).toBe(0);
+    await page.getByRole('button', { name: 'Load more replays' }).click();
+    await page.getByRole('row').filter({ hasText: 'number 0 of all' }).waitFor();
   });
 
   it('can be cancelled while it runs', async () => {

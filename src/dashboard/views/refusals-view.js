@@ -1,5 +1,6 @@
 import { get } from '../lib/api/admin-api.js';
 import { h, link } from '../lib/elements/dom.js';
+import { loadMore } from '../lib/elements/load-more.js';
 import { emptyPanel, heading, jobLink, moment, table, unreadLines } from '../lib/elements/panels.js';
 import { to } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
@@ -8,18 +9,16 @@ import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
 /** @import { Refusal, RefusalCounts } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
 
-/** The newest. What exceeds them is in the counts. */
-const SHOWN = 50;
-
 /**
  * Rejected requests and their reasons: unauthenticated ones of this replica, authenticated ones of all.
  * @param {Screen} screen
  */
 export function refusalsView(screen) {
+  const rows = { shown: 50 };
   screen.start('Refusals');
-  screen.keepFresh(5000, async (signal) => {
-    const [{ refusals, faults }, counts] = await Promise.all([
-      get('/refusals', { query: { limit: SHOWN }, signal }),
+  const again = screen.keepFresh(5000, async (signal) => {
+    const [{ refusals, nextCursor, faults }, counts] = await Promise.all([
+      get('/refusals', { query: { limit: rows.shown }, signal }),
       get('/refusals/counts', { signal }).catch(() => null),
     ]);
     screen.render(
@@ -29,7 +28,8 @@ export function refusalsView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        `The newest ${count(SHOWN)} at most: unauthenticated requests to this replica since its start, and authenticated ones to all replicas.`,
+        nextCursor !== null && `The newest ${count(refusals.length)} are listed and counted here. `,
+        'Unauthenticated requests to this replica since its start, and authenticated ones to all replicas.',
       ),
       unreadLines(faults),
       refusals.length === 0
@@ -37,7 +37,13 @@ export function refusalsView(screen) {
             faults.length === 0 ? 'No request was rejected.' : 'No rejected request is known.',
             h('p', {}, 'To check a request before it is sent, use ', link('#/explain', 'Explain'), '.'),
           )
-        : [adviceByCause(refusals), latestTable(refusals)],
+        : [
+            adviceByCause(refusals),
+            latestTable(
+              refusals,
+              loadMore('requests', rows, nextCursor, () => again()),
+            ),
+          ],
     );
   });
 }
@@ -95,8 +101,8 @@ function adviceByCause(refusals) {
   );
 }
 
-/** @param {readonly Refusal[]} refusals */
-function latestTable(refusals) {
+/** @param {readonly Refusal[]} refusals @param {HTMLElement | null} more */
+function latestTable(refusals, more) {
   return h(
     'div',
     { class: 'compact', 'data-key': 'list' },
@@ -108,6 +114,7 @@ function latestTable(refusals) {
         cells: cellsOf(refusal),
       })),
     }),
+    more,
   );
 }
 

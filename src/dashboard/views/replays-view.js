@@ -4,6 +4,7 @@ import { copyButton } from '../lib/elements/copy-button.js';
 import { h, kept, link } from '../lib/elements/dom.js';
 import { choices, field, textOf } from '../lib/elements/field.js';
 import { filterField, knownNames, optionsOf } from '../lib/elements/filter-form.js';
+import { loadMore } from '../lib/elements/load-more.js';
 import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { bytes, count, instantOfLocal } from '../lib/text/format.js';
@@ -14,18 +15,20 @@ import { progressOf, stateBadge } from './replay-view.js';
 /** @import { FormEvent } from '../lib/elements/element-types.js' */
 /** @import { Option } from '../lib/elements/field.js' */
 /** @import { Filter } from '../lib/elements/filter-form.js' */
-/** @import { Screen } from '../lib/screen/screen.js' */
+/** @import { ShownRows } from '../lib/elements/load-more.js' */
+/** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 
 /**
  * Repairs many jobs at once: select, preview, start, watch.
  * @param {Screen} screen
  */
 export function replaysView(screen) {
+  const rows = { shown: 20 };
   screen.start('Replays');
-  screen.keepFresh(3000, async (signal) => {
+  const again = screen.keepFresh(3000, async (signal) => {
     const [names, { replays, nextCursor }] = await Promise.all([
       knownNames(),
-      get('/replays', { query: { limit: 20 }, signal }),
+      get('/replays', { query: { limit: rows.shown }, signal }),
     ]);
     screen.render(
       heading('Replays'),
@@ -35,7 +38,7 @@ export function replaysView(screen) {
         'A replay repairs many jobs at once: it fetches them from the service, decodes quarantined bodies with the current decoder and configuration, or sends events to a subscriber again. It is idempotent.',
       ),
       may('repair') && newReplay(screen.route.query, names),
-      listSection(replays, nextCursor !== null),
+      listSection(replays, rows, nextCursor, () => again()),
     );
   });
 }
@@ -48,8 +51,8 @@ function newReplay(query, names) {
   });
 }
 
-/** @param {readonly Replay[]} replays @param {boolean} areThereMore */
-function listSection(replays, areThereMore) {
+/** @param {readonly Replay[]} replays @param {ShownRows} rows @param {string | null} nextCursor @param {Refresh} again */
+function listSection(replays, rows, nextCursor, again) {
   return h(
     'section',
     { class: 'compact', 'aria-labelledby': 'replays', 'data-key': 'list' },
@@ -69,7 +72,7 @@ function listSection(replays, areThereMore) {
           columns: ['Started', 'Kind', 'State', 'Progress', 'By', 'Replay'],
           rows: replays.map((replay) => ({ key: replay.replayId, cells: cellsOf(replay) })),
         }),
-    areThereMore && h('p', { class: 'quiet' }, `The newest ${count(replays.length)} are shown.`),
+    loadMore('replays', rows, nextCursor, again),
   );
 }
 

@@ -148,7 +148,10 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
       oldestOpen: { jobId: 'j', since: '2026-11-20T07:52:00.000Z', retentionEndsAt: '' },
     },
     is: 'failures failing',
-    params: { jobs: 1201, outcomes: { failed: 1, refused: 1200 }, since: '2026-11-20T07:52:00.000Z' },
+    params: {
+      ...{ jobs: 1201, outcomes: { failed: 1, refused: 1200 }, complete: true },
+      since: '2026-11-20T07:52:00.000Z',
+    },
     text: '1,201 jobs are failing: 1 not fetched, 1,200 refused. The oldest has been open since 2026-11-20T07:52:00.000Z.',
     remedy: 'See Failures on the page, or run transcript-receiver failures.',
   },
@@ -406,6 +409,18 @@ describe('the verdict', () => {
     expect(verdict.level).toBe('failing');
     expect(verdict.issues.map(({ code }) => code)).toEqual(['artefacts-missing', 'quarantine-growing']);
     expect(headlineOf(verdict)).toBe('Act now');
+  });
+
+  it.each<[string, Partial<VerdictFacts>]>([
+    ['not all deliveries were looked at', { looked: { since: '2026-11-20T10:00:00Z', complete: false } }],
+    ['the ledger is still being read', { ledger: { ...WELL.ledger, state: 'loading' } }],
+    ['the ledger cannot be read', { ledger: { ...WELL.ledger, error: 'no list' } }],
+  ])('counts at least the failing jobs that are known while %s', (_, overrides) => {
+    const oldestOpen = { jobId: 'j', since: '2026-11-20T07:52:00Z', retentionEndsAt: '' };
+    const { issues } = verdictOf({ ...WELL, failing: { failed: 14 }, oldestOpen, ...overrides }, NOW);
+    expect(issues.map((issue) => describeIssue(issue).text)).toContain(
+      'At least 14 jobs are failing: 14 not fetched. The oldest found has been open since 2026-11-20T07:52:00Z.',
+    );
   });
 
   it('says once that jobs are missing and failing', () => {

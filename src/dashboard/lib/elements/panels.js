@@ -1,6 +1,6 @@
 import { describeProblem } from '../api/describe-problem.js';
 import { to } from '../screen/route.js';
-import { ago, clock } from '../text/format.js';
+import { ago, clock, withClock } from '../text/format.js';
 import { outcomeOf } from '../text/ledger-terms.js';
 import { copyButton } from './copy-button.js';
 import { h, link } from './dom.js';
@@ -46,7 +46,7 @@ export function moment(instant, now = Date.now()) {
  * @param {readonly string[]} faults why lines may be missing
  */
 export function unreadLines(faults) {
-  return faults.length > 0 && h('p', {}, `Lines may be missing: ${faults.join('; ')}`);
+  return faults.length > 0 && h('p', {}, `Lines may be missing: ${withClock(faults.join('; '))}.`);
 }
 
 /**

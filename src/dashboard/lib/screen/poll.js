@@ -1,7 +1,10 @@
 /**
  * Runs a task immediately and then at an interval: never concurrently, not while the page is hidden or paused, and
- * immediately when it is shown again. Failures lengthen the interval up to eight times.
+ * immediately when it is shown again. Failures lengthen the interval up to eight times, but not beyond `LONGEST`.
  */
+
+/** Milliseconds: a view must not say for longer that the store is away when it is back. */
+const LONGEST = 30_000;
 
 const paused = new EventTarget();
 let isPaused = false;
@@ -28,7 +31,8 @@ export function poll(milliseconds, task, signal) {
     const succeeded = await task();
     running = false;
     failures = succeeded ? 0 : Math.min(failures + 1, 3);
-    if (!signal.aborted && !isIdle()) timer = setTimeout(run, milliseconds * 2 ** failures);
+    if (!signal.aborted && !isIdle())
+      timer = setTimeout(run, Math.min(milliseconds * 2 ** failures, LONGEST));
   }
 
   const wake = () => (isIdle() ? clearTimeout(timer) : run());

@@ -190,10 +190,10 @@ function list(screen, values, lists, health, draw) {
   return h(
     'section',
     { 'aria-label': 'List', 'data-key': 'list' },
+    unreadLines(lists.faults),
     isEmpty
       ? emptyPanel('No delivery found yet.')
       : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
-    unreadLines(lists.faults),
     lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
     !isEmpty && listActions(values.context ?? ''),
   );

@@ -9,6 +9,7 @@ import {
   optionsOf,
   showFilters,
 } from '../../lib/elements/filter-form.js';
+import { loadMore } from '../../lib/elements/load-more.js';
 import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
 import { toJob } from '../../lib/screen/route.js';
 import { capital, clock, count, total, withClock } from '../../lib/text/format.js';
@@ -21,6 +22,7 @@ import { quarantineSection } from './quarantine-list.js';
 
 /** @import { FailureLine, Failures, Names } from '../../lib/api/api-answers.js' */
 /** @import { Filter, FilterValues } from '../../lib/elements/filter-form.js' */
+/** @import { ShownRows } from '../../lib/elements/load-more.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 
 const FILTERS = ['outcome', 'source', 'region', 'since', 'cause'];
@@ -28,27 +30,26 @@ const FILTERS = ['outcome', 'source', 'region', 'since', 'cause'];
 const FIRST_PAGE = 20;
 const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
 
-/** @typedef {{shown: number}} ListState how many of the list are asked for */
-
 /**
  * Failing jobs and quarantined bodies, each with its cause and a button that repairs it.
  * @param {Screen} screen
  */
 export function failuresView(screen) {
   const values = filterValues(FILTERS, screen.route.query);
-  const state = { shown: FIRST_PAGE };
+  const bodies = { shown: FIRST_PAGE };
+  const jobs = { shown: FIRST_PAGE };
   screen.start('Failures');
   showFilters(screen.root, values);
   const again = screen.keepFresh(6000, async (signal) => {
     const names = await knownNames();
     const [quarantine, failing] = await Promise.all([
-      get('/quarantine', { query: { limit: FIRST_PAGE }, signal }),
-      get('/failures', { query: { ...values, limit: state.shown }, signal }),
+      get('/quarantine', { query: { limit: bodies.shown }, signal }),
+      get('/failures', { query: { ...values, limit: jobs.shown }, signal }),
     ]);
     screen.render(
       heading('Failures'),
-      failureSection(failing, names, values, state, () => again()),
-      quarantineSection(quarantine, () => again()),
+      failureSection(failing, names, values, jobs, () => again()),
+      quarantineSection(quarantine, bodies, () => again()),
     );
   });
 }
@@ -56,17 +57,13 @@ export function failuresView(screen) {
 /**
  * Failing jobs: those that can still be fetched, and those that need a decision.
  * @param {Failures} page @param {Names} names @param {FilterValues} values
- * @param {ListState} state @param {Refresh} again
+ * @param {ShownRows} rows @param {Refresh} again
  */
-function failureSection(page, names, values, state, again) {
+function failureSection(page, names, values, rows, again) {
   const { failures, counts, nextCursor } = page;
   const filtered = isFiltered(values);
   const fetchable = failures.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused');
   const others = failures.filter((line) => !fetchable.includes(line));
-  const showMore = async () => {
-    state.shown = Math.min(500, state.shown + 80);
-    await again();
-  };
   return h(
     'section',
     { 'aria-labelledby': 'failed', 'data-key': 'failed' },
@@ -86,13 +83,7 @@ function failureSection(page, names, values, state, again) {
           ),
         ],
     h('p', { class: 'quiet', 'data-key': 'scope' }, scopeInWords(page)),
-    nextCursor !== null &&
-      state.shown < 500 &&
-      h(
-        'p',
-        { 'data-key': 'more' },
-        h('button', { type: 'button', class: 'plain', onclick: showMore }, 'Load more'),
-      ),
+    loadMore('jobs', rows, nextCursor, again),
   );
 }
 

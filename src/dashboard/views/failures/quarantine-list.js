@@ -2,6 +2,7 @@ import { post } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, link } from '../../lib/elements/dom.js';
+import { loadMore } from '../../lib/elements/load-more.js';
 import { emptyPanel, jobLink, moment, table } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
@@ -9,13 +10,14 @@ import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { dismissButton } from './dismiss-button.js';
 
 /** @import { GetAnswers, QuarantinedBody } from '../../lib/api/api-answers.js' */
+/** @import { ShownRows } from '../../lib/elements/load-more.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
 /**
  * Bodies that could not be decoded, each with its cause and a button that decodes it again.
- * @param {GetAnswers['/quarantine']} page @param {Refresh} again
+ * @param {GetAnswers['/quarantine']} page @param {ShownRows} rows @param {Refresh} again
  */
-export function quarantineSection({ quarantine, nextCursor }, again) {
+export function quarantineSection({ quarantine, nextCursor }, rows, again) {
   return h(
     'section',
     { class: 'compact', 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },
@@ -39,6 +41,7 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
           : `The newest ${count(quarantine.length)} are shown, more are waiting. `,
         may('repair') && [link('#/replays?kind=release', 'Release them with a replay'), '.'],
       ),
+    loadMore('bodies', rows, nextCursor, again),
   );
 }
 

@@ -80,17 +80,19 @@ function quarantineFacts({ quarantine }) {
 }
 
 /** @param {Health} health @returns {Facts} */
-function failuresFacts({ last24h, failing }) {
+function failuresFacts({ verdict, last24h, failing }) {
   const jobs = total(failing ?? {});
+  const isPartial = verdict.unseen.includes('deliveries');
   return {
     id: 'failures',
     title: 'Failing jobs',
-    word: 'None',
+    word: isPartial ? 'None found' : 'None',
     figure: count(jobs),
     details:
       last24h === null
         ? ['At least: the ledger cannot be read']
         : [
+            ...(isPartial ? ['At least: not every delivery was read'] : []),
             `${count(last24h.outcomes.refused ?? 0, 'authenticated refusal')} in 24 h`,
             `${count(last24h.outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
           ],

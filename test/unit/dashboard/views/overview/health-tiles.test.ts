@@ -73,7 +73,7 @@ describe('the tiles', () => {
       'failures',
       'bad',
       'To repair',
-      issueOf('jobs-failing', { jobs: 2, outcomes: { failed: 2 }, since: null }),
+      issueOf('jobs-failing', { jobs: 2, outcomes: { failed: 2 }, complete: true, since: null }),
     ],
     ['quarantine', 'notice', 'Waiting', issueOf('quarantine-growing', { bodies: 2 })],
     ['reconcile', 'notice', 'Overdue', issueOf('reconcile-overdue', { since: '2026-11-19T09:00:00Z' })],
@@ -130,11 +130,19 @@ describe('the tiles', () => {
   });
 
   it('keep failing jobs that are known while the ledger cannot be read', () => {
-    const issue = issueOf('jobs-failing', { jobs: 2, outcomes: { failed: 2 }, since: null });
+    const issue = issueOf('jobs-failing', { jobs: 2, outcomes: { failed: 2 }, complete: false, since: null });
     const unknown = { last24h: { reason: 'no answer', since: null } };
     expect(
       tileOf('failures', { ...withIssues(issue), failing: { failed: 2 }, last24h: null, unknown }),
     ).toMatchObject({ tone: 'bad', figure: '2', details: ['At least: the ledger cannot be read'] });
+  });
+
+  it('count at least the failing jobs of the deliveries that were read', () => {
+    const partial = { verdict: { ...WELL.verdict, complete: false, unseen: ['deliveries'] } };
+    expect(tileOf('failures', partial)).toMatchObject({
+      word: 'None found',
+      details: expect.arrayContaining(['At least: not every delivery was read']),
+    });
   });
 
   it('show what verify found, and link to the refetch of what the service still has', () => {

@@ -1,0 +1,28 @@
+import { h } from './dom.js';
+
+/** @import { Refresh } from '../screen/screen.js' */
+
+/** The API's upper bound of a page. */
+const MOST = 500;
+
+/**
+ * How many rows of a list are asked for. The list is refreshed as a whole, so that every row stays current.
+ * @typedef {{shown: number}} ShownRows
+ */
+
+/**
+ * Asks for further rows of a list; null where there are none.
+ * @param {string} what @param {ShownRows} rows @param {string | null} nextCursor @param {Refresh} again
+ */
+export function loadMore(what, rows, nextCursor, again) {
+  if (nextCursor === null || rows.shown >= MOST) return null;
+  const onclick = async () => {
+    rows.shown = Math.min(MOST, rows.shown + 80);
+    await again();
+  };
+  return h(
+    'p',
+    { 'data-key': `more ${what}` },
+    h('button', { type: 'button', class: 'plain', onclick }, `Load more ${what}`),
+  );
+}

@@ -1,5 +1,7 @@
 import { Command } from 'commander';
+import { canAskService } from '../app/speech-options.js';
 import { causeInWords, type FailureCause } from '../domain/failure-causes.js';
+import { NOTHING_CAN_BE_REFETCHED } from '../domain/job-state.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
@@ -37,9 +39,9 @@ export function createCommand(): Command {
     .option('--cursor <text>', 'continue an earlier list')
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
-      const { page, looked } = await withRecovery(true, (work) => listFailures(work, options));
+      const { page, ...shown } = await withRecovery(true, (work) => listFailures(work, options));
       if (options.json) printJson(page);
-      else printLines(formatFailures(page, looked));
+      else printLines(formatFailures(page, shown));
     });
 }
 
@@ -64,7 +66,8 @@ async function listFailures(work: RecoveryWork, options: Options) {
     );
     const query = { ...filters, cause, since: since?.getTime() };
     const page = await failuresByCause(view, query, { limit, cursor });
-    return { page, looked: `${view.status().rows} ledger lines in ${parts.store.location}` };
+    const looked = `${view.status().rows} ledger lines in ${parts.store.location}`;
+    return { page, looked, canRefetch: canAskService(config) };
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
   }
@@ -72,8 +75,13 @@ async function listFailures(work: RecoveryWork, options: Options) {
 
 const row = textRow([13, 6, 24, 17]);
 
-/** @param looked what was read, so that a mistyped store does not look like good news */
-function formatFailures(page: FailuresWithCauses, looked: string): string[] {
+interface Shown {
+  /** What was read, so that a mistyped store does not look like good news. */
+  readonly looked: string;
+  readonly canRefetch: boolean;
+}
+
+function formatFailures(page: FailuresWithCauses, { looked, canRefetch }: Shown): string[] {
   const { failures, causes, counts, nextCursor, searchedBackTo, complete, faults } = page;
   const scope = [
     `Covers every delivery since ${searchedBackTo}.`,
@@ -88,8 +96,9 @@ function formatFailures(page: FailuresWithCauses, looked: string): string[] {
   return [
     `${complete ? '' : 'At least '}${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,
     ...scope,
+    ...(canRefetch || !causes.some(isFetchable) ? [] : [NOTHING_CAN_BE_REFETCHED]),
     '',
-    ...causes.slice(0, SHOWN_CAUSES).flatMap(formatCause),
+    ...causes.slice(0, SHOWN_CAUSES).flatMap((cause) => formatCause(cause, canRefetch)),
     '',
     row(['OUTCOME', 'REGION', 'JOB', 'KEPT UNTIL', 'REASON']),
     ...failures.map(rowOf),
@@ -100,16 +109,21 @@ function formatFailures(page: FailuresWithCauses, looked: string): string[] {
 const SHOWN_CAUSES = 20;
 
 /** "47 jobs of intake: the body was larger than maxBytes of the source", what to do, and the commands for all of them. */
-function formatCause({ code, source, outcome, count, first, last, remedy }: FailureCause): string[] {
+function formatCause(cause: FailureCause, canRefetch: boolean): string[] {
+  const { code, source, outcome, count, first, last, remedy } = cause;
   const of = source === null ? '' : ` of ${source}`;
   const which = `--cause ${quoted(code)}${source === null ? '' : ` --source ${source}`}`;
-  const isFetchable = outcome === 'failed' || outcome === 'refused';
+  const when = first === last ? first : `First ${first}, last ${last}`;
   return [
-    `${count} ${count === 1 ? 'job' : 'jobs'}${of}, ${outcome}: ${causeInWords(code)}. First ${first}, last ${last}.`,
+    `${count} ${count === 1 ? 'job' : 'jobs'}${of}, ${outcome}: ${causeInWords(code)}. ${when}.`,
     ...(remedy === null ? [] : [`  ${remedy}`]),
-    ...(isFetchable ? [`    transcript-receiver replay refetch ${which}`] : []),
+    ...(canRefetch && isFetchable(cause) ? [`    transcript-receiver replay refetch ${which}`] : []),
     `    transcript-receiver acknowledge ${which} --reason <words>`,
   ];
+}
+
+function isFetchable({ outcome }: FailureCause): boolean {
+  return outcome === 'failed' || outcome === 'refused';
 }
 
 /** A code needs no quotes; the service's words do. */

@@ -23,6 +23,7 @@ export interface KnownJob {
   readonly expired: readonly ExpiredPart[];
   readonly erasure: { readonly complete: boolean; readonly keptUntil: string | null } | null;
   readonly service: { readonly record: Readonly<Record<string, unknown>> } | null;
+  readonly serviceAnswer: string;
   readonly complete: boolean;
 }
 
@@ -74,9 +75,17 @@ export function unknownJobState(jobId: string): JobState {
     tone: 'neutral',
     word: 'Unknown',
     text: 'This receiver does not know the job. The id may be wrong, its callback URL may name another receiver, or no callback has come through.',
-    steps: nextSteps({ jobId, artefacts: [], timeline: [], failure: null }, 'unknown', []),
+    steps: nextSteps(
+      { jobId, artefacts: [], timeline: [], failure: null, serviceAnswer: 'unknown' },
+      'unknown',
+      [],
+    ),
   };
 }
+
+/** What stands in place of the acts that need the service, once for a page. */
+export const NOTHING_CAN_BE_REFETCHED =
+  'Nothing can be refetched: set speech.apiKey and speech.regions.<region>.batchUrl, and restart.';
 
 /** What stands in place of the service's record, by why there is none. */
 export const NO_SERVICE_RECORD = {

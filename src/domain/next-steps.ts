@@ -23,6 +23,7 @@ interface JobToMend {
   readonly artefacts: readonly { readonly key: string; readonly sha256: string | null }[];
   readonly timeline: readonly TimelineItems[];
   readonly failure: { readonly outcome: string; readonly reason: string | null } | null;
+  readonly serviceAnswer: string;
 }
 
 interface TimelineItems {
@@ -41,7 +42,7 @@ type Situation =
   | null;
 
 /**
- * The steps of a situation, the recommended one first.
+ * The steps of a situation, the recommended one first; without those that the service is asked for when it cannot be.
  *
  * @param bodies those of the job in quarantine, newest first
  */
@@ -50,6 +51,12 @@ export function nextSteps(
   situation: Situation,
   bodies: readonly { readonly deliveryId: string; readonly state: string }[],
 ): NextStep[] {
+  const steps = stepsOf(job, situation, bodies);
+  if (job.serviceAnswer !== 'not-configured') return steps;
+  return steps.filter(({ action }) => action !== 'refetch' && action !== 'reconcile');
+}
+
+function stepsOf(job: JobToMend, situation: Situation, bodies: Parameters<typeof nextSteps>[2]): NextStep[] {
   const { jobId, failure } = job;
   const refetch = step('refetch', refetchWords(failure), `refetch ${jobId}`);
   const importing = step(

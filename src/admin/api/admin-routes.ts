@@ -50,7 +50,7 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...importRoutes(parts),
     ...erasuresRoutes(parts),
     ...explainRoutes(parts),
-    ...sessionRoutes(),
+    ...sessionRoutes(parts),
   ];
   return [...routes, ...openApiRoutes(routes, parts.version)];
 }

@@ -1,7 +1,11 @@
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { sessionSchema } from './answers/session.js';
 
-export function sessionRoutes(): AdminRoute[] {
+interface SessionRouteParts {
+  readonly service: { readonly configured: boolean };
+}
+
+export function sessionRoutes({ service }: SessionRouteParts): AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -11,7 +15,8 @@ export function sessionRoutes(): AdminRoute[] {
       summary: 'What the presented token may do',
       answers: { 200: sessionSchema },
       async handle({ access: { actor, may, scope } }) {
-        return ok({ actor, may: [...may], sources: scope === null ? null : [...scope].sort() });
+        const sources = scope === null ? null : [...scope].sort();
+        return ok({ actor, may: [...may], sources, canAskService: service.configured });
       },
     }),
   ];

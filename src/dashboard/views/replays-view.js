@@ -1,5 +1,5 @@
 import { get, post } from '../lib/api/admin-api.js';
-import { may } from '../lib/api/session.js';
+import { canRefetch, may } from '../lib/api/session.js';
 import { copyButton } from '../lib/elements/copy-button.js';
 import { h, kept, link } from '../lib/elements/dom.js';
 import { choices, field, textOf } from '../lib/elements/field.js';
@@ -9,6 +9,7 @@ import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../li
 import { runAction } from '../lib/elements/run-action.js';
 import { bytes, count, instantOfLocal } from '../lib/text/format.js';
 import { OUTCOME_NAMES, outcomeOf } from '../lib/text/ledger-terms.js';
+import { noRefetch } from './job/job-actions.js';
 import { progressOf, stateBadge } from './replay-view.js';
 
 /** @import { Names, Replay, ReplayPreview, ReplaySelector } from '../lib/api/api-answers.js' */
@@ -47,7 +48,12 @@ export function replaysView(screen) {
 function newReplay(query, names) {
   return kept('section', { 'aria-labelledby': 'new-replay', 'data-key': 'form' }, String(query), () => {
     const preview = h('div', { 'aria-live': 'polite' });
-    return [h('h2', { id: 'new-replay' }, 'New replay'), replayForm(query, names, preview), preview];
+    return [
+      h('h2', { id: 'new-replay' }, 'New replay'),
+      noRefetch(),
+      replayForm(query, names, preview),
+      preview,
+    ];
   });
 }
 
@@ -94,11 +100,10 @@ function cellsOf(replay) {
   ];
 }
 
-/** @type {Option[]} */
-const KINDS = [
-  ['refetch', 'Refetch jobs from the service'],
-  ['release', 'Release quarantined bodies'],
-];
+/** @type {Option} */
+const REFETCH = ['refetch', 'Refetch jobs from the service'];
+/** @type {Option} */
+const RELEASE = ['release', 'Release quarantined bodies'];
 /** @type {Option} */
 const NOTIFY = ['notify', 'Send events to a subscriber again'];
 /** @type {Option[]} */
@@ -124,7 +129,7 @@ function replayForm(query, names, preview) {
     { name: 'failedOf', label: 'Failed in replay', takes: 'text' },
   ];
   const { subscribers } = names;
-  const kinds = subscribers.length === 0 ? KINDS : [...KINDS, NOTIFY];
+  const kinds = [...(canRefetch() ? [REFETCH] : []), RELEASE, ...(subscribers.length === 0 ? [] : [NOTIFY])];
   /** @type {Filter[]} */
   const ofEvents =
     subscribers.length === 0
@@ -136,7 +141,7 @@ function replayForm(query, names, preview) {
   return h(
     'form',
     { class: 'panel filters', onsubmit: (event) => showPreview(event, preview), oninput: clearPreview },
-    field('replay-kind', 'What to do', choices('kind', kinds, value('kind') || 'refetch')),
+    field('replay-kind', 'What to do', choices('kind', kinds, value('kind'))),
     [...ofEvents, ...filters].map((filter) =>
       filterField(`replay-${filter.name}`, filter, value(filter.name)),
     ),

@@ -51,7 +51,7 @@ describe('a token', () => {
 
   it('may ask what it may do', async () => {
     expect((await as('read').get('/session')).body).toEqual({
-      ...{ actor: 'read', may: ['read'], sources: null },
+      ...{ actor: 'read', may: ['read'], sources: null, canAskService: false },
     });
     expect((await as('everything').get('/session')).body).toMatchObject({ may: RIGHTS, sources: null });
   });

@@ -104,6 +104,8 @@ describe('failures on the command line', () => {
     const all = await runCli(['failures'], settings());
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(all.stdout).toMatch(/^2 jobs are failing: 2 refused\.\n/);
+    expect(all.stdout).toMatch(/^Nothing can be refetched: set speech\.apiKey and /m);
+    expect(all.stdout).not.toMatch(/replay refetch/);
     expect(all.stdout).toMatch(/refused +- +one +20\S+Z +the body was larger than maxBytes of the source\n/);
     expect(all.stdout).toMatch(
       /^2 jobs of intake, refused: the body was larger than .*\n {2}Refetch the job, whatever its size\. For later ones raise maxBytes of the source, and restart\.\n/m,

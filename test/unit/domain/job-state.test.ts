@@ -8,7 +8,7 @@ const artefact = (kind: string) => ({ kind, key: `jobs/j1/${kind}`, sha256: 'a' 
 const quarantined = ledgerLine({ outcome: 'quarantined', items: [] });
 const nothing: KnownJob = {
   ...{ jobId: 'j1', artefacts: [], timeline: [], failure: null },
-  ...{ service: null, expired: [], erasure: null, complete: true },
+  ...{ service: null, serviceAnswer: 'unknown', expired: [], erasure: null, complete: true },
 };
 const shown = (instant: string) => instant;
 function stateOf(job: Partial<KnownJob>, bodies: readonly JobBody[] = []) {
@@ -154,6 +154,19 @@ describe('what to do next', () => {
       ...['job <part>', 'reconcile', 'doctor', 'import j1 <file>'],
     ]);
   });
+
+  it.each<[string, Partial<KnownJob>, string[]]>([
+    ['a failure', { failure: { outcome: 'failed', reason: null } }, ['import', 'acknowledge']],
+    ['a body in quarantine', { timeline: [quarantined] }, ['release', 'dismiss']],
+    ['a job that was not found yet', { complete: false }, ['doctor', 'import']],
+  ])(
+    'is nothing that the service must be asked for while it is not configured: %s',
+    (_what, job, actions) => {
+      const bodies = [{ deliveryId: 'd1', state: 'waiting', settlement: null }];
+      const offered = steps({ ...job, serviceAnswer: 'not-configured' }, job.timeline ? bodies : []);
+      expect(offered.map(({ action }) => action)).toEqual(actions);
+    },
+  );
 
   it('says what the reason asks for first', () => {
     const [first] = steps({ failure: { outcome: 'refused', reason: 'body-too-large' } });

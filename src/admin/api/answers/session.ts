@@ -7,6 +7,9 @@ export const sessionSchema = z
     actor: z.string().describe('name of the token, as the ledger records it'),
     may: z.array(z.enum(RIGHTS)),
     sources: z.array(z.string()).nullable().describe('sources that exist for the token; null: all'),
+    canAskService: z
+      .boolean()
+      .describe('whether results can be refetched: speech.apiKey and the batchUrl of a region are set'),
   })
   .meta({ id: 'Session' });
 export type Session = Answer<typeof sessionSchema>;

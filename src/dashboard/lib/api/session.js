@@ -31,3 +31,8 @@ export function forgetSession() {
 export function may(right) {
   return session?.may.includes(right) ?? false;
 }
+
+/** Whether the token may refetch, and the receiver can ask the service. */
+export function canRefetch() {
+  return may('repair') && session?.canAskService === true;
+}

@@ -1,5 +1,5 @@
 import { post } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
+import { canRefetch, may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { jobLink, moment, outcomeBadge } from '../../lib/elements/panels.js';
@@ -48,13 +48,18 @@ function causeItem(cause, values, again) {
       ' ',
       outcomeBadge(outcome),
     ),
-    h('p', { class: 'detail' }, 'First ', moment(first), ', last ', moment(last), '.'),
+    h(
+      'p',
+      { class: 'detail' },
+      first === last ? moment(first) : ['First ', moment(first), ', last ', moment(last), '.'],
+    ),
     remedy !== null && h('p', {}, remedy),
     h(
       'div',
       { class: 'buttons' },
       may('repair') && [
         isFetchable &&
+          canRefetch() &&
           h(
             'button',
             { type: 'button', class: 'small', onclick: (event) => refetchAll(event, cause) },

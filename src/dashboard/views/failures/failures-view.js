@@ -1,5 +1,5 @@
 import { get } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
+import { canRefetch, may } from '../../lib/api/session.js';
 import { h, link } from '../../lib/elements/dom.js';
 import {
   filterForm,
@@ -16,7 +16,7 @@ import { capital, clock, count, total, withClock } from '../../lib/text/format.j
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { causeInWords } from '../../vendor/failure-causes.js';
 import { reasonInWords } from '../../vendor/reasons.js';
-import { acknowledgeButton, refetchJob } from '../job/job-actions.js';
+import { acknowledgeButton, noRefetch, refetchJob } from '../job/job-actions.js';
 import { causesSection } from './causes-section.js';
 import { quarantineSection } from './quarantine-list.js';
 
@@ -73,6 +73,7 @@ function failureSection(page, names, values, rows, again) {
       ? noFailures(filtered, page.complete)
       : [
           h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length, page.complete)),
+          fetchable.length > 0 && noRefetch(),
           causesSection(page.causes, values, again),
           group('Can be fetched again', 'the service may still have the results', fetchable, again),
           group(
@@ -202,6 +203,7 @@ function repairOf(outcome, jobId, again) {
   if (outcome === 'conflict') return may('read') && link(toJob(jobId), 'Compare', named);
   if (!may('repair')) return null;
   if (outcome === 'unrecoverable') return link(toJob(jobId), 'Import', named);
+  if (!canRefetch()) return null;
   return h(
     'button',
     {

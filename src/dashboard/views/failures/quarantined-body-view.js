@@ -1,5 +1,5 @@
 import { get } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
+import { canRefetch, may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { fact, heading, jobLink, moment, toDelivery } from '../../lib/elements/panels.js';
@@ -7,7 +7,7 @@ import { status } from '../../lib/elements/status.js';
 import { bytes, capital, listed } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { reasonInWords } from '../../vendor/reasons.js';
-import { refetchJob } from '../job/job-actions.js';
+import { noRefetch, refetchJob } from '../job/job-actions.js';
 import { dismissButton } from './dismiss-button.js';
 import { releaseBody } from './quarantine-list.js';
 import { bodyStatus, settlementInWords } from './settlement.js';
@@ -42,6 +42,7 @@ function pageOf(body, again) {
     body.state === 'settled' &&
       h('p', { 'data-key': 'settlement' }, settlementInWords(body.settlement), ' The body stays.'),
     body.release ? releaseNote(body.release) : actions(body, again),
+    !body.release && noRefetch(),
     factsOf(body),
     h('h2', {}, 'Headers'),
     h(
@@ -75,7 +76,13 @@ function trial(decodes) {
       : [
           h('p', { class: 'lead' }, status('notice', 'Still cannot be decoded')),
           h('p', {}, `${capital(reasonInWords(decodes.reason) ?? 'not decodable')}. ${decodes.detail}`),
-          h('p', {}, 'Correct the configuration and restart, or refetch the job from the service.'),
+          h(
+            'p',
+            {},
+            canRefetch()
+              ? 'Correct the configuration and restart, or refetch the job from the service.'
+              : 'Correct the configuration and restart.',
+          ),
         ],
   );
 }
@@ -95,15 +102,16 @@ function actions({ deliveryId, jobId, decodes, state }, again) {
       },
       'Release',
     ),
-    h(
-      'button',
-      {
-        type: 'button',
-        class: decodes.ok ? 'plain' : null,
-        onclick: (event) => refetchJob(event.currentTarget, jobId, again),
-      },
-      'Refetch the job instead',
-    ),
+    canRefetch() &&
+      h(
+        'button',
+        {
+          type: 'button',
+          class: decodes.ok ? 'plain' : null,
+          onclick: (event) => refetchJob(event.currentTarget, jobId, again),
+        },
+        'Refetch the job instead',
+      ),
     state === 'waiting' && dismissButton(deliveryId, jobId, again, null),
   );
 }

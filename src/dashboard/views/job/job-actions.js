@@ -1,10 +1,11 @@
 import { post, remove } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
+import { canRefetch, may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h } from '../../lib/elements/dom.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { clock, count, listed } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { NOTHING_CAN_BE_REFETCHED } from '../../vendor/job-state.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { importButton } from './import-section.js';
 
@@ -22,7 +23,8 @@ export function jobActions(jobId, repair, again, more = null) {
   return h(
     'div',
     { class: 'buttons', 'data-key': 'actions' },
-    may('repair') && [refetchButton(jobId, repair, again), importButton(repair)],
+    canRefetch() && refetchButton(jobId, repair, again),
+    may('repair') && importButton(repair),
     more,
     eraseButton(jobId, again),
   );
@@ -52,6 +54,12 @@ export function refetchButton(jobId, repair, again) {
     },
     'Refetch from the service',
   );
+}
+
+/** Which settings are missing where the page could offer Refetch; null where it does, and for tokens that may not. */
+export function noRefetch() {
+  if (!may('repair') || canRefetch()) return null;
+  return h('p', { class: 'quiet', 'data-key': 'no-refetch' }, NOTHING_CAN_BE_REFETCHED);
 }
 
 /** @param {string} jobId @param {Refresh} again */

@@ -1,4 +1,4 @@
-import { may } from '../../lib/api/session.js';
+import { canRefetch } from '../../lib/api/session.js';
 import { h, kept } from '../../lib/elements/dom.js';
 import { choices, field, textOf } from '../../lib/elements/field.js';
 import { refetchJob } from './job-actions.js';
@@ -12,7 +12,7 @@ import { refetchJob } from './job-actions.js';
  * @param {string} jobId @param {readonly string[]} sources @param {Refresh} again
  */
 export function refetchSection(jobId, sources, again) {
-  if (!may('repair') || sources.length < 2) return null;
+  if (!canRefetch() || sources.length < 2) return null;
   const onsubmit = async (/** @type {FormEvent} */ event) => {
     event.preventDefault();
     const form = event.currentTarget;

@@ -1,4 +1,4 @@
-import { currentSession, may } from '../../lib/api/session.js';
+import { canRefetch, currentSession, may } from '../../lib/api/session.js';
 import { h } from '../../lib/elements/dom.js';
 import { emptyPanel, heading, moment, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
@@ -67,7 +67,7 @@ function actionsOfUnknown(jobId, again) {
     h(
       'div',
       { class: 'buttons' },
-      !isAsked && refetchButton(jobId, 'refetch', again),
+      !isAsked && canRefetch() && refetchButton(jobId, 'refetch', again),
       importButton(undefined),
     ),
   );

@@ -1,4 +1,4 @@
-import { may } from '../../lib/api/session.js';
+import { canRefetch } from '../../lib/api/session.js';
 import { to } from '../../lib/screen/route.js';
 import { ago, count, span } from '../../lib/text/format.js';
 import { notShown, toFailures } from './tile-parts.js';
@@ -83,7 +83,7 @@ export function verifyFacts({ verify, scope }, now) {
     word: 'Intact',
     figure: ago(verify.finishedAt, now),
     details: verifyInWords(verify),
-    ...(verify.refetch.length > 0 && may('repair') && { action: refetchOf(verify) }),
+    ...(verify.refetch.length > 0 && canRefetch() && { action: refetchOf(verify) }),
   };
 }
 

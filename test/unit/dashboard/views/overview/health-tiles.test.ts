@@ -146,7 +146,7 @@ describe('the tiles', () => {
   });
 
   it('show what verify found, and link to the refetch of what the service still has', () => {
-    keepSession({ actor: 'ops', may: ['view', 'repair'], sources: null });
+    keepSession({ actor: 'ops', may: ['view', 'repair'], sources: null, canAskService: true });
     const intact = {
       finishedAt: '2026-11-20T11:50:00Z',
       window: { since: '2026-10-21T11:00:00Z', until: '2026-11-20T11:00:00Z' },

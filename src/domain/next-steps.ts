@@ -131,6 +131,14 @@ export function isConflict({ key }: { readonly key: string }): boolean {
   return /(^|\/)jobs\/[^/]+\/conflicts\//.test(key);
 }
 
+/** The conflicts with other bytes than the artefacts that count: a chosen version stays among the conflicts as well. */
+export function otherVersions<Version extends JobToMend['artefacts'][number]>(
+  artefacts: readonly Version[],
+): Version[] {
+  const counting = new Set(artefacts.filter((each) => !isConflict(each)).map(({ sha256 }) => sha256));
+  return artefacts.filter((each) => isConflict(each) && (each.sha256 === null || !counting.has(each.sha256)));
+}
+
 /** The conflicts that arrived together with one: a transcript in three forms is chosen as a whole. */
 export function conflictsWith<Version extends { readonly key: string }>(
   version: Version,
@@ -146,17 +154,14 @@ export function conflictsWith<Version extends { readonly key: string }>(
 
 /** The versions that do not count now; those that arrived together in one command. */
 function chooseSteps({ jobId, artefacts, timeline }: JobToMend): NextStep[] {
-  const counting = new Set(artefacts.filter((each) => !isConflict(each)).map(({ sha256 }) => sha256));
-  const others = artefacts.filter(
-    (each) => isConflict(each) && (each.sha256 === null || !counting.has(each.sha256)),
-  );
+  const others = otherVersions(artefacts);
   const listed = new Set<string>();
   return others.flatMap((version) => {
     if (listed.has(version.key)) return [];
     const keys = [version, ...conflictsWith(version, others, timeline)].map(({ key }) => key);
     for (const key of keys) listed.add(key);
     const words =
-      'Compare the versions on the page of the job. If the one that this command names is right, choose it.';
+      'Compare the versions, which the page of the job shows side by side. If the one that this command names is right, choose it.';
     return [step('choose', words, `choose ${jobId} ${keys.join(' ')} --reason <words>`)];
   });
 }

@@ -71,8 +71,13 @@ describe('two versions', () => {
     await send('j1', 'the second version');
     await fixture.dashboard.go('jobs/j1');
     await page.getByText('The versions differ in 1 place.').waitFor();
-    await page.getByRole('button', { name: /Choose the other version/ }).click();
+    await page.getByText(/^Counts now: .* B, SHA-256 .*\. Other version: .* B, SHA-256 /).waitFor();
+    await page.getByRole('button', { name: /Keep what counts now/ }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText(/goes on to count, and the conflict is settled/).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: /Choose the other version/ }).press('Enter');
+    await dialog.getByText(/SHA-256 [0-9a-f]{12} counts from now on/).waitFor();
     await dialog.getByLabel('Reason').fill('the customer says so');
     await dialog.getByRole('button', { name: 'Choose', exact: true }).click();
     await page.locator('#notice').getByText('counts now').waitFor();
@@ -85,6 +90,15 @@ describe('two versions', () => {
     const text = page.locator('.transcript .word');
     await text.first().waitFor();
     expect(await text.allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching('second')]));
+    const noticeFits =
+      'document.querySelector("#notice").scrollWidth <= document.querySelector("#notice").clientWidth';
+    expect(await page.evaluate(noticeFits)).toBe(true);
+    // The keyboard goes on where it was.
+    expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^Choose the other version/);
+    // Two versions, neither of them in conflict with itself, and nothing left to keep.
+    expect(await page.getByRole('button', { name: /^json-v2/ }).count()).toBe(2);
+    await page.getByText('Counts now', { exact: true }).last().waitFor();
+    expect(await page.getByRole('button', { name: /Keep what counts now/ }).count()).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth <= 360')).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import type { Job, JobMatches, ListedArtefact } from '../../../admin/api/answers/jobs.js';
 import { type JobState, NO_SERVICE_RECORD } from '../../../domain/job-state.js';
-import { isConflict } from '../../../domain/next-steps.js';
+import { isConflict, otherVersions } from '../../../domain/next-steps.js';
 import { reasonInWords } from '../../../domain/reasons.js';
 
 /** Newest lines of the timeline that are printed. */
@@ -39,7 +39,7 @@ function knownOf(job: Job, location: string): string[] {
   const { artefacts, timeline, service, serviceAnswer, searchedBackTo, faults } = job;
   return [
     ...contextOf(timeline),
-    ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefacts.map(artefactRow)]),
+    ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefactRows(artefacts)]),
     ...(timeline.length === 0 ? [] : ['', 'Timeline', ...timelineRows(timeline)]),
     ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
     ...faults.map((fault) => `Lines may be missing: ${fault}`),
@@ -58,10 +58,14 @@ function contextOf(timeline: Job['timeline']): string[] {
   ];
 }
 
-function artefactRow(artefact: ListedArtefact): string {
-  const { key, kind, size, sha256 } = artefact;
-  const mark = isConflict(artefact) ? '  conflict' : '';
-  return `  ${kind.padEnd(18)}  ${String(size).padStart(10)} bytes  ${key}  sha256 ${sha256 ?? 'not known'}${mark}`;
+function artefactRows(artefacts: readonly ListedArtefact[]): string[] {
+  const others = otherVersions(artefacts);
+  return artefacts.map((artefact) => {
+    const { key, kind, size, sha256 } = artefact;
+    const about = `${kind.padEnd(18)}  ${String(size).padStart(10)} bytes  ${key}  sha256 ${sha256 ?? 'not known'}`;
+    if (!isConflict(artefact)) return `  ${about}`;
+    return `  ${about}  ${others.includes(artefact) ? 'conflict' : 'counts now'}`;
+  });
 }
 
 function timelineRows(timeline: Job['timeline']): string[] {

@@ -21,9 +21,13 @@ const UNMANAGED = new Set(['open', 'aria-disabled']);
 export function morph(parent, nodes) {
   /** @type {Map<string, ChildNode>} */
   const keyed = new Map();
-  for (const child of parent.children) {
+  const wanted = new Set(nodes.map(keyOf));
+  for (const child of [...parent.children]) {
     const key = keyOf(child);
-    if (key !== undefined) keyed.set(key, child);
+    if (key === undefined) continue;
+    // Removed first: otherwise what follows would be moved before it, and an element that moves loses the focus.
+    if (wanted.has(key)) keyed.set(key, child);
+    else child.remove();
   }
   let place = parent.firstChild;
   for (const node of nodes) {

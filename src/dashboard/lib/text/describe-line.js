@@ -166,10 +166,14 @@ function sentBy(line) {
 
 /**
  * "transcript (json-v2) and media, 2 of them new"
- * @param {Pick<LedgerLine, 'items'>} line
+ * @param {Pick<LedgerLine, 'items' | 'outcome'>} line
  */
-export function itemsOf({ items = [] }) {
-  if (items.length === 0) return 'nothing';
+export function itemsOf({ items = [], outcome: result }) {
+  const [first] = items;
+  if (first === undefined) return 'nothing';
+  // The second item of a choice is the version before.
+  if (result === 'chosen')
+    return `${kindInWords(first.kind)}, ${items.length > 1 ? 'another version counts' : 'the same version counts'}`;
   const names =
     items.length > 4 ? count(items.length, 'item') : listed(items.map(({ kind }) => kindInWords(kind)));
   const fresh = items.filter(({ outcome }) => outcome === 'created').length;

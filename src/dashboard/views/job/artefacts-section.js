@@ -6,7 +6,7 @@ import { status } from '../../lib/elements/status.js';
 import { bytes, clock } from '../../lib/text/format.js';
 import { kindInWords, originInWords } from '../../lib/text/ledger-terms.js';
 import { expiredInWords } from '../../vendor/job-state.js';
-import { isConflict } from '../../vendor/next-steps.js';
+import { isConflict, otherVersions } from '../../vendor/next-steps.js';
 import { chooseArtefact } from './choose-version.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
@@ -46,7 +46,7 @@ function cellsOf(artefact, job, downloads, again) {
       'div',
       {},
       kindInWords(kind),
-      isConflict(artefact) && [' ', status('notice', 'Conflict')],
+      isConflict(artefact) && [' ', conflictStatus(artefact, job)],
       h('p', { class: 'detail mono' }, key),
       isConflict(artefact) && chooseArtefact(job, artefact, again),
     ),
@@ -60,6 +60,13 @@ function cellsOf(artefact, job, downloads, again) {
     ),
     ...(may('read') ? [download(downloads.address(key), name)] : []),
   ];
+}
+
+/** @param {Artefact} conflict @param {Job} job */
+function conflictStatus(conflict, { artefacts }) {
+  return otherVersions(artefacts).includes(conflict)
+    ? status('notice', 'Conflict')
+    : status('good', 'Counts now');
 }
 
 /** @param {string} href @param {string} name */

@@ -5,9 +5,9 @@ import { h } from '../../lib/elements/dom.js';
 import { moment } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { status } from '../../lib/elements/status.js';
-import { listed } from '../../lib/text/format.js';
+import { bytes, clock, listed } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
-import { conflictsWith, isConflict } from '../../vendor/next-steps.js';
+import { conflictsWith, isConflict, otherVersions } from '../../vendor/next-steps.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
@@ -22,7 +22,7 @@ export function chooseButtons(job, { kept, other }, again) {
   return h(
     'div',
     { class: 'buttons', 'data-key': 'choose' },
-    chooseButton('Keep what counts now…', job, kept, again),
+    job.failure !== null && chooseButton('Keep what counts now…', job, kept, again),
     chooseButton('Choose the other version…', job, other, again),
     h('span', { class: 'quiet' }, 'Both versions stay in the store, whichever you choose.'),
   );
@@ -33,9 +33,7 @@ export function chooseButtons(job, { kept, other }, again) {
  * @param {Job} job @param {Artefact} conflict @param {Refresh} again
  */
 export function chooseArtefact(job, conflict, again) {
-  const counting = job.artefacts.filter((each) => each.kind === conflict.kind && !isConflict(each));
-  const isCounting = counting.some(({ sha256 }) => sha256 !== null && sha256 === conflict.sha256);
-  if (!may('repair') || isCounting) return null;
+  if (!may('repair') || !otherVersions(job.artefacts).includes(conflict)) return null;
   return chooseButton('Choose…', job, conflict, again, 'small');
 }
 
@@ -48,30 +46,46 @@ function chooseButton(label, job, version, again, size = '') {
   const onclick = async (event) => {
     const button = event.currentTarget;
     const versions = [version, ...conflictsWith(version, job.artefacts, job.timeline)];
-    const agreed = await confirmDialog({
-      title: `Choose this version of job ${job.jobId}?`,
-      body: h(
-        'p',
-        {},
-        `${listed(versions.map(({ kind }) => kindInWords(kind)))}: this version counts from now on. The one that counts now is kept among the conflicts. Subscribers are notified, and the ledger records who chose and why.`,
-      ),
-      confirm: 'Choose',
-      reasonRequired: true,
-    });
+    const agreed = await confirmDialog(questionOf(job.jobId, versions));
     if (agreed === null) return;
     await runAction(button, async () => {
       for (const { key } of versions)
         await post(`/jobs/${encodeURIComponent(job.jobId)}/choose`, { key, reason: agreed.reason });
-      return `The version ${name} counts now.`;
+      return `The version of ${clock(version.storedAt)} counts now.`;
     });
     await again();
   };
   return h(
     'button',
-    { type: 'button', class: ['plain', size].filter(Boolean).join(' '), onclick },
+    { type: 'button', 'data-key': label, class: ['plain', size].filter(Boolean).join(' '), onclick },
     label,
     h('span', { class: 'unseen' }, ` ${name}`),
   );
+}
+
+/** @param {string} jobId @param {readonly Artefact[]} versions that arrived together */
+function questionOf(jobId, versions) {
+  const [version] = versions;
+  const kinds = listed(versions.map(({ kind }) => kindInWords(kind)));
+  const which = version && `${kinds} of ${versionInWords(version)}`;
+  const isKept = version && !isConflict(version);
+  return {
+    title: isKept ? `Keep what counts now of job ${jobId}?` : `Choose the other version of job ${jobId}?`,
+    body: h(
+      'p',
+      {},
+      isKept
+        ? `The ${which} goes on to count, and the conflict is settled. The ledger records who decided and why.`
+        : `The ${which} counts from now on. The one that counts now is kept among the conflicts. Subscribers are notified, and the ledger records who chose and why.`,
+    ),
+    confirm: isKept ? 'Keep' : 'Choose',
+    reasonRequired: true,
+  };
+}
+
+/** "14:02:11, 230 B, SHA-256 6777a3b3f795" @param {Artefact} version */
+export function versionInWords({ storedAt, size, sha256 }) {
+  return `${clock(storedAt)}, ${bytes(size)}${sha256 === null ? '' : `, SHA-256 ${sha256.slice(0, 12)}`}`;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { h } from '../../lib/elements/dom.js';
+import { clock } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { isTranscript } from '../../vendor/job-state.js';
-import { isConflict } from '../../vendor/next-steps.js';
+import { isConflict, otherVersions } from '../../vendor/next-steps.js';
 import { mediaPlayer } from './media-player.js';
 import { TRANSCRIPT_KINDS, versionOf } from './transcript-loader.js';
 import { transcriptText } from './transcript-text.js';
@@ -26,7 +27,12 @@ export function createTranscriptSection(contentOf, downloads, redraw) {
 
   /** @param {readonly Artefact[]} artefacts @param {ServiceRecord | null} service */
   return (artefacts, service) => {
-    const transcripts = artefacts.filter(isTranscript).sort(byKind);
+    const transcripts = [
+      ...artefacts.filter((artefact) => !isConflict(artefact)),
+      ...otherVersions(artefacts),
+    ]
+      .filter(isTranscript)
+      .sort(byKind);
     const media = artefacts.find((artefact) => artefact.kind === 'data' && !isConflict(artefact));
     if (transcripts.length === 0 && media === undefined) return null;
     const shown = transcripts.find(({ key }) => key === chosen) ?? transcripts[0];
@@ -78,7 +84,7 @@ function formats(transcripts, shown, choose) {
 /** @param {Artefact} artefact */
 function labelOf(artefact) {
   const name = kindInWords(artefact.kind).replace(/^transcript \((.*)\)$/, '$1');
-  return isConflict(artefact) ? `${name}, conflict` : name;
+  return isConflict(artefact) ? `${name}, other: ${clock(artefact.storedAt)}` : name;
 }
 
 /** @param {Artefact} artefact @param {TranscriptContent} content @param {boolean} hasMedia */

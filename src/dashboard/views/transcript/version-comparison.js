@@ -2,8 +2,8 @@ import { h } from '../../lib/elements/dom.js';
 import { table } from '../../lib/elements/panels.js';
 import { count, position } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
-import { isConflict } from '../../vendor/next-steps.js';
-import { chooseButtons } from '../job/choose-version.js';
+import { isConflict, otherVersions } from '../../vendor/next-steps.js';
+import { chooseButtons, versionInWords } from '../job/choose-version.js';
 import { compareTranscripts } from './compare-transcripts.js';
 import { TRANSCRIPT_KINDS, versionOf } from './transcript-loader.js';
 
@@ -59,6 +59,11 @@ export function createVersionComparison(contentOf, again) {
         h('h2', { id: 'compare' }, 'Comparison of the two versions'),
         pairs.length > 1 && whichPair(pairs, shown, choose),
       ),
+      h(
+        'p',
+        { class: 'quiet', 'data-key': 'versions' },
+        `Counts now: ${versionInWords(shown.kept)}. Other version: ${versionInWords(shown.other)}.`,
+      ),
       comparisonTable(comparisonOf(shown), shown),
       chooseButtons(job, shown, again),
     );
@@ -67,13 +72,11 @@ export function createVersionComparison(contentOf, again) {
 
 /** @param {readonly Artefact[]} artefacts @returns {Pair[]} */
 function pairsOf(artefacts) {
-  return artefacts
-    .filter((artefact) => isConflict(artefact) && TRANSCRIPT_KINDS.includes(artefact.kind))
+  return otherVersions(artefacts)
+    .filter(({ kind }) => TRANSCRIPT_KINDS.includes(kind))
     .flatMap((other) => {
       const kept = artefacts.find((artefact) => artefact.kind === other.kind && !isConflict(artefact));
-      // A version that was chosen is among the conflicts as well.
-      const isSame = kept?.sha256 === other.sha256 && other.sha256 !== null;
-      return kept === undefined || isSame ? [] : [{ kept, other }];
+      return kept === undefined ? [] : [{ kept, other }];
     });
 }
 

@@ -140,6 +140,8 @@ describe('a sign-in', () => {
       ['desk', '127.0.0.1'],
       ['tester', '127.0.0.1'],
     ]);
+    const listed = (await api.get('/deliveries?outcome=signed-in&without=acts')).body.deliveries;
+    expect(listed.map(({ actor }: LedgerLine) => actor).sort()).toEqual(['desk', 'tester']);
   });
 
   it('that fails is a line too, at most one a minute of each cause', async () => {

@@ -5,9 +5,9 @@ import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
 import { objectKindOf } from './artefact-claims.js';
 import type { VerifyFinding } from './verify-finding.js';
-import type { SettledAs } from './verify-report.js';
+import type { ChosenVersion, SettledAs } from './verify-report.js';
 
-/** Why artefacts are missing: an operator erased the job or accepted a loss, or the sweep expired them. */
+/** Why artefacts are not as recorded: an operator erased the job, accepted a loss or chose a version, or the sweep expired them. */
 export interface JobSettlements {
   /** Takes note of the line of an operator or of the sweep. */
   note(line: LedgerLine): void;
@@ -15,6 +15,8 @@ export interface JobSettlements {
   isErasedSince(jobId: string, instant: string): Promise<boolean>;
   /** By the lines that were noted. */
   settled(finding: VerifyFinding): SettledAs | null;
+  /** The last choice of a version of this artefact, by the lines that were noted; null without one. */
+  choiceOf(key: string): ChosenVersion | null;
 }
 
 /** Milliseconds that the clocks of two replicas may differ: while one erases a job, another may still store something of it. */
@@ -30,8 +32,11 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
   const erased = new Map<string, string>();
   const acknowledged = new Map<string, string>();
   const expired = new Map<number, number>();
+  const choices = new Map<string, ChosenVersion>();
   return {
-    note({ outcome, jobId, receivedAt, expired: what }) {
+    note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }) {
+      if (outcome === 'chosen' && first !== undefined && (choices.size < MAX_JOBS || choices.has(first.key)))
+        choices.set(first.key, { chosenAt: receivedAt, actor: actor ?? null, reason });
       if (outcome === 'expired' && jobId !== null && what !== undefined) {
         const name = nameOf(jobId, what.kind);
         if (expired.size < MAX_EXPIRED || expired.has(name)) expired.set(name, Date.parse(receivedAt));
@@ -57,6 +62,7 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
       if (reason === 'missing' && expiredAt >= Date.parse(receivedAt)) return 'expired';
       return (acknowledged.get(jobId) ?? '') >= receivedAt ? 'acknowledged' : null;
     },
+    choiceOf: (key) => choices.get(key) ?? null,
   };
 }
 

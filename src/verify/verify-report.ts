@@ -1,3 +1,5 @@
+import type { LedgerLine } from '../domain/delivery.js';
+import type { ArtefactClaim } from './artefact-claims.js';
 import type { Comparison } from './check-artefact.js';
 import type { VerifyFinding } from './verify-finding.js';
 
@@ -16,6 +18,19 @@ type VerifyOutcome = (typeof VERIFY_OUTCOMES)[number];
 
 /** Why an artefact need not be as its line says, by a later line. */
 export type SettledAs = 'erased' | 'expired' | 'acknowledged';
+
+/** Who chose which version of an artefact counts, and why. */
+export interface ChosenVersion extends Pick<LedgerLine, 'reason'> {
+  /** ISO 8601. */
+  readonly chosenAt: string;
+  readonly actor: string | null;
+}
+
+/** An artefact that another version replaced. */
+interface ReplacedArtefact extends Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'> {
+  /** The last one; null when its line is not in the window. */
+  readonly choice: ChosenVersion | null;
+}
 
 /** What kept a run from looking everywhere. */
 interface VerifyFault {
@@ -70,6 +85,8 @@ export interface VerifyReport {
   /** In ledger order, at most `MAX_FINDINGS`; `outcomes` counts all. */
   readonly missing: readonly VerifyFinding[];
   readonly damaged: readonly VerifyFinding[];
+  /** At most `MAX_FINDINGS`, like those. */
+  readonly replaced: readonly ReplacedArtefact[];
   /** Commands that fetch what the service may still have. */
   readonly refetch: readonly string[];
   /** At most `MAX_FAULTS`. */
@@ -86,8 +103,10 @@ export interface VerifyReportBuilder {
   readonly ledger: LedgerFigures;
   /** The artefact is as the ledger says. */
   intact(compared: Comparison, size: number): void;
-  count(outcome: 'erased' | 'expired' | 'replaced' | 'unchecked'): void;
+  count(outcome: 'erased' | 'expired' | 'unchecked'): void;
   finding(finding: VerifyFinding): void;
+  /** An operator chose another version. */
+  replaced(claim: ArtefactClaim): void;
   repeated(): void;
   fault(key: string | null, reason: string): void;
   readonly checked: number;
@@ -101,6 +120,7 @@ export interface VerifyReportBuilder {
     readonly distinct: boolean;
     readonly settled: (finding: VerifyFinding) => SettledAs | null;
     readonly refetchOf: (finding: VerifyFinding) => string | null;
+    readonly choiceOf: (key: string) => ChosenVersion | null;
   }): VerifyReport;
 }
 
@@ -120,6 +140,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
     ...{ broken: 0, newer: 0, unusable: 0 },
   };
   const findings: Record<'missing' | 'damaged', VerifyFinding[]> = { missing: [], damaged: [] };
+  const replaced: ArtefactClaim[] = [];
   const faults: VerifyFault[] = [];
   let faulty = false;
   let repeated = 0;
@@ -141,6 +162,10 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
       outcomes[outcome] += 1;
       if (findings[outcome].length < MAX_FINDINGS) findings[outcome].push(finding);
     },
+    replaced(claim) {
+      outcomes.replaced += 1;
+      if (replaced.length < MAX_FINDINGS) replaced.push(claim);
+    },
     repeated() {
       repeated += 1;
     },
@@ -154,7 +179,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
     get bytes() {
       return bytes;
     },
-    finish({ finishedAt, distinct, settled, refetchOf }) {
+    finish({ finishedAt, distinct, settled, refetchOf, choiceOf }) {
       const open = (outcome: 'missing' | 'damaged') =>
         findings[outcome].filter((finding) => {
           const settlement = settled(finding);
@@ -180,6 +205,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
         ledger,
         missing,
         damaged,
+        replaced: replaced.map(({ jobId, key, sha256 }) => ({ jobId, key, sha256, choice: choiceOf(key) })),
         refetch: [...new Set(commands)],
         faults,
       };

@@ -138,6 +138,7 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
     finishedAt: new Date(parts.clock()).toISOString(),
     distinct: memory.exact,
     settled: settlements.settled,
+    choiceOf: settlements.choiceOf,
     refetchOf: (finding) => refetchCommand(finding, parts.sources, startedAt),
   });
   return store(parts.store, finished);
@@ -162,7 +163,7 @@ async function check(
       return { isKnown: true, record: () => report.intact(result.compared, result.found.size) };
     }
     if (result.state === 'damaged' && (await isReplaced(parts.store, claim)))
-      return { isKnown: true, record: () => report.count('replaced') };
+      return { isKnown: true, record: () => report.replaced(claim) };
     const excuse = await excuseOf(run, claim, result);
     if (excuse !== null) return { isKnown: true, record: () => report.count(excuse) };
     return { isKnown: true, record: () => report.finding(findingOf(claim, result, parts.retention)) };

@@ -30,8 +30,8 @@ const cli = (...args: string[]) =>
 
 async function verify() {
   const { code, stdout } = await cli('verify', '--since', '1h', '--deep', '--json');
-  const { outcomes } = JSON.parse(stdout);
-  return { code, outcomes };
+  const { outcomes, replaced } = JSON.parse(stdout);
+  return { code, outcomes, replaced };
 }
 
 describe('a conflict', () => {
@@ -49,7 +49,11 @@ describe('a conflict', () => {
     expect(await verify()).toMatchObject({
       code: 0,
       outcomes: { intact: 3, replaced: 1, damaged: 0, missing: 0 },
+      replaced: [{ key: 'jobs/j1/transcript.txt', choice: { actor: 'tester', reason: body.reason } }],
     });
+    expect((await cli('verify')).stdout).toMatch(
+      /^replaced jobs\/j1\/transcript\.txt .* by tester: the second run is right$/m,
+    );
   });
 
   it('can be decided for the first version, and later for the other', async () => {

@@ -48,7 +48,13 @@ function report({ startedDaysAgo, days = 30, deep = false, findings = [], fault,
   for (const finding of findings) builder.finding(finding);
   if (fault !== undefined) builder.fault(null, fault);
   const finished = builder.finish({
-    ...{ finishedAt: startedAt, distinct: true, settled: () => null, refetchOf: () => null },
+    ...{
+      finishedAt: startedAt,
+      distinct: true,
+      settled: () => null,
+      choiceOf: () => null,
+      refetchOf: () => null,
+    },
   });
   store.put(verifyReportKey(startedAt), JSON.stringify({ ...finished, ...more }));
 }

@@ -7,7 +7,7 @@ const MAX_LINES = 100;
 
 /** A report as text: counts, then what needs attention, with the commands that repair it. */
 export function formatVerifyReport(report: VerifyReport): string[] {
-  const { window, checked, bytes, outcomes, ledger, missing, damaged, refetch, faults } = report;
+  const { window, checked, bytes, outcomes, ledger, missing, damaged, replaced, refetch, faults } = report;
   return [
     `Artefacts of ${window.since} to ${window.until} in ${report.store}: ${checked} checked, ${bytes} bytes intact`,
     ...(ledger.lines === 0
@@ -19,6 +19,7 @@ export function formatVerifyReport(report: VerifyReport): string[] {
     `Read ${ledger.lines} lines of the ledger in ${ledger.segments} objects${unreadInWords(ledger)}`,
     ...firstOf(missing.map(formatFinding), outcomes.missing),
     ...firstOf(damaged.map(formatFinding), outcomes.damaged),
+    ...firstOf(replaced.map(formatReplaced), outcomes.replaced),
     ...(refetch.length === 0 ? [] : ['Fetch again what the service may still have:']),
     ...firstOf(
       refetch.map((command) => `  ${command}`),
@@ -60,6 +61,13 @@ function formatFinding({ reason, key, deliveryId, receivedAt, expected, found }:
   const about = `${key}  received ${receivedAt} as ${deliveryId}`;
   if (reason === 'missing' || found === null) return `missing  ${about}`;
   return `damaged  ${about}  ${DAMAGES[reason]}: expected ${contentInWords(expected)}, found ${contentInWords(found)}`;
+}
+
+function formatReplaced({ key, sha256, choice }: VerifyReport['replaced'][number]): string {
+  const about = `replaced ${key}  sha256 ${sha256 ?? 'unknown'}`;
+  if (choice === null) return `${about}  chosen at another time than this report covers`;
+  const { chosenAt, actor, reason } = choice;
+  return `${about}  another version chosen ${chosenAt} by ${actor ?? 'unknown'}: ${reason ?? 'no reason'}`;
 }
 
 function contentInWords({ size, sha256 }: VerifyFinding['expected']): string {

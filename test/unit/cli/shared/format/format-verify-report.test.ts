@@ -21,7 +21,13 @@ function reportOf(missing: number, lines: number) {
   builder.ledger.lines = lines;
   for (let n = 0; n < missing; n += 1) builder.finding(findingOf(`jobs/j${n}/data`));
   const refetchOf = ({ key }: VerifyFinding) => `transcript-receiver refetch ${key.split('/')[1]}`;
-  return builder.finish({ finishedAt: AT, distinct: true, settled: () => null, refetchOf });
+  return builder.finish({
+    finishedAt: AT,
+    distinct: true,
+    settled: () => null,
+    choiceOf: () => null,
+    refetchOf,
+  });
 }
 
 function findingOf(key: string): VerifyFinding {

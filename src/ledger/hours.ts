@@ -26,6 +26,11 @@ export function isWhole(hour: string, now: number): boolean {
   return startOfHour(hour) + HOUR + WHOLE_AFTER <= now;
 }
 
+/** When the first hour began that is not whole. */
+export function firstOpenHour(now: number): number {
+  return Math.floor((now - WHOLE_AFTER) / HOUR) * HOUR;
+}
+
 /** The hours that are not whole: at most two, oldest first. */
 export function openHours(now: number): string[] {
   return [now - HOUR, now].map(hourAt).filter((hour) => !isWhole(hour, now));

@@ -165,6 +165,10 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       schedule.progressed();
     },
     onRows: (rows) => failureHistory.follow(rows),
+    onRestart() {
+      dropped.forgetBefore(tail.seenSince());
+      failureHistory.restart();
+    },
   });
   const { completeSince, seenSince } = tail;
   const schedule = createTailSchedule({

@@ -30,6 +30,8 @@ export interface FailureHistory {
   update(): Promise<void>;
   /** Takes rows that were written since this process follows the ledger. */
   follow(rows: readonly LedgerRow[]): void;
+  /** Lines were passed that were not followed: reads them, and goes on with those in memory again. */
+  restart(): void;
   /** The failing jobs as far as they are known now. */
   jobs(): ReadonlyMap<string, Pick<FailingJob, 'first' | 'rows'>>;
   /** Whether a failing line is like this. */
@@ -302,6 +304,9 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
   return {
     follow,
+    restart() {
+      followedSince = null;
+    },
     update() {
       const isCertain = error === null && unproven.size === 0;
       if (running === null && isCertain && clock() - finishedAt < PAUSE) return Promise.resolve();

@@ -1,8 +1,8 @@
 import type { ObjectStore } from '../../../store/object-store.js';
-import { HOUR, openHours } from '../../hours.js';
-import { segmentKey } from '../../segment-key.js';
+import { firstOpenHour, HOUR, hourAt, openHours } from '../../hours.js';
+import { type SegmentPlace, segmentKey } from '../../segment-key.js';
 import type { CompactedHours } from '../log/compacted-hours.js';
-import { createLogFollower, type NewSegment } from '../log/follow-log.js';
+import { createLogFollower, type NewSegment, newSegmentsOf } from '../log/follow-log.js';
 import { lastNumbers } from '../log/hour-segments.js';
 import { entryOf, type LogEntry } from '../log/log-entry.js';
 import { EVERYTHING, endOf } from '../log/log-filter.js';
@@ -27,12 +27,16 @@ export interface LedgerTailOptions {
   readonly onProgress: () => void;
   /** Called with rows that were written since this process follows the ledger, in the order of their segments. */
   readonly onRows: (rows: readonly LedgerRow[]) => void;
+  /** Called when all rows are forgotten, and following begins again: the store, this process or its clock was away for hours. */
+  readonly onRestart: () => void;
 }
 
 /** Keeps the newest rows of the ledger in memory. Calls must not overlap, but `poll` may be called while `load` runs. */
 export interface LedgerTail {
-  /** Reads backwards, until memory is full. After an error it can be called again and continues where it failed. */
+  /** Reads backwards, until memory is full, unless that was done. After an error it can be called again and continues where it failed. */
   load(): Promise<void>;
+  /** Whether nothing is left to be loaded. */
+  isLoaded(): boolean;
   /** Reads what was written since the last call. */
   poll(): Promise<void>;
   /** Ends a load after its step. */
@@ -43,6 +47,11 @@ export interface LedgerTail {
   seenSince(): number;
 }
 
+interface HourProgress {
+  readonly hour: string;
+  readonly read: Map<string, number>;
+}
+
 const ADDED_AT_ONCE = 512;
 /** A full window loses a sixteenth at once: dropping rows copies the others of their hour, 45 µs for each new row if done per segment. */
 const KEPT_OF_FULL = 15 / 16;
@@ -50,23 +59,26 @@ const KEPT_OF_FULL = 15 / 16;
 export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   const { store, compacted, window, clock, maxBytes, onSkipped, onFault } = options;
   const packRows = createRowPacker();
-  /** How far the hours that are not whole were read. */
-  const hours = new Map<string, { readonly hour: string; readonly read: Map<string, number> }>();
-  const log = createLogFollower({
-    ...{ store, clock, hours },
-    open: (hour) => openAt(hour, new Map()),
-    onLost: (lost) => onFault(`${segmentKey(lost)}, which is missing`, segmentKey(lost)),
-  });
+  /** The store's time: whether an hour is whole goes by it. */
+  const now = () => clock() + store.clockOffset();
+  /** How far hours were read. */
+  const hours = new Map<string, HourProgress>();
+  const open = (hour: string) => openAt(hour, new Map());
+  const onLost = (lost: SegmentPlace) => onFault(`${segmentKey(lost)}, which is missing`, segmentKey(lost));
+  const log = createLogFollower({ store, hours, clock: now, open, onLost });
+  /** The first hour that was not read to its end. */
+  let unfinished = 0;
   let complete = Number.POSITIVE_INFINITY;
   let seen = Number.POSITIVE_INFINITY;
   /** Rows written before this instant were dropped, also while a load reads on behind them. */
   let droppedBefore = Number.NEGATIVE_INFINITY;
   let isFull = false;
+  let isLoaded = false;
   let isStopped = false;
   let begun: Promise<void> | null = null;
 
   /** The window begins with an hour: its figures come from memory or from a rollup. */
-  const begin = () => floorTo(HOUR, clock() - options.windowMs);
+  const beginning = () => floorTo(HOUR, clock() - options.windowMs);
 
   function openAt(hour: string, read: Map<string, number>) {
     const place = { hour, read };
@@ -80,7 +92,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   }
 
   function trim(): void {
-    const oldest = begin();
+    const oldest = beginning();
     const dropped = window.bytes > maxBytes() ? window.dropOver(maxBytes() * KEPT_OF_FULL) : null;
     if (dropped !== null) isFull = true;
     droppedBefore = Math.max(droppedBefore, dropped ?? oldest, oldest);
@@ -89,18 +101,43 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     window.dropBefore(oldest);
   }
 
-  /** Where following begins: everything before is the load's. Once is enough, but for a store that fails. */
-  function beginToFollow(): Promise<void> {
-    begun ??= Promise.all(
-      openHours(clock()).map(async (hour) => openAt(hour, await lastNumbers(store, hour))),
-    ).then(
-      () => undefined,
-      (error: unknown) => {
-        begun = null;
-        throw error;
-      },
-    );
+  /** Where following begins: everything before is the load's. Once is enough, but for a store that fails or was away. */
+  function follow(): Promise<void> {
+    if (begun !== null && Math.abs(firstOpenHour(now()) - unfinished) > HOUR) restart();
+    begun ??= begin().catch((error: unknown) => {
+      begun = null;
+      throw error;
+    });
     return begun;
+  }
+
+  async function begin(): Promise<void> {
+    const time = now();
+    // At once: a poll that begins while this waits for the store would take it that hours passed.
+    unfinished = firstOpenHour(time);
+    await Promise.all(openHours(time).map(async (hour) => openAt(hour, await lastNumbers(store, hour))));
+  }
+
+  /** Whole hours passed unread, and their segments may be gone: what memory claims would have a hole. */
+  function restart(): void {
+    begun = null;
+    hours.clear();
+    complete = Number.POSITIVE_INFINITY;
+    seen = Number.POSITIVE_INFINITY;
+    droppedBefore = Number.NEGATIVE_INFINITY;
+    isFull = false;
+    isLoaded = false;
+    window.dropBefore(Number.POSITIVE_INFINITY);
+    options.onRestart();
+  }
+
+  /** What is new in the open hours, and in one that became whole since the last poll. */
+  async function* newSegments(time: number): AsyncGenerator<NewSegment<HourProgress>> {
+    if (unfinished < firstOpenHour(time)) {
+      const hour = hourAt(unfinished);
+      yield* newSegmentsOf(store, hours.get(hour) ?? open(hour), onLost);
+    }
+    yield* log.newSegments();
   }
 
   /** Some lines at a time: a fast store would otherwise bring them faster than they are compressed. */
@@ -129,29 +166,37 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
 
   return {
     async load() {
-      await beginToFollow();
+      const following = follow();
+      await following;
+      if (isLoaded) return;
       const before = Number.isFinite(complete) ? { ...END_OF_LOG, written: complete } : END_OF_LOG;
-      const range = { order: 'newest', since: begin(), before } as const;
+      const range = { order: 'newest', since: beginning(), before } as const;
       const steps = scanLog(store, compacted, { range, filter: EVERYTHING, onSkipped, onFault });
       for await (const { entries, at } of steps) {
         await add(entries);
+        if (begun !== following) return;
         reached(endOf({ ...range, before: at }));
         trim();
         options.onProgress();
-        if (isFull || isStopped) return;
+        if (isStopped) return;
+        if (isFull) break;
       }
-      reached(range.since);
+      if (!isFull) reached(range.since);
+      isLoaded = true;
     },
+    isLoaded: () => isLoaded,
     async poll() {
-      await beginToFollow();
-      const open = openHours(clock());
-      for (const hour of hours.keys()) if (!open.includes(hour)) hours.delete(hour);
-      for await (const each of log.newSegments()) {
+      const time = now();
+      await follow();
+      for await (const each of newSegments(time)) {
         const entries = take(each);
         each.place.read.set(each.writer, each.number);
         options.onRows(await add(entries));
         trim();
       }
+      // The earlier of both: until the store answers, a clock that jumped is not noticed.
+      unfinished = firstOpenHour(Math.min(time, now()));
+      for (const hour of hours.keys()) if (hour < hourAt(unfinished - HOUR)) hours.delete(hour);
       trim();
     },
     stop() {

@@ -42,7 +42,6 @@ const NO_FAILURE = { error: null, condition: null };
 
 export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   const { tail, clock } = options;
-  let loaded = false;
   let running = false;
   let touchedAt = Number.NEGATIVE_INFINITY;
   let polledAt = Number.NEGATIVE_INFINITY;
@@ -54,7 +53,7 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   let timer: NodeJS.Timeout | null = null;
 
   const isInUse = () => clock() - touchedAt < IN_USE;
-  const isReady = () => loaded || tail.completeSince() <= clock() - HOUR;
+  const isReady = () => tail.isLoaded() || tail.completeSince() <= clock() - HOUR;
 
   function progressed(): void {
     progressedAt = clock();
@@ -69,12 +68,9 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   }
 
   function load(): Promise<void> {
-    if (loaded) return Promise.resolve();
     loading ??= tail
       .load()
-      .then(() => {
-        loaded = true;
-      }, failed)
+      .catch(failed)
       .finally(() => {
         loading = null;
         progressed();
@@ -82,18 +78,21 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
     return loading;
   }
 
-  async function read(): Promise<void> {
+  /** Resolves to when it began: what was written since may be unread. */
+  async function read(): Promise<number> {
+    const time = clock();
     const loads = load();
     if (running) loads.catch(() => undefined);
     else await loads;
     await tail.poll();
+    return time;
   }
 
   function poll(): Promise<void> {
     if (polling === null) progressed();
     polling ??= read()
-      .then(() => {
-        refreshedAt = clock();
+      .then((time) => {
+        refreshedAt = time;
         failure = NO_FAILURE;
       }, failed)
       .finally(() => {
@@ -109,7 +108,7 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
     if (timer) clearTimeout(timer);
     timer = null;
     if (!running || polling) return;
-    const interval = isInUse() || !loaded ? options.fastInterval : options.slowInterval;
+    const interval = isInUse() || !tail.isLoaded() ? options.fastInterval : options.slowInterval;
     const wait = Math.min(interval, Math.max(0, polledAt + interval - clock()));
     // `status` reports a failure, and the next poll follows.
     timer = setTimeout(() => void poll().catch(() => undefined), wait).unref();
@@ -117,9 +116,12 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
 
   function unanswered(): Pick<TailStatus, 'error' | 'condition'> | null {
     const silent = clock() - progressedAt;
-    if (polling === null || silent < UNANSWERED_AFTER) return null;
-    const error = `the store has not answered for ${Math.round(silent / 1000)} s`;
-    return { error, condition: 'unreachable' };
+    if (polling !== null && silent >= UNANSWERED_AFTER)
+      return { error: `the store has not answered for ${seconds(silent)}`, condition: 'unreachable' };
+    // The process slept: its next poll is due.
+    if (running && silent >= options.slowInterval + UNANSWERED_AFTER)
+      return { error: `it was not read for ${seconds(silent)}`, condition: null };
+    return null;
   }
 
   return {
@@ -145,7 +147,9 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
       await poll();
     },
     progressed,
-    isLoading: () => !loaded,
+    isLoading: () => !tail.isLoaded(),
     status: () => ({ state: isReady() ? 'ready' : 'loading', refreshedAt, ...(unanswered() ?? failure) }),
   };
 }
+
+const seconds = (milliseconds: number) => `${Math.round(milliseconds / 1000)} s`;

@@ -69,6 +69,12 @@ const drawnStep = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
+      .record({ minutes: fc.constantFrom(70, 90, 200, 400), segment: drawnSegment })
+      .map((outage) => ({ kind: 'store is away', ...outage }) as const),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
       .record({ pick: fc.nat({ max: 9 }), byte: fc.nat({ max: 100_000 }) })
       .map((file) => ({ kind: 'damage', ...file }) as const),
   },
@@ -171,6 +177,18 @@ function createRun({ maxBytes, windowMs, retention }: Memory) {
     await check();
   }
 
+  /** Another replica writes meanwhile. */
+  async function beAway(minutes: number, segment: Segment): Promise<void> {
+    for (let part = 0; part < 3; part += 1) {
+      write(segment);
+      failsAfter = 0;
+      await refresh();
+      expect((await view.openFailures({ limit: 1 })).complete).toBe(false);
+      now += (minutes * MINUTE) / 3;
+    }
+    failsAfter = null;
+  }
+
   async function check(): Promise<void> {
     for (const scope of [null, ONE_SOURCE]) {
       const page = await view.openFailures({ limit: 100, scope });
@@ -190,6 +208,7 @@ function createRun({ maxBytes, windowMs, retention }: Memory) {
     if (step.kind === 'update') await update();
     if (step.kind === 'write during update') await writeDuringUpdate(step.turns, step.segment);
     if (step.kind === 'store fails') await failDuring(step.calls);
+    if (step.kind === 'store is away') await beAway(step.minutes, step.segment);
     if (step.kind === 'damage') damage(step.pick, step.byte);
     if (step.kind === 'restart') await restart(step.waits);
     await refresh();

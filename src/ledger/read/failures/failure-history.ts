@@ -283,6 +283,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     }
     for (const { rows } of window.hoursBefore()) for (const row of rows) failing.settle(row);
     followedSince = completeSince();
+    // Lines that were not in memory when a failure was found have settled it now.
+    uncertainUntil = Math.min(uncertainUntil, followedSince);
   }
 
   /** Memory may reach further back than when it was joined: it is filled while the process serves. */

@@ -53,10 +53,12 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
   }
 
   async function claimFirst(): Promise<void> {
+    // Listed before the marker is looked for: another process may mark the folder and write to it meanwhile.
+    const names = await readdir(path).catch(ifAbsent<string[]>([]));
     known = await identify();
     if (known !== null) return;
+    refuseForeign(path, names);
     await makeDurably(path, options);
-    await refuseForeign(path);
     await closeToOthers(path);
     await writeMarker(path, options);
     known = await identify();
@@ -145,15 +147,14 @@ async function writeMarker(path: string, options: { fsync: boolean }): Promise<v
   if (options.fsync) await syncFolder(path);
 }
 
-/** A folder with foreign content is more likely a mistake in the configuration than meant as a store. */
 /** Whether a store has been begun in a folder. */
 export async function isStoreFolder(path: string): Promise<boolean> {
   const names = await fileCall('open', '', () => readdir(path).catch(ifAbsent<string[]>([])));
   return [STORE_MARKER, ...OWN_LAYOUT].some((name) => names.includes(name));
 }
 
-async function refuseForeign(path: string): Promise<void> {
-  const names = await readdir(path);
+/** A folder with foreign content is more likely a mistake in the configuration than meant as a store. */
+function refuseForeign(path: string, names: readonly string[]): void {
   if (OWN_LAYOUT.some((name) => names.includes(name))) return;
   const foreign = names.find((name) => !name.startsWith('.') && name !== MADE_BY_FILE_SYSTEM);
   if (foreign === undefined) return;

@@ -12,8 +12,8 @@ import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-sta
 const DEAD_AT_ONCE = 1000;
 
 /**
- * Selects events of one subscriber, or of all when none is named: with `dead` those that ended without being sent, otherwise those of ledger lines.
- * Only events that the subscriber asks for are selected.
+ * Selects events of one subscriber, or of all when none is named: with `dead` those that ended without being sent, otherwise
+ * those of ledger lines. Only events that the subscriber asks for are selected.
  *
  * @param limit the search ends once more are found
  */
@@ -24,14 +24,18 @@ export async function selectEvents(
 ): Promise<ReplaySelection> {
   if (selector.cause !== undefined && !selector.dead)
     throw new Problem('request-invalid', 'The cause of an event is one of dead events: add dead.');
+  const names = namesOf(parts, selector);
+  const wanted = selector.events && new Set(selector.events);
+  const events = selector.dead
+    ? deadEvents(parts, names, selector)
+    : ledgerEvents(parts, names, { ...rangeOf(selector.events), ...given(selector) });
   const found = new Map<string, JobEvent>();
-  for (const subscriber of namesOf(parts, selector)) {
-    for await (const event of eventsFor(parts, subscriber, selector)) {
-      const receivedAt = selector.dead ? 'dead' : event.time;
-      const { id: eventId, data } = event;
-      found.set(formatNotifyItem({ subscriber, receivedAt, eventId, jobId: data.jobId }), event);
-      if (found.size > limit) break;
-    }
+  for await (const { subscriber, event } of events) {
+    if (wanted?.has(event.id) === false) continue;
+    const receivedAt = selector.dead ? 'dead' : event.time;
+    const { id: eventId, data } = event;
+    found.set(formatNotifyItem({ subscriber, receivedAt, eventId, jobId: data.jobId }), event);
+    if (found.size > limit) break;
   }
   const selected = [...found].reverse();
   return {
@@ -55,18 +59,6 @@ function namesOf({ subscribers }: NotifyParts, selector: ReplaySelector): readon
   throw new Problem('request-invalid', `subscriber: ${named}${known}.`);
 }
 
-async function* eventsFor(
-  parts: NotifyParts,
-  subscriber: string,
-  selector: ReplaySelector,
-): AsyncGenerator<JobEvent> {
-  const wanted = selector.events && new Set(selector.events);
-  const events = selector.dead
-    ? deadEvents(parts, subscriber, selector)
-    : ledgerEvents(parts, subscriber, { ...rangeOf(selector.events), ...given(selector) });
-  for await (const event of events) if (wanted?.has(event.id) !== false) yield event;
-}
-
 /** Milliseconds from the receipt of a delivery, which its id holds, until its line is written at the latest. */
 const LONGEST = 86_400_000;
 const CLOCKS = 15 * 60_000;
@@ -86,15 +78,19 @@ function given(selector: ReplaySelector): ReplaySelector {
   return Object.fromEntries(entries) as unknown as ReplaySelector;
 }
 
-/** Newest first. */
+interface SelectedEvent {
+  readonly subscriber: string;
+  readonly event: JobEvent;
+}
+
+/** Newest first. The ledger is read once, however many subscribers there are. */
 async function* ledgerEvents(
   { subscribers, view, store }: NotifyParts,
-  subscriber: string,
+  names: readonly string[],
   selector: ReplaySelector,
-): AsyncGenerator<JobEvent> {
+): AsyncGenerator<SelectedEvent> {
   const { jobs, since, until, source, region, status, outcome } = selector;
   const filters = { since, until, source, region, status, outcome };
-  const filter = subscribers.get(subscriber);
   if (jobs === undefined && Object.values(filters).every((value) => value === undefined)) {
     throw new Problem(
       'request-invalid',
@@ -108,27 +104,31 @@ async function* ledgerEvents(
     for (const line of lines) {
       if (named !== null && !(line.jobId !== null && named.has(line.jobId))) continue;
       const event = jobEventOf(line, store.location);
-      if (event !== null && filter !== undefined && isWanted(event, filter)) yield event;
+      if (event === null) continue;
+      for (const subscriber of names) {
+        const filter = subscribers.get(subscriber);
+        if (filter !== undefined && isWanted(event, filter)) yield { subscriber, event };
+      }
     }
   }
 }
 
-/** Newest first. */
+/** Those of one subscriber after those of another, the newest first. */
 async function* deadEvents(
   { outbox }: NotifyParts,
-  subscriber: string,
+  names: readonly string[],
   selector: ReplaySelector,
-): AsyncGenerator<JobEvent> {
-  let cursor: string | undefined;
-  do {
-    const page = await outbox.deadEvents(subscriber, {
-      limit: DEAD_AT_ONCE,
-      cursor,
-      scope: scopeOf(selector),
-    });
-    for (const dead of page.deadEvents) if (selects(selector, dead)) yield dead.event;
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
+): AsyncGenerator<SelectedEvent> {
+  const scope = scopeOf(selector);
+  for (const subscriber of names) {
+    let cursor: string | undefined;
+    do {
+      const page = await outbox.deadEvents(subscriber, { limit: DEAD_AT_ONCE, cursor, scope });
+      for (const dead of page.deadEvents)
+        if (selects(selector, dead)) yield { subscriber, event: dead.event };
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
 }
 
 function selects(selector: ReplaySelector, dead: DeadEvent): boolean {

@@ -21,17 +21,17 @@ export function startOfHour(key: string): number {
   return Date.parse(`${day}T${hour}:00:00.000Z`);
 }
 
-/** Whether nothing appears in the hour any more. What does all the same is a fault. */
-export function isWhole(hour: string, now: number): boolean {
-  return startOfHour(hour) + HOUR + WHOLE_AFTER <= now;
-}
-
 /** When the first hour began that is not whole. */
 export function firstOpenHour(now: number): number {
   return Math.floor((now - WHOLE_AFTER) / HOUR) * HOUR;
 }
 
+/** Whether nothing appears in the hour any more. What does all the same is a fault. */
+export function isWhole(hour: string, now: number): boolean {
+  return startOfHour(hour) < firstOpenHour(now);
+}
+
 /** The hours that are not whole: at most two, oldest first. */
 export function openHours(now: number): string[] {
-  return [now - HOUR, now].map(hourAt).filter((hour) => !isWhole(hour, now));
+  return [...new Set([firstOpenHour(now), now].map(hourAt))];
 }

@@ -1,5 +1,5 @@
 import { listDays } from '../../ledger/compact/list-hours.js';
-import { HOUR, hourAt, openHours, startOfHour } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, hourAt, openHours, startOfHour } from '../../ledger/hours.js';
 import { createLogFollower } from '../../ledger/read/log/follow-log.js';
 import { lastNumbers } from '../../ledger/read/log/hour-segments.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -75,7 +75,7 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
 
   /** Sends the hours that became whole, and those that were partly unreadable before. */
   async function sendWholeHours(): Promise<void> {
-    const [firstOpen = hourAt(now())] = openHours(now());
+    const firstOpen = hourAt(firstOpenHour(now()));
     const due = new Set([...hours.keys()].filter((hour) => hour < firstOpen));
     const time = now();
     if (before >= firstOpen && (due.size === 0 || Math.abs(time - triedAt) < RETRY)) return;

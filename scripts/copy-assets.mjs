@@ -12,6 +12,7 @@ const DOMAIN = [
   'event-attempts',
   'failure-causes',
   'given-up',
+  'job',
   'job-state',
   'kinds',
   'next-steps',

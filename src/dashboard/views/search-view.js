@@ -11,8 +11,9 @@ import {
   table,
   unreadLines,
 } from '../lib/elements/panels.js';
-import { isJobId, toJob } from '../lib/screen/route.js';
+import { toJob } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
+import { isJobId } from '../vendor/job.js';
 
 /** @import { JobMatches } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */

@@ -58,11 +58,6 @@ export function to(path, query = {}) {
   return `#/${path}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
 }
 
-/** Whether the service could have given this id. @param {string} text */
-export function isJobId(text) {
-  return /^[A-Za-z0-9_-]{1,64}$/.test(text);
-}
-
 /** @param {string} jobId */
 export function toJob(jobId) {
   return to(`jobs/${encodeURIComponent(jobId)}`);

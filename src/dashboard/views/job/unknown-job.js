@@ -2,7 +2,7 @@ import { canRefetch, currentSession, may } from '../../lib/api/session.js';
 import { h } from '../../lib/elements/dom.js';
 import { emptyPanel, heading, moment, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
-import { isJobId } from '../../lib/screen/route.js';
+import { isJobId } from '../../vendor/job.js';
 import { unknownJobState } from '../../vendor/job-state.js';
 import { importButton, importSection } from './import-section.js';
 import { refetchButton } from './job-actions.js';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { canAskService } from '../app/speech-options.js';
-import { causeInWords, type FailureCause } from '../domain/failure-causes.js';
+import { causeInWords, type FailureCause, isFetchable } from '../domain/failure-causes.js';
 import { NOTHING_CAN_BE_REFETCHED } from '../domain/job-state.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
@@ -120,10 +120,6 @@ function formatCause(cause: FailureCause, canRefetch: boolean): string[] {
     ...(canRefetch && isFetchable(cause) ? [`    transcript-receiver replay refetch ${which}`] : []),
     `    transcript-receiver acknowledge ${which} --reason <words>`,
   ];
-}
-
-function isFetchable({ outcome }: FailureCause): boolean {
-  return outcome === 'failed' || outcome === 'refused';
 }
 
 /** A code needs no quotes; the service's words do. */

@@ -22,6 +22,11 @@ interface FailedLine {
   readonly receivedAt: string;
 }
 
+/** Whether the service may still have the results of such a failing job. */
+export function isFetchable({ outcome }: { readonly outcome: string }): boolean {
+  return outcome === 'failed' || outcome === 'refused';
+}
+
 /** A conflict has no reason of its own, whatever its line says. */
 export function causeOf({ outcome, reason }: Pick<FailedLine, 'outcome' | 'reason'>): string {
   return outcome === 'conflict' ? outcome : (reason ?? outcome);

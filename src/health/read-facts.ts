@@ -1,4 +1,5 @@
 import type { QuarantineEntry } from '../archive/quarantine/quarantine-store.js';
+import { isFetchable } from '../domain/failure-causes.js';
 import type { SourceScope } from '../domain/rights.js';
 import type { FailurePage, LedgerView } from '../ledger/read/ledger-view.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
@@ -98,7 +99,7 @@ function oldestOpen({ failures }: FailurePage, retention: number): OldestOpen | 
 
 /** When the service begins to delete results that can still be fetched; null while that is far away. */
 function retentionEnding({ failures }: FailurePage, warning: number, now: number): string | null {
-  const first = failures.find(({ outcome }) => outcome === 'failed' || outcome === 'refused');
+  const first = failures.find(isFetchable);
   if (first === undefined) return null;
   const left = Date.parse(first.retentionEndsAt) - now;
   return left > 0 && left < warning ? first.retentionEndsAt : null;

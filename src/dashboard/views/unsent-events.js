@@ -2,7 +2,7 @@ import { post } from '../lib/api/admin-api.js';
 import { may } from '../lib/api/session.js';
 import { confirmDialog } from '../lib/elements/confirm-dialog.js';
 import { h, link } from '../lib/elements/dom.js';
-import { jobLink, moment, table } from '../lib/elements/panels.js';
+import { firstAndLast, jobLink, moment, table } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { to } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
@@ -99,7 +99,7 @@ function deadCauses(name, { causes, nextCursor }) {
         'li',
         { class: 'panel', 'data-key': code },
         h('p', { class: 'lead' }, `${count(events, 'event')} · ${describeLastAttempt(code, answer)}`),
-        h('p', { class: 'detail' }, 'First ', moment(first), ', last ', moment(last), '.'),
+        firstAndLast(first, last),
         may('repair') &&
           (events > 1 || nextCursor !== null) &&
           h(

@@ -41,6 +41,15 @@ export function moment(instant, now = Date.now()) {
   );
 }
 
+/** When the first and the last of like events were; one instant for a single one. @param {string} first @param {string} last */
+export function firstAndLast(first, last) {
+  return h(
+    'p',
+    { class: 'detail' },
+    first === last ? moment(first) : ['First ', moment(first), ', last ', moment(last), '.'],
+  );
+}
+
 /**
  * Says that lines are missing, if some are.
  * @param {readonly string[]} faults why lines may be missing

@@ -2,11 +2,11 @@ import { post } from '../../lib/api/admin-api.js';
 import { canRefetch, may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { jobLink, moment, outcomeBadge } from '../../lib/elements/panels.js';
+import { firstAndLast, jobLink, outcomeBadge } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { to } from '../../lib/screen/route.js';
 import { capital, count } from '../../lib/text/format.js';
-import { causeInWords } from '../../vendor/failure-causes.js';
+import { causeInWords, isFetchable } from '../../vendor/failure-causes.js';
 
 /** @import { Failures } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
@@ -34,7 +34,6 @@ export function causesSection(causes, values, again) {
 /** @param {Cause} cause @param {FilterValues} values @param {Refresh} again */
 function causeItem(cause, values, again) {
   const { code, source, outcome, count: jobs, first, last, remedy } = cause;
-  const isFetchable = outcome === 'failed' || outcome === 'refused';
   const number = count(jobs, 'job');
   const all = jobs === 1 ? number : `all ${number}`;
   return h(
@@ -48,17 +47,13 @@ function causeItem(cause, values, again) {
       ' ',
       outcomeBadge(outcome),
     ),
-    h(
-      'p',
-      { class: 'detail' },
-      first === last ? moment(first) : ['First ', moment(first), ', last ', moment(last), '.'],
-    ),
+    firstAndLast(first, last),
     remedy !== null && h('p', {}, remedy),
     h(
       'div',
       { class: 'buttons' },
       may('repair') && [
-        isFetchable &&
+        isFetchable(cause) &&
           canRefetch() &&
           h(
             'button',

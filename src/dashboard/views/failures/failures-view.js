@@ -14,7 +14,7 @@ import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../..
 import { toJob } from '../../lib/screen/route.js';
 import { capital, clock, count, total, withClock } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
-import { causeInWords } from '../../vendor/failure-causes.js';
+import { causeInWords, isFetchable } from '../../vendor/failure-causes.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { acknowledgeButton, noRefetch, refetchJob } from '../job/job-actions.js';
 import { causesSection } from './causes-section.js';
@@ -62,7 +62,7 @@ export function failuresView(screen) {
 function failureSection(page, names, values, rows, again) {
   const { failures, counts, nextCursor } = page;
   const filtered = isFiltered(values);
-  const fetchable = failures.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused');
+  const fetchable = failures.filter(isFetchable);
   const others = failures.filter((line) => !fetchable.includes(line));
   return h(
     'section',

@@ -3,7 +3,7 @@ import type { Archive } from '../archive/archive.js';
 import { CHECKS_PER_PAGE } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import type { SourceScope } from '../domain/rights.js';
-import { areInScope } from '../domain/rights.js';
+import { followsAnyInScope } from '../domain/rights.js';
 import type { CredentialSettings } from '../health/credential-states.js';
 import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
@@ -148,7 +148,7 @@ export function createAdmin(options: AdminOptions): Admin {
     outbox,
     subscribers: health.subscribers,
     subscriberNames: (scope: SourceScope) =>
-      [...subscribers].flatMap(([name, { sources }]) => (areInScope(scope, sources) ? [name] : [])),
+      [...subscribers].flatMap(([name, { sources }]) => (followsAnyInScope(scope, sources) ? [name] : [])),
     health,
   });
   let marking: { stop(): Promise<void> } | null = null;

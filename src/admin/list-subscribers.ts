@@ -1,4 +1,4 @@
-import { areInScope, type SourceScope } from '../domain/rights.js';
+import type { SourceScope } from '../domain/rights.js';
 import { subscriberIssues } from '../health/subscriber-issues.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import type { SubscriberStatus } from '../subscribers/subscriber-status.js';
@@ -13,7 +13,7 @@ export async function listSubscribers(
   { outbox }: SubscriberListParts,
   scope: SourceScope = null,
 ): Promise<SubscriberFigures[]> {
-  const statuses = (await outbox.statuses()).filter(({ sources }) => areInScope(scope, sources));
+  const statuses = await outbox.statuses(scope);
   return Promise.all(
     statuses.map(async (status) =>
       subscriberOf(status, await outbox.countDeadEvents(status.name, scope), Date.now()),

@@ -12,6 +12,25 @@ export function isInScope(scope: SourceScope, source: string | null | undefined)
   return scope === null || (typeof source === 'string' && scope.has(source));
 }
 
+/**
+ * Which of the sources that something follows exist for a client.
+ *
+ * @param sources empty: all
+ */
+export function scopeWithin(scope: SourceScope, sources: readonly string[]): SourceScope {
+  if (sources.length === 0) return scope;
+  return new Set(sources.filter((source) => isInScope(scope, source)));
+}
+
+/**
+ * Whether something that follows some sources exists for a client.
+ *
+ * @param sources empty: all
+ */
+export function followsAnyInScope(scope: SourceScope, sources: readonly string[]): boolean {
+  return scopeWithin(scope, sources)?.size !== 0;
+}
+
 /** The one source that exists for a client; null when there may be more. */
 export function onlySource(scope: SourceScope): string | null {
   const [source = null] = scope ?? [];

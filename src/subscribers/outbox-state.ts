@@ -39,6 +39,34 @@ export interface HourProgress {
   readonly files: Readonly<Record<string, FileProgress>>;
 }
 
+/** What happened to the events of one source. */
+export interface SourceFigures {
+  readonly sent: number;
+  /** Attempts after the first one. */
+  readonly retried: number;
+  readonly lastSentAt: string | null;
+  /** The last attempt that failed; stays after later successes. */
+  readonly lastFailure: Attempt | null;
+  /** New events that were read and not tried yet. */
+  readonly untried: number;
+  /** ISO 8601: time of the oldest of them; null without one. */
+  readonly oldestUntried: string | null;
+}
+
+export const NO_FIGURES: SourceFigures = {
+  sent: 0,
+  retried: 0,
+  lastSentAt: null,
+  lastFailure: null,
+  untried: 0,
+  oldestUntried: null,
+};
+
+/** The name of a source among the figures; empty for events of no source. */
+export function sourceKey(source: string | null): string {
+  return source ?? '';
+}
+
 /** Where the sender of a subscriber is: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
 export interface OutboxState extends Claimed {
   readonly v: 1;
@@ -48,29 +76,18 @@ export interface OutboxState extends Claimed {
   readonly before: string;
   readonly hours: Readonly<Record<string, HourProgress>>;
   readonly waiting: readonly WaitingEvent[];
-  /** New events that were read and not tried yet. */
-  readonly untried: number;
-  /** Lines may not be read yet, so that more events may wait. */
-  readonly unread: boolean;
-  /** Sources that the figures below cover. Empty: all. */
-  readonly sources: readonly string[];
-  readonly sent: number;
-  readonly retried: number;
-  readonly dead: number;
+  /** ISO 8601: lines written from then on may not be read yet, so that more events may wait; null when all are read. */
+  readonly unreadSince: string | null;
+  /** By source of the event. */
+  readonly figures: Readonly<Record<string, SourceFigures>>;
   /** ISO 8601; null while the breaker is closed. */
   readonly openSince: string | null;
   /** ISO 8601: while the breaker is open, nothing is sent before; null while it is closed. */
   readonly pausedUntil: string | null;
-  readonly lastSentAt: string | null;
-  readonly lastFailure: Attempt | null;
-  /** ISO 8601; null when everything was sent at `heartbeatAt`. */
-  readonly oldestUnsent: string | null;
 }
 
 /** The largest state document that is read: twice what can be written. */
 export const MAX_STATE_BYTES = 4 * 1024 * 1024;
-
-const NO_FIGURES = { untried: 0, sent: 0, retried: 0, dead: 0, lastSentAt: null, lastFailure: null };
 
 /** The state of a subscriber that nobody has claimed yet. */
 export function newOutboxState(since: number, beginning: Pick<OutboxState, 'before' | 'hours'>): OutboxState {
@@ -82,29 +99,9 @@ export function newOutboxState(since: number, beginning: Pick<OutboxState, 'befo
     since: new Date(since).toISOString(),
     ...beginning,
     waiting: [],
-    unread: false,
-    sources: [],
-    ...NO_FIGURES,
+    unreadSince: null,
+    figures: {},
     openSince: null,
     pausedUntil: null,
-    oldestUnsent: null,
-  };
-}
-
-/**
- * The state for the sources that a subscriber follows now. Events of sources that it no longer follows do not wait, and figures that
- * cover such sources start from zero: a client of the admin port that may see the present sources must not see others in them.
- *
- * @param sources empty: all
- */
-export function ofPresentSources(state: OutboxState, sources: readonly string[]): OutboxState {
-  if (sources.length === 0) return { ...state, sources };
-  const counted = state.sources;
-  const areOthersCounted = counted.length === 0 || counted.some((source) => !sources.includes(source));
-  return {
-    ...state,
-    sources,
-    waiting: state.waiting.filter(({ source }) => source !== null && sources.includes(source)),
-    ...(areOthersCounted && NO_FIGURES),
   };
 }

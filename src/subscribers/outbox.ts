@@ -1,5 +1,5 @@
 import { Problem } from '../domain/problem.js';
-import { isInScope, type SourceScope } from '../domain/rights.js';
+import { followsAnyInScope, isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { DeadCause } from './dead/dead-causes.js';
 import type { Attempt, DeadEvent } from './dead/dead-event.js';
@@ -12,7 +12,7 @@ import {
   removeDeadEvent,
 } from './dead/dead-events.js';
 import type { OutboxObserver } from './outbox-observer.js';
-import { type OutboxState, ofPresentSources, type WaitingEvent } from './outbox-state.js';
+import type { OutboxState, WaitingEvent } from './outbox-state.js';
 import { createOutboxStore, DamagedStateError } from './outbox-store.js';
 import type { ReceiverEvent } from './receiver-event.js';
 import type { SubscriberRunOptions } from './run-subscriber.js';
@@ -37,8 +37,8 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'stopWithin'> 
 
 /** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
 export interface Outbox {
-  /** How far each configured subscriber is. */
-  statuses(): Promise<SubscriberStatus[]>;
+  /** How far each configured subscriber is that follows a source of the scope. */
+  statuses(scope?: SourceScope): Promise<SubscriberStatus[]>;
   /**
    * Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. Rejects with
    * `DamagedStateError` where the state of the subscriber is damaged.
@@ -109,18 +109,20 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   return {
-    statuses: () =>
-      Promise.all(
-        Object.entries(subscribers).map(async ([name, subscriber]) =>
-          subscriberStatus(name, subscriber, await savedState(name)),
+    async statuses(scope = null) {
+      const visible = Object.entries(subscribers).filter(([, one]) => followsAnyInScope(scope, one.sources));
+      return Promise.all(
+        visible.map(async ([name, subscriber]) =>
+          subscriberStatus({ name, subscriber, saved: await savedState(name), scope }),
         ),
-      ),
+      );
+    },
     async waitingEvents(name, scope) {
       const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
       const saved = subscriber && (await createOutboxStore(store, name).read());
       if (!saved) return [];
-      const { waiting } = ofPresentSources(saved, subscriber.sources);
-      const visible = waiting.filter(({ source }) => isInScope(scope, source));
+      const followed = scopeWithin(scope, subscriber.sources);
+      const visible = saved.waiting.filter(({ source }) => isInScope(followed, source));
       return visible.sort((a, b) => a.nextTryAt - b.nextTryAt);
     },
     deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),

@@ -149,13 +149,12 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   /** Of one moment: a segment counts as read only together with the events of it that wait. */
   function snapshot(): Omit<OutboxState, 'heartbeatAt'> {
     const { v, claim, owner } = claimed;
-    const oldest = oldestUnsent();
-    const unread = follower.position() !== null;
+    const unread = follower.position();
     return {
-      ...{ v, claim, owner, since: claimed.since, sources: subscriber.sources, unread },
+      ...{ v, claim, owner, since: claimed.since },
+      unreadSince: unread === null ? null : new Date(unread).toISOString(),
       ...follower.progress(),
       ...sender.snapshot(),
-      oldestUnsent: oldest === null ? null : new Date(oldest).toISOString(),
     };
   }
 

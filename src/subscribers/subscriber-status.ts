@@ -1,14 +1,18 @@
+import { isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
 import type { Attempt } from './dead/dead-event.js';
-import { type OutboxState, ofPresentSources } from './outbox-state.js';
+import type { OutboxState, SourceFigures } from './outbox-state.js';
 import { originOf, type Subscriber } from './subscriber.js';
 
-/** How far a subscriber is, for the admin port: read from the store, so that every replica gives the same answer. */
+/**
+ * How far a subscriber is with the sources that exist for a client of the admin port: read from the store, so that every replica
+ * gives the same answer.
+ */
 export interface SubscriberStatus {
   readonly name: string;
   /** Scheme, host and port of its address; the rest may be a secret. */
   readonly origin: string;
   readonly events: readonly string[];
-  /** Empty: all. */
+  /** Those that exist for the client. Empty: all. */
   readonly sources: readonly string[];
   /** Its state cannot be read, so that nobody sends to it and what follows is unknown. */
   readonly stateDamaged: boolean;
@@ -24,11 +28,9 @@ export interface SubscriberStatus {
   readonly untried: number;
   /** The log may hold more that was not read yet: more events may wait. */
   readonly unread: boolean;
-  /** Since `since`, or since the subscriber last ceased to follow a source. */
+  /** Since `since`. */
   readonly sent: number;
   readonly retried: number;
-  /** Events that ended as dead since `since`; those in the store are listed by `deadEvents`. */
-  readonly dead: number;
   /** `open`: the address fails, so that only one request at a time tries it. */
   readonly breaker: 'closed' | 'open';
   /** ISO 8601: when the breaker opened; null while it is closed. */
@@ -41,35 +43,65 @@ export interface SubscriberStatus {
   readonly lastFailure: Attempt | null;
 }
 
-/** @param saved null before the first replica began */
-export function subscriberStatus(
-  name: string,
-  subscriber: Subscriber,
-  saved: OutboxState | null | 'damaged',
-): SubscriberStatus {
+export interface StatusParts {
+  readonly name: string;
+  readonly subscriber: Subscriber;
+  /** Null before the first replica began. */
+  readonly saved: OutboxState | null | 'damaged';
+  readonly scope: SourceScope;
+}
+
+export function subscriberStatus({ name, subscriber, saved, scope }: StatusParts): SubscriberStatus {
   const stateDamaged = saved === 'damaged';
-  const state = stateDamaged ? null : saved && ofPresentSources(saved, subscriber.sources);
+  const state = stateDamaged ? null : saved;
   const openSince = state?.openSince ?? null;
   const sender = state === null || state.heartbeatAt === null ? null : state.owner;
+  const visible = scopeWithin(scope, subscriber.sources);
   return {
     name,
     origin: originOf(subscriber),
     events: subscriber.events,
-    sources: subscriber.sources,
+    sources: [...(visible ?? [])],
     stateDamaged,
     sender,
     since: state?.since ?? null,
-    oldestUnsent: state?.oldestUnsent ?? null,
-    waiting: state?.waiting.length ?? 0,
-    untried: state?.untried ?? 0,
-    unread: state !== null && (sender === null || state.unread),
-    sent: state?.sent ?? 0,
-    retried: state?.retried ?? 0,
-    dead: state?.dead ?? 0,
+    unread: state !== null && (sender === null || state.unreadSince !== null),
     breaker: openSince === null ? 'closed' : 'open',
     openSince,
     pausedUntil: state?.pausedUntil ?? null,
-    lastSentAt: state?.lastSentAt ?? null,
-    lastFailure: state?.lastFailure ?? null,
+    ...figuresOf(state, visible),
   };
+}
+
+type Figures = Pick<
+  SubscriberStatus,
+  'sent' | 'retried' | 'waiting' | 'untried' | 'lastSentAt' | 'lastFailure' | 'oldestUnsent'
+>;
+
+function figuresOf(state: OutboxState | null, scope: SourceScope): Figures {
+  const waiting = (state?.waiting ?? []).filter(({ source }) => isInScope(scope, source));
+  const figures = Object.entries(state?.figures ?? {})
+    .filter(([source]) => isInScope(scope, source))
+    .map(([, each]) => each);
+  const sum = (of: (each: SourceFigures) => number) => figures.reduce((total, each) => total + of(each), 0);
+  const unsent = [
+    state?.unreadSince,
+    ...waiting.map(({ receivedAt }) => receivedAt),
+    ...figures.map(({ oldestUntried }) => oldestUntried),
+  ];
+  return {
+    sent: sum(({ sent }) => sent),
+    retried: sum(({ retried }) => retried),
+    waiting: waiting.length,
+    untried: sum(({ untried }) => untried),
+    lastSentAt: inOrder(figures.map(({ lastSentAt }) => lastSentAt)).at(-1) ?? null,
+    lastFailure: figures
+      .map(({ lastFailure }) => lastFailure)
+      .reduce((last, each) => (each !== null && (last === null || each.at > last.at) ? each : last), null),
+    oldestUnsent: inOrder(unsent)[0] ?? null,
+  };
+}
+
+function inOrder(instants: readonly (string | null | undefined)[]): string[] {
+  return instants.filter((instant) => typeof instant === 'string').sort();
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isInScope, scopeWithin } from '../domain/rights.js';
 import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { takeOver } from '../store/take-over.js';
 import { beginningOf } from './follow/ledger-follower.js';
 import type { OutboxObserver } from './outbox-observer.js';
-import { newOutboxState, type OutboxState, ofPresentSources } from './outbox-state.js';
+import { newOutboxState, type OutboxState } from './outbox-state.js';
 import { createOutboxStore } from './outbox-store.js';
 import { runSubscriber, type SubscriberRun, type SubscriberRunOptions } from './run-subscriber.js';
 
@@ -33,7 +34,7 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
   let hasLooked = false;
 
   async function claimAndRun(): Promise<void> {
-    const state = ofPresentSources((await states.read()) ?? (await begin()), subscriber.sources);
+    const state = withoutOthers((await states.read()) ?? (await begin()));
     // The process of this name that died before this one began does not come back.
     const isFirst = !hasLooked;
     const claimant = await states.claimant(state.claim + 1);
@@ -50,6 +51,12 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
     run = null;
     leases.forget(name);
     observer.sending(name, false);
+  }
+
+  /** Events of sources that the subscriber no longer follows do not wait. */
+  function withoutOthers(state: OutboxState): OutboxState {
+    const followed = scopeWithin(null, subscriber.sources);
+    return { ...state, waiting: state.waiting.filter(({ source }) => isInScope(followed, source)) };
   }
 
   /** A claim ends its predecessor. When its own replica died before it saved a state, nobody would send. */

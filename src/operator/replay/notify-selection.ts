@@ -1,6 +1,6 @@
 import { decodeTime } from 'ulid';
 import { Problem } from '../../domain/problem.js';
-import { areInScope } from '../../domain/rights.js';
+import { followsAnyInScope } from '../../domain/rights.js';
 import { deadFacts } from '../../subscribers/dead/dead-causes.js';
 import type { DeadEvent } from '../../subscribers/dead/dead-event.js';
 import { isWanted, jobEventOf } from '../../subscribers/job-event.js';
@@ -50,7 +50,7 @@ export async function selectEvents(
 function namesOf({ subscribers }: NotifyParts, selector: ReplaySelector): readonly string[] {
   const { subscriber } = selector;
   const names = [...subscribers].flatMap(([name, { sources }]) =>
-    areInScope(scopeOf(selector), sources) ? [name] : [],
+    followsAnyInScope(scopeOf(selector), sources) ? [name] : [],
   );
   if (names.length > 0 && subscriber === undefined) return names;
   if (subscriber !== undefined && names.includes(subscriber)) return [subscriber];

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isErased } from '../../archive/erasure/erasure.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import type { DeadEvent } from '../dead/dead-event.js';
+import type { Attempt, DeadEvent } from '../dead/dead-event.js';
 import { isErasable, keepDeadEvent } from '../dead/dead-events.js';
 import type { SenderObserver } from '../outbox-observer.js';
-import type { OutboxState, WaitingEvent } from '../outbox-state.js';
+import type { WaitingEvent } from '../outbox-state.js';
 import type { JobEvent } from '../receiver-event.js';
 import { attemptOutcomeOf, GONE_PAUSE, nextTry, type RetryTimes, withAttempt } from './attempt-policy.js';
 import type { Breaker } from './breaker.js';
 import type { Endpoint, SendResult } from './endpoint.js';
+import type { SourceCounts } from './source-counts.js';
 import type { Waiting, WaitingEvents } from './waiting-events.js';
 
 /** An event to send for the first time. */
@@ -20,13 +21,11 @@ export interface EventTask {
   readonly settled: () => void;
 }
 
-export type AttemptField = 'sent' | 'retried' | 'dead' | 'lastSentAt' | 'lastFailure';
-
 export interface AttemptOptions {
   readonly subscriber: string;
   readonly endpoint: Pick<Endpoint, 'send'>;
   readonly store: ObjectStore;
-  readonly state: Pick<OutboxState, AttemptField>;
+  readonly counts: SourceCounts;
   readonly waiting: WaitingEvents;
   readonly breaker: Pick<Breaker, 'succeeded' | 'failed'>;
   /** Reads an event that waits from the ledger; null when it is not there any more. */
@@ -51,12 +50,14 @@ export interface EventAttempts {
   tryAgain(waiting: Waiting): Promise<void>;
   /** New events that are being tried, and those whose request was cut. */
   readonly trying: ReadonlySet<EventTask>;
-  progress(): Pick<OutboxState, AttemptField>;
+  /** The last attempt that failed in this process; null without one. */
+  lastFailure(): Attempt | null;
 }
 
 export function createEventAttempts(options: AttemptOptions): EventAttempts {
-  const { subscriber, endpoint, store, waiting, breaker, observer, clock, random, times, signal } = options;
-  let { sent, retried, dead, lastSentAt, lastFailure } = options.state;
+  const { subscriber, endpoint, store, counts, waiting, breaker, observer, clock, random, times, signal } =
+    options;
+  let lastFailure: Attempt | null = null;
   const trying = new Set<EventTask>();
 
   async function tryFirst(task: EventTask): Promise<void> {
@@ -87,7 +88,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       }
       waiting.put(state, { event });
       if (state.ended !== undefined) return await end(state, event, state.ended);
-      retried += 1;
+      counts.retried(event);
       const result = await endpoint.send(event, signal);
       if (!isCut(result)) take(state, event, result);
     } catch {
@@ -101,14 +102,14 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
   function take(before: WaitingEvent, event: JobEvent, result: SendResult): void {
     const verdict = attemptOutcomeOf(result);
     if (verdict === 'delivered') {
-      sent += 1;
-      lastSentAt = result.at;
+      counts.sent(event, result.at);
       waiting.delete(before.id);
       observer.sent(event);
       return breaker.succeeded();
     }
     const { at, status, error, answer } = result;
     lastFailure = { at, status, error, ...(answer !== undefined && { answer }) };
+    counts.failed(event, lastFailure);
     breaker.failed(verdict === 'rejected' ? GONE_PAUSE : result.retryAfterMs);
     const now = clock();
     const history = withAttempt(before.history, lastFailure);
@@ -136,7 +137,6 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       try {
         await keepDeadEvent(store, ending);
         waiting.delete(state.id);
-        dead += 1;
         observer.dead(ending);
         break;
       } catch {
@@ -150,7 +150,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     tryFirst,
     tryAgain,
     trying,
-    progress: () => ({ sent, retried, dead, lastSentAt, lastFailure }),
+    lastFailure: () => lastFailure,
   };
 }
 

@@ -2,15 +2,11 @@ import type { OutboxState, WaitingEvent } from '../outbox-state.js';
 import { RETRY_TIMES, type RetryTimes } from './attempt-policy.js';
 import { createBreaker } from './breaker.js';
 import { createChangeSignal } from './change-signal.js';
-import {
-  type AttemptField,
-  type AttemptOptions,
-  createEventAttempts,
-  type EventTask,
-} from './event-attempts.js';
+import { type AttemptOptions, createEventAttempts, type EventTask } from './event-attempts.js';
+import { createSourceCounts } from './source-counts.js';
 import { createWaitingEvents } from './waiting-events.js';
 
-type SenderField = AttemptField | 'waiting' | 'untried' | 'openSince' | 'pausedUntil';
+type SenderField = 'figures' | 'waiting' | 'openSince' | 'pausedUntil';
 
 export interface SenderOptions
   extends Pick<
@@ -18,7 +14,7 @@ export interface SenderOptions
     'subscriber' | 'endpoint' | 'store' | 'findEvent' | 'observer' | 'clock' | 'random'
   > {
   readonly maxInFlight: number;
-  readonly state: Pick<OutboxState, AttemptField | 'waiting' | 'openSince'>;
+  readonly state: Pick<OutboxState, 'figures' | 'waiting' | 'openSince'>;
   /** Whether this replica certainly still holds the claim. */
   readonly isHolding: () => boolean;
   readonly times?: RetryTimes | undefined;
@@ -64,14 +60,16 @@ export function createEventSender(options: SenderOptions): EventSender {
     firstPause: times.firstPause,
     openSince: openSince === null ? null : Date.parse(openSince),
     onChange(isOpen) {
-      observer.breaker(isOpen, attempts.progress().lastFailure);
+      observer.breaker(isOpen, attempts.lastFailure());
       // The address works again: what failed because it did not is due.
       if (!isOpen) waiting.makeDue(clock());
     },
   });
+  const counts = createSourceCounts(options.state.figures);
   const attempts = createEventAttempts({
     ...options,
     times,
+    counts,
     waiting,
     breaker,
     signal: aborting.signal,
@@ -172,8 +170,7 @@ export function createEventSender(options: SenderOptions): EventSender {
     },
     snapshot: () => ({
       waiting: waiting.states(),
-      untried: queue.length + trying.size,
-      ...attempts.progress(),
+      figures: counts.figures([...queue, ...trying].map(({ event }) => event)),
       openSince: instantOf(breaker.openSince),
       pausedUntil: instantOf(breaker.pausedUntil),
     }),

@@ -33,6 +33,7 @@ beforeAll(async () => {
     },
     subscribers: {
       crm: { ...base, url: `${subscriber.url}/hook/token-in-the-path?key=secret` },
+      'default-only': { ...base, url: subscriber.url, sources: ['default'] },
       others: { ...base, url: subscriber.url, sources: ['other'] },
     },
   });
@@ -121,6 +122,7 @@ describe('GET subscribers', () => {
     expect(body).toMatchObject({ nextCursor: null });
     expect(body.subscribers).toEqual([
       expect.objectContaining({ name: 'crm', url: subscriber.url, dead: 2, sources: [] }),
+      expect.objectContaining({ name: 'default-only', sources: ['default'] }),
       expect.objectContaining({ name: 'others', dead: 0, sources: ['other'], retrying: 0 }),
     ]);
     expect(text).not.toMatch(/token-in-the-path|secret/);
@@ -133,7 +135,7 @@ describe('GET subscribers', () => {
     expect(second.body.nextCursor).toBeNull();
     expect(first.body.deadEvents[0]).toMatchObject({ reason: 'rejected', history: [{ status: 404 }] });
     expect((await api.get('/subscribers/nobody/dead')).status).toBe(404);
-    expect((await api.get('/names')).body.subscribers).toEqual(['crm', 'others']);
+    expect((await api.get('/names')).body.subscribers).toEqual(['crm', 'default-only', 'others']);
   });
 
   it('shows until when a subscriber is paused, and what was not tried meanwhile', async () => {
@@ -166,16 +168,35 @@ describe('GET subscribers', () => {
 
   it('shows a token of some sources the subscribers and events of these alone', async () => {
     await keepDead('crm', 'unseen');
+    await keepDead('crm', 'seen', 'other');
     await keepDead('others', 'seen', 'other');
     const scoped = adminApi(service, 'only-of-the-source-other');
     const { body } = await scoped.get('/subscribers');
-    expect(body.subscribers.map(({ name }: { name: string }) => name)).toEqual(['others']);
-    expect((await scoped.get('/names')).body.subscribers).toEqual(['others']);
-    expect((await scoped.get('/subscribers/crm/dead')).status).toBe(404);
+    expect(body.subscribers.map(({ name }: { name: string }) => name)).toEqual(['crm', 'others']);
+    expect((await scoped.get('/names')).body.subscribers).toEqual(['crm', 'others']);
+    expect((await scoped.get('/subscribers/default-only/dead')).status).toBe(404);
+    expect((await scoped.get('/subscribers/crm/dead')).body.deadEvents).toHaveLength(1);
     expect((await scoped.get('/subscribers/others/dead')).body.deadEvents).toHaveLength(1);
-    const selector = { kind: 'notify', subscriber: 'crm', dead: true };
+    const selector = { kind: 'notify', subscriber: 'default-only', dead: true };
     const preview = await scoped.post('/replays').send({ selector, dryRun: true });
-    expect(preview.body.detail).toBe('subscriber: "crm" is not known; known are others.');
+    expect(preview.body.detail).toBe('subscriber: "default-only" is not known; known are crm, others.');
+  });
+
+  it('shows a token of some sources the figures of these alone', async () => {
+    const scoped = adminApi(service, 'only-of-the-source-other');
+    const crmOf = async (client: AdminApi) => (await client.get('/subscribers')).body.subscribers[0];
+    const before = { all: await crmOf(api), own: await crmOf(scoped) };
+    for (const [n, source] of ['default', 'default', 'other'].entries())
+      await sendCallback(service, `id=figures-${n}&status=success`, TRANSCRIPT, JSON_TYPE, source);
+    await until(async () => (await crmOf(api)).sent === before.all.sent + 3);
+    expect(await crmOf(scoped)).toMatchObject({ sources: ['other'], sent: before.own.sent + 1 });
+
+    answer = 503;
+    await sendCallback(service, 'id=figures-3&status=success', TRANSCRIPT, JSON_TYPE, 'default');
+    await until(async () => (await crmOf(api)).retrying === 1);
+    expect(await crmOf(scoped)).toMatchObject({ retrying: 0, retried: 0, lastError: null, lagSeconds: 0 });
+    answer = 200;
+    await until(async () => (await crmOf(api)).retrying === 0);
   });
 });
 
@@ -199,7 +220,8 @@ describe('GET subscribers/:id/waiting', () => {
       ]),
     });
     const scoped = adminApi(service, 'only-of-the-source-other');
-    expect((await scoped.get('/subscribers/crm/waiting')).status).toBe(404);
+    expect((await scoped.get('/subscribers/crm/waiting')).body.waitingEvents).toEqual([]);
+    expect((await scoped.get('/subscribers/default-only/waiting')).status).toBe(404);
     expect((await scoped.get('/subscribers/others/waiting')).body.waitingEvents).toEqual([]);
 
     answer = 200;
@@ -219,9 +241,13 @@ describe('a token of some sources', () => {
   it('counts, lists, pages and sends only the dead events of its sources', async () => {
     const scoped = adminApi(service, 'only-of-the-source-other');
     const known = async () => {
-      const [one] = (await scoped.get('/subscribers')).body.subscribers;
+      const { subscribers } = (await scoped.get('/subscribers')).body;
       const { issues } = (await scoped.get('/health')).body.verdict;
-      return [one.dead, issues.find(({ topic }: Issue) => topic === 'subscribers')?.params];
+      const isOfOthers = ({ params }: Issue) => params?.subscriber === 'others';
+      return [
+        subscribers.find(({ name }: { name: string }) => name === 'others').dead,
+        issues.find(isOfOthers)?.params,
+      ];
     };
     await run({ subscriber: 'others', dead: true });
     const foreign = [await keepDead('others', 'foreign-1'), await keepDead('others', 'no-source-1', null)];
@@ -379,7 +405,7 @@ describe('replays of events', () => {
   });
 
   it.each([
-    ['for an unknown subscriber', { subscriber: 'nobody' }, 'known are crm, others.'],
+    ['for an unknown subscriber', { subscriber: 'nobody' }, 'known are crm, default-only, others.'],
     ['without a filter', { subscriber: 'crm' }, 'needs dead, jobs, events or at least one filter.'],
     ['of another kind', { kind: 'release', subscriber: 'crm' }, 'belong to replays of the kind notify.'],
     ['with dead: false', { subscriber: 'crm', dead: false }, ''],

@@ -19,7 +19,7 @@ export const subscriberSchema = z
     name: z.string(),
     url: z.string().describe('scheme, host and port; path and query may hold a secret and are left out'),
     events: z.array(z.string()),
-    sources: z.array(z.string()).describe('empty: all'),
+    sources: z.array(z.string()).describe('those of the token; empty: all'),
     stateDamaged: z
       .boolean()
       .describe('its state cannot be read: nothing is sent to it, and all figures but `dead` are unknown'),
@@ -27,7 +27,7 @@ export const subscriberSchema = z
       .nullable()
       .describe('earlier events are sent by a replay only; null before the first start'),
     lagSeconds: count.describe('age of the oldest event that is not sent yet; 0 when all are'),
-    sent: count.describe('events sent since `since`, or since a source was taken from `sources`'),
+    sent: count.describe('events sent since `since`'),
     lastSentAt: instant.nullable(),
     retried: count.describe('attempts that failed and were repeated, in the same time'),
     retrying: count.describe('events that failed and will be tried again'),

@@ -12,8 +12,6 @@ export interface LookBack {
   readonly limited: boolean;
   /** Regions where the run leaves nothing out, unless a fault keeps it from seeing them. */
   readonly complete: readonly string[];
-  /** Those of them whose whole window it lists. */
-  readonly whole: readonly string[];
 }
 
 export interface LookBackOptions {
@@ -23,31 +21,31 @@ export interface LookBackOptions {
   readonly full?: boolean | undefined;
 }
 
-/** Milliseconds after which the whole window is listed again: what was deleted here or appeared late in the list is found then. */
-const WHOLE_WINDOW_EVERY = 86_400_000;
+const DAY = 86_400_000;
 
 /**
- * A run without options begins where the last run ended that left nothing out of a region. It lists the whole window when that
- * was last done a day ago or for other expectations, and as far as the service keeps results when there was no such run.
+ * A run without options begins where the last run ended that left nothing out of a region; the first one of a day, in UTC, lists
+ * the whole window: what was deleted here or appeared late in the list is found then. Without an earlier run it lists as far as
+ * the service keeps results.
  *
  * @param now milliseconds since the epoch
  */
 export function lookBack(
   { window, retention, speech }: Pick<RecoveryParts, 'window' | 'retention' | 'speech'>,
   options: LookBackOptions,
-  { lookedUntil, wholeWindow }: Pick<EarlierReports, 'lookedUntil' | 'wholeWindow'>,
+  completeUntil: EarlierReports['completeUntil'],
   now: number,
 ): LookBack {
   const furthest = now - retention;
+  const everything = Math.min(furthest, now - window);
   const needed = (region: string) => {
-    const ended = lookedUntil(region);
-    if (ended === null) return Math.min(furthest, now - window);
+    const ended = completeUntil.get(region);
+    if (ended === undefined) return everything;
     const watermark = Math.max(furthest, ended - LIST_OVERLAP);
-    const isRecent = now - Date.parse(wholeWindow.at[region] ?? '') < WHOLE_WINDOW_EVERY;
-    return isRecent ? watermark : Math.min(now - window, watermark);
+    const isSameDay = Math.floor(ended / DAY) === Math.floor(now / DAY);
+    return isSameDay ? watermark : Math.min(now - window, watermark);
   };
-  const since = (region: string) =>
-    options.since?.getTime() ?? (options.full ? Math.min(furthest, now - window) : needed(region));
+  const since = (region: string) => options.since?.getTime() ?? (options.full ? everything : needed(region));
   const regions = speech.regions.filter((region) => options.regions?.includes(region) ?? true);
   const complete =
     options.source === undefined ? regions.filter((region) => since(region) <= needed(region)) : [];
@@ -56,6 +54,5 @@ export function lookBack(
     earliest: new Date(Math.min(...regions.map(since), options.since?.getTime() ?? now)),
     limited: complete.length < speech.regions.length,
     complete,
-    whole: complete.filter((region) => since(region) <= now - window),
   };
 }

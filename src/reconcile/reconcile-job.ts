@@ -61,8 +61,6 @@ async function planFor(
 }
 
 const NONE: ReadonlySet<string> = new Set();
-/** Outcomes of an incomplete job. */
-const MISSED = ['pending', 'failed', 'unrecoverable'] as const;
 
 /**
  * The keys of what is not here because it expired: received no later than its job was created, by the clock of the
@@ -73,11 +71,11 @@ async function endedKeys(
   { id, created_at }: JobRecord,
   { items }: Expectation,
   present: ReadonlySet<string>,
-  { again, alreadyRecorded }: JobOptions,
+  { again, openBefore }: JobOptions,
 ): Promise<ReadonlySet<string>> {
   // An operator who asks for a job again gets it.
   if (again || items.every(({ key }) => present.has(key))) return NONE;
-  if (MISSED.some((outcome) => alreadyRecorded(id, outcome))) return NONE;
+  if (openBefore.has(id)) return NONE;
   const created = Date.parse(created_at);
   if (created >= clock() - Math.max(retention, window)) return NONE;
   const expiredBefore = await retained.expiredBefore();

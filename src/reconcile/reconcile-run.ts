@@ -1,7 +1,9 @@
 import type { LimitFunction } from 'p-limit';
+import type { JobsClient } from '../speech/batch/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
 import { recordMatch } from './fetch/record-match.js';
 import type { LookBack } from './look-back.js';
+import { reconcileJob } from './reconcile-job.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, ReportBuilder } from './report/recovery-report.js';
 
@@ -27,38 +29,26 @@ export interface ReconcileOptions {
 }
 
 /** One run of reconcile. */
-export interface Run {
+export interface Run extends Pick<LookBack, 'since' | 'complete'> {
   readonly parts: RecoveryParts;
   readonly options: ReconcileOptions;
   readonly jobOptions: JobOptions;
+  /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  readonly since: LookBack['since'];
   readonly report: ReportBuilder;
   readonly failing: ReadonlySet<string>;
   /** Bounds requests for single records. */
   readonly asking: LimitFunction;
-  /** Jobs that earlier runs left failed, pending or unrecoverable, and that no list has shown yet. */
-  readonly open: Map<string, RecoveredJob>;
-  /** Regions whose list could not be read to its end. */
-  readonly unlisted: Set<string>;
-  /** Regions whose whole window is listed. */
-  readonly whole: ReadonlySet<string>;
 }
 
-/**
- * Settles the failures of a job that was found complete. Of a failed (`rejected`) job nothing was expected, so that this says
- * nothing about a callback that was refused.
- *
- * @param lookedAt when, in milliseconds since the epoch
- */
-export async function settleFailures(
-  { parts, jobOptions, failing }: Run,
-  result: RecoveredJob | null,
-  { status }: JobRecord,
-  lookedAt: number,
-): Promise<RecoveredJob | null> {
-  if (result?.outcome !== 'matched' || status === 'rejected' || !failing.has(result.jobId)) return result;
-  return recordMatch(parts, result, { ...jobOptions, lookedAt });
+/** Reconciles one job, and settles its failures when it is found complete. */
+export async function reconcileRecord(run: Run, client: JobsClient, job: JobRecord): Promise<void> {
+  const { parts, jobOptions, failing } = run;
+  const lookedAt = parts.clock();
+  const result = await reconcileJob(parts, client, job, jobOptions);
+  // Of a failed job nothing was expected: that says nothing about a callback that was refused.
+  const settles = result?.outcome === 'matched' && job.status !== 'rejected' && failing.has(result.jobId);
+  addResult(run, settles ? await recordMatch(parts, result, { ...jobOptions, lookedAt }) : result, job);
 }
 
 /** Throws as the signal says when that may be why the job failed: then the run has not seen everything. */

@@ -6,6 +6,9 @@ import { StoreError } from '../store/object-store.js';
 /** Reason of whatever was cut short by the caller's signal. */
 export const INTERRUPTED = 'the run was interrupted';
 
+/** Reason of a job that its region knew once. */
+export const VANISHED = 'the job vanished from the service';
+
 /** The service sent something that cannot be the artefact that was requested. */
 export class UnfitContentError extends Error {
   constructor(kind: RetrievableKind, fault: string) {

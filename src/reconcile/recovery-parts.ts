@@ -1,10 +1,10 @@
 import type { Archive } from '../archive/archive.js';
-import type { RecoveryOutcome } from '../domain/recovery-outcome.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import type { RetentionView } from '../retention/retention-view.js';
 import type { SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RecoverySources, Selection } from './expectation.js';
+import type { RecoveredJob } from './report/recovery-report.js';
 
 /** What recovery works with. Times in milliseconds. */
 export interface RecoveryParts {
@@ -48,6 +48,6 @@ export interface JobOptions extends Selection {
   readonly looking: Turns;
   /** Bounds the jobs that are fetched. */
   readonly fetching: Turns;
-  /** Whether the ledger says already that this job came to this outcome. */
-  readonly alreadyRecorded: (jobId: string, outcome: RecoveryOutcome) => boolean;
+  /** Results that earlier runs left open, by the id of the job: the ledger has them. */
+  readonly openBefore: ReadonlyMap<string, RecoveredJob>;
 }

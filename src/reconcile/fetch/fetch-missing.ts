@@ -5,7 +5,7 @@ import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import { isPaused, SpeechError } from '../../speech/speech-error.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { ExpectedItem } from '../expectation.js';
-import { ErasedError, failureReason, INTERRUPTED } from '../recovery-errors.js';
+import { ErasedError, failureReason, INTERRUPTED, isUnknownJob, VANISHED } from '../recovery-errors.js';
 import type { RecoveryParts } from '../recovery-parts.js';
 import type { RecoveredItem } from '../report/recovery-report.js';
 import { fetchItem } from './fetch-item.js';
@@ -115,7 +115,7 @@ async function permanentReason(
   if (error.kind === 'gone') return 'the service no longer keeps the results (410)';
   if (error.kind !== 'not-found') return null;
   const known = await isKnown(client, jobId, signal);
-  if (known === false) return 'the job vanished from the service';
+  if (known === false) return VANISHED;
   return known && item.kind === 'data' ? 'the service does not hand out the media of this job' : null;
 }
 
@@ -130,6 +130,6 @@ async function isKnown(
     return status !== 'deleted' && status !== 'expired';
   } catch (error) {
     signal?.throwIfAborted();
-    return error instanceof SpeechError && ['not-found', 'gone'].includes(error.kind) ? false : null;
+    return isUnknownJob(error) ? false : null;
   }
 }

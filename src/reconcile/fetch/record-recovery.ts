@@ -15,7 +15,7 @@ export interface RecoveryRecord {
   readonly result: RecoveredJob;
   readonly results: readonly ItemResult[];
   readonly contextOf: (item: ExpectedItem) => ArtefactContext;
-  readonly options: Pick<JobOptions, 'actor' | 'alreadyRecorded'>;
+  readonly options: Pick<JobOptions, 'actor' | 'openBefore'>;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
@@ -79,7 +79,7 @@ function isRepetition(
   outcome: RecoveryOutcome,
 ): boolean {
   const changesNothing = results.every(({ stored }) => stored === null);
-  return changesNothing && options.alreadyRecorded(result.jobId, outcome);
+  return changesNothing && options.openBefore.get(result.jobId)?.outcome === outcome;
 }
 
 function lineOf(

@@ -1,6 +1,5 @@
 import { isErased } from '../../archive/erasure/erasure.js';
 import { settleBodies } from '../../archive/quarantine/settle-bodies.js';
-import { isPaused } from '../../speech/speech-error.js';
 import type { JobRecord } from '../../speech/wire.js';
 import { expectationOf } from '../expectation.js';
 import { clientsOf, findJob } from '../find-job.js';
@@ -82,7 +81,7 @@ async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<
     const result = await reconcileJob(parts, found.client, found.job, jobOptionsOf(options));
     return result ?? failedJob(options, region, SOURCE_REQUIRED);
   } catch (error) {
-    if (!isPaused(error)) throw error;
+    options.signal?.throwIfAborted();
     return failedJob(options, region, failureReason(error));
   }
 }
@@ -99,7 +98,7 @@ function jobOptionsOf(options: RefetchOptions): JobOptions {
     signal: options.signal,
     looking: atOnce,
     fetching: atOnce,
-    alreadyRecorded: () => false,
+    openBefore: new Map(),
   };
 }
 

@@ -30,14 +30,6 @@ export interface RunFault {
   readonly reason: string;
 }
 
-/** When the whole window was listed last. */
-export interface WholeWindow {
-  /** Fingerprint of the settings that decide what is expected of a job. */
-  readonly expectations: string;
-  /** By region, the beginning of the last run with these expectations that listed all of it; ISO 8601. */
-  readonly at: Readonly<Record<string, string>>;
-}
-
 /** What a run found and did; printed by `--json` and kept in the store. */
 export interface RecoveryReport {
   readonly startedAt: string;
@@ -48,7 +40,8 @@ export interface RecoveryReport {
   readonly limited: boolean;
   /** Regions where this run and those before it left out no job created until `window.until`. */
   readonly regions: readonly string[];
-  readonly wholeWindow: WholeWindow;
+  /** Fingerprint of the settings that decided what is expected of a job: a run with others lists all again. */
+  readonly expectations: string;
   /** `expired` only where there are some. */
   readonly outcomes: RecoveryCounts;
   /** All but the matched and the expired ones, and but the young pending ones beyond the first thousand: these are only counted. */
@@ -71,21 +64,18 @@ export interface ReportBuilder {
 export interface ReportScope {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  readonly since: Date;
+  readonly earliest: Date;
   readonly limited: boolean;
   /** Regions where the run leaves nothing out unless a fault says otherwise. */
   readonly complete: readonly string[];
-  /** Those of them whose whole window it lists. */
-  readonly whole: readonly string[];
-  /** When that was done before. */
-  readonly wholeWindow: WholeWindow;
+  readonly expectations: string;
 }
 
 /** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
 const MAX_YOUNG_PENDING = 1000;
 
 export function buildReport(scope: ReportScope): ReportBuilder {
-  const { since, limited, complete, whole, wholeWindow } = scope;
+  const { earliest, limited, complete, expectations } = scope;
   const startedAt = new Date(scope.startedAt).toISOString();
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
@@ -114,14 +104,13 @@ export function buildReport(scope: ReportScope): ReportBuilder {
     },
     finish(finishedAt) {
       const isSeen = (name: string) => faults.every(({ region }) => region !== null && region !== name);
-      const seen = Object.fromEntries(whole.filter(isSeen).map((region) => [region, startedAt]));
       return {
         startedAt,
         finishedAt: new Date(finishedAt).toISOString(),
-        window: { since: since.toISOString(), until: startedAt },
+        window: { since: earliest.toISOString(), until: startedAt },
         limited,
         regions: complete.filter(isSeen),
-        wholeWindow: { ...wholeWindow, at: { ...wholeWindow.at, ...seen } },
+        expectations,
         outcomes: outcomes as RecoveryCounts,
         jobs,
         ignored,

@@ -4,7 +4,8 @@ import type { RecoveryReport } from '../../../src/reconcile/report/recovery-repo
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
 const HOUR = 3_600_000;
-const BEGIN = Date.now() - 150 * HOUR;
+/** One in the morning, UTC. */
+const BEGIN = Math.floor((Date.now() - 120 * HOUR) / (24 * HOUR)) * 24 * HOUR + HOUR;
 
 let fixture: RecoveryFixture;
 
@@ -35,8 +36,8 @@ describe('after a pause', () => {
     expect(lookedBack(report)).toBeGreaterThanOrEqual(72);
     expect(lookedBack(report)).toBeLessThan(74);
     expect(lookedBack(await runAt(73))).toBe(1.25);
-    expect(lookedBack(await runAt(95))).toBe(22.25);
-    expect(lookedBack(await runAt(96))).toBe(48);
+    expect(lookedBack(await runAt(94))).toBe(21.25);
+    expect(lookedBack(await runAt(95))).toBe(48);
   });
 
   it('a run looks back as far as the service keeps results, and no further', async () => {
@@ -77,14 +78,22 @@ describe('after a pause', () => {
   });
 
   it('runs of one region each leave nothing out of their region', async () => {
-    for (const region of ['eu1', 'us1']) await runAt(0, { regions: [region] });
+    const failing = await lostAt(-1, 'us1');
+    const { faults } = fixture.simulator;
+    faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    for (const hours of [0, 1])
+      for (const region of ['eu1', 'us1']) await runAt(hours, { regions: [region] });
+    faults.clear();
     const jobId = await lostAt(5, 'us1');
     await runAt(60, { regions: ['eu1'] });
     const report = await runAt(60, { regions: ['us1'] });
     expect(report).toMatchObject({
       limited: true,
       regions: ['us1'],
-      jobs: [{ jobId, outcome: 'recovered' }],
+      jobs: [
+        { jobId, outcome: 'recovered' },
+        { jobId: failing, outcome: 'recovered' },
+      ],
     });
   });
 });

@@ -87,10 +87,7 @@ describe('reconcile', () => {
       startedAt: expect.stringMatching(/Z$/),
       finishedAt: expect.stringMatching(/Z$/),
       window: { since: expect.stringMatching(/Z$/), until: report.startedAt },
-      wholeWindow: {
-        expectations: expect.stringMatching(/^[0-9a-f]{16}$/),
-        at: { eu1: report.startedAt, us1: report.startedAt },
-      },
+      expectations: expect.stringMatching(/^[0-9a-f]{16}$/),
       limited: false,
       regions: ['eu1', 'us1'],
       outcomes: { ...NONE, recovered: 1 },

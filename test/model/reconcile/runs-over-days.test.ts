@@ -83,7 +83,7 @@ async function live(seed: number): Promise<void> {
       'dry',
     ]);
     if (kind === 'plain') await check(await run({}));
-    else if (kind === 'region') await run({ regions: [oneOf(REGIONS)] });
+    else if (kind === 'region') await check(await run({ regions: [oneOf(REGIONS)] }));
     else if (kind === 'since') await run({ since: new Date(now - oneOf([0.1, 3, 60]) * HOUR) });
     else if (kind === 'source') await run({ source: 'default' });
     else if (kind === 'refetch')

@@ -11,10 +11,13 @@ const BOTH = ['eu1', 'us1'];
 
 let fixture: RecoveryFixture;
 let store: MemoryStore;
+let expectations: string;
 
 beforeEach(async () => {
   fixture = await recoveryFixture();
   store = createMemoryStore();
+  expectations = (await read()).expectations;
+  store.calls.length = 0;
 });
 
 afterEach(() => fixture.close());
@@ -25,7 +28,7 @@ const keyAt = (time: number) => reconcileReportKey(at(time));
 /** Stores the report of a run that began so many hours ago. */
 function putReport(hours: number, report: Partial<RecoveryReport>): void {
   const window = { since: at(0), until: at(NOW - hours * HOUR) };
-  store.put(keyAt(NOW - hours * HOUR), JSON.stringify({ window, jobs: [], ...report }));
+  store.put(keyAt(NOW - hours * HOUR), JSON.stringify({ window, expectations, jobs: [], ...report }));
 }
 
 function job(jobId: string, outcome: RecoveredJob['outcome'], region = 'eu1'): RecoveredJob {
@@ -33,6 +36,7 @@ function job(jobId: string, outcome: RecoveredJob['outcome'], region = 'eu1'): R
 }
 
 const read = () => readEarlierReports({ ...fixture.parts, store }, NOW);
+const completeUntil = async () => Object.fromEntries((await read()).completeUntil);
 const reportsRead = () => store.calls.filter(({ operation }) => operation === 'read').length;
 
 describe('storing a report', () => {
@@ -57,57 +61,43 @@ describe('storing a report', () => {
 });
 
 describe('the earlier reports', () => {
-  it('include at least five, and older ones until one left nothing out of each region', async () => {
+  it('are read until one left nothing out of each region, fifty at most', async () => {
     for (let hours = 1; hours <= 60; hours += 1) putReport(hours, { regions: hours === 2 ? ['eu1'] : [] });
-    expect((await read()).lookedUntil('us1')).toBeNull();
+    expect(await completeUntil()).toEqual({ eu1: NOW - 2 * HOUR });
     expect(reportsRead()).toBe(50);
     putReport(9, { regions: BOTH });
     store.calls.length = 0;
-    const earlier = await read();
-    expect(earlier.lookedUntil('eu1')).toBe(NOW - 2 * HOUR);
-    expect(earlier.lookedUntil('us1')).toBe(NOW - 9 * HOUR);
+    expect(await completeUntil()).toEqual({ eu1: NOW - 2 * HOUR, us1: NOW - 9 * HOUR });
     expect(reportsRead()).toBe(9);
-    putReport(1, { regions: BOTH });
-    store.calls.length = 0;
-    await read();
-    expect(reportsRead()).toBe(5);
   });
 
   it('reach back as far as the service keeps results', async () => {
     putReport(7 * 24, { regions: BOTH });
     putReport(8 * 24, { regions: BOTH });
-    expect((await read()).lookedUntil('eu1')).toBeNull();
+    expect(await completeUntil()).toEqual({});
     expect(reportsRead()).toBe(0);
   });
 
-  it('hold each outcome, and the last result of a job that is still open', async () => {
-    putReport(4, { jobs: [job('a', 'failed'), job('b', 'failed'), job('c', 'pending')] });
-    putReport(3, { jobs: [job('a', 'pending'), job('b', 'recovered')] });
-    const { hasOutcome, open } = await read();
-    expect(open).toEqual([job('a', 'pending'), job('c', 'pending')]);
-    expect(hasOutcome('b', 'failed')).toBe(true);
-    expect(hasOutcome('b', 'recovered')).toBe(true);
-    expect(hasOutcome('b', 'pending')).toBe(false);
-  });
-
-  it('hold no open job that a later run without limits left out of its region', async () => {
+  it('hold the last result of each job that is still open, but of none that a later complete run left out', async () => {
+    putReport(6, { regions: BOTH, jobs: [job('old', 'failed')] });
     putReport(5, { jobs: [job('a', 'failed'), job('b', 'failed', 'us1'), job('c', 'failed')] });
-    putReport(4, { limited: false, regions: ['eu1'], jobs: [job('c', 'failed')] });
-    putReport(3, { limited: true, regions: ['us1'], jobs: [] });
-    const { hasOutcome, open } = await read();
-    expect(open).toEqual([job('c', 'failed'), job('b', 'failed', 'us1')]);
-    expect(hasOutcome('a', 'failed')).toBe(true);
+    putReport(4, { regions: ['eu1'], jobs: [job('c', 'failed'), job('d', 'failed')] });
+    putReport(3, { jobs: [job('c', 'pending'), job('d', 'recovered')] });
+    const { open } = await read();
+    expect([...open.values()]).toEqual([job('c', 'pending'), job('b', 'failed', 'us1')]);
   });
 
-  it('say when the whole window was listed, for the same expectations', async () => {
-    const { expectations } = (await read()).wholeWindow;
-    putReport(3, { wholeWindow: { expectations, at: { eu1: at(NOW - 9 * HOUR), us1: at(NOW - 3 * HOUR) } } });
-    putReport(2, { wholeWindow: { expectations: 'others', at: { eu1: at(NOW - HOUR) } } });
-    putReport(1, { wholeWindow: { expectations, at: { eu1: at(NOW - 5 * HOUR) } } });
-    const listed = { eu1: at(NOW - 5 * HOUR), us1: at(NOW - 3 * HOUR) };
-    expect((await read()).wholeWindow).toEqual({ expectations, at: listed });
-    const others = { ...fixture.parts, store, publicUrl: 'https://elsewhere.example' };
-    expect((await readEarlierReports(others, NOW)).wholeWindow.at).toEqual({});
+  it('count for complete only with the same expectations', async () => {
+    putReport(3, { regions: ['eu1'] });
+    putReport(2, { regions: BOTH, expectations: 'others', jobs: [job('a', 'failed')] });
+    expect(await completeUntil()).toEqual({ eu1: NOW - 3 * HOUR });
+    expect([...(await read()).open.keys()]).toEqual(['a']);
+    const others = await readEarlierReports(
+      { ...fixture.parts, store, publicUrl: 'https://else.example' },
+      NOW,
+    );
+    expect(others.expectations).not.toBe(expectations);
+    expect(others.completeUntil.size).toBe(0);
   });
 
   it.each([
@@ -118,10 +108,9 @@ describe('the earlier reports', () => {
     ['has no time', JSON.stringify({ window: { until: 'noon' }, regions: BOTH, jobs: [] })],
   ])('say nothing where one %s', async (_name, text) => {
     putReport(2, { regions: BOTH, jobs: [job('a', 'failed')] });
-    store.put(keyAt(NOW - HOUR), text);
-    const { lookedUntil, open } = await read();
-    expect(BOTH.map(lookedUntil)).toEqual([NOW - 2 * HOUR, NOW - 2 * HOUR]);
-    expect(open).toEqual([job('a', 'failed')]);
+    store.put(keyAt(NOW - HOUR), text.replace('"regions"', `"expectations":"${expectations}","regions"`));
+    expect(await completeUntil()).toEqual({ eu1: NOW - 2 * HOUR, us1: NOW - 2 * HOUR });
+    expect([...(await read()).open.values()]).toEqual([job('a', 'failed')]);
   });
 
   it('say nothing of a report that is deleted before it is read', async () => {
@@ -131,7 +120,6 @@ describe('the earlier reports', () => {
     });
     putReport(1, { regions: BOTH });
     putReport(2, { regions: ['eu1'] });
-    const { lookedUntil } = await read();
-    expect(BOTH.map(lookedUntil)).toEqual([NOW - 2 * HOUR, null]);
+    expect(await completeUntil()).toEqual({ eu1: NOW - 2 * HOUR });
   });
 });

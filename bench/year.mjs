@@ -142,14 +142,10 @@ function cut(pieces, start, end) {
 }
 
 async function encodeFile(lines) {
-  const chunks = [];
-  const encoder = encodeLedgerFile(
+  const { content, ...parquet } = await encodeLedgerFile(
     lines.map((each) => ({ ...each, writtenAt: Date.parse(each.receivedAt), text: JSON.stringify(each) })),
   );
-  let next = await encoder.next();
-  for (; !next.done; next = await encoder.next()) chunks.push(next.value);
-  const bytes = Buffer.concat(chunks);
-  return { bytes, parquet: { bytes: bytes.length, ...next.value } };
+  return { bytes: content, parquet: { bytes: content.length, ...parquet } };
 }
 
 async function buildStore() {

@@ -1,5 +1,5 @@
 import type { DeliveryContext, OmittedContext } from '../domain/context.js';
-import type { ExpiredObjects, LedgerLine } from '../domain/delivery.js';
+import type { ExpiredObjects, LedgerItem, LedgerLine } from '../domain/delivery.js';
 import { ulidMaker } from '../text/ulid-maker.js';
 
 /** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
@@ -44,7 +44,7 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     credential: fields.credential,
     outcome: fields.outcome,
     reason: fields.reason,
-    items: fields.items,
+    items: fields.items.map(ledgerItem),
     bytes: fields.bytes,
     durationMs: fields.durationMs,
     shape: fields.shape,
@@ -55,6 +55,11 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     ...(traceparent === null ? undefined : { traceparent }),
     ...(expired === null ? undefined : { expired }),
   };
+}
+
+/** An item with its fields in the documented order, whatever order they were given in. */
+export function ledgerItem({ kind, key, size, sha256, outcome }: LedgerItem): LedgerItem {
+  return { kind, key, size, sha256, outcome };
 }
 
 /** Who ordered an act, and why. */

@@ -167,7 +167,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
 
   it('leave out a Parquet file without its rollup, which a killed process left behind', async () => {
     await write(LINES);
-    await writeLedgerFile(store, parquetKey(HOUR, 1), await sortable(LINES.slice(0, 2)));
+    await writeLedgerFile(store, parquetKey(HOUR, 1), sortable(LINES.slice(0, 2)));
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
   });
 

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
+import type { LedgerLine } from '../../domain/delivery.js';
 import { parquetKey, rollupKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
 import { LedgerFileError } from '../parquet/ledger-file-error.js';
-import { lineDigest, readDigests } from '../parquet/line-digest.js';
+import { openLedgerFile } from '../parquet/open-ledger-file.js';
 import { readAhead } from '../read-ahead.js';
 import { readSegment } from '../read-segment.js';
 import { createCoverage } from '../rollup/covered-numbers.js';
@@ -81,8 +83,21 @@ async function replacedSegments(
   if (missing.size === 0) return replaced;
   const file = parquetKey(hour, n);
   if (parquet === null) throw new LedgerFileError(file, 'its rollup has none, but segments with lines');
-  await readDigests(store, parquet, (digest) => missing.delete(digest), pause);
+  const content = await openLedgerFile(store, parquet);
+  for (const index of content.rowGroups.keys()) {
+    for (const { line } of await content.readLines(index)) {
+      missing.delete(lineDigest(line));
+      await pause?.();
+    }
+  }
+  // A damaged bloom filter hides jobs.
+  await content.rowGroupsOfJobs([]);
   if (missing.size === 0) return replaced;
   const lines = missing.size === 1 ? 'line' : 'lines';
   throw new LedgerFileError(file, `it lacks ${missing.size} ${lines} of its segments, which were kept`);
+}
+
+/** The texts of the lines of a large file would take its whole size in memory. */
+function lineDigest(line: LedgerLine): string {
+  return createHash('sha256').update(JSON.stringify(line)).digest('base64');
 }

@@ -107,5 +107,5 @@ async function readPlannedLines(
     }
     await pause?.();
   }
-  return { lines: await sortLines(lines, pause), writers: rangesOf(found), broken, newer };
+  return { lines: sortLines(lines), writers: rangesOf(found), broken, newer };
 }

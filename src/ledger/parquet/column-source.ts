@@ -15,6 +15,8 @@ export function columnSource(name: LedgerColumn, records: readonly LedgerRecord[
   return {
     name,
     data: records.map((record) => parquetValue(record, name)),
+    // Without these the bloom filters are all that is between the rows and the footer.
+    offsetIndex: false,
     statistics: name === 'writtenAt' || name === 'receivedAt',
     bloomFilter: name === 'jobId' && { fpp: FALSE_POSITIVES },
     ...(DISTINCT.includes(name) && { encoding: 'PLAIN' }),

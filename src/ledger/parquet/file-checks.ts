@@ -10,15 +10,11 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/**
- * CRC-32 of every column chunk of a row group, in the order of the columns.
- *
- * @param bytes of the file, the first of them at `offset`
- */
-export function checksOf(columns: readonly ColumnChunk[], bytes: Uint8Array, offset: number): number[] {
+/** CRC-32 of every column chunk of a row group, in the order of the columns. */
+export function checksOf(columns: readonly ColumnChunk[], file: Uint8Array): number[] {
   return columns.map((chunk) => {
     const { start, end } = rangeOf(chunk);
-    return crc32(bytes.subarray(start - offset, end - offset));
+    return crc32(file.subarray(start, end));
   });
 }
 

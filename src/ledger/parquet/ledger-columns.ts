@@ -1,5 +1,6 @@
 import type { ConvertedType, ParquetType, SchemaElement } from 'hyparquet';
 import type { LedgerItem, LedgerLine } from '../../domain/delivery.js';
+import { ledgerItem } from '../ledger-line.js';
 import { parseLine } from '../parse-segment.js';
 
 /** A line as the columns of a Parquet file hold it (docs/ledger.md). */
@@ -94,17 +95,6 @@ export const LEDGER_SCHEMA: SchemaElement[] = [
 const FIELDS: ReadonlySet<string> = new Set(
   LEDGER_COLUMNS.filter((name) => !['writtenAt', 'extra', 'raw'].includes(name)),
 );
-const NULLABLE = [
-  'source',
-  'region',
-  'clientIp',
-  'method',
-  'jobId',
-  'status',
-  'credential',
-  'reason',
-] as const;
-const ABSENT = ['actor', 'wouldRefuse'] as const;
 const ITEM_FIELDS = ['kind', 'key', 'sha256', 'outcome'] as const;
 
 /** Null for text that is not a ledger line. */
@@ -114,7 +104,7 @@ export function encodeLine(
 ): { line: LedgerLine; record: LedgerRecord } | null {
   const line = parseLine(lineText);
   if (line === null) return null;
-  const record = {
+  const columns = {
     writtenAt,
     deliveryId: line.deliveryId,
     receivedAt: Date.parse(line.receivedAt),
@@ -134,13 +124,15 @@ export function encodeLine(
     wouldRefuse: textOrNull(line.wouldRefuse),
     context: jsonOrNull(line.context),
     contextOmitted: jsonOrNull(line.contextOmitted),
-    items: line.items.filter(isItem),
+    items: line.items.filter(isItem).map(ledgerItem),
     shape: line.shape === null ? null : JSON.stringify(line.shape),
     extra: extraFields(line),
-    raw: isExact(lineText, line) ? null : lineText,
+    raw: null,
     v: 1,
   };
-  return { line, record };
+  // A lone surrogate is not UTF-8.
+  const isExact = !lineText.includes('\\ud') && JSON.stringify(lineOf((name) => columns[name])) === lineText;
+  return { line, record: isExact ? columns : { ...columns, raw: lineText } };
 }
 
 function textOrNull(value: unknown): string | null {
@@ -164,23 +156,6 @@ function extraFields(line: LedgerLine): string | null {
   return extra.length === 0 ? null : JSON.stringify(Object.fromEntries(extra));
 }
 
-/**
- * Whether the columns give the line back. They do for every line that this product wrote. Others may hold what no column
- * can: another type than the column's, a missing field, a number that JavaScript rounds, a lone surrogate, a key twice.
- */
-function isExact(lineText: string, line: LedgerLine): boolean {
-  return (
-    JSON.stringify(line) === lineText &&
-    !lineText.includes('\\ud') &&
-    NULLABLE.every((field) => line[field] === null || typeof line[field] === 'string') &&
-    ABSENT.every((field) => line[field] === undefined || typeof line[field] === 'string') &&
-    line.items.every((item) => isItem(item) && Object.keys(item).length === ITEM.length) &&
-    isCount(line.bytes) &&
-    typeof line.durationMs === 'number' &&
-    new Date(line.receivedAt).toISOString() === line.receivedAt
-  );
-}
-
 /** Columns of some rows: an entry for every row in each. */
 export type LedgerColumns<Column extends LedgerColumn = LedgerColumn> = {
   readonly [Name in Column]: readonly LedgerRecord[Name][];
@@ -188,9 +163,13 @@ export type LedgerColumns<Column extends LedgerColumn = LedgerColumn> = {
 
 /** The line of a row, equal to the one that `encodeLine` was given. */
 export function decodeLine(columns: LedgerColumns, row: number): LedgerLine {
-  const at = <Column extends LedgerColumn>(name: Column) => columns[name][row] as LedgerRecord[Column];
-  const raw = at('raw');
+  const raw = columns.raw[row] ?? null;
   if (raw !== null) return parseLine(raw) as LedgerLine;
+  return lineOf(<Column extends LedgerColumn>(name: Column) => columns[name][row] as LedgerRecord[Column]);
+}
+
+/** The line that the columns other than `raw` give. */
+function lineOf(at: <Column extends LedgerColumn>(name: Column) => LedgerRecord[Column]): LedgerLine {
   const shape = at('shape');
   const actor = at('actor');
   const wouldRefuse = at('wouldRefuse');

@@ -20,7 +20,7 @@ interface FileOfHour {
 const NO_FILE = { bytes: 1, filters: 0, filtersCrc: 0, footer: 1, footerCrc: 0, groups: [] };
 
 /** Lines as if each had been written when it was received. */
-export function sortable(lines: readonly LedgerLine[]): Promise<SortableLine[]> {
+export function sortable(lines: readonly LedgerLine[]): SortableLine[] {
   return sortLines(
     lines.map((line) => ({
       writtenAt: Date.parse(line.receivedAt),
@@ -40,7 +40,7 @@ async function rollupOf(
 ): Promise<Rollup> {
   const folder = hourFolder(hour);
   const builder = buildRollup();
-  for (const { text, writtenAt } of await sortable(lines)) builder.add(JSON.parse(text), writtenAt);
+  for (const { text, writtenAt } of sortable(lines)) builder.add(JSON.parse(text), writtenAt);
   const parquet = more.parquet ?? { key: parquetKey(folder, n), ...NO_FILE };
   return builder.finish({ hour: folder, n, files, previous, writers, parquet, broken: 0, newer: 0 });
 }
@@ -67,7 +67,7 @@ export async function putCompacted(
   file: FileOfHour = {},
 ): Promise<string> {
   const key = parquetKey(hourFolder(hour), n);
-  const { parquet } = await writeLedgerFile(store, key, await sortable(lines));
+  const { parquet } = await writeLedgerFile(store, key, sortable(lines));
   return putRollup(store, hour, n, lines, { ...file, parquet });
 }
 

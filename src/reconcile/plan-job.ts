@@ -33,6 +33,10 @@ const ENDED = 'what is not here has expired';
 /** Statuses of jobs whose results can no longer be requested. */
 const GONE = ['deleted', 'expired'];
 
+export function isGone({ status }: JobRecord): boolean {
+  return GONE.includes(status);
+}
+
 /** Whether the plan depends on the archive: nothing is required of running and of failed jobs. */
 export function requiresArchive(job: JobRecord, expectation: Expectation): boolean {
   return expectation.items.length > 0 && job.status !== 'running' && job.status !== 'rejected';
@@ -45,16 +49,11 @@ export function planJob(situation: Situation): Plan {
   // On a status other than success nothing is required to be present.
   if (job.status === 'rejected') return plan('matched', [], null);
   const absent = expectation.items.filter(({ key }) => !present.has(key));
-  if (absent.length === 0) return plan('matched', [], unsupportedNote(expectation));
+  const gone = isGone(job) ? `the job is ${job.status}` : null;
+  if (absent.length === 0) return plan('matched', [], joinReasons([gone, unsupportedNote(expectation)]));
   const missing = absent.filter(({ key }) => !expired.has(key));
   if (missing.length === 0) return plan('expired', absent, ENDED);
-  if (GONE.includes(job.status)) {
-    return plan(
-      'unrecoverable',
-      missing,
-      joinReasons([`the job is ${job.status}`, notificationFailure(job)]),
-    );
-  }
+  if (gone !== null) return plan('unrecoverable', missing, joinReasons([gone, notificationFailure(job)]));
   if (job.status !== 'done') return plan('pending', missing, `the job's status is ${job.status}`);
   if (mayBeInFlight(situation)) return plan('pending', missing, 'the callback may still be in flight');
   return plan('fetch', missing, joinReasons([notificationFailure(job), futureNote(situation)]));

@@ -5,10 +5,10 @@ import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import { SERVICE_CLOCK_TOLERANCE } from './clock-tolerance.js';
 import { type Expectation, expectationOf } from './expectation.js';
-import { fetchMissing, notFetched } from './fetch/fetch-missing.js';
+import { fetchMissing, type ItemResult, notFetched } from './fetch/fetch-missing.js';
 import { presentKeys } from './fetch/present-keys.js';
 import { createContexts, recordRecovery } from './fetch/record-recovery.js';
-import { type Plan, planJob, requiresArchive } from './plan-job.js';
+import { isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { jobResult, untouchedJob } from './report/job-result.js';
@@ -51,7 +51,8 @@ async function planFor(
   expectation: Expectation,
   options: JobOptions,
 ): Promise<Plan> {
-  const { again, grace, looking } = options;
+  const { grace, looking } = options;
+  const again = options.again && !isGone(job);
   const now = parts.clock();
   const present = requiresArchive(job, expectation)
     ? await presentKeys(parts.store, expectation.items, { again, looking })
@@ -96,16 +97,21 @@ async function fetchJob(
   const { signal } = options;
   signal?.throwIfAborted();
   if (await isErased(parts.store, job.id)) throw new ErasedError();
-  if (options.dryRun) {
-    const stored = await presentKeys(parts.store, plan.missing, { ...options, again: false });
-    return untouchedJob(job, region, plan, stored);
-  }
+  const stored = options.again
+    ? await presentKeys(parts.store, plan.missing, { ...options, again: false })
+    : NONE;
+  if (options.dryRun) return untouchedJob(job, region, plan, stored);
   const now = parts.clock();
   const contextOf = createContexts(parts, job, region, options.origin, now);
-  const results =
+  const fetched =
     plan.step === 'fetch'
       ? await fetchMissing(parts, client, plan.missing, contextOf, signal)
       : plan.missing.map((item) => notFetched(item, 'unrecoverable', null));
-  const result = jobResult(job, region, results, plan.reason, parts, now);
+  // What is stored is not lost because the service has it no more.
+  const isLeft = ({ item, outcome }: ItemResult) => outcome === 'unrecoverable' && stored.has(item.key);
+  const left = fetched.filter(isLeft).map(({ item }) => item.kind);
+  const note = left.length > 0 ? `the service has it no more, so not compared: ${left.join(', ')}` : null;
+  const results = fetched.filter((each) => !isLeft(each));
+  const result = jobResult(job, region, results, joinReasons([plan.reason, note]), parts, now);
   return recordRecovery(parts, { result, results, contextOf, options, startedAt: now });
 }

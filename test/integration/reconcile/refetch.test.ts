@@ -75,6 +75,30 @@ describe('refetch', () => {
     expect(await fixture.isExact(again.items[1]?.key ?? '', jobId, 'transcript.txt')).toBe(true);
   });
 
+  it.each([
+    ['is deleted', 'record', { status: 'deleted' }, 'the job is deleted'],
+    ['has no results any more', 'transcript', 410, 'the service has it no more, so not compared: transcript'],
+    ['is not known any more', 'record', 404, 'no configured region knows this job'],
+  ] as const)(
+    'keeps what is stored of a job that %s, and does not call it lost, with `again`',
+    async (_way, operation, answer, reason) => {
+      const { parts, simulator, lose, isExact } = fixture;
+      const jobId = await lose();
+      await refetch(parts, { jobId });
+      const body = { job: { ...simulator.job(jobId), ...(typeof answer === 'object' && answer) } };
+      const status = typeof answer === 'number' ? answer : 200;
+      simulator.faults.add({ kind: 'answer', operation, status, ...(status === 200 && { body }) });
+      expect(await refetch(parts, { jobId, again: true })).toMatchObject({
+        outcome: 'matched',
+        reason: expect.stringContaining(reason),
+        items: [],
+      });
+      expect(await isExact(`jobs/${jobId}/transcript.json`, jobId, 'transcript.json-v2')).toBe(true);
+      const lines = await ledgerOf(fixture.folder);
+      expect(lines.map(({ outcome }) => outcome)).toEqual(['recovered', 'duplicate']);
+    },
+  );
+
   it('says of a dry run with `again` what it would fetch and what it would compare', async () => {
     const { parts, store, lose } = fixture;
     const jobId = await lose({ contents: ['transcript', 'transcript.txt'] });

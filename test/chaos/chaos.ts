@@ -75,7 +75,7 @@ async function play(
   const commands = options.commands
     ? await createCommands(
         {
-          ...{ folder, program: options.program, storeFolder: place.folder },
+          ...{ folder, program: options.program, storeFolder: place.folder, token: TOKEN },
           settings: () => ({
             ...place.settings(storeProxies[0]?.url ?? null, TOKEN, subscriber.settings),
             ...{ recovery: { grace: '0s' }, retention: { data: '3650d' }, speech },

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../support/random.js';
 import { checkCompacted, layOldHour } from './old-hours.js';
 import { CLOCK_FILE, type ProgramOptions, spawnProgram } from './replica.js';
@@ -16,6 +17,7 @@ const COMMANDS = {
   verify: { args: ['verify', '--since', '200d', '--json'], codes: [0] },
   reconcile: { args: ['reconcile', '--json'], codes: [0] },
   retention: { args: ['retention', '--json'], codes: [0] },
+  erase: { args: ['erase', '--unknown', '--yes', '--json'], codes: [0] },
   replay: { args: ['replay', 'release', '--since', '1m', '--json'], codes: [0, 4] },
 } as const;
 
@@ -24,8 +26,8 @@ export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
 /** Commands beside the replicas, on the same store. */
 export interface Commands {
-  /** Starts a command, kills it on the way, and runs it to its end. */
-  kill(name: CommandName, random: Random): Promise<void>;
+  /** Starts a command, kills it on the way, and runs it to its end; `url` is that of a replica. */
+  kill(name: CommandName, random: Random, url: string): Promise<void>;
   /** Compacts and verifies to the end. */
   finish(): Promise<CommandFindings>;
 }
@@ -41,7 +43,11 @@ export interface CommandFindings {
 
 /** Lays down the first hour: call it before the replicas start, which would compact an hour of which a half is there. */
 export async function createCommands(
-  { settings, ...program }: Omit<ProgramOptions, 'config'> & { readonly settings: () => object },
+  {
+    settings,
+    token,
+    ...program
+  }: Omit<ProgramOptions, 'config'> & { readonly settings: () => object; readonly token: string },
   view: StoreView,
 ): Promise<Commands> {
   const later = join(program.folder, 'later');
@@ -50,18 +56,23 @@ export async function createCommands(
   const killed = new Map<string, number>();
   const failed: string[] = [];
   const hours = [await layOldHour(view, 1)];
+  let erased = 0;
   /** Milliseconds of the shortest run to the end. */
   const durations = new Map<CommandName, number>();
 
-  async function run(name: CommandName, killAfterMs: number | null): Promise<void> {
+  async function run(
+    name: CommandName,
+    killAfterMs: number | null,
+    more: readonly string[] = [],
+  ): Promise<void> {
     const { args, codes } = COMMANDS[name];
     const folder = name === 'compact' && killAfterMs === null ? later : program.folder;
     const began = performance.now();
-    const child = spawnProgram(args, { ...program, folder, config: JSON.stringify(settings()) }, [
-      'ignore',
-      'pipe',
-      'pipe',
-    ]);
+    const child = spawnProgram(
+      [...args, ...more],
+      { ...program, folder, config: JSON.stringify(settings()) },
+      ['ignore', 'pipe', 'pipe'],
+    );
     const output = collectOutput(child);
     const timer = killAfterMs === null ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
     const [code, signal] = await once(child, 'close');
@@ -76,8 +87,19 @@ export async function createCommands(
   }
 
   return {
-    async kill(name, random) {
-      await run(name, (durations.get(name) ?? 2_000) * (0.3 + 0.6 * random.next()));
+    async kill(name, random, url) {
+      const killAfterMs = (durations.get(name) ?? 2_000) * (0.3 + 0.6 * random.next());
+      if (name === 'erase') {
+        erased += 1;
+        const jobId = await layJob(view, erased);
+        await run(name, killAfterMs, [jobId]);
+        await run(name, null, [jobId]);
+        const answer = await sendLate(`${url}/callbacks/default?id=${jobId}&status=success`, token);
+        if (!answer.includes('"outcome":"noted"'))
+          failed.push(`${jobId} was erased, and a callback answered ${answer}`);
+        return;
+      }
+      await run(name, killAfterMs);
       await run(name, null);
       // Older than all that is compacted, which replicas do not look at again: this one waits for the command.
       if (name === 'compact') hours.push(await layOldHour(view, hours.length + 1));
@@ -88,6 +110,30 @@ export async function createCommands(
       return { ...(await checkCompacted(view, hours)), failed, killed };
     },
   };
+}
+
+async function sendLate(url: string, token: string): Promise<string> {
+  const headers = { 'x-chaos-token': token, 'content-type': 'application/json' };
+  const body = '{"format":"2.9","results":[]}';
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await fetch(url, { method: 'POST', headers, body });
+    if (response.status !== 503 || attempt === 20) return response.text();
+    await sleep(500);
+  }
+}
+
+const ARTEFACTS = 200;
+
+/** Writes a job of many artefacts, to be erased: whatever is left of it holds bytes that nobody sent. Resolves to its id. */
+async function layJob(view: StoreView, number: number): Promise<string> {
+  const jobId = `erased-${number}`;
+  const names = Array.from(
+    { length: ARTEFACTS },
+    (_, n) => `attachments/${n.toString(16).padStart(16, '0')}.txt`,
+  );
+  for (const name of ['transcript.json', `conflicts/transcript.json.${'0'.repeat(64)}`, ...names])
+    await view.write(`jobs/${jobId}/${name}`, `${jobId} ${name}`);
+  return jobId;
 }
 
 function collectOutput({ stdout, stderr }: ChildProcess): () => string {

@@ -163,7 +163,7 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   ...Object.fromEntries(
     COMMAND_NAMES.map((name): [string, Disturbance] => [
       `command: kill -9 ${name}`,
-      async (random, { commands }) => commands?.kill(name, random),
+      async (random, { commands, replicas }) => commands?.kill(name, random, replicas[0]?.url ?? ''),
     ]),
   ),
 };

@@ -118,6 +118,10 @@ function formatCause(cause: FailureCause, canRefetch: boolean): string[] {
     `${count} ${count === 1 ? 'job' : 'jobs'}${of}, ${outcome}: ${causeInWords(code)}. ${when}.`,
     ...(remedy === null ? [] : [`  ${remedy}`]),
     ...(canRefetch && isFetchable(cause) ? [`    transcript-receiver replay refetch ${which}`] : []),
+    ...(outcome === 'conflict' ? ['    transcript-receiver job <job>'] : []),
+    count === 1
+      ? '  Or accept it as it is, with a reason.'
+      : '  Or accept all of them as they are, with a reason.',
     `    transcript-receiver acknowledge ${which} --reason <words>`,
   ];
 }
@@ -132,7 +136,7 @@ function rowOf({ outcome, region, jobId, retentionEndsAt, reason }: FailureLine)
     outcome,
     region ?? '-',
     jobId ?? '-',
-    `${retentionEndsAt.slice(0, 16)}Z`,
+    outcome === 'conflict' ? '-' : `${retentionEndsAt.slice(0, 16)}Z`,
     reasonInWords(reason) ?? '-',
   ]);
 }

@@ -85,6 +85,7 @@ async function open(options) {
         setTimeout(open, RETRY, options);
         return;
       }
+      announce('The token of this tab is no longer valid.', 'notice');
     }
   }
   show(options);
@@ -104,7 +105,7 @@ function show({ moveFocus }) {
   screen = createScreen({ root: content, route, onFreshness: showFreshness });
   const view = VIEWS[route.name] ?? signInView(() => open({ moveFocus: true }));
   view(screen);
-  if (moveFocus && !sameView) focusHeading();
+  if (moveFocus && !sameView && signedIn) focusHeading();
 }
 
 /**
@@ -201,6 +202,7 @@ elementById('notice-close').onclick = () => {
 elementById('sign-out').onclick = () => {
   forgetToken();
   forgetSession();
+  dismissNotice();
   open({ moveFocus: true });
 };
 addEventListener('hashchange', () => {

@@ -1,5 +1,5 @@
 import { gaveUpInWords } from './given-up.js';
-import { isConflict, type NextStep, nextSteps } from './next-steps.js';
+import { disputed, isConflict, type NextStep, nextSteps, otherVersions } from './next-steps.js';
 import { reasonInWords } from './reasons.js';
 
 /** How far a state needs a person: nothing is missing, nothing to say, needs attention, needs action. */
@@ -112,7 +112,7 @@ function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): D
   const conflicts = artefacts.filter(isConflict);
   const decision = timeline.findLast(({ outcome }) => outcome === 'chosen' || outcome === 'acknowledged');
   if (failure?.outcome === 'conflict' || (conflicts.length > 0 && decision === undefined))
-    return ['notice', 'Conflict', conflictInWords(conflicts), 'choose'];
+    return ['notice', 'Conflict', conflictInWords(artefacts), 'choose'];
   if (failure !== null) return failingState(failure, transcripts.length > 0);
   if (decision?.outcome === 'chosen')
     return ['good', 'Chosen', 'An operator chose which version counts. Both versions are kept.', null];
@@ -128,10 +128,13 @@ function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): D
   return withoutTranscript(job, bodies, at);
 }
 
-function conflictInWords({ length }: readonly StoredArtefact[]): string {
-  if (length === 0) return 'Different bytes arrived for the same artefact. The first version was kept.';
-  const others = length === 1 ? '1 other version' : `${length} other versions`;
-  return `Different bytes arrived for the same artefact. The first version is kept, with ${others} next to it.`;
+function conflictInWords(artefacts: readonly StoredArtefact[]): string {
+  const others = otherVersions(artefacts).length;
+  if (others === 0) return 'Different bytes arrived for the same artefact. The first version was kept.';
+  const places = disputed(artefacts).length;
+  if (places > 1)
+    return `Different bytes arrived for ${places} artefacts. The versions that counted are kept, with the others next to them.`;
+  return `Different bytes arrived for the same artefact. The version that counted is kept, with ${others === 1 ? '1 other' : `${others} others`} next to it.`;
 }
 
 function failingState(

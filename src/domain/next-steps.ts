@@ -20,10 +20,15 @@ export interface NextStep {
 /** What the steps depend on. */
 interface JobToMend {
   readonly jobId: string;
-  readonly artefacts: readonly { readonly key: string; readonly sha256: string | null }[];
+  readonly artefacts: readonly Version[];
   readonly timeline: readonly TimelineItems[];
   readonly failure: { readonly outcome: string; readonly reason: string | null } | null;
   readonly serviceAnswer: string;
+}
+
+interface Version {
+  readonly key: string;
+  readonly sha256: string | null;
 }
 
 interface TimelineItems {
@@ -71,7 +76,7 @@ function stepsOf(job: JobToMend, situation: Situation, bodies: Parameters<typeof
   );
   switch (situation) {
     case 'choose':
-      return [...chooseSteps(job), acknowledge];
+      return otherVersions(job.artefacts).length === 0 ? [acknowledge] : chooseSteps(job);
     case 'refetch':
       return failure === null ? [refetch, importing] : [refetch, importing, acknowledge];
     case 'import':
@@ -132,19 +137,17 @@ export function isConflict({ key }: { readonly key: string }): boolean {
 }
 
 /** The conflicts with other bytes than the artefacts that count: a chosen version stays among the conflicts as well. */
-export function otherVersions<Version extends JobToMend['artefacts'][number]>(
-  artefacts: readonly Version[],
-): Version[] {
+export function otherVersions<Artefact extends Version>(artefacts: readonly Artefact[]): Artefact[] {
   const counting = new Set(artefacts.filter((each) => !isConflict(each)).map(({ sha256 }) => sha256));
   return artefacts.filter((each) => isConflict(each) && (each.sha256 === null || !counting.has(each.sha256)));
 }
 
 /** The conflicts that arrived together with one: a transcript in three forms is chosen as a whole. */
-export function conflictsWith<Version extends { readonly key: string }>(
-  version: Version,
-  artefacts: readonly Version[],
+export function conflictsWith<Artefact extends { readonly key: string }>(
+  version: Artefact,
+  artefacts: readonly Artefact[],
   timeline: readonly TimelineItems[],
-): Version[] {
+): Artefact[] {
   const arrival = timeline.find(({ items }) =>
     items.some(({ key, outcome }) => key === version.key && outcome === 'conflict'),
   );
@@ -152,18 +155,40 @@ export function conflictsWith<Version extends { readonly key: string }>(
   return artefacts.filter((each) => each.key !== version.key && keys.has(each.key) && isConflict(each));
 }
 
-/** The versions that do not count now; those that arrived together in one command. */
+/** The artefact beside which a conflict is kept: `…/transcript.json` for `…/conflicts/transcript.json.2a253c`. */
+export function countingVersion<Artefact extends { readonly key: string }>(
+  conflict: { readonly key: string },
+  artefacts: readonly Artefact[],
+): Artefact | undefined {
+  return artefacts.find((artefact) => {
+    const [, folder, file] = /^((?:.*\/)?jobs\/[^/]+\/)(?:.*\/)?([^/]+)$/.exec(artefact.key) ?? [];
+    return !isConflict(artefact) && conflict.key.startsWith(`${folder}conflicts/${file}.`);
+  });
+}
+
+/** The artefacts that have other versions. */
+export function disputed<Artefact extends Version>(artefacts: readonly Artefact[]): Artefact[] {
+  const counting = otherVersions(artefacts).map((other) => countingVersion(other, artefacts));
+  return artefacts.filter((artefact) => counting.includes(artefact));
+}
+
+/** The versions that do not count now, those that arrived together in one command; then the ones that do. */
 function chooseSteps({ jobId, artefacts, timeline }: JobToMend): NextStep[] {
   const others = otherVersions(artefacts);
   const listed = new Set<string>();
-  return others.flatMap((version) => {
+  const choose = others.flatMap((version) => {
     if (listed.has(version.key)) return [];
     const keys = [version, ...conflictsWith(version, others, timeline)].map(({ key }) => key);
     for (const key of keys) listed.add(key);
-    const words =
-      'Compare the versions, which the page of the job shows side by side. If the one that this command names is right, choose it.';
-    return [step('choose', words, `choose ${jobId} ${keys.join(' ')} --reason <words>`)];
+    return [chooseStep('If the version that this command names is right, choose it.', jobId, keys)];
   });
+  const kept = disputed(artefacts).map(({ key }) => key);
+  if (kept.length === 0) return choose;
+  return [...choose, chooseStep('If the version that counts now is right, keep it.', jobId, kept)];
+}
+
+function chooseStep(words: string, jobId: string, keys: readonly string[]): NextStep {
+  return step('choose', words, `choose ${jobId} ${keys.join(' ')} --reason <words>`);
 }
 
 function dismissSteps(bodies: Parameters<typeof nextSteps>[2]): NextStep[] {

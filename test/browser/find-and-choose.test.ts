@@ -70,18 +70,22 @@ describe('two versions', () => {
     await send('j1', 'the first version');
     await send('j1', 'the second version');
     await fixture.dashboard.go('jobs/j1');
-    await page.getByText('The versions differ in 1 place.').waitFor();
+    await page.getByText('The versions differ in 1 passage.').waitFor();
     await page.getByText(/^Counts now: .* B, SHA-256 .*\. Other version: .* B, SHA-256 /).waitFor();
     await page.getByRole('button', { name: /Keep what counts now/ }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText(/goes on to count, and the conflict is settled/).waitFor();
+    await dialog.getByText('This goes on to count:').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: /Choose the other version/ }).press('Enter');
-    await dialog.getByText(/SHA-256 [0-9a-f]{12} counts from now on/).waitFor();
+    await dialog.getByText('This counts from now on:').waitFor();
+    await dialog
+      .getByRole('listitem')
+      .getByText(/^transcript \(json-v2\) of .* SHA-256 [0-9a-f]{12}$/)
+      .waitFor();
     await dialog.getByLabel('Reason').fill('the customer says so');
     await dialog.getByRole('button', { name: 'Choose', exact: true }).click();
     await page.locator('#notice').getByText('counts now').waitFor();
-    const choice = page.getByRole('region', { name: 'Chosen version' });
+    const choice = page.getByRole('region', { name: 'Chosen' });
     await choice.getByText('the customer says so').waitFor();
     expect(await choice.textContent()).toMatch(
       /by tester.*before: [0-9a-f]{64}, kept as jobs\/j1\/conflicts\//,
@@ -95,10 +99,29 @@ describe('two versions', () => {
     expect(await page.evaluate(noticeFits)).toBe(true);
     // The keyboard goes on where it was.
     expect(await page.evaluate('document.activeElement.textContent')).toMatch(/^Choose the other version/);
-    // Two versions, neither of them in conflict with itself, and nothing left to keep.
+    // Two versions and a copy of the one that counts, which is the first; nothing is left to keep.
     expect(await page.getByRole('button', { name: /^json-v2/ }).count()).toBe(2);
-    await page.getByText('Counts now', { exact: true }).last().waitFor();
+    const artefacts = page.getByRole('table', { name: 'Artefacts' }).locator('.status');
+    expect(await artefacts.allTextContents()).toEqual(['Counts now', 'Copy of what counts', 'Conflict']);
     expect(await page.getByRole('button', { name: /Keep what counts now/ }).count()).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth <= 360')).toBe(true);
+  });
+
+  it('are chosen with what arrived with them', async () => {
+    const { page } = fixture.dashboard;
+    for (const text of ['first', 'second']) {
+      const form = new FormData();
+      form.append('transcript', new Blob([JSON.stringify(words(text))], { type: 'application/json' }));
+      form.append('data', new Blob([text], { type: 'audio/wav' }), 'data.wav');
+      await sendCallback(fixture.service, 'id=j2&status=success', form);
+    }
+    await fixture.dashboard.go('jobs/j2');
+    await page.getByText('Arrived with the other version, and chosen with it: media.').waitFor();
+    await page.getByRole('button', { name: /Choose the other version/ }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('the second run');
+    await page.keyboard.press('Enter');
+    const choice = page.getByRole('region', { name: 'Chosen' });
+    await choice.getByText('Media by tester').waitFor();
+    await choice.getByText('Transcript (json-v2) by tester').waitFor();
   });
 });

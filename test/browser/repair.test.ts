@@ -166,7 +166,7 @@ describe('two versions of a transcript', () => {
     await fixture.dashboard.go('failures');
     await page.getByRole('link', { name: 'Compare both' }).click();
     const compared = page.getByRole('region', { name: 'Comparison of the two versions' });
-    await compared.getByText('The versions differ in 1 place.').waitFor();
+    await compared.getByText('The versions differ in 1 passage.').waitFor();
     expect(await compared.locator('del').allTextContents()).toEqual([
       'Only in the version that counts: Monday.',
     ]);
@@ -176,13 +176,16 @@ describe('two versions of a transcript', () => {
     // An erased job takes no import: advice to erase in order to choose would destroy both versions.
     await compared.getByText('Both versions stay in the store').waitFor();
     expect(await compared.getByText(/erase|import/i).count()).toBe(0);
-    await page.getByRole('button', { name: 'Acknowledge… job both' }).click();
+    // One way to settle it.
+    expect(await page.getByRole('button', { name: 'Acknowledge… job both' }).count()).toBe(0);
+    await compared.getByRole('button', { name: /^Keep what counts now/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('Monday is right');
-    await dialog.getByRole('button', { name: 'Acknowledge' }).click();
-    await page.locator('h1 ~ .status').getByText('Acknowledged').waitFor();
-    expect(await page.getByRole('button', { name: 'Acknowledge… job both' }).count()).toBe(0);
-    await compared.getByText('The versions differ in 1 place.').waitFor();
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await page.locator('h1 ~ .status').getByText('Chosen').waitFor();
+    // The button is gone: the keyboard goes on from the heading.
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Job both');
+    await compared.getByText('The versions differ in 1 passage.').waitFor();
   });
 
   it('with the same words say so', async () => {

@@ -64,8 +64,15 @@ describe('signing in', () => {
     await page.getByLabel('Token').fill(service.adminToken);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Refusals', level: 1 }).waitFor();
+    await page.evaluate("sessionStorage.setItem('transcript-receiver.token', 'revoked-revoked-revoked')");
+    await page.reload();
+    await page.getByText('The token of this tab is no longer valid.').waitFor();
+    await page.keyboard.type(service.adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Refusals', level: 1 }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Token').waitFor();
+    await page.locator('input[name=token]:focus').waitFor();
+    expect(await page.locator('#notice').isVisible()).toBe(false);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 });

@@ -1,9 +1,10 @@
-import { describeArtefact, listJobObjects, readArtefacts } from '../../archive/artefacts.js';
+import { type Artefact, describeArtefact, listJobObjects, readArtefacts } from '../../archive/artefacts.js';
 import { isErased, readErasure } from '../../archive/erasure/erasure.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { openFailure } from '../../domain/failure-rules.js';
+import { isConflict } from '../../domain/next-steps.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { FreshView } from '../../ledger/read/fresh-view.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
@@ -91,7 +92,7 @@ export async function inspectJob(
   const isUnknown = found.length === 0 && timeline.length === 0 && bodies.length === 0 && mark === null;
   const complete = searchedBackTo === null && faults.length === 0;
   if (isUnknown && service === null && complete) return null;
-  const artefacts = visible.map((artefact) => describeArtefact(artefact, timeline));
+  const artefacts = countingFirst(visible.map((artefact) => describeArtefact(artefact, timeline)));
   const expired = mark === null ? await endedOf(parts, timeline, found) : [];
   const isWhole = extent === 'all' && mark !== null;
   const erasure = isWhole
@@ -102,6 +103,10 @@ export async function inspectJob(
     ...{ jobId, artefacts, timeline, failure, expired, erasure, searchedBackTo, complete, faults },
     ...{ service, serviceAnswer },
   };
+}
+
+function countingFirst(artefacts: readonly Artefact[]): Artefact[] {
+  return [...artefacts.filter((each) => !isConflict(each)), ...artefacts.filter(isConflict)];
 }
 
 /** By the rules of the list of failures. */

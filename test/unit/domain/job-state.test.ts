@@ -182,10 +182,21 @@ describe('what to do next', () => {
       sha256,
     });
     const artefacts = [artefact('transcript.txt'), version('a'), version('b')];
-    const [choose, ...rest] = steps({ artefacts, failure: { outcome: 'conflict', reason: null } });
-    expect(choose?.command).toBe(
+    const failure = { outcome: 'conflict', reason: null };
+    expect(steps({ artefacts, failure }).map(({ command }) => command)).toEqual([
       'transcript-receiver choose j1 jobs/j1/conflicts/transcript.txt.b --reason <words>',
+      'transcript-receiver choose j1 jobs/j1/transcript.txt --reason <words>',
+    ]);
+    const both = [
+      artefact('data'),
+      ...artefacts,
+      { kind: 'data', key: 'jobs/j1/conflicts/data.d1', sha256: 'c' },
+    ];
+    expect(steps({ artefacts: both, failure }).at(-1)?.command).toBe(
+      'transcript-receiver choose j1 jobs/j1/data jobs/j1/transcript.txt --reason <words>',
     );
-    expect(rest.map(({ action }) => action)).toEqual(['acknowledge']);
+    expect(stateOf({ artefacts: both, failure }).text).toMatch('for 2 artefacts');
+    // The versions of a conflict have expired.
+    expect(steps({ failure }).map(({ action }) => action)).toEqual(['acknowledge']);
   });
 });

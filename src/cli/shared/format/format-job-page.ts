@@ -1,6 +1,6 @@
 import type { Job, JobMatches, ListedArtefact } from '../../../admin/api/answers/jobs.js';
 import { type JobState, NO_SERVICE_RECORD } from '../../../domain/job-state.js';
-import { isConflict, otherVersions } from '../../../domain/next-steps.js';
+import { disputed, isConflict, otherVersions } from '../../../domain/next-steps.js';
 import { reasonInWords } from '../../../domain/reasons.js';
 
 /** Newest lines of the timeline that are printed. */
@@ -18,6 +18,9 @@ export function formatJobPage(
     text,
     ...(job === null ? [] : knownOf(job, location)),
     ...(steps.length === 0 ? [] : ['', 'What to do next']),
+    ...(steps.some(({ action }) => action === 'choose')
+      ? ['  Compare the versions: the page of the job shows those of a transcript side by side.']
+      : []),
     ...steps.flatMap(({ words, command }) => [`  ${words}`, `    ${command}`]),
   ];
 }
@@ -60,11 +63,12 @@ function contextOf(timeline: Job['timeline']): string[] {
 
 function artefactRows(artefacts: readonly ListedArtefact[]): string[] {
   const others = otherVersions(artefacts);
+  const counting = disputed(artefacts);
   return artefacts.map((artefact) => {
     const { key, kind, size, sha256 } = artefact;
     const about = `${kind.padEnd(18)}  ${String(size).padStart(10)} bytes  ${key}  sha256 ${sha256 ?? 'not known'}`;
-    if (!isConflict(artefact)) return `  ${about}`;
-    return `  ${about}  ${others.includes(artefact) ? 'conflict' : 'counts now'}`;
+    if (isConflict(artefact)) return `  ${about}  ${others.includes(artefact) ? 'conflict' : 'copy'}`;
+    return counting.includes(artefact) ? `  ${about}  counts now` : `  ${about}`;
   });
 }
 

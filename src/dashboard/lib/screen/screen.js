@@ -22,10 +22,13 @@ export function createScreen({ root, route, onFreshness }) {
   /** @param {...(ChildNode | false | null | ChildNode[])} nodes */
   function render(...nodes) {
     if (ending.signal.aborted) return;
+    const focused = root.contains(document.activeElement) && document.activeElement;
     morph(
       root,
       nodes.flat().filter((node) => node !== null && node !== false),
     );
+    // A button that has done its work may be gone. Without this the next Tab would begin at the top of the page.
+    if (focused && !focused.isConnected) root.querySelector('h1')?.focus({ preventScroll: true });
   }
 
   return {

@@ -89,10 +89,7 @@ const ANY_ORIGIN = {
   'release-failed': () => 'A quarantined body was not released; it is as it was before',
   dismissed: () => 'The quarantined body no longer waits',
   acknowledged: () => 'The job is no longer listed as failing',
-  chosen: ({ items }) =>
-    items.length > 1
-      ? 'The artefact was replaced by another version; the version before is among the conflicts'
-      : 'The version that counted already was confirmed',
+  chosen: (line) => capital(itemsOf(line)),
   expired: ({ expired }) =>
     expired
       ? `${retentionClassInWords(expired.kind)} expired: ${count(expired.objects, 'object')}`

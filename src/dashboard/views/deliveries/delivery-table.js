@@ -83,8 +83,9 @@ function fromOf(line) {
  * @param {LedgerLine} line
  */
 function whatOf(line) {
-  if (line.items.length > 0) return capital(itemsOf(line));
-  if (actOf(line) !== null) return line.reason || '–';
+  const typed = actOf(line) !== null && line.reason;
+  if (line.items.length > 0) return [capital(itemsOf(line)), typed && h('p', { class: 'detail' }, typed)];
+  if (actOf(line) !== null) return typed || '–';
   const reason = reasonInWords(line.reason);
   return reason ? capital(reason) : 'Nothing to store';
 }

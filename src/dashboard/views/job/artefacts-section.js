@@ -6,7 +6,7 @@ import { status } from '../../lib/elements/status.js';
 import { bytes, clock } from '../../lib/text/format.js';
 import { kindInWords, originInWords } from '../../lib/text/ledger-terms.js';
 import { expiredInWords } from '../../vendor/job-state.js';
-import { isConflict, otherVersions } from '../../vendor/next-steps.js';
+import { disputed, isConflict, otherVersions } from '../../vendor/next-steps.js';
 import { chooseArtefact } from './choose-version.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
@@ -46,9 +46,10 @@ function cellsOf(artefact, job, downloads, again) {
       'div',
       {},
       kindInWords(kind),
-      isConflict(artefact) && [' ', conflictStatus(artefact, job)],
-      h('p', { class: 'detail mono' }, key),
-      isConflict(artefact) && chooseArtefact(job, artefact, again),
+      ' ',
+      versionStatus(artefact, job),
+      h('p', { class: 'detail mono key' }, key),
+      chooseArtefact(job, artefact, again),
     ),
     h('span', { class: 'number' }, bytes(size)),
     sha256 ? hash(sha256, name) : h('span', { class: 'quiet' }, 'not known'),
@@ -62,11 +63,13 @@ function cellsOf(artefact, job, downloads, again) {
   ];
 }
 
-/** @param {Artefact} conflict @param {Job} job */
-function conflictStatus(conflict, { artefacts }) {
-  return otherVersions(artefacts).includes(conflict)
+/** Which version of a disputed artefact it is. @param {Artefact} artefact @param {Job} job */
+function versionStatus(artefact, { artefacts }) {
+  if (disputed(artefacts).includes(artefact)) return status('good', 'Counts now');
+  if (!isConflict(artefact)) return null;
+  return otherVersions(artefacts).includes(artefact)
     ? status('notice', 'Conflict')
-    : status('good', 'Counts now');
+    : status('neutral', 'Copy of what counts');
 }
 
 /** @param {string} href @param {string} name */

@@ -5,9 +5,9 @@ import { h } from '../../lib/elements/dom.js';
 import { moment } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { status } from '../../lib/elements/status.js';
-import { bytes, clock, listed } from '../../lib/text/format.js';
+import { bytes, capital, clock } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
-import { conflictsWith, isConflict, otherVersions } from '../../vendor/next-steps.js';
+import { conflictsWith, disputed, isConflict, otherVersions } from '../../vendor/next-steps.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
@@ -29,12 +29,16 @@ export function chooseButtons(job, { kept, other }, again) {
 }
 
 /**
- * Chooses a conflict of any kind; null for one with the bytes of the artefact.
- * @param {Job} job @param {Artefact} conflict @param {Refresh} again
+ * Chooses a conflict of any kind, or keeps what counts while that is not decided; null for any other artefact.
+ * @param {Job} job @param {Artefact} artefact @param {Refresh} again
  */
-export function chooseArtefact(job, conflict, again) {
-  if (!may('repair') || !otherVersions(job.artefacts).includes(conflict)) return null;
-  return chooseButton('Choose…', job, conflict, again, 'small');
+export function chooseArtefact(job, artefact, again) {
+  const { artefacts, failure } = job;
+  if (!may('repair')) return null;
+  if (otherVersions(artefacts).includes(artefact))
+    return chooseButton('Choose…', job, artefact, again, 'small');
+  const isOpen = failure !== null && disputed(artefacts).includes(artefact);
+  return isOpen ? chooseButton('Keep…', job, artefact, again, 'small') : null;
 }
 
 /**
@@ -45,7 +49,9 @@ function chooseButton(label, job, version, again, size = '') {
   /** @param {ButtonEvent} event */
   const onclick = async (event) => {
     const button = event.currentTarget;
-    const versions = [version, ...conflictsWith(version, job.artefacts, job.timeline)];
+    const versions = isConflict(version)
+      ? [version, ...conflictsWith(version, job.artefacts, job.timeline)]
+      : disputed(job.artefacts);
     const agreed = await confirmDialog(questionOf(job.jobId, versions));
     if (agreed === null) return;
     await runAction(button, async () => {
@@ -63,20 +69,29 @@ function chooseButton(label, job, version, again, size = '') {
   );
 }
 
-/** @param {string} jobId @param {readonly Artefact[]} versions that arrived together */
+/** @param {string} jobId @param {readonly Artefact[]} versions those that are to count */
 function questionOf(jobId, versions) {
-  const [version] = versions;
-  const kinds = listed(versions.map(({ kind }) => kindInWords(kind)));
-  const which = version && `${kinds} of ${versionInWords(version)}`;
-  const isKept = version && !isConflict(version);
+  const isKept = versions.some((version) => !isConflict(version));
   return {
-    title: isKept ? `Keep what counts now of job ${jobId}?` : `Choose the other version of job ${jobId}?`,
+    title: isKept
+      ? `Job ${jobId}: keep the version that counts now?`
+      : `Job ${jobId}: choose the other version?`,
     body: h(
-      'p',
+      'div',
       {},
-      isKept
-        ? `The ${which} goes on to count, and the conflict is settled. The ledger records who decided and why.`
-        : `The ${which} counts from now on. The one that counts now is kept among the conflicts. Subscribers are notified, and the ledger records who chose and why.`,
+      h('p', {}, isKept ? 'This goes on to count:' : 'This counts from now on:'),
+      h(
+        'ul',
+        {},
+        versions.map((version) => h('li', {}, `${kindInWords(version.kind)} of ${versionInWords(version)}`)),
+      ),
+      h(
+        'p',
+        {},
+        isKept
+          ? 'The conflict is settled. The ledger records who decided and why.'
+          : 'What counts now is kept among the conflicts. Subscribers are notified, and the ledger records who chose and why.',
+      ),
     ),
     confirm: isKept ? 'Keep' : 'Choose',
     reasonRequired: true,
@@ -89,24 +104,34 @@ export function versionInWords({ storedAt, size, sha256 }) {
 }
 
 /**
- * What was chosen last, by whom and why; null when nothing was.
+ * What was chosen last of each artefact, by whom and why; null when nothing was.
  * @param {Job['timeline']} timeline
  */
-export function choiceOf(timeline) {
-  const line = timeline.findLast(({ outcome }) => outcome === 'chosen');
-  if (line === undefined) return null;
-  const [counting, before] = line.items;
+export function choicesOf(timeline) {
+  const last = new Map(
+    timeline.filter(({ outcome }) => outcome === 'chosen').map((line) => [line.items[0]?.key, line]),
+  );
+  if (last.size === 0) return null;
   return h(
     'section',
     { class: 'panel', 'aria-labelledby': 'choice', 'data-key': 'choice' },
-    h('h2', { id: 'choice' }, 'Chosen version'),
+    h('h2', { id: 'choice' }, 'Chosen'),
+    [...last.values()].map(choice),
+  );
+}
+
+/** @param {Job['timeline'][number]} line */
+function choice({ actor, receivedAt, reason, items: [counting, before] }) {
+  return h(
+    'div',
+    { 'data-key': counting?.key },
     h(
       'p',
       {},
-      status('good', 'Chosen'),
-      ` by ${line.actor ?? 'an operator'}, `,
-      moment(line.receivedAt),
-      `: ${line.reason ?? ''}`,
+      status('good', capital(kindInWords(counting?.kind ?? ''))),
+      ` by ${actor ?? 'an operator'}, `,
+      moment(receivedAt),
+      `: ${reason ?? ''}`,
     ),
     counting && h('p', { class: 'detail mono' }, `${counting.key} is ${counting.sha256}`),
     before && h('p', { class: 'detail mono' }, `before: ${before.sha256}, kept as ${before.key}`),

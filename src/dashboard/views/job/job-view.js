@@ -12,7 +12,7 @@ import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { createVersionComparison } from '../transcript/version-comparison.js';
 import { artefactsSection } from './artefacts-section.js';
-import { choiceOf } from './choose-version.js';
+import { choicesOf } from './choose-version.js';
 import { createDownloads } from './downloads.js';
 import { importSection } from './import-section.js';
 import { acknowledgeButton, erasedJobActions, jobActions } from './job-actions.js';
@@ -91,18 +91,19 @@ function isNothingFound({ artefacts, timeline, erasure, service }) {
 function pageOf(job, bodies, { chosen, sources, transcript, comparison, downloads, again }) {
   const { jobId, artefacts, timeline, searchedBackTo, faults, service } = job;
   const { tone, word, text, steps } = jobState(job, bodies, clock);
+  const canAcknowledge = job.failure !== null && !steps.some(({ action }) => action === 'choose');
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
     hasContext(timeline) && h('p', { 'data-key': 'context' }, contextValues(timeline)),
     // An erased job takes nothing any more.
     job.erasure === null
-      ? jobActions(jobId, steps[0]?.action, again, job.failure !== null && acknowledgeButton(jobId, again))
+      ? jobActions(jobId, steps[0]?.action, again, canAcknowledge && acknowledgeButton(jobId, again))
       : erasedJobActions(job, again),
     // Below the buttons: it goes when one of them has worked, and must not take the focus along.
     nextStepsSection(steps),
     may('read') ? comparison(job) : null,
-    choiceOf(timeline),
+    choicesOf(timeline),
     h(
       'div',
       { class: 'columns', 'data-key': 'columns' },
@@ -131,6 +132,6 @@ function withoutContent(artefacts) {
   return h(
     'p',
     { class: 'quiet', 'data-key': 'transcript' },
-    'This token may not read content: transcript, media and downloads are not shown.',
+    'This token may not read content: transcripts, their comparison, media and downloads are not shown.',
   );
 }

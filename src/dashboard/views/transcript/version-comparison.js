@@ -1,8 +1,8 @@
 import { h } from '../../lib/elements/dom.js';
 import { table } from '../../lib/elements/panels.js';
-import { count, position } from '../../lib/text/format.js';
+import { count, listed, position } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
-import { isConflict, otherVersions } from '../../vendor/next-steps.js';
+import { conflictsWith, countingVersion, otherVersions } from '../../vendor/next-steps.js';
 import { chooseButtons, versionInWords } from '../job/choose-version.js';
 import { compareTranscripts } from './compare-transcripts.js';
 import { TRANSCRIPT_KINDS, versionOf } from './transcript-loader.js';
@@ -65,9 +65,21 @@ export function createVersionComparison(contentOf, again) {
         `Counts now: ${versionInWords(shown.kept)}. Other version: ${versionInWords(shown.other)}.`,
       ),
       comparisonTable(comparisonOf(shown), shown),
+      arrivedWith(job, shown),
       chooseButtons(job, shown, again),
     );
   };
+}
+
+/** What else is chosen with the other version. @param {Job} job @param {Pair} pair */
+function arrivedWith({ artefacts, timeline }, { other }) {
+  const kinds = conflictsWith(other, artefacts, timeline).map(({ kind }) => kindInWords(kind));
+  if (kinds.length === 0) return null;
+  return h(
+    'p',
+    { 'data-key': 'with' },
+    `Arrived with the other version, and chosen with it: ${listed(kinds)}.`,
+  );
 }
 
 /** @param {readonly Artefact[]} artefacts @returns {Pair[]} */
@@ -75,7 +87,7 @@ function pairsOf(artefacts) {
   return otherVersions(artefacts)
     .filter(({ kind }) => TRANSCRIPT_KINDS.includes(kind))
     .flatMap((other) => {
-      const kept = artefacts.find((artefact) => artefact.kind === other.kind && !isConflict(artefact));
+      const kept = countingVersion(other, artefacts);
       return kept === undefined ? [] : [{ kept, other }];
     });
 }
@@ -114,12 +126,12 @@ function comparisonTable(comparison, { other }) {
   }));
   const rest =
     places.length > MAX_PLACES
-      ? `The first ${count(MAX_PLACES)} of ${count(places.length, 'place')} are shown. Download both versions to see the others.`
+      ? `The first ${count(MAX_PLACES)} of ${count(places.length, 'passage')} are shown. Download both versions to see the others.`
       : equalAfter > 0 && `${count(equalAfter, 'equal word')} after the last difference.`;
   return h(
     'div',
     { class: 'compare', 'data-key': other.key },
-    h('p', { class: 'quiet' }, `The versions differ in ${count(places.length, 'place')}.`),
+    h('p', { class: 'quiet' }, `The versions differ in ${count(places.length, 'passage')}.`),
     table({ caption: 'Differences', columns: ['At', 'Counts now', 'Other version'], rows }),
     rest && h('p', { class: 'quiet' }, rest),
   );

@@ -42,7 +42,7 @@ async function draw({ name, ...options }) {
   if (name !== 'light') await shoot(page, `overview-${name}`, '', '.u-over');
   if (name === 'dark') await shoot(page, `job-${name}`, `jobs/${demo.jobs.whole}`, '.transcript .word');
   if (name === 'light') {
-    await shoot(page, `failures-${name}`, 'failures', '#quarantine ~ table');
+    await shoot(page, `failures-${name}`, 'failures', '#quarantine ~ details');
     await shoot(page, `compare-${name}`, `jobs/${demo.jobs.conflicting}`, '.compare');
   }
   if (name === 'phone') await shoot(page, `deliveries-${name}`, 'deliveries', 'tbody tr');

@@ -123,6 +123,7 @@ async function run(
     else printLines(formatLine(line));
     if (lines.length < jobs.length) progress.show(`${lines.length} of ${jobs.length} jobs`);
   });
+  for (const unread of found.faults) await report?.add({ unread });
   if (!options.json) printLines(faultsOf(found));
   else for (const line of faultsOf(found)) process.stderr.write(`transcript-receiver: ${line}\n`);
   process.exitCode = exitCodeOf(lines, found);

@@ -66,7 +66,7 @@ const places = (): [string, string][] => [
   ['jobs/unknown', '.empty'],
   ['search?text=zzz%20none', '.empty'],
   ['erase', 'form textarea'],
-  ['failures', '#quarantine ~ table'],
+  ['failures', '#quarantine ~ details'],
   [`quarantine/${quarantined}`, 'pre.raw'],
   ['replays', 'form textarea'],
   ['refusals', 'tbody tr'],

@@ -31,7 +31,7 @@ const SECRET = 'a-secret-of-sixteen';
 const fixture = useDashboard({
   sources: {
     default: { maxBytes: '512KiB' },
-    guarded: { credentials: { main: { headers: [`X-T: ${SECRET}`] } } },
+    guarded: { maxBytes: '512KiB', credentials: { main: { headers: [`X-T: ${SECRET}`] } } },
   },
 });
 
@@ -65,9 +65,9 @@ describe('a job that failed', () => {
     await sendCallback(fixture.service, 'id=two&status=success', TRANSCRIPT, JSON_TYPE);
     await sendCallback(fixture.service, 'id=two&status=success', `${TRANSCRIPT} `, JSON_TYPE);
     await fixture.dashboard.go('failures');
-    await page
-      .getByText('61 jobs: 60 refused, 1 conflict. The 20 that the service deletes first are shown.')
-      .waitFor();
+    await page.getByText('61 jobs: 60 refused, 1 conflict.').waitFor();
+    expect(await page.getByRole('row').count()).toBe(0);
+    await page.getByText('The 20 jobs that the service deletes first').click();
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('row').filter({ hasText: 'bulk59' }).waitFor();
     await page.getByRole('combobox', { name: 'Outcome' }).selectOption('conflict');
@@ -134,13 +134,39 @@ describe('quarantined bodies', () => {
     for (let n = 0; n < 22; n += 1)
       await sendCallback(fixture.service, `id=broken${n}&status=success`, '{', JSON_TYPE);
     await fixture.dashboard.go('failures');
-    await page.getByText('The newest 20 are shown, more are waiting.').waitFor();
+    await page.getByText('The newest 20; more are waiting').click();
     await page.getByRole('button', { name: 'Load more bodies' }).click();
     await page
       .getByRole('row')
       .filter({ hasText: /broken0\b/ })
       .waitFor();
-    await page.getByText('22 are waiting.').waitFor();
+    await page.getByText('22 bodies').waitFor();
+  });
+});
+
+describe('more than three causes', () => {
+  it('fit on a phone: each is a line, and what can be done is behind it', async () => {
+    const { page } = fixture.dashboard;
+    const guarded = { ...JSON_TYPE, 'x-t': SECRET };
+    for (const [source, headers] of [['default', JSON_TYPE] as const, ['guarded', guarded] as const]) {
+      const sendTo = (id: string, body: string) =>
+        sendCallback(fixture.service, `id=${id}-${source}&status=success`, body, headers, source);
+      await sendTo('large', LARGE);
+      await sendTo('two', TRANSCRIPT);
+      await sendTo('two', `${TRANSCRIPT} `);
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await fixture.dashboard.go('failures');
+    const causes = page.getByRole('list', { name: 'Causes' });
+    const large = causes.locator('summary', { hasText: /The body was larger .* · guarded/ });
+    await large.waitFor();
+    expect((await causes.boundingBox())?.height).toBeLessThan(450);
+    expect(await causes.getByRole('button').count()).toBe(0);
+    await large.press('Enter');
+    await causes.getByRole('link', { name: 'Show only these' }).press('Enter');
+    await causes.getByRole('button', { name: 'Refetch 1 job…' }).waitFor();
+    await page.getByRole('button', { name: 'Refetch large-guarded' }).waitFor();
+    expect(await page.getByRole('row').filter({ hasText: 'two' }).count()).toBe(0);
   });
 });
 

@@ -4,8 +4,8 @@ import { UsageError } from './exit-codes.js';
 
 /** The report of an erasure as a file of JSON lines. */
 export interface EraseReport {
-  /** Appends what became of a job. */
-  add(line: ErasureLine): Promise<void>;
+  /** Appends what became of a job, or a file of the ledger that could not be read, so that jobs may be missing. */
+  add(line: ErasureLine | { readonly unread: string }): Promise<void>;
 }
 
 /** Goes on where the file ends. Throws `UsageError` when it cannot be written. */

@@ -321,8 +321,15 @@ describe('erase on the command line', () => {
     const file = path.join(service.folder, parquetKey(yesterday, 1));
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, 'no Parquet');
-    const result = await cli(['erase', '--context', 'customer=acme', '--yes']);
+    const report = `${service.folder}.ndjson`;
+    const result = await cli(['erase', '--context', 'customer=acme', '--yes', '--report', report]);
     expect(result.stdout).toMatch(/^Erased e1: .*\nJobs with this context may be missing/s);
     expect(result.code).toBe(4);
+    const [job, unread] = (await readFile(report, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect([job.jobId, unread]).toEqual(['e1', { unread: expect.stringContaining('ledger-parquet/') }]);
+    await rm(report);
   });
 });

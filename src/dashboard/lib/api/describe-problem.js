@@ -6,8 +6,7 @@ import { ApiError } from './admin-api.js';
  * @type {Record<string, string>}
  */
 const ADVICE = {
-  unreachable:
-    'Check that the receiver is running and that this machine can reach its admin port. This page keeps retrying.',
+  unreachable: 'Check that the receiver is running and that this machine can reach its admin port.',
   'credential-invalid':
     'Sign in again with a token from the configuration, or with the link that the receiver prints at start.',
   'body-too-large':
@@ -29,4 +28,13 @@ export function describeProblem(error) {
     message: error instanceof Error ? error.message : String(error),
     advice: ADVICE[code] ?? remedyFor(code) ?? 'Try again. If it keeps failing, see the receiver’s log.',
   };
+}
+
+/**
+ * The same in one line.
+ * @param {unknown} error
+ */
+export function problemInWords(error) {
+  const { title, message, advice } = describeProblem(error);
+  return `${title}${message === title ? '.' : `: ${message}`} ${advice}`;
 }

@@ -4,6 +4,8 @@ import { h } from './dom.js';
 
 /** The API's upper bound of a page. */
 const MOST = 500;
+/** Rows of a list that needs no opening. */
+export const SHORT_LIST = 5;
 
 /**
  * How many rows of a list are asked for. The list is refreshed as a whole, so that every row stays current.

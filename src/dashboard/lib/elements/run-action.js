@@ -1,5 +1,5 @@
 import { ApiError } from '../api/admin-api.js';
-import { describeProblem } from '../api/describe-problem.js';
+import { problemInWords } from '../api/describe-problem.js';
 import { announce } from './notice.js';
 
 /** @import { Announcement } from './notice.js' */
@@ -18,11 +18,10 @@ export async function runAction(button, action) {
     else if (result !== null) announce(result.text, result.tone);
     return true;
   } catch (error) {
-    const { title, message, advice } = describeProblem(error);
     const isSignedOut = error instanceof ApiError && error.status === 401;
     // A view aborts its requests when it closes; its content, with its buttons, stays until the next one is drawn.
     const isLeft = error instanceof Error && error.name === 'AbortError';
-    if (!isSignedOut && !isLeft) announce(`${title}: ${message} ${advice}`, 'bad');
+    if (!isSignedOut && !isLeft) announce(problemInWords(error), 'bad');
     return false;
   } finally {
     button.removeAttribute('aria-disabled');

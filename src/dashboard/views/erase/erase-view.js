@@ -22,9 +22,9 @@ export function eraseView(screen) {
     h(
       'p',
       { class: 'prose', 'data-key': 'about' },
-      'For a customer who asks to be deleted: everything that is stored of the jobs is removed, old versions included. The jobs stay erased: later callbacks and recovery store nothing of them. You can stop, close the page and start again: it goes on with what is left.',
+      'For a customer who asks to be deleted: everything that is stored of the jobs is removed, old versions included. The jobs stay erased: later callbacks and recovery store nothing of them. The ledger keeps their ids, addresses and context. A job whose callback was lost is found only after reconcile has fetched it. You can stop, close the page and start again: it goes on with what is left.',
     ),
-    kept('section', { 'aria-label': 'Erase', 'data-key': 'form' }, String(query), () => {
+    kept('section', { class: 'prose', 'aria-label': 'Erase', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { 'aria-live': 'polite' });
       const form = eraseForm(query.get('context') ?? '', result);
       if (query.has('context')) preview(form, result);
@@ -73,6 +73,8 @@ async function preview(form, result) {
   if (context === '' && ids.length === 0)
     return result.replaceChildren(emptyPanel('Name a context or job ids.'));
   const progress = h('p', { class: 'quiet' });
+  // The button that was pressed may be about to leave the page.
+  if (result.contains(document.activeElement)) form.querySelector('button')?.focus();
   result.replaceChildren(progress);
   // Until the form is changed or the user leaves. The signal of the screen ends when the same view is opened again, and the form stays.
   const isCurrent = () => progress.isConnected;

@@ -1,17 +1,16 @@
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h } from '../../lib/elements/dom.js';
-import { emptyPanel, jobLink, unreadLines } from '../../lib/elements/panels.js';
+import { emptyPanel, jobLink } from '../../lib/elements/panels.js';
 import { bytes, clock, count, total } from '../../lib/text/format.js';
-import { reportPanel } from './report-panel.js';
+import { reportPanel, unreachedInWords } from './report-panel.js';
 import { runErasure } from './run-erasure.js';
 
-/** @import { JobToErase, PreviewedJobs, ReportLine } from './erasure-calls.js' */
+/** @import { JobToErase, PreviewedJobs } from './erasure-calls.js' */
+/** @import { Found } from './report-panel.js' */
 /** @import { Place } from './run-erasure.js' */
 
 /** Jobs that a preview lists. */
 const SHOWN_JOBS = 100;
-/** Ids that a sentence names. */
-const SHOWN_IDS = 10;
 
 /**
  * @typedef {object} Options
@@ -29,23 +28,28 @@ export function previewPanel({ jobs, faults }, options) {
   const before = of('erased').flatMap(({ jobId, erasedAt }) =>
     erasedAt === null ? [] : [{ jobId, complete: /** @type {const} */ (true), erasedAt }],
   );
-  const notes = [
-    unreadLines(faults),
-    protectionOf(chosen),
-    !options.unknown && leftOut(of('unknown'), 'nothing is known'),
-    leftOut(of('shared'), 'other sources have results'),
+  const leftOut = [
+    ...(options.unknown ? [] : of('unknown')).map(({ jobId }) => ({
+      jobId,
+      error: 'nothing is known of it',
+    })),
+    ...of('shared').map(({ jobId }) => ({ jobId, error: 'it has results of other sources too' })),
   ];
-  if (jobs.length === 0) return emptyPanel('The ledger has no job with this context.', ...notes);
-  if (chosen.length === 0 && before.length === 0) return emptyPanel('There is nothing to erase.', ...notes);
-  if (chosen.length === 0) return reportPanel({ lines: before, left: 0 }, options.again, notes);
+  const found = { before, leftOut, faults };
+  const unreached = unreachedInWords(found);
+  if (jobs.length === 0) return emptyPanel('The ledger has no job with this context.', ...unreached);
+  if (chosen.length === 0 && before.length === 0)
+    return emptyPanel('There is nothing to erase.', ...unreached);
+  if (chosen.length === 0) return reportPanel({ lines: [], left: 0 }, found, options.again);
   const number = count(chosen.length, 'job');
-  const onclick = () => eraseIfConfirmed(chosen, before, options);
+  const onclick = () => eraseIfConfirmed(chosen, found, options);
   return h(
     'div',
     { class: 'panel' },
     h('p', { class: 'lead' }, `Would erase ${number}: ${sumOf(chosen)}, with their old versions.`),
     before.length > 0 && h('p', {}, `Erased before, with nothing left: ${count(before.length, 'job')}.`),
-    notes,
+    unreached,
+    protectionOf(chosen),
     jobList(chosen),
     h(
       'div',
@@ -55,8 +59,8 @@ export function previewPanel({ jobs, faults }, options) {
   );
 }
 
-/** @param {readonly JobToErase[]} chosen @param {readonly ReportLine[]} before @param {Place & Options} options */
-async function eraseIfConfirmed(chosen, before, { unknown, typed, ...place }) {
+/** @param {readonly JobToErase[]} chosen @param {Found} found @param {Place & Options} options */
+async function eraseIfConfirmed(chosen, found, { unknown, typed, ...place }) {
   const agreed = await confirmDialog({
     title: `Erase ${count(chosen.length, 'job')}?`,
     body: h(
@@ -71,7 +75,7 @@ async function eraseIfConfirmed(chosen, before, { unknown, typed, ...place }) {
   });
   if (agreed === null) return;
   const ids = chosen.map(({ jobId }) => jobId);
-  await runErasure({ ids, unknown, reason: agreed.reason }, before, place);
+  await runErasure({ ids, unknown, reason: agreed.reason }, found, place);
 }
 
 /** @param {readonly JobToErase[]} jobs */
@@ -93,21 +97,6 @@ function protectionOf(jobs) {
     'p',
     {},
     `${until} objects of ${count(ends.length, 'job')}: erasing hides them now, and removes them when it is repeated then.`,
-  );
-}
-
-/** @param {readonly JobToErase[]} jobs @param {string} why */
-function leftOut(jobs, why) {
-  if (jobs.length === 0) return null;
-  const ids = jobs.slice(0, SHOWN_IDS).map(({ jobId }) => jobId);
-  const rest = jobs.length - ids.length;
-  return h(
-    'p',
-    {},
-    `Left out, because ${why} of ${jobs.length === 1 ? 'it' : 'them'}: `,
-    h('span', { class: 'mono' }, ids.join(', ')),
-    rest > 0 && ` and ${count(rest, 'more', 'more')}`,
-    '.',
   );
 }
 

@@ -1,37 +1,48 @@
-import { describeProblem } from '../../lib/api/describe-problem.js';
+import { problemInWords } from '../../lib/api/describe-problem.js';
 import { h, saveFile } from '../../lib/elements/dom.js';
-import { jobLink } from '../../lib/elements/panels.js';
+import { jobLink, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, clock, count, total } from '../../lib/text/format.js';
 
-/** @import { Child } from '../../lib/elements/element-types.js' */
 /** @import { ReportLine } from './erasure-calls.js' */
 
 /** Failed jobs that are named. */
 const SHOWN = 100;
+/** Ids that a sentence names. */
+const SHOWN_IDS = 10;
+
+/**
+ * What a preview found besides the jobs that are to be erased.
+ * @typedef {object} Found
+ * @property {readonly ReportLine[]} before erased completely
+ * @property {readonly {jobId: string, error: string}[]} leftOut named by the user, and not erased
+ * @property {readonly string[]} faults files of the ledger that cannot be read, so that jobs may be missing
+ */
 
 /**
  * What became of the jobs, to be downloaded.
  * @param {{lines: readonly ReportLine[], left: number, error?: unknown}} outcome `left`: jobs that were not reached
- * @param {() => void} again previews what is left @param {Child} [notes]
+ * @param {Found} found @param {() => void} again previews what is left
  */
-export function reportPanel({ lines, left, error = null }, again, notes = null) {
+export function reportPanel({ lines, left, error = null }, found, again) {
+  const { before, leftOut, faults } = found;
   const erased = lines.flatMap((line) => ('erased' in line ? [line] : []));
-  const before = lines.filter((line) => 'erasedAt' in line).length;
   const failed = lines.flatMap((line) => ('error' in line ? [line] : []));
   const kept = erased.flatMap((line) => line.kept ?? []);
   const isDone = left === 0 && failed.length === 0 && error === null;
+  const verdict = faults.length === 0 ? status('good', 'Erased') : status('notice', 'Erased what was found');
+  const report = [...before, ...lines, ...leftOut, ...faults.map((unread) => ({ unread }))];
   return h(
     'div',
-    { class: `panel ${isDone && kept.length === 0 ? 'good' : ''}` },
-    h('p', { class: 'lead' }, isDone ? status('good', 'Erased') : status('notice', 'Not finished')),
+    { class: `panel ${isDone && kept.length + faults.length === 0 ? 'good' : ''}` },
+    h('p', { class: 'lead' }, isDone ? verdict : status('notice', 'Not finished')),
     erased.length > 0 &&
       h(
         'p',
         {},
         `${count(erased.length, 'job')} erased now: ${bytes(total(erased.map((line) => line.erased.bytes)))}.`,
       ),
-    before > 0 && h('p', {}, `${count(before, 'job')} erased before, with nothing left.`),
+    before.length > 0 && h('p', {}, `${count(before.length, 'job')} erased before, with nothing left.`),
     kept.length > 0 && h('p', {}, keptInWords(kept)),
     failed.length > 0 && [
       h('p', {}, `${count(failed.length, 'job')} not erased:`),
@@ -43,13 +54,37 @@ export function reportPanel({ lines, left, error = null }, again, notes = null) 
     ],
     error !== null && h('p', {}, problemInWords(error)),
     left > 0 && h('p', {}, `${count(left, 'job')} left. Nothing is erased twice: preview again to go on.`),
-    notes,
+    unreachedInWords(found),
     h(
       'div',
       { class: 'buttons' },
-      h('button', { type: 'button', onclick: () => save(lines) }, 'Download report'),
-      !isDone && h('button', { type: 'button', class: 'plain', onclick: again }, 'Preview what is left'),
+      !isDone && h('button', { type: 'button', onclick: again }, 'Preview what is left'),
+      h(
+        'button',
+        { type: 'button', class: isDone ? '' : 'plain', onclick: () => save(report) },
+        'Download report',
+      ),
     ),
+  );
+}
+
+/** @param {Pick<Found, 'leftOut' | 'faults'>} found */
+export function unreachedInWords({ leftOut, faults }) {
+  const errors = [...new Set(leftOut.map(({ error }) => error))];
+  return [unreadLines(faults), ...errors.map((why) => leftOutInWords(leftOut, why))];
+}
+
+/** @param {Found['leftOut']} leftOut @param {string} why */
+function leftOutInWords(leftOut, why) {
+  const ids = leftOut.filter(({ error }) => error === why).map(({ jobId }) => jobId);
+  const rest = ids.length - SHOWN_IDS;
+  return h(
+    'p',
+    {},
+    `Left out (${why}): `,
+    h('span', { class: 'mono' }, ids.slice(0, SHOWN_IDS).join(', ')),
+    rest > 0 && ` and ${count(rest, 'more', 'more')}`,
+    '.',
   );
 }
 
@@ -62,13 +97,7 @@ function keptInWords(kept) {
   return `${versions} of ${count(kept.length, 'job')} cannot be removed ${until}, and are hidden. Erase them again then.`;
 }
 
-/** @param {unknown} error */
-function problemInWords(error) {
-  const { title, message, advice } = describeProblem(error);
-  return `${title}: ${message} ${advice}`;
-}
-
-/** @param {readonly ReportLine[]} lines */
+/** @param {readonly object[]} lines */
 function save(lines) {
   const name = `erased-${new Date().toISOString().slice(0, 16).replace(':', '')}Z.ndjson`;
   saveFile(name, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), 'application/x-ndjson');

@@ -6,6 +6,7 @@ import { reportPanel } from './report-panel.js';
 
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
 /** @import { ReportLine } from './erasure-calls.js' */
+/** @import { Found } from './report-panel.js' */
 
 /**
  * @typedef {object} Place
@@ -17,10 +18,9 @@ import { reportPanel } from './report-panel.js';
 /**
  * Erases jobs, and shows how far it is and then the report.
  * @param {{ids: readonly string[], unknown: boolean, reason: string | undefined}} order
- * @param {readonly ReportLine[]} before lines of jobs that were erased before
- * @param {Place} place
+ * @param {Found} found @param {Place} place
  */
-export async function runErasure({ ids, ...order }, before, { form, result, again }) {
+export async function runErasure({ ids, ...order }, found, { form, result, again }) {
   /** @type {ReportLine[]} */
   const lines = [];
   const progress = progressPanel(ids.length);
@@ -45,7 +45,7 @@ export async function runErasure({ ids, ...order }, before, { form, result, agai
     return;
   }
   form.hidden = false;
-  result.replaceChildren(reportPanel({ lines: [...before, ...lines], left, error }, again));
+  result.replaceChildren(reportPanel({ lines, left, error }, found, again));
   result.querySelector('button')?.focus();
 }
 

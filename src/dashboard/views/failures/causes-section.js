@@ -17,6 +17,8 @@ import { causeInWords, isFetchable } from '../../vendor/failure-causes.js';
 
 /** Causes that are shown; the filters lead to the others. */
 const SHOWN = 20;
+/** More of them are one line each until they are opened. */
+const OPEN = 3;
 
 /**
  * What failing jobs have in common, with one act for all of a cause.
@@ -27,26 +29,36 @@ export function causesSection(causes, values, again) {
   return h(
     'ul',
     { class: 'causes', 'data-key': 'causes', 'aria-label': 'Causes' },
-    shown.map((cause) => causeItem(cause, values, again)),
+    shown.map((cause) => {
+      const { code, source, outcome, count: jobs } = cause;
+      const open = shown.length <= OPEN;
+      return h(
+        'li',
+        // With another filter they open or close again.
+        { 'data-key': `${code} ${source} ${outcome} ${values.cause}` },
+        h(
+          'details',
+          { class: 'panel', open },
+          h(
+            'summary',
+            { class: 'lead' },
+            `${count(jobs, 'job')} · ${capital(causeInWords(code))}`,
+            source !== null && h('span', { class: 'quiet' }, ` · ${source}`),
+            ' ',
+            outcomeBadge(outcome),
+          ),
+          causeDetails(cause, values, again),
+        ),
+      );
+    }),
   );
 }
 
 /** @param {Cause} cause @param {FilterValues} values @param {Refresh} again */
-function causeItem(cause, values, again) {
-  const { code, source, outcome, count: jobs, first, last, remedy } = cause;
-  const number = count(jobs, 'job');
-  const all = jobs === 1 ? number : `all ${number}`;
-  return h(
-    'li',
-    { class: 'panel', 'data-key': `${code} ${source} ${outcome}` },
-    h(
-      'p',
-      { class: 'lead' },
-      `${number} · ${capital(causeInWords(code))}`,
-      source !== null && h('span', { class: 'quiet' }, ` · ${source}`),
-      ' ',
-      outcomeBadge(outcome),
-    ),
+function causeDetails(cause, values, again) {
+  const { code, source, count: jobs, first, last, remedy } = cause;
+  const all = jobs === 1 ? '1 job' : `all ${count(jobs, 'job')}`;
+  return [
     firstAndLast(first, last),
     remedy !== null && h('p', {}, remedy),
     h(
@@ -68,7 +80,7 @@ function causeItem(cause, values, again) {
       ],
       values.cause !== code && link(to('failures', { ...values, cause: code, source }), 'Show only these'),
     ),
-  );
+  ];
 }
 
 /** @param {ButtonEvent} event @param {Cause} cause */

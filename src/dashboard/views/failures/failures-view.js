@@ -9,7 +9,7 @@ import {
   optionsOf,
   showFilters,
 } from '../../lib/elements/filter-form.js';
-import { loadMore } from '../../lib/elements/load-more.js';
+import { loadMore, SHORT_LIST } from '../../lib/elements/load-more.js';
 import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
 import { toJob } from '../../lib/screen/route.js';
 import { capital, clock, count, total, withClock } from '../../lib/text/format.js';
@@ -72,19 +72,24 @@ function failureSection(page, names, values, rows, again) {
     failures.length === 0
       ? noFailures(filtered, page.complete)
       : [
-          h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length, page.complete)),
+          h('p', { 'data-key': 'counts' }, countsInWords(counts, page.complete)),
           fetchable.length > 0 && noRefetch(),
           causesSection(page.causes, values, again),
-          group('Can be fetched again', 'the service may still have the results', fetchable, again),
-          group(
-            'Need a decision',
-            'the service no longer has the results, or two versions are kept',
-            others,
-            again,
+          h(
+            'details',
+            { 'data-key': `jobs ${filtered}`, open: filtered || failures.length <= SHORT_LIST },
+            h('summary', {}, shownInWords(failures.length, total(counts))),
+            group('Can be fetched again', 'the service may still have the results', fetchable, again),
+            group(
+              'Need a decision',
+              'the service no longer has the results, or two versions are kept',
+              others,
+              again,
+            ),
+            loadMore('jobs', rows, nextCursor, again),
           ),
         ],
     h('p', { class: 'quiet', 'data-key': 'scope' }, scopeInWords(page)),
-    loadMore('jobs', rows, nextCursor, again),
   );
 }
 
@@ -114,15 +119,19 @@ function noFailures(filtered, complete) {
 }
 
 /**
- * "849 jobs: 800 failed, 49 conflict. The 20 that the service deletes first are shown."
- * @param {Failures['counts']} counts @param {number} shown @param {boolean} complete
+ * "849 jobs: 800 failed, 49 conflict."
+ * @param {Failures['counts']} counts @param {boolean} complete
  */
-function countsInWords(counts, shown, complete) {
-  const all = total(counts);
+function countsInWords(counts, complete) {
   const each = Object.entries(counts).map(
     ([outcome, number]) => `${count(number)} ${outcomeOf(outcome).word.toLowerCase()}`,
   );
-  return `${complete ? '' : 'At least '}${count(all, 'job')}: ${each.join(', ')}.${shown < all ? ` The ${count(shown)} that the service deletes first are shown.` : ''}`;
+  return `${complete ? '' : 'At least '}${count(total(counts), 'job')}: ${each.join(', ')}.`;
+}
+
+/** @param {number} shown @param {number} all */
+function shownInWords(shown, all) {
+  return shown < all ? `The ${count(shown, 'job')} that the service deletes first` : count(all, 'job');
 }
 
 /** @param {Names} names @param {FilterValues} values @param {Failures['causes']} causes @returns {Filter[]} */

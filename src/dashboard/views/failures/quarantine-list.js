@@ -2,7 +2,7 @@ import { post } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { loadMore } from '../../lib/elements/load-more.js';
+import { loadMore, SHORT_LIST } from '../../lib/elements/load-more.js';
 import { emptyPanel, jobLink, moment, table } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
@@ -27,21 +27,28 @@ export function quarantineSection({ quarantine, nextCursor }, rows, again) {
           'Quarantine is empty.',
           h('p', {}, 'Authenticated callbacks that cannot be decoded are kept here, byte for byte.'),
         )
-      : table({
-          caption: 'Bodies in quarantine',
-          columns: ['When', 'Job', 'Size', 'Cause', ...(may('read') || may('repair') ? ['Repair'] : [])],
-          rows: quarantine.map((body) => ({ key: body.deliveryId, cells: bodyCells(body, again) })),
-        }),
-    (nextCursor !== null || quarantine.length > 3) &&
-      h(
-        'p',
-        {},
-        nextCursor === null
-          ? `${count(quarantine.length)} are waiting. `
-          : `The newest ${count(quarantine.length)} are shown, more are waiting. `,
-        may('repair') && [link('#/replays?kind=release', 'Release them with a replay'), '.'],
-      ),
-    loadMore('bodies', rows, nextCursor, again),
+      : [
+          quarantine.length > SHORT_LIST &&
+            may('repair') &&
+            h('p', {}, link('#/replays?kind=release', 'Release them with a replay'), '.'),
+          h(
+            'details',
+            { 'data-key': 'bodies', open: quarantine.length <= SHORT_LIST },
+            h(
+              'summary',
+              {},
+              nextCursor === null
+                ? count(quarantine.length, 'body', 'bodies')
+                : `The newest ${count(quarantine.length)}; more are waiting`,
+            ),
+            table({
+              caption: 'Bodies in quarantine',
+              columns: ['When', 'Job', 'Size', 'Cause', ...(may('read') || may('repair') ? ['Repair'] : [])],
+              rows: quarantine.map((body) => ({ key: body.deliveryId, cells: bodyCells(body, again) })),
+            }),
+            loadMore('bodies', rows, nextCursor, again),
+          ),
+        ],
   );
 }
 

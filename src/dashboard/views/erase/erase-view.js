@@ -72,7 +72,7 @@ async function preview(form, result) {
     .filter(Boolean);
   if (context === '' && ids.length === 0)
     return result.replaceChildren(emptyPanel('Name a context or job ids.'));
-  const progress = h('p', { class: 'quiet' });
+  const progress = h('p', { class: 'quiet' }, 'Searching…');
   // The button that was pressed may be about to leave the page.
   if (result.contains(document.activeElement)) form.querySelector('button')?.focus();
   result.replaceChildren(progress);

@@ -80,8 +80,8 @@ function groups(lines) {
 }
 
 const lastAccepted = {
-  bySource: { intake: iso(NOW - DAY) },
-  byRegion: { eu1: iso(NOW - DAY) },
+  bySource: { intake: NOW - DAY },
+  byRegion: { eu1: NOW - DAY },
   byCredential: {},
 };
 const COMMON = { v: 1, broken: 0, newer: 0, lastAccepted };
@@ -103,10 +103,13 @@ function failuresOf(start, n) {
 function hourRollup(start, n) {
   const perSlot = LINES_PER_FILE / 2;
   const slot = Math.floor((6 * (n - 1)) / FILES_PER_HOUR);
-  const slots = [slot, slot + 1].map((each) => ({ minute: Math.min(5, each) * 10, groups: groups(perSlot) }));
+  const slots = [slot, slot + 1].map((each) => ({
+    start: start + Math.min(5, each) * 600_000,
+    groups: groups(perSlot),
+  }));
   return {
     ...{ ...COMMON, hour: hour(start), rows: LINES_PER_FILE, ...range(start, HOUR), slots },
-    ...{ n, files: FILES_PER_HOUR, previous: null, writers: { a: [[1, 20_000]] } },
+    ...{ key: keyOf(start, n), n, files: FILES_PER_HOUR, previous: null, writers: { a: [[1, 20_000]] } },
     parquet: { ...file.parquet, key: `ledger-parquet/${hour(start)}000${n}.parquet` },
     attention: failuresOf(start, n),
     attentionOmitted: 0,
@@ -119,7 +122,11 @@ function dailyTemplate(start) {
     '',
     filesOf(start).map(([each, n]) => hourRollup(each, n)),
   );
-  return (day) => encodeRollup({ ...daily, day, lastAccepted });
+  return (day) => {
+    const shift = Date.parse(day) - start;
+    const slots = daily.slots.map((each) => ({ ...each, start: each.start + shift }));
+    return encodeRollup({ ...daily, key: `rollups-daily/dt=${day}/0001.json`, slots, lastAccepted });
+  };
 }
 
 const keyOf = (start, n) => `rollups/${hour(start)}000${n}.json`;

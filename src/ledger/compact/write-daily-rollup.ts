@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { dailyRollupKey } from '../ledger-keys.js';
-import type { Rollup } from '../rollup/rollup.js';
+import type { ChartRollup } from '../rollup/rollup.js';
 import { encodeRollup } from '../rollup/rollup-document.js';
 import { sumRollups } from '../rollup/sum-rollups.js';
 import { readHourFiles } from './hour-files.js';
@@ -19,11 +19,11 @@ export async function writeDailyRollup(
 ): Promise<boolean> {
   const key = dailyRollupKey(day);
   if ((await store.head(key)) !== null) return false;
-  const rollups: Pick<Rollup, 'hour' | 'slots' | 'lastAccepted'>[] = [];
+  const rollups: Pick<ChartRollup, 'slots' | 'lastAccepted'>[] = [];
   for (const folder of hours) {
     const { rollups: ofHour } = await readHourFiles(store, folder);
     // Their ranges and lines would be gigabytes for a day of 100 million.
-    rollups.push(...ofHour.map(({ hour, slots, lastAccepted }) => ({ hour, slots, lastAccepted })));
+    rollups.push(...ofHour.map(({ slots, lastAccepted }) => ({ slots, lastAccepted })));
   }
   if (rollups.length === 0) return false;
   return (await store.create(key, encodeRollup(sumRollups(day, rollups)), DOCUMENT_HEADERS)) === 'created';

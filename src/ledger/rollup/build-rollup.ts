@@ -1,9 +1,13 @@
 import type { LedgerLine } from '../../domain/delivery.js';
+import { rollupKey } from '../ledger-keys.js';
 import { collectAttention } from './attention-lines.js';
 import { durationBucket } from './duration-histogram.js';
-import { collectLastAccepted } from './last-accepted.js';
+import { createLastAccepted } from './last-accepted.js';
 import type { Rollup, RollupHead } from './rollup.js';
 import { createRollupGroups } from './rollup-groups.js';
+
+/** Milliseconds of a slot. */
+export const SLOT = 600_000;
 
 /** Adds the lines of a file up. */
 export interface RollupBuilder {
@@ -14,7 +18,7 @@ export interface RollupBuilder {
 
 export function buildRollup(): RollupBuilder {
   const groups = createRollupGroups();
-  const lastAccepted = collectLastAccepted();
+  const lastAccepted = createLastAccepted();
   const attention = collectAttention();
   let rows = 0;
   let first: number | null = null;
@@ -32,22 +36,32 @@ export function buildRollup(): RollupBuilder {
         outcome: line.outcome,
       };
       const duration = line.origin === 'callback' ? numberOf(line.durationMs) : null;
-      groups.add(tenMinutesOf(writtenAt), names, {
+      groups.add(Math.floor(writtenAt / SLOT) * SLOT, names, {
         lines: 1,
         bytes: numberOf(line.bytes),
         durations: duration === null ? [] : [[String(durationBucket(duration)), 1]],
         maxDuration: duration ?? 0,
       });
-      lastAccepted.add(line);
+      const { origin, outcome, source, region } = names;
+      const credential = nameOrNull(line.credential);
+      lastAccepted.add({
+        origin,
+        outcome,
+        source,
+        region,
+        credential,
+        received: Date.parse(line.receivedAt),
+      });
       attention.add(line);
     },
     finish: (head) => ({
       v: 1,
+      key: rollupKey(head.hour, head.n),
       ...head,
       rows,
       first: isoOrNull(first),
       last: isoOrNull(last),
-      slots: groups.slots().map(({ slot, groups: all }) => ({ minute: slot, groups: all })),
+      slots: groups.slots(),
       lastAccepted: lastAccepted.result(),
       ...attention.result(),
     }),
@@ -65,8 +79,4 @@ function numberOf(value: unknown): number {
 
 function isoOrNull(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
-}
-
-function tenMinutesOf(time: number): number {
-  return Math.floor(new Date(time).getUTCMinutes() / 10) * 10;
 }

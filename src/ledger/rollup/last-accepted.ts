@@ -1,44 +1,52 @@
-import type { LedgerLine } from '../../domain/delivery.js';
 import type { LastAccepted } from './rollup.js';
 import { MAX_NAMES } from './rollup-groups.js';
 
-/** Collects when the last callback was accepted, by name. Further names than `MAX_NAMES` are left out. */
-export interface LastAcceptedBuilder {
-  add(line: LedgerLine): void;
-  addAll(last: LastAccepted): void;
+/** A line, as far as it says that a callback was accepted. */
+interface AcceptedFields {
+  readonly origin: string;
+  readonly outcome: string;
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly credential: string | null;
+  /** Milliseconds since the epoch. */
+  readonly received: number;
+}
+
+/** When the last callback was accepted, by name: milliseconds since the epoch. Names beyond `MAX_NAMES` are left out. */
+export interface LastAcceptedTimes extends Record<keyof LastAccepted, ReadonlyMap<string, number>> {
+  add(fields: AcceptedFields): void;
+  addAll(other: Record<keyof LastAccepted, Iterable<readonly [string, number]>>): void;
   result(): LastAccepted;
 }
 
-const KINDS = ['bySource', 'byRegion', 'byCredential'] as const;
-
-export function collectLastAccepted(): LastAcceptedBuilder {
-  const last = {
-    bySource: new Map<string, string>(),
-    byRegion: new Map<string, string>(),
-    byCredential: new Map<string, string>(),
-  };
-
-  function note(times: Map<string, string>, name: string, time: string): void {
-    const known = times.get(name);
-    if (known === undefined ? times.size < MAX_NAMES : known < time) times.set(name, time);
-  }
-
+export function createLastAccepted(): LastAcceptedTimes {
+  const byRegion = new Map<string, number>();
+  const bySource = new Map<string, number>();
+  const byCredential = new Map<string, number>();
   return {
-    add({ origin, outcome, source, region, credential, receivedAt }) {
-      if (origin !== 'callback' || outcome === 'refused') return;
-      if (typeof source === 'string') note(last.bySource, source, receivedAt);
-      if (typeof region === 'string') note(last.byRegion, region, receivedAt);
-      if (typeof credential === 'string') note(last.byCredential, `${source}/${credential}`, receivedAt);
+    byRegion,
+    bySource,
+    byCredential,
+    add({ outcome, origin, region, source, credential, received }) {
+      if (outcome === 'refused' || origin !== 'callback') return;
+      if (region !== null) note(byRegion, region, received);
+      if (source !== null) note(bySource, source, received);
+      if (credential !== null) note(byCredential, `${source}/${credential}`, received);
     },
     addAll(other) {
-      for (const kind of KINDS) {
-        for (const [name, time] of Object.entries(other[kind])) note(last[kind], name, time);
-      }
+      for (const [name, time] of other.byRegion) note(byRegion, name, time);
+      for (const [name, time] of other.bySource) note(bySource, name, time);
+      for (const [name, time] of other.byCredential) note(byCredential, name, time);
     },
     result: () => ({
-      bySource: Object.fromEntries(last.bySource),
-      byRegion: Object.fromEntries(last.byRegion),
-      byCredential: Object.fromEntries(last.byCredential),
+      byRegion: Object.fromEntries(byRegion),
+      bySource: Object.fromEntries(bySource),
+      byCredential: Object.fromEntries(byCredential),
     }),
   };
+}
+
+function note(last: Map<string, number>, name: string, time: number): void {
+  const known = last.get(name);
+  if (known === undefined ? last.size < MAX_NAMES : known < time) last.set(name, time);
 }

@@ -21,7 +21,7 @@ interface GroupFigures {
 export interface RollupGroups {
   add(slot: number, names: Names, figures: GroupFigures): void;
   /** Slots in ascending order. */
-  slots(): { slot: number; groups: RollupGroup[] }[];
+  slots(): { start: number; groups: RollupGroup[] }[];
 }
 
 interface Sums extends Names {
@@ -80,8 +80,8 @@ export function createRollupGroups(): RollupGroups {
     slots: () =>
       [...slots.entries()]
         .sort(([a], [b]) => a - b)
-        .map(([slot, groups]) => ({
-          slot,
+        .map(([start, groups]) => ({
+          start,
           groups: [...groups.values()].map((sums) => ({
             ...sums,
             durations: Object.fromEntries(sums.durations),

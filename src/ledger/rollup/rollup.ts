@@ -19,12 +19,12 @@ export interface RollupGroup {
   readonly maxDuration: number;
 }
 
-/** ISO 8601; when the last callback was accepted, by name. */
+/** When the last callback was accepted, by name: milliseconds since the epoch. */
 export interface LastAccepted {
-  readonly bySource: Readonly<Record<string, string>>;
-  readonly byRegion: Readonly<Record<string, string>>;
+  readonly bySource: Readonly<Record<string, number>>;
+  readonly byRegion: Readonly<Record<string, number>>;
   /** By `<source>/<credential>`. */
-  readonly byCredential: Readonly<Record<string, string>>;
+  readonly byCredential: Readonly<Record<string, number>>;
 }
 
 /** A failed line of a job whose failure no later line of the same file settles. */
@@ -59,17 +59,27 @@ export interface RollupParquet {
   readonly groups: readonly RollupRowGroup[];
 }
 
+/** Figures for charts: of a file, or of all files of a day. */
+export interface ChartRollup {
+  readonly v: 1;
+  /** Its own: a copy at another key counts as damaged. */
+  readonly key: string;
+  /** How many rollups the hour has; 1 for a day. */
+  readonly files: number;
+  /** By ten minutes, of a day by hours, from `start` in milliseconds since the epoch. Without empty ones. */
+  readonly slots: readonly { readonly start: number; readonly groups: readonly RollupGroup[] }[];
+  readonly lastAccepted: LastAccepted;
+}
+
 /**
  * The commit record of a file of a compacted hour: what it covers, what its Parquet file is, figures for charts, and what needs
  * attention. An hour is compacted when the rollups of all of its files exist.
  */
-export interface Rollup {
-  readonly v: 1;
+export interface Rollup extends ChartRollup {
   /** Folder of the hour, e.g. `dt=2026-03-04/hour=05/`. */
   readonly hour: string;
-  /** Number of the file, from 1, and how many the hour has. */
+  /** Number of the file, from 1. */
   readonly n: number;
-  readonly files: number;
   /** Folder of the last hour before this one that has lines; null for the first. A lost hour is noticed by it. */
   readonly previous: string | null;
   readonly writers: CoveredNumbers;
@@ -82,23 +92,10 @@ export interface Rollup {
   /** Lines that are not in the Parquet file: damaged ones, and ones of a newer version. */
   readonly broken: number;
   readonly newer: number;
-  /** By the minute in which ten minutes begin: 0, 10, ... 50. Without empty ones. */
-  readonly slots: readonly { readonly minute: number; readonly groups: readonly RollupGroup[] }[];
-  readonly lastAccepted: LastAccepted;
   /** In the order of receipt. */
   readonly attention: readonly AttentionLine[];
   /** Number of failed jobs that `attention` leaves out, at most; the Parquet file has them. */
   readonly attentionOmitted: number;
-}
-
-/** The figures of a day, which a chart of months needs: the sum of its rollups by hour. */
-export interface DailyRollup {
-  readonly v: 1;
-  /** `YYYY-MM-DD` */
-  readonly day: string;
-  /** By hour, 0 to 23. Without empty ones. */
-  readonly slots: readonly { readonly hour: number; readonly groups: readonly RollupGroup[] }[];
-  readonly lastAccepted: LastAccepted;
 }
 
 /** What the lines themselves do not say. */

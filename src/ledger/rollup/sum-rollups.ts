@@ -1,27 +1,32 @@
-import { startOfHour } from '../hours.js';
-import { collectLastAccepted } from './last-accepted.js';
-import type { DailyRollup, Rollup } from './rollup.js';
+import { HOUR } from '../hours.js';
+import { dailyRollupKey } from '../ledger-keys.js';
+import { createLastAccepted } from './last-accepted.js';
+import type { ChartRollup } from './rollup.js';
 import { createRollupGroups } from './rollup-groups.js';
 
 /**
- * Adds up rollups of one day. Statuses, which no chart tells apart, are left out.
+ * Adds up rollups of one day, by hour. Statuses, which no chart tells apart, are left out.
  *
  * @param day `YYYY-MM-DD`
  */
 export function sumRollups(
   day: string,
-  rollups: readonly Pick<Rollup, 'hour' | 'slots' | 'lastAccepted'>[],
-): DailyRollup {
+  rollups: readonly Pick<ChartRollup, 'slots' | 'lastAccepted'>[],
+): ChartRollup {
   const groups = createRollupGroups();
-  const lastAccepted = collectLastAccepted();
-  for (const rollup of rollups) {
-    const hour = new Date(startOfHour(rollup.hour)).getUTCHours();
-    for (const group of rollup.slots.flatMap((slot) => slot.groups)) {
-      const figures = { ...group, durations: Object.entries(group.durations) };
-      groups.add(hour, { ...group, status: null }, figures);
+  const last = createLastAccepted();
+  for (const { slots, lastAccepted } of rollups) {
+    for (const { start, groups: all } of slots) {
+      for (const group of all) {
+        const figures = { ...group, durations: Object.entries(group.durations) };
+        groups.add(Math.floor(start / HOUR) * HOUR, { ...group, status: null }, figures);
+      }
     }
-    lastAccepted.addAll(rollup.lastAccepted);
+    last.addAll({
+      byRegion: Object.entries(lastAccepted.byRegion),
+      bySource: Object.entries(lastAccepted.bySource),
+      byCredential: Object.entries(lastAccepted.byCredential),
+    });
   }
-  const slots = groups.slots().map(({ slot, groups: all }) => ({ hour: slot, groups: all }));
-  return { v: 1, day, slots, lastAccepted: lastAccepted.result() };
+  return { v: 1, key: dailyRollupKey(day), files: 1, slots: groups.slots(), lastAccepted: last.result() };
 }

@@ -3,14 +3,14 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { COMPACTION_STATE } from '../../../src/ledger/ledger-keys.js';
 import { openLedgerFile } from '../../../src/ledger/parquet/open-ledger-file.js';
 import { segmentsIn } from '../../../src/ledger/rollup/covered-numbers.js';
-import type { DailyRollup, Rollup, RollupParquet } from '../../../src/ledger/rollup/rollup.js';
+import type { ChartRollup, Rollup, RollupParquet } from '../../../src/ledger/rollup/rollup.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 
 /** What a bucket reader finds of the compacted ledger: only files that have a rollup. */
 export interface CompactedLedger {
   readonly rollups: ReadonlyMap<string, Rollup>;
-  readonly daily: ReadonlyMap<string, DailyRollup>;
+  readonly daily: ReadonlyMap<string, ChartRollup>;
   readonly lines: readonly LedgerLine[];
   /** Keys of all segments that the rollups name. */
   readonly covered: readonly string[];
@@ -27,7 +27,7 @@ export async function readCompactedLedger(store: ObjectStore): Promise<Compacted
   const plans = await listKeys(store, '.compaction/');
   return {
     rollups,
-    daily: await readDocuments<DailyRollup>(store, 'rollups-daily/'),
+    daily: await readDocuments<ChartRollup>(store, 'rollups-daily/'),
     lines,
     covered: [...rollups.values()].flatMap(({ hour, writers }) =>
       [...segmentsIn(writers)].map((place) => segmentKey({ hour, ...place })),

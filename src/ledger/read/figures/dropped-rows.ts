@@ -1,13 +1,11 @@
+import { SLOT } from '../../rollup/build-rollup.js';
+import { createLastAccepted, type LastAcceptedTimes } from '../../rollup/last-accepted.js';
 import type { LedgerRow } from '../window/ledger-row.js';
-import { createLastDeliveries, type LastDeliveries } from './last-deliveries.js';
 import { createFigures, type Figures } from './summary-figures.js';
-
-/** Milliseconds of a slot: that of the rollups, so that the figures of both add up. */
-export const SLOT = 600_000;
 
 /** The figures of rows that the window no longer holds, because there were too many. */
 export interface DroppedRows {
-  readonly last: LastDeliveries;
+  readonly last: LastAcceptedTimes;
   add(row: LedgerRow): void;
   /** Slots that begin in a range and have rows, in any order. */
   slots(since: number, until: number): Iterable<{ readonly start: number; readonly figures: Figures }>;
@@ -17,7 +15,7 @@ export interface DroppedRows {
 
 export function createDroppedRows(): DroppedRows {
   const slots = new Map<number, Figures>();
-  const last = createLastDeliveries();
+  const last = createLastAccepted();
   return {
     last,
     add(row) {

@@ -1,9 +1,10 @@
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { HOUR } from '../../hours.js';
+import { SLOT } from '../../rollup/build-rollup.js';
+import { createLastAccepted } from '../../rollup/last-accepted.js';
 import { ceilTo, DAY, floorTo, mergeRanges, type TimeRange } from '../time-ranges.js';
 import { type RowWindow, snapshotOf, visitRows } from '../window/row-window.js';
-import { type DroppedRows, SLOT } from './dropped-rows.js';
-import { createLastDeliveries } from './last-deliveries.js';
+import type { DroppedRows } from './dropped-rows.js';
 import type { RollupCoverage, RollupReader } from './rollup-reader.js';
 import { createFigures, type SummaryFigures } from './summary-figures.js';
 
@@ -82,7 +83,7 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
 
   const figures = Array.from({ length: parts }, createFigures);
   const bucketOf = (time: number) => figures[Math.min(parts - 1, Math.floor((time - since) / width))];
-  const last = createLastDeliveries();
+  const last = createLastAccepted();
   if (scope === null) last.addAll(dropped.last);
   for (const { last: known } of [...coverage.files, ...lately.files]) last.addAll(known);
 

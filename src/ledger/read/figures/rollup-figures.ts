@@ -1,20 +1,12 @@
 import { isDelivery } from '../../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
-import { HOUR, startOfHour } from '../../hours.js';
-import {
-  type DailyRollup,
-  type LastAccepted,
-  OTHER,
-  type Rollup,
-  type RollupGroup,
-} from '../../rollup/rollup.js';
-import type { LastDeliveries } from './last-deliveries.js';
+import { type ChartRollup, type LastAccepted, OTHER, type RollupGroup } from '../../rollup/rollup.js';
 import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
 
 /** The figures of a rollup that charts show, in little memory. */
 export interface RollupFigures {
   readonly slots: readonly { readonly start: number; readonly figures: PackedFigures }[];
-  readonly last: Pick<LastDeliveries, 'byRegion' | 'bySource' | 'byCredential'>;
+  readonly last: Record<keyof LastAccepted, ReadonlyMap<string, number>>;
   /** Lines of sources that have no name here, because there are too many. */
   readonly hasOtherSources: boolean;
   /** How many rollups its hour has; 1 for that of a day. */
@@ -23,40 +15,12 @@ export interface RollupFigures {
   readonly weight: number;
 }
 
-const MINUTE = 60_000;
-
 /** @param scope only the figures of these sources */
 export function packRollup(
-  { hour, slots, lastAccepted, files }: Pick<Rollup, 'hour' | 'slots' | 'lastAccepted' | 'files'>,
+  { slots, lastAccepted, files }: Pick<ChartRollup, 'slots' | 'lastAccepted' | 'files'>,
   scope: SourceScope,
 ): RollupFigures {
-  const start = startOfHour(hour);
-  const packed = pack(
-    slots.map(({ minute, groups }) => ({ start: start + minute * MINUTE, groups })),
-    lastAccepted,
-    scope,
-  );
-  return { ...packed, files };
-}
-
-/** @param scope only the figures of these sources */
-export function packDailyRollup(
-  { day, slots, lastAccepted }: DailyRollup,
-  scope: SourceScope,
-): RollupFigures {
-  const start = Date.parse(`${day}T00:00:00.000Z`);
-  return pack(
-    slots.map(({ hour, groups }) => ({ start: start + hour * HOUR, groups })),
-    lastAccepted,
-    scope,
-  );
-}
-
-function pack(
-  slots: readonly { readonly start: number; readonly groups: readonly RollupGroup[] }[],
-  { byRegion, bySource, byCredential }: LastAccepted,
-  scope: SourceScope,
-): RollupFigures {
+  const { byRegion, bySource, byCredential } = lastAccepted;
   const packed = slots.map(({ start, groups }) => ({ start, figures: packGroups(ofSources(groups, scope)) }));
   const last = {
     byRegion: scope === null ? timesOf(byRegion) : new Map<string, number>(),
@@ -66,7 +30,7 @@ function pack(
   const names = last.byRegion.size + last.bySource.size + last.byCredential.size;
   const weight = packed.reduce((sum, { figures }) => sum + weightOf(figures), 200 + names * 64);
   const hasOtherSources = slots.some(({ groups }) => groups.some(({ source }) => source === OTHER));
-  return { slots: packed, last, weight, hasOtherSources, files: 1 };
+  return { slots: packed, last, weight, hasOtherSources, files };
 }
 
 /** Lines without a source are in the figures of all sources only, and so are those whose source has no name of its own. */
@@ -123,9 +87,8 @@ function weightOf({ outcomes, regions, durations }: PackedFigures): number {
 }
 
 function timesOf(
-  instants: Readonly<Record<string, string>>,
+  times: Readonly<Record<string, number>>,
   isWanted: (name: string) => boolean = () => true,
 ): Map<string, number> {
-  const wanted = Object.entries(instants).filter(([name]) => isWanted(name));
-  return new Map(wanted.map(([name, instant]) => [name, Date.parse(instant)]));
+  return new Map(Object.entries(times).filter(([name]) => isWanted(name)));
 }

@@ -3,10 +3,10 @@ import type { SourceScope } from '../../../domain/rights.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { createWorkQueue } from '../../../time/work-queue.js';
 import { HOUR } from '../../hours.js';
-import { DAILY_ROLLUPS_FOLDER } from '../../ledger-keys.js';
-import { readDailyRollup, readRollup } from '../../rollup/read-rollup.js';
+import { readRollup } from '../../rollup/read-rollup.js';
+import type { ChartRollup } from '../../rollup/rollup.js';
 import { mergeRanges, type TimeRange } from '../time-ranges.js';
-import { packDailyRollup, packRollup, type RollupFigures } from './rollup-figures.js';
+import { packRollup, type RollupFigures } from './rollup-figures.js';
 import type { RollupListing, RollupPart } from './rollup-listing.js';
 
 /** Figures of a range of whole hours, and what of it they do not cover. */
@@ -56,11 +56,7 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
   }
 
   async function read(key: string, scope: SourceScope): Promise<RollupFigures | null> {
-    if (key.startsWith(DAILY_ROLLUPS_FOLDER)) {
-      const daily = await limit(() => readDailyRollup(store, key));
-      return daily && pack(() => packDailyRollup(daily, scope));
-    }
-    const rollup = await limit(() => readRollup(store, key));
+    const rollup = await limit(() => readRollup<ChartRollup>(store, key));
     return rollup && pack(() => packRollup(rollup, scope));
   }
 

@@ -142,7 +142,10 @@ describe('compact', () => {
     expect(await compact(partsOf(store), { since: new Date(0) })).toMatchObject({ hours: 0, days: 0 });
     const { daily } = await readCompactedLedger(store);
     expect([...daily.keys()]).toEqual(['rollups-daily/dt=2026-03-02/0001.json']);
-    expect([...daily.values()][0]?.slots.map(({ hour }) => hour)).toEqual([0, 23]);
+    expect([...daily.values()][0]?.slots.map(({ start }) => new Date(start).toISOString())).toEqual([
+      '2026-03-02T00:00:00.000Z',
+      '2026-03-02T23:00:00.000Z',
+    ]);
   });
 
   it('counts what it cannot read and never stops at it', async () => {

@@ -1,5 +1,5 @@
 import type { LedgerLine } from '../domain/delivery.js';
-import { readCompactionState } from '../ledger/compact/compaction-state.js';
+import { readLastCompacted } from '../ledger/compact/compaction-state.js';
 import { listDays } from '../ledger/compact/list-hours.js';
 import { HOUR, hourAt, startOfHour } from '../ledger/hours.js';
 import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
@@ -31,8 +31,7 @@ export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine>
   if (first === undefined || last === undefined) return;
   let unreadable = 0;
   try {
-    const { last: compacted } = await readCompactionState(store);
-    await findLostHour(walk, compacted);
+    await findLostHour(walk, await readLastCompacted(store));
     for await (const { hours } of listDays(store, first)) {
       for (const hour of hours) {
         if (hour < first || hour > last) continue;

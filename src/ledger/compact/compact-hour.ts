@@ -34,7 +34,8 @@ export async function compactHour(
   if (before.faults.length > 0) return false;
   const plan = await claimPlan(store, hour, previous, fileBytes);
   if (plan === null) return true;
-  if (!plan.isOwn && clock() - plan.createdAt.getTime() < planTimeout) return false;
+  const { madeBefore } = plan;
+  if (madeBefore !== null && clock() - madeBefore.getTime() < planTimeout) return false;
   // Another process can have finished the hour, plan and all, before this one made its own: then that is of no use.
   const { rollups } = await readHourFiles(store, hour);
   const [made] = rollups;
@@ -42,7 +43,7 @@ export async function compactHour(
   for (const gap of findGaps(plan.files)) options.onFault?.(describeGap(hour, gap));
   const numbers = plan.files.map((_, index) => index + 1);
   // A replica that takes over begins at the other end: the former holder may still be at work.
-  for (const n of plan.isOwn ? numbers : numbers.reverse()) {
+  for (const n of madeBefore === null ? numbers : numbers.reverse()) {
     options.signal?.throwIfAborted();
     if ((await store.head(rollupKey(hour, n))) !== null) continue;
     const rollup = await finishFile(parts, hour, plan, n, options);

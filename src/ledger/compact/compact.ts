@@ -8,13 +8,13 @@ import type { Rollup } from '../rollup/rollup.js';
 import { compactHour } from './compact-hour.js';
 import type { CompactionParts } from './compaction-parts.js';
 import { type CompactionReport, createCompactionReport } from './compaction-report.js';
-import { type CompactionState, readCompactionState, saveCompactionState } from './compaction-state.js';
+import { readLastCompacted, saveLastCompacted } from './compaction-state.js';
 import { endSegments } from './end-segments.js';
 import { type LedgerDay, listDays } from './list-hours.js';
 import { writeDailyRollup } from './write-daily-rollup.js';
 
 export interface CompactOptions {
-  /** Looks at every hour from this one on, compacted or not; default: from where the last run has come to. */
+  /** Looks at every hour from this one on, compacted or not; default: behind the last one that is compacted. */
   readonly since?: Date | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with every file that this run finished, and the report so far. */
@@ -31,8 +31,6 @@ interface CompactionRun {
   readonly onFile: (rollup: Rollup) => void;
   /** Hours that failed in a row. */
   failures: number;
-  /** The first hour that is not complete: the next run begins with it. */
-  stopsAt: string | null;
 }
 
 const DAY = 24 * HOUR;
@@ -60,16 +58,18 @@ export async function compact(
   };
   const report = createCompactionReport(parts.clock());
   try {
-    const state = await readCompactionState(parts.store);
+    const last = await readLastCompacted(parts.store);
     const run: CompactionRun = {
-      ...{ parts, signal, report, failures: 0, stopsAt: null },
+      ...{ parts, signal, report, failures: 0 },
       now: parts.clock() + parts.store.clockOffset(),
       onFile: (rollup) => countFile(report, rollup, onFile),
     };
-    const first = since === undefined ? state.before : hourAt(since.getTime());
-    const from = first < state.before ? { before: first, last: null } : state;
-    const reached = await compactHours(run, from);
-    if (reached.before > state.before) await saveCompactionState(parts.store, reached);
+    const first = since === undefined ? '~' : hourAt(since.getTime() - HOUR);
+    const isAgain = last !== null && first < last;
+    const reached = isAgain
+      ? await compactHours(run, first, null)
+      : await compactHours(run, last ?? '', last);
+    if (reached !== null && reached > (last ?? '')) await saveLastCompacted(parts.store, reached);
     await endOldSegments(run);
   } catch (error) {
     if (signal?.aborted) report.interrupted = true;
@@ -88,34 +88,32 @@ function countFile(report: CompactionReport, rollup: Rollup, onFile: CompactOpti
   onFile?.(rollup, report);
 }
 
-/** Compacts every hour from a state on. Resolves to how far the ledger is compacted then. */
-async function compactHours(run: CompactionRun, from: CompactionState): Promise<CompactionState> {
-  let { before, last: previous } = from;
-  let last = previous;
-  for await (const day of listDays(run.parts.store, from.before)) {
-    for (const hour of day.hours.filter((each) => each >= from.before)) {
+/**
+ * Compacts every hour behind one, and then sums up the days that are over. Resolves to the last hour with nothing left before it.
+ *
+ * @param previous the last hour before these that has lines; null where it is not known
+ */
+async function compactHours(
+  run: CompactionRun,
+  from: string,
+  previous: string | null,
+): Promise<string | null> {
+  const days: LedgerDay[] = [];
+  let [last, newest] = [previous, previous];
+  let isNoneLeft = true;
+  for await (const day of listDays(run.parts.store, from)) {
+    for (const hour of day.hours.filter((each) => each > from && isWhole(each, run.now))) {
       run.signal?.throwIfAborted();
-      if (!isWhole(hour, run.now)) return { before, last };
-      const isComplete = await lookAtHour(run, hour, previous);
-      previous = hour;
-      // The hours behind it are compacted as well, but the next run begins with this one.
-      if (!isComplete) run.stopsAt ??= hour;
-      if (run.stopsAt !== null) continue;
-      last = hour;
-      before = hourAfter(hour) ?? hour;
+      // The hours behind one that is left are compacted as well, but the next run begins with it.
+      isNoneLeft = (await lookAtHour(run, hour, newest)) && isNoneLeft;
+      newest = hour;
+      if (isNoneLeft) last = hour;
     }
-    const end = Date.parse(day.name) + DAY;
-    if (!isWhole(hourAt(end - HOUR), run.now)) break;
-    if (run.stopsAt === null && (await sumUp(run, day))) before = hourAt(end);
-    else run.stopsAt ??= before;
+    if (!isWhole(hourAt(Date.parse(day.name) + DAY - HOUR), run.now)) break;
+    if (isNoneLeft) days.push(day);
   }
-  return { before, last };
-}
-
-/** The next hour of the same day: a day counts as done only when it is summed up. */
-function hourAfter(hour: string): string | null {
-  const next = hourAt(startOfHour(hour) + HOUR);
-  return next.startsWith(hour.slice(0, hour.indexOf('/'))) ? next : null;
+  for (const day of days) if (!(await sumUp(run, day))) return day.hours.at(-1) ?? null;
+  return last;
 }
 
 /** Compacts what is left of an hour. Resolves to whether the hour is complete. */

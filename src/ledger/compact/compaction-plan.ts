@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { compactionPlanKey } from '../ledger-keys.js';
@@ -16,11 +15,9 @@ export interface CompactionPlan {
   readonly files: readonly CoveredNumbers[];
 }
 
-export interface StoredPlan extends CompactionPlan {
-  /** Whether this call made it. */
-  readonly isOwn: boolean;
-  /** When the store wrote it. */
-  readonly createdAt: Date;
+export interface ClaimedPlan extends CompactionPlan {
+  /** When the store wrote it; null when this call made it. */
+  readonly madeBefore: Date | null;
 }
 
 /** Far above the ranges of thousands of files. */
@@ -35,18 +32,17 @@ export async function claimPlan(
   hour: string,
   previous: string | null,
   fileBytes: number,
-): Promise<StoredPlan | null> {
-  const known = await readPlan(store, hour, null);
+): Promise<ClaimedPlan | null> {
+  const known = await readPlan(store, hour);
   if (known !== null) return known;
   const files = splitIntoFiles(await collectSegments(store, hour), fileBytes);
   if (files.length === 0) return null;
-  const owner = randomUUID();
-  const body = Buffer.from(JSON.stringify({ v: 1, hour, owner, previous, files }));
-  await store.create(compactionPlanKey(hour), body, DOCUMENT_HEADERS);
-  return readPlan(store, hour, owner);
+  const body = Buffer.from(JSON.stringify({ v: 1, hour, previous, files }));
+  const result = await store.create(compactionPlanKey(hour), body, DOCUMENT_HEADERS);
+  return result === 'created' ? { previous, files, madeBefore: null } : readPlan(store, hour);
 }
 
-async function readPlan(store: ObjectStore, hour: string, owner: string | null): Promise<StoredPlan | null> {
+async function readPlan(store: ObjectStore, hour: string): Promise<ClaimedPlan | null> {
   const key = compactionPlanKey(hour);
   const found = await store.head(key);
   if (found === null) return null;
@@ -55,8 +51,7 @@ async function readPlan(store: ObjectStore, hour: string, owner: string | null):
   if (document?.v !== 1 || !Array.isArray(document.files))
     throw new StoreError('read', `${key} is no plan of a compaction, or one of a newer version`);
   const previous = typeof document.previous === 'string' ? document.previous : null;
-  const isOwn = owner !== null && document.owner === owner;
-  return { previous, files: document.files, isOwn, createdAt: found.modifiedAt };
+  return { previous, files: document.files, madeBefore: found.modifiedAt };
 }
 
 async function collectSegments(store: ObjectStore, hour: string): Promise<ListedSegment[]> {

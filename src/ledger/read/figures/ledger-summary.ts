@@ -98,7 +98,7 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
   // No await between the two: rows must not move from the window to the dropped ones.
   if (scope === null) {
     for (const { start, figures: sum } of dropped.slots(floorTo(SLOT, inMemory), until))
-      bucketOf(start)?.addAll(sum);
+      bucketOf(start)?.addPacked(sum.packed());
   }
   await visitRows(snapshotOf(window), (row) => {
     if (!isInScope(scope, row.source)) return;
@@ -107,7 +107,7 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
   });
 
   const total = createFigures();
-  for (const figure of figures) total.addAll(figure);
+  for (const figure of figures) total.addPacked(figure.packed());
   return {
     since: iso(since),
     until: iso(until),

@@ -1,7 +1,7 @@
 import { isDelivery } from '../../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { type ChartRollup, type LastAccepted, OTHER, type RollupGroup } from '../../rollup/rollup.js';
-import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
+import { createFigures, type PackedFigures } from './summary-figures.js';
 
 /** The figures of a rollup that charts show, in little memory. */
 export interface RollupFigures {
@@ -40,50 +40,23 @@ function ofSources(groups: readonly RollupGroup[], scope: SourceScope): readonly
 }
 
 function packGroups(groups: readonly RollupGroup[]): PackedFigures {
-  const outcomes = new Map<string, number>();
-  const regions = new Map<string, number>();
-  const durations: number[] = [];
-  let [lines, bytes, max] = [0, 0, 0];
+  const figures = createFigures();
   for (const group of groups) {
+    const { lines, bytes, outcome, region, maxDuration } = group;
     if (!isDelivery(group.origin)) continue;
-    lines += group.lines;
-    bytes += group.bytes;
-    countUp(outcomes, group.outcome, group.lines);
-    countUp(regions, group.region ?? 'none', group.lines);
-    if (group.origin !== 'callback') continue;
-    max = Math.max(max, group.maxDuration);
-    for (const name in group.durations) {
-      const bucket = Number(name);
-      durations[bucket] = (durations[bucket] ?? 0) + (group.durations[name] ?? 0);
-    }
+    const durations = Object.entries(group.durations).map(
+      ([bucket, count]) => [Number(bucket), count] as const,
+    );
+    figures.addSum({
+      ...{ lines, bytes, durations, maxDuration },
+      ...{ outcomes: [[outcome, lines]], regions: [[region ?? 'none', lines]] },
+    });
   }
-  return {
-    lines,
-    bytes,
-    outcomes,
-    regions,
-    durations: { pairs: pairsOf(durations), max },
-  };
-}
-
-/** Each bucket with a count, followed by that. */
-function pairsOf(counts: readonly number[]): Uint32Array {
-  const pairs: number[] = [];
-  counts.forEach((count, bucket) => {
-    pairs.push(bucket, count);
-  });
-  return Uint32Array.from(pairs);
-}
-
-function countUp(counts: Map<string, number>, name: string, by: number): void {
-  const known = counts.get(name);
-  if (known !== undefined || counts.size < MAX_COUNTED_NAMES || name === 'other')
-    counts.set(name, (known ?? 0) + by);
-  else countUp(counts, 'other', by);
+  return figures.packed();
 }
 
 function weightOf({ outcomes, regions, durations }: PackedFigures): number {
-  return 400 + (outcomes.size + regions.size) * 40 + durations.pairs.byteLength;
+  return 400 + (outcomes.size + regions.size) * 40 + durations.byteLength;
 }
 
 function timesOf(

@@ -1,9 +1,5 @@
 import { isDelivery } from '../../../domain/delivery.js';
-import {
-  createDurationHistogram,
-  type DurationHistogram,
-  type Percentiles,
-} from '../../rollup/duration-histogram.js';
+import { createDurationHistogram, type Percentiles } from '../../rollup/duration-histogram.js';
 import type { LedgerRow } from '../window/ledger-row.js';
 
 export interface SummaryFigures {
@@ -18,94 +14,84 @@ export interface SummaryFigures {
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
 export const MAX_COUNTED_NAMES = 100;
 
-/** The buckets of a duration histogram that are not empty. */
-interface PackedDurations {
-  /** Bucket, count, bucket, count … */
-  readonly pairs: Uint32Array;
-  readonly max: number;
+/** Figures that can be added to others. */
+interface FigureSum {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly outcomes: Iterable<readonly [name: string, lines: number]>;
+  readonly regions: Iterable<readonly [name: string, lines: number]>;
+  /** Callbacks by bucket of a duration histogram. */
+  readonly durations: Iterable<readonly [bucket: number, callbacks: number]>;
+  readonly maxDuration: number;
 }
 
 /** Figures in little memory. */
-export interface PackedFigures {
-  readonly lines: number;
-  readonly bytes: number;
+export interface PackedFigures extends Pick<FigureSum, 'lines' | 'bytes' | 'maxDuration'> {
   readonly outcomes: ReadonlyMap<string, number>;
   readonly regions: ReadonlyMap<string, number>;
-  readonly durations: PackedDurations;
+  /** Bucket, callbacks, bucket, callbacks … */
+  readonly durations: Uint32Array;
 }
 
 /** Figures that are still being added up. */
 export interface Figures {
-  readonly parts: FigureParts;
   add(row: LedgerRow): void;
+  addSum(sum: FigureSum): void;
   addPacked(packed: PackedFigures): void;
-  addAll(other: Figures): void;
+  packed(): PackedFigures;
   result(): SummaryFigures;
 }
 
-interface FigureParts {
-  lines: number;
-  bytes: number;
-  readonly outcomes: Counts;
-  readonly regions: Counts;
-  readonly durations: DurationHistogram;
-}
-
-type Counts = Map<string, { count: number }>;
-
 export function createFigures(): Figures {
-  const parts: FigureParts = {
-    lines: 0,
-    bytes: 0,
-    outcomes: new Map(),
-    regions: new Map(),
-    durations: createDurationHistogram(),
-  };
+  const outcomes = new Map<string, number>();
+  const regions = new Map<string, number>();
+  const durations = createDurationHistogram();
+  let [lines, bytes] = [0, 0];
+
+  function addSum(sum: FigureSum): void {
+    lines += sum.lines;
+    bytes += sum.bytes;
+    for (const [name, count] of sum.outcomes) countUp(outcomes, name, count);
+    for (const [name, count] of sum.regions) countUp(regions, name, count);
+    durations.addCounts(sum.durations, sum.maxDuration);
+  }
+
   return {
-    parts,
     add(row) {
       if (!isDelivery(row.origin)) return;
-      parts.lines += 1;
-      parts.bytes += row.bytes;
-      countUp(parts.outcomes, row.outcome, 1);
-      countUp(parts.regions, row.region ?? 'none', 1);
-      if (row.origin === 'callback') parts.durations.add(row.durationMs);
+      lines += 1;
+      bytes += row.bytes;
+      countUp(outcomes, row.outcome, 1);
+      countUp(regions, row.region ?? 'none', 1);
+      if (row.origin === 'callback') durations.add(row.durationMs);
     },
-    addPacked({ lines, bytes, outcomes, regions, durations }) {
-      parts.lines += lines;
-      parts.bytes += bytes;
-      for (const [name, count] of outcomes) countUp(parts.outcomes, name, count);
-      for (const [name, count] of regions) countUp(parts.regions, name, count);
-      parts.durations.addCounts(pairsOf(durations.pairs), durations.max);
-    },
-    addAll({ parts: other }) {
-      parts.lines += other.lines;
-      parts.bytes += other.bytes;
-      for (const [name, { count }] of other.outcomes) countUp(parts.outcomes, name, count);
-      for (const [name, { count }] of other.regions) countUp(parts.regions, name, count);
-      parts.durations.addAll(other.durations);
+    addSum,
+    addPacked: (packed) => addSum({ ...packed, durations: pairsIn(packed.durations) }),
+    packed() {
+      const pairs: number[] = [];
+      durations.buckets.forEach((count, bucket) => {
+        if (count > 0) pairs.push(bucket, count);
+      });
+      const maxDuration = durations.max();
+      return { lines, bytes, outcomes, regions, durations: Uint32Array.from(pairs), maxDuration };
     },
     result: () => ({
-      lines: parts.lines,
-      bytes: parts.bytes,
-      outcomes: asRecord(parts.outcomes),
-      regions: asRecord(parts.regions),
-      duration: parts.durations.percentiles(),
+      lines,
+      bytes,
+      outcomes: Object.fromEntries(outcomes),
+      regions: Object.fromEntries(regions),
+      duration: durations.percentiles(),
     }),
   };
 }
 
-function* pairsOf(pairs: Uint32Array): Generator<[number, number]> {
+function* pairsIn(pairs: Uint32Array): Generator<[number, number]> {
   for (let index = 0; index < pairs.length; index += 2) yield [pairs[index] ?? 0, pairs[index + 1] ?? 0];
 }
 
-function countUp(counts: Counts, name: string, by: number): void {
-  const entry = counts.get(name);
-  if (entry) entry.count += by;
-  else if (counts.size < MAX_COUNTED_NAMES || name === 'other') counts.set(name, { count: by });
+function countUp(counts: Map<string, number>, name: string, by: number): void {
+  const known = counts.get(name);
+  if (known !== undefined || counts.size < MAX_COUNTED_NAMES || name === 'other')
+    counts.set(name, (known ?? 0) + by);
   else countUp(counts, 'other', by);
-}
-
-function asRecord(counts: Counts): Record<string, number> {
-  return Object.fromEntries([...counts].map(([name, { count }]) => [name, count]));
 }

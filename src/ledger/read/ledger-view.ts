@@ -164,7 +164,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       dropped.forgetBefore(tail.seenSince());
       schedule.progressed();
     },
-    onRows: (rows) => failureHistory.follow(rows),
+    onRows: (rows) => failureHistory.take(rows),
     onRestart() {
       dropped.forgetBefore(tail.seenSince());
       failureHistory.restart();
@@ -177,7 +177,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     slowInterval: options.slowInterval ?? 60_000,
   });
   const failureHistory = createFailureHistory({
-    ...{ store, compacted, window, clock, retention, completeSince },
+    ...{ store, compacted, window, clock, retention, completeSince, seenSince },
     maxBytes: maxBytes * FAILING_SHARE,
   });
   const searchParts = {

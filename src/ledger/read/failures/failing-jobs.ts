@@ -84,7 +84,7 @@ export function createFailingJobs(maxBytes: number): FailingJobs {
 }
 
 /** A line replaces an older one of its kind and source: who may see a source must not miss its failure behind another's. */
-export function isOfSameKind(a: LedgerRow, b: LedgerRow): boolean {
+function isOfSameKind(a: LedgerRow, b: LedgerRow): boolean {
   return failureKind(a.outcome) === failureKind(b.outcome) && a.source === b.source;
 }
 

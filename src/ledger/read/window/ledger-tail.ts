@@ -25,7 +25,7 @@ export interface LedgerTailOptions {
   readonly onFault: LogSearch['onFault'];
   /** Called whenever the load made progress. */
   readonly onProgress: () => void;
-  /** Called with rows that were written since this process follows the ledger, in the order of their segments. */
+  /** Called with rows that came into the window, once `completeSince` says so. */
   readonly onRows: (rows: readonly LedgerRow[]) => void;
   /** Called when all rows are forgotten, and following begins again: the store, this process or its clock was away for hours. */
   readonly onRestart: () => void;
@@ -173,9 +173,10 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
       const range = { order: 'newest', since: beginning(), before } as const;
       const steps = scanLog(store, compacted, { range, filter: EVERYTHING, onSkipped, onFault });
       for await (const { entries, at } of steps) {
-        await add(entries);
+        const rows = await add(entries);
         if (begun !== following) return;
         reached(endOf({ ...range, before: at }));
+        options.onRows(rows);
         trim();
         options.onProgress();
         if (isStopped) return;

@@ -9,6 +9,7 @@ import {
   type LedgerView,
   type LedgerViewOptions,
 } from '../../../../../src/ledger/read/ledger-view.js';
+import { StoreError } from '../../../../../src/store/object-store.js';
 import { putCompacted } from '../../../../support/ledger/compacted-hours.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../../support/ledger/ledger-segments.js';
@@ -225,7 +226,7 @@ describe('open failures', () => {
     it('are looked at once others are settled', async () => {
       const store = createMemoryStore();
       let now = NOW;
-      const view = await load(store, { maxBytes: 64 * 1024, clock: () => now });
+      const view = await load(store, { maxBytes: 128 * 1024, clock: () => now });
       for (const job of many) {
         now += 1000;
         putSegment(store, iso(now), [{ ...at(now, job, 'failed'), reason }]);
@@ -333,6 +334,30 @@ describe('open failures', () => {
     expect(await failing(await load(store))).toEqual([]);
   });
 
+  it('are in doubt until the file of an hour that left memory was read for them', async () => {
+    const store = createMemoryStore();
+    let now = NOW;
+    const lines = [at(NOW, 'retried', 'stored')];
+    putSegment(store, iso(NOW), lines);
+    const view = await load(store, { maxBytes: 12_000, clock: () => now });
+    for (let minute = 1; minute < 30; minute += 1) {
+      now = NOW + minute * 60_000;
+      const line = at(now, `job${minute}`, 'stored');
+      lines.push(line);
+      putSegment(store, iso(now), [line]);
+      await view.refresh();
+    }
+    now += 25 * 60_000;
+    await compact(store, lines);
+    putSegment(store, iso(now + 1), [at(NOW - 1000, 'retried', 'refused')]);
+    await view.refresh();
+    await view.readPast();
+    const { failures, complete } = await view.openFailures({ limit: 1 });
+    expect({ complete, count: failures.length }).toEqual({ complete: false, count: 1 });
+    now += 11_000;
+    expect(await failing(view)).toEqual([]);
+  });
+
   it('name the hours that are neither in memory nor compacted', async () => {
     const store = createMemoryStore();
     const line = at(NOW - 20 * HOUR, 'unknown', 'failed');
@@ -360,6 +385,27 @@ describe('open failures', () => {
     expect(complete).toBe(false);
     expect(faults.join()).toContain(damaged);
     expect(faults.join()).toContain(file);
+  });
+
+  it('are found in an hour that the store failed to read as a whole', async () => {
+    let reads = 0;
+    const store = createMemoryStore((operation, key) => {
+      if (operation !== 'read' || !key.startsWith('rollups/')) return;
+      reads += 1;
+      // With many failing lines a rollup is read twice.
+      if (reads === 2) throw new StoreError('test', 'no route to the store');
+    });
+    const jobs = Array.from({ length: 11 }, (_, index) => `job${index}`);
+    await compact(
+      store,
+      jobs.map((job) => at(NOW - 30 * HOUR, job, 'failed')),
+    );
+    const view = await load(store);
+    expect(await view.openFailures({ limit: 1 })).toMatchObject({
+      counts: { failed: 11 },
+      ...{ complete: true, faults: [] },
+    });
+    expect(reads).toBe(3);
   });
 
   it('answer with what was found when the store is slow, and go on', async () => {

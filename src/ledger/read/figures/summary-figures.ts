@@ -12,7 +12,7 @@ export interface SummaryFigures {
 }
 
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
-export const MAX_COUNTED_NAMES = 100;
+const MAX_COUNTED_NAMES = 100;
 
 /** Figures that can be added to others. */
 interface FigureSum {

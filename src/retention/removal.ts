@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import { conflictClaims, quarantineMarker, REMOVALS_FOLDER } from '../archive/layout.js';
 import type { LedgerLine } from '../domain/delivery.js';
@@ -19,8 +20,6 @@ interface Removal {
 
 interface RemovalGroup {
   readonly line: LedgerLine;
-  /** Milliseconds since the epoch: these objects are older. */
-  readonly before: number;
   readonly objects: readonly (readonly [key: string, size: number, modifiedAt: number])[];
 }
 
@@ -45,62 +44,55 @@ const ABANDONED = 600_000;
  */
 export async function removeExpired(
   parts: RemovalParts,
-  expired: readonly (ExpiredObject & { readonly before: number })[],
+  expired: readonly ExpiredObject[],
   now: number,
 ): Promise<readonly LedgerLine[]> {
+  const { store } = parts;
   const removal: Removal = { v: 1, groups: groupsOf(expired, parts.actor, now) };
   const key = `${REMOVALS_FOLDER}${newDeliveryId(now)}.json`;
-  await parts.store.create(key, Buffer.from(JSON.stringify(removal)), DOCUMENT_HEADERS);
-  return carryOut(parts, key, removal, () => 'remove');
+  await store.create(key, Buffer.from(JSON.stringify(removal)), DOCUMENT_HEADERS);
+  return carryOut(parts, key, removal, async (found) => (await store.expiry.remove(found)) === 'removed');
 }
 
-/**
- * Finishes the removals of processes that died. What such a process removed is recorded; what is still there is removed only
- * if it has still expired, because the periods may be longer now.
- */
-export async function finishRemovals(
-  parts: RemovalParts,
-  hasExpired: (group: ExpiredGroup, before: number) => boolean,
-  now: number,
-): Promise<readonly LedgerLine[]> {
+/** Records what processes that died had removed. What they left is found by a sweep, if it has still expired then. */
+export async function recordAbandoned(parts: RemovalParts, now: number): Promise<readonly LedgerLine[]> {
+  const { store } = parts;
   const lines: LedgerLine[] = [];
-  for await (const { key, modifiedAt } of parts.store.list(REMOVALS_FOLDER)) {
+  for await (const { key, modifiedAt } of store.list(REMOVALS_FOLDER)) {
     if (now - modifiedAt.getTime() < ABANDONED) continue;
-    const document = await readDocument(parts.store, key);
-    if (document?.v !== 1) continue;
-    const removal = document as unknown as Removal;
-    const mode = ({ line: { jobId, source, expired }, before }: RemovalGroup) =>
-      expired !== undefined && hasExpired({ kind: expired.kind, jobId, source }, before)
-        ? 'finish'
-        : 'record';
-    lines.push(...(await carryOut(parts, key, removal, mode)));
+    const removal = await readRemoval(store, key);
+    const isGone = async (found: ListedObject) => (await store.head(found.key)) === null;
+    if (removal !== null) lines.push(...(await carryOut(parts, key, removal, isGone)));
   }
   return lines;
+}
+
+async function readRemoval(store: ExpiringStore, key: string): Promise<Removal | null> {
+  const document = await readDocument(store, key);
+  return document?.v === 1 ? (document as unknown as Removal) : null;
 }
 
 /** The keys of all removals that are not finished. Throws `StoreError`. */
 export async function keysBeingRemoved(store: ExpiringStore): Promise<ReadonlySet<string>> {
   const keys = new Set<string>();
   for await (const { key } of store.list(REMOVALS_FOLDER)) {
-    const document = await readDocument(store, key);
-    if (document?.v !== 1) continue;
-    for (const { objects } of (document as unknown as Removal).groups)
+    for (const { objects } of (await readRemoval(store, key))?.groups ?? [])
       for (const [each] of objects) keys.add(each);
   }
   return keys;
 }
 
-/** `finish` and `record` count what is gone as removed by the process that died; `record` removes nothing more. */
-type Mode = 'remove' | 'finish' | 'record';
+/** Resolves to whether the object counts as removed. */
+type Removing = (found: ListedObject) => Promise<boolean>;
 
 async function carryOut(
   parts: RemovalParts,
   key: string,
   { groups }: Removal,
-  modeOf: (group: RemovalGroup) => Mode,
+  remove: Removing,
 ): Promise<readonly LedgerLine[]> {
   const limit = pLimit(REMOVED_AT_ONCE);
-  const removed = await Promise.all(groups.map((group) => removeGroup(parts, group, modeOf(group), limit)));
+  const removed = await Promise.all(groups.map((group) => removeGroup(parts, group, remove, limit)));
   const lines = removed.filter((line) => line !== null);
   await Promise.all(lines.map((line) => parts.ledger.append(line)));
   await parts.store.delete(key);
@@ -109,29 +101,26 @@ async function carryOut(
 
 /** The line of what was removed; null when nothing was. */
 async function removeGroup(
-  parts: RemovalParts,
-  { line, before, objects }: RemovalGroup,
-  mode: Mode,
+  { store, onFault }: RemovalParts,
+  { line, objects }: RemovalGroup,
+  remove: Removing,
   limit: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<LedgerLine | null> {
-  const { store, onFault } = parts;
   const kind = line.expired?.kind;
   if (kind === undefined) return null;
-  let faulty = false;
-  const tally = { objects: 0, bytes: 0 };
-  const removeOne = async ([key, size, modifiedAt]: RemovalGroup['objects'][number]) => {
-    const found: ListedObject = { key, size, modifiedAt: new Date(modifiedAt) };
-    try {
-      const result = mode === 'record' ? await presence(parts, found) : await store.expiry.remove(found);
-      if (result !== 'removed' && (result !== 'missing' || mode === 'remove')) return;
-      tally.objects += 1;
-      tally.bytes += size;
-    } catch (error) {
+  const removed = new Set<string>();
+  let bytes = 0;
+  const attempt = (key: string, work: () => Promise<void>) =>
+    work().catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
-      faulty = true;
       onFault(key, error.message);
-    }
-  };
+    });
+  const removeOne = ([key, size, modifiedAt]: RemovalGroup['objects'][number]) =>
+    attempt(key, async () => {
+      if (!(await remove({ key, size, modifiedAt: new Date(modifiedAt) }))) return;
+      removed.add(key);
+      bytes += size;
+    });
   if (kind === 'quarantine') {
     // A body without its request.json is not listed any more; the reverse would be a body that cannot be read.
     await limit(async () => {
@@ -140,19 +129,30 @@ async function removeGroup(
   } else {
     await Promise.all(objects.map((object) => limit(() => removeOne(object))));
   }
-  if (!faulty && mode !== 'record') {
-    await removeTraces(store, line, before, objects).catch((error: unknown) => {
-      if (!(error instanceof StoreError)) throw error;
-      onFault(objects[0]?.[0] ?? kind, error.message);
-    });
-  }
-  return tally.objects === 0
-    ? null
-    : { ...line, bytes: tally.bytes, expired: { kind, objects: tally.objects } };
+  if (removed.size === 0) return null;
+  await attempt(objects[0]?.[0] ?? kind, () => removeTraces(store, line, removed));
+  return { ...line, bytes, expired: { kind, objects: removed.size } };
 }
 
-async function presence({ store }: RemovalParts, { key }: ListedObject): Promise<'missing' | 'replaced'> {
-  return (await store.head(key)) === null ? 'missing' : 'replaced';
+/** The index of quarantined bodies, and the claims of conflicts, which hold hashes of what they were. */
+async function removeTraces(
+  store: ExpiringStore,
+  { jobId }: LedgerLine,
+  removed: ReadonlySet<string>,
+): Promise<void> {
+  if (jobId === null) return;
+  for (const id of matches(removed, /^quarantine\/([^/]+)\//))
+    await store.delete(quarantineMarker(jobId, id));
+  for (const folder of matches(removed, /^(.*jobs\/[^/]+\/)conflicts\//)) {
+    for await (const { key } of store.list(conflictClaims(folder))) {
+      const claim = await store.read(key);
+      if (claim !== null && removed.has(await text(claim.body))) await store.delete(key);
+    }
+  }
+}
+
+function matches(keys: ReadonlySet<string>, pattern: RegExp): Set<string> {
+  return new Set([...keys].flatMap((key) => pattern.exec(key)?.[1] ?? []));
 }
 
 function requestFirst(objects: RemovalGroup['objects']): RemovalGroup['objects'] {
@@ -160,33 +160,8 @@ function requestFirst(objects: RemovalGroup['objects']): RemovalGroup['objects']
   return [...objects.filter(isRequest), ...objects.filter((object) => !isRequest(object))];
 }
 
-/** The index of quarantined bodies, and the claims of conflicts, which hold hashes of what they were. */
-async function removeTraces(
-  store: ExpiringStore,
-  { jobId }: LedgerLine,
-  before: number,
-  objects: RemovalGroup['objects'],
-): Promise<void> {
-  if (jobId === null) return;
-  for (const id of matches(objects, /^quarantine\/([^/]+)\//))
-    await store.delete(quarantineMarker(jobId, id));
-  for (const folder of matches(objects, /^(.*jobs\/[^/]+\/)conflicts\//)) {
-    for await (const claim of store.list(conflictClaims(folder))) {
-      if (claim.modifiedAt.getTime() < before) await store.delete(claim.key);
-    }
-  }
-}
-
-function matches(objects: RemovalGroup['objects'], pattern: RegExp): Set<string> {
-  return new Set(objects.flatMap(([key]) => pattern.exec(key)?.[1] ?? []));
-}
-
-function groupsOf(
-  expired: readonly (ExpiredObject & { readonly before: number })[],
-  actor: string | null,
-  now: number,
-): RemovalGroup[] {
-  const groups = new Map<string, (ExpiredObject & { readonly before: number })[]>();
+function groupsOf(expired: readonly ExpiredObject[], actor: string | null, now: number): RemovalGroup[] {
+  const groups = new Map<string, ExpiredObject[]>();
   for (const each of expired) {
     const name = JSON.stringify([each.kind, each.jobId, each.source]);
     const group = groups.get(name);
@@ -197,7 +172,7 @@ function groupsOf(
     const [first] = group;
     if (first === undefined) return [];
     const objects = group.map(({ found }) => [found.key, found.size, found.modifiedAt.getTime()] as const);
-    return [{ line: lineOf(first, group, actor, now), before: first.before, objects }];
+    return [{ line: lineOf(first, group, actor, now), objects }];
   });
 }
 

@@ -1,3 +1,4 @@
+import type { LedgerLine } from '../domain/delivery.js';
 import { RETENTION_CLASSES } from '../domain/retention-class.js';
 import { COMPACTION_FOLDER } from '../ledger/ledger-keys.js';
 import type { Ledger } from '../ledger/write/ledger.js';
@@ -11,7 +12,7 @@ import {
   expiredObjects,
   LEDGER_STEPS,
 } from './expired-objects.js';
-import { finishRemovals, keysBeingRemoved, type RemovalParts, removeExpired } from './removal.js';
+import { keysBeingRemoved, type RemovalParts, recordAbandoned, removeExpired } from './removal.js';
 import {
   createRetentionTally,
   MAX_FAULTS,
@@ -67,7 +68,7 @@ export async function sweepRetention(
       await finishAbandoned(parts, tally);
     }
     const elsewhere = dryRun ? NOTHING : await keysBeingRemoved(store);
-    const take = createTaker(parts, options, expiredBefore, tally);
+    const take = createTaker(parts, options, tally);
     const search = {
       ...{
         store,
@@ -95,17 +96,14 @@ export async function sweepRetention(
   });
 }
 
-/** Records what processes that died had removed; removes what of it is left and has still ended. Throws `StoreError`. */
+/** Throws `StoreError`. */
 export async function finishAbandoned(parts: RetentionParts, tally: Pick<RetentionTally, 'add' | 'fault'>) {
-  const now = parts.clock();
-  const expiredBefore = endedBeforeAt(parts.periods, now);
-  const lines = await finishRemovals(
-    removalParts(parts, tally),
-    ({ kind }, before) => before <= expiredBefore(kind),
-    now,
-  );
-  for (const { expired: what, bytes } of lines)
-    if (what !== undefined) tally.add(what.kind, what.objects, bytes);
+  addLines(tally, await recordAbandoned(removalParts(parts, tally), parts.clock()));
+}
+
+function addLines(tally: Pick<RetentionTally, 'add'>, lines: readonly LedgerLine[]): void {
+  for (const { expired, bytes } of lines)
+    if (expired !== undefined) tally.add(expired.kind, expired.objects, bytes);
 }
 
 function endedBeforeAt(periods: RetentionPeriods, now: number): ExpiredBefore {
@@ -166,19 +164,11 @@ type Take = (expired: AsyncIterable<ExpiredObject>) => Promise<void>;
 function createTaker(
   parts: RetentionParts,
   { dryRun = false, signal, onProgress }: SweepRetentionOptions,
-  expiredBefore: ExpiredBefore,
   tally: RetentionTally,
 ): Take {
   async function takeBatch(batch: readonly ExpiredObject[]): Promise<void> {
     if (batch.length === 0) return;
-    const expired = batch.map((each) => ({ ...each, before: expiredBefore(each.kind) }));
-    for (const { expired: what, bytes } of await removeExpired(
-      removalParts(parts, tally),
-      expired,
-      parts.clock(),
-    )) {
-      if (what !== undefined) tally.add(what.kind, what.objects, bytes);
-    }
+    addLines(tally, await removeExpired(removalParts(parts, tally), batch, parts.clock()));
     onProgress?.(tally);
     if (tally.faults >= MAX_FAULTS) throw new Interrupted(`the sweep ended after ${MAX_FAULTS} failures`);
   }

@@ -80,10 +80,18 @@ function newArchive() {
   return { directory, store, ledger, lines, put, keys, parts };
 }
 
-const expired = (lines: readonly LedgerLine[]) =>
-  lines
-    .map(({ jobId, source, bytes, expired: what }) => [jobId, source, what?.kind, what?.objects, bytes])
-    .sort();
+const CLAIM = { contentType: 'text/plain', metadata: {} } as const;
+
+/** Objects and bytes by job, source and kind; a line that is written again counts once. */
+function expired(lines: readonly LedgerLine[]): unknown[] {
+  const sums = new Map<string, [number, number]>();
+  for (const line of new Map(lines.map((each) => [each.deliveryId, each])).values()) {
+    const name = JSON.stringify([line.jobId, line.source, line.expired?.kind]);
+    const [objects, bytes] = sums.get(name) ?? [0, 0];
+    sums.set(name, [objects + (line.expired?.objects ?? 0), bytes + line.bytes]);
+  }
+  return [...sums].map(([name, sum]) => [...JSON.parse(name), ...sum]).sort();
+}
 
 const ulidAt = (time: number) => `${encodeTime(time, 10)}0000000000000000`;
 
@@ -178,7 +186,16 @@ describe('a sweep by age', () => {
     const id = ulidAt(NOW - 50 * DAY);
     await put('jobs/j1/data', 50 * DAY);
     await put('jobs/j1/conflicts/data.cd', 50 * DAY);
-    await put(`.conflicts/jobs/j1/conflicts/data.cd`, 50 * DAY);
+    await store.create(
+      '.conflicts/jobs/j1/conflicts/data.cd',
+      Buffer.from('jobs/j1/conflicts/data.cd'),
+      CLAIM,
+    );
+    await store.create(
+      '.conflicts/jobs/j1/conflicts/data.ef',
+      Buffer.from('jobs/j1/conflicts/data.ef'),
+      CLAIM,
+    );
     await put('jobs/j2/transcript.json', 50 * DAY);
     await store.create(`${quarantineFolder(id)}request.json`, Buffer.from('{}'), {
       contentType: 'application/json',
@@ -187,6 +204,9 @@ describe('a sweep by age', () => {
     await put(quarantineMarker('j3', id), 50 * DAY);
     await mkdir(join(directory, 'jobs/killed'));
     await sweepRetention(parts({ ...PERIODS, quarantine: 40 * DAY }));
+    const claims = await readdir(join(directory, '.conflicts/jobs/j1/conflicts'));
+    expect(claims).toEqual(['data.ef']);
+    await store.delete('.conflicts/jobs/j1/conflicts/data.ef');
     const left = await readdir(directory, { recursive: true });
     expect(
       left.filter((name) => /^(\.meta\/)?(jobs|quarantine|\.conflicts|\.quarantine-jobs)/.test(name)).sort(),
@@ -336,7 +356,12 @@ const LATER = Date.now() + 3_600_000;
 class Killed extends Error {}
 
 describe('a sweep that is killed', () => {
-  const contents = ['jobs/j1/data', 'jobs/j1/conflicts/data.cd', 'jobs/j2/data', 'jobs/j2/transcript.json'];
+  const contents = [
+    'jobs/j1/conflicts/data.cd',
+    'jobs/j1/conflicts/data.ef',
+    'jobs/j2/data',
+    'jobs/j2/transcript.json',
+  ];
 
   /** Sweeps until the given number of calls have been made; false when the sweep expired before. */
   async function sweepAndDie(archive: ReturnType<typeof newArchive>, calls: number): Promise<boolean> {
@@ -386,13 +411,14 @@ describe('a sweep that is killed', () => {
     for (let calls = 0; killed; calls += 1) {
       const archive = newArchive();
       for (const key of contents) await archive.put(key, 400 * DAY);
+      for (const key of contents.slice(0, 2))
+        await archive.store.create(`.conflicts/${key}`, Buffer.from(key), CLAIM);
       killed = await sweepAndDie(archive, calls);
       // Once before the dead process counts as dead, and once after.
       await sweepRetention(archive.parts(PERIODS));
       await sweepRetention(archive.parts(PERIODS, LATER));
       expect(await archive.keys()).toEqual([]);
-      const distinct = new Map(archive.lines.map((line) => [line.deliveryId, line]));
-      expect([calls, expired([...distinct.values()])]).toEqual([
+      expect([calls, expired(archive.lines)]).toEqual([
         calls,
         [
           ['j1', 'intake', 'data', 2, 20],

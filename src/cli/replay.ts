@@ -140,7 +140,7 @@ async function run(
   const view = await replays.view(id);
   if (view === null) throw new Error('the replay is gone');
   const failures = await replays.failures(id);
-  if (json) printJson({ ...view, failures: failures.map(({ failed: _, ...failure }) => failure) });
+  if (json) printJson({ ...view, failures });
   else printLines([...formatReplay(view), ...failures.slice(0, SHOWN_FAILURES).map(formatFailure)]);
   process.exitCode = view.state === 'done' && view.failed === 0 ? EXIT.ok : EXIT.incomplete;
 }

@@ -15,6 +15,7 @@ export const NEW_REPLAY: ReplayState = {
   done: 0,
   failed: 0,
   outcomes: {},
+  batches: {},
   claim: 1,
   owner: 'r',
   heartbeatAt: '2026-03-04T12:00:00.000Z',

@@ -2,11 +2,11 @@ import { decodeTime } from 'ulid';
 import { Problem } from '../../domain/problem.js';
 import { followsAnyInScope } from '../../domain/rights.js';
 import { deadFacts } from '../../subscribers/dead/dead-causes.js';
-import type { DeadEvent } from '../../subscribers/dead/dead-event.js';
 import { isWanted, jobEventOf } from '../../subscribers/job-event.js';
 import type { JobEvent } from '../../subscribers/receiver-event.js';
 import { formatNotifyItem, type NotifyParts } from './notify-item.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
+import { selectorMatch } from './selector-match.js';
 
 /** Each page lists all of them. */
 const DEAD_AT_ONCE = 1000;
@@ -120,29 +120,17 @@ async function* deadEvents(
   selector: ReplaySelector,
 ): AsyncGenerator<SelectedEvent> {
   const scope = scopeOf(selector);
+  const isSelected = selectorMatch(selector);
   for (const subscriber of names) {
     let cursor: string | undefined;
     do {
       const page = await outbox.deadEvents(subscriber, { limit: DEAD_AT_ONCE, cursor, scope });
-      for (const dead of page.deadEvents)
-        if (selects(selector, dead)) yield { subscriber, event: dead.event };
+      for (const dead of page.deadEvents) {
+        const { event } = dead;
+        const isOfCause = selector.cause === undefined || deadFacts(dead).code === selector.cause;
+        if (isOfCause && isSelected({ ...event.data, time: event.time })) yield { subscriber, event };
+      }
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);
   }
-}
-
-function selects(selector: ReplaySelector, dead: DeadEvent): boolean {
-  const { jobs, since, until, source, region, status, outcome, cause } = selector;
-  const { time, data } = dead.event;
-  const at = Date.parse(time);
-  return (
-    (cause === undefined || deadFacts(dead).code === cause) &&
-    (jobs === undefined || jobs.includes(data.jobId)) &&
-    (since === undefined || at >= Date.parse(since)) &&
-    (until === undefined || at < Date.parse(until)) &&
-    (source === undefined || data.source === source) &&
-    (region === undefined || data.region === region) &&
-    (status === undefined || data.status === status) &&
-    (outcome === undefined || data.outcome === outcome)
-  );
 }

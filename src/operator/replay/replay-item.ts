@@ -13,7 +13,7 @@ export interface ReplayItemParts {
   readonly notify: NotifyParts;
   readonly ledger: Pick<Ledger, 'append'>;
   /** Called with every item that failed, for the log. */
-  readonly onReplayFailure?: (failure: Omit<ReplayFailure, 'failed'> & { readonly replayId: string }) => void;
+  readonly onReplayFailure?: (failure: ReplayFailure & { readonly replayId: string }) => void;
   readonly onError?: (error: unknown) => void;
 }
 

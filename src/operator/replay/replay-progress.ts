@@ -12,17 +12,14 @@ export interface ReplayProgress {
 }
 
 /** @param onChange called whenever the state changes */
-export async function createReplayProgress(
+export function createReplayProgress(
   replays: ReplayStore,
   given: ReplayState,
   items: readonly string[],
   onChange: (state: ReplayState) => void,
-): Promise<ReplayProgress> {
+): ReplayProgress {
   let state: ReplayState = { ...given, waitingFor: null };
   let unsaved: ReplayFailure[] = [];
-  // A run that died may have listed failures that its state does not count. Those items may succeed this time.
-  const listed = new Set((await replays.failures(given.replayId)).map(({ item }) => item));
-  let batch = 0;
 
   function change(to: ReplayState): void {
     state = to;
@@ -37,20 +34,21 @@ export async function createReplayProgress(
       if (state.waitingFor !== cause) change({ ...state, waitingFor: cause });
     },
     count({ index, result: { outcome, failed, reason, jobId } }) {
-      const item = items[index] ?? '';
-      if (failed || listed.has(item)) unsaved.push({ item, jobId, outcome, reason, failed });
+      if (failed) unsaved.push({ item: items[index] ?? '', jobId, outcome, reason });
       change(withItem(state, index, outcome, failed));
     },
     async save(part) {
       const saved = { ...state, ...part };
       // Items are counted meanwhile.
       const entries = [...unsaved];
+      const { replayId, claim } = state;
       if (entries.length > 0) {
-        batch += 1;
-        await replays.addFailures(state.replayId, state.claim, batch, entries);
+        const batch = (state.batches[claim] ?? 0) + 1;
+        await replays.addFailures(replayId, claim, batch, entries);
         unsaved = unsaved.slice(entries.length);
+        change({ ...state, batches: { ...state.batches, [claim]: batch } });
       }
-      await replays.save(saved);
+      await replays.save({ ...saved, batches: state.batches });
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
-import { isInScope } from '../../domain/rights.js';
 import { instantOf } from '../../ledger/read/delivery-query.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import { failuresOf, jobsOf } from '../failures-by-cause.js';
@@ -8,6 +7,7 @@ import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
+import { selectorMatch } from './selector-match.js';
 
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
@@ -102,7 +102,7 @@ async function selectBodies(
   { quarantine }: SelectionParts,
   selector: ReplaySelector,
 ): Promise<ReplaySelection> {
-  const named = selector.jobs === undefined ? null : new Set(selector.jobs);
+  const isSelected = selectorMatch(selector);
   const jobs = new Set<string>();
   const items: string[] = [];
   let bytes = 0;
@@ -112,7 +112,8 @@ async function selectBodies(
     const requests = await Promise.all(group.map(({ id }) => quarantine.request(id)));
     for (const [place, request] of requests.entries()) {
       const entry = group[place];
-      if (request === null || entry === undefined || !selects(selector, named, request)) continue;
+      if (request === null || entry === undefined) continue;
+      if (!isSelected({ ...request, time: request.receivedAt, outcome: 'quarantined' })) continue;
       items.push(entry.id);
       jobs.add(request.jobId);
       bytes += entry.bytes;
@@ -120,23 +121,4 @@ async function selectBodies(
     if (items.length > MAX_REPLAY_ITEMS) break;
   }
   return { items, bytes, jobs: [...jobs] };
-}
-
-function selects(
-  selector: ReplaySelector,
-  named: ReadonlySet<string> | null,
-  body: { jobId: string; receivedAt: string; source: string; region: string | null; status: string },
-): boolean {
-  const { since, until, source, region, status, outcome } = selector;
-  const time = Date.parse(body.receivedAt);
-  return (
-    (named === null || named.has(body.jobId)) &&
-    (since === undefined || time >= Date.parse(since)) &&
-    (until === undefined || time < Date.parse(until)) &&
-    (source === undefined || body.source === source) &&
-    (region === undefined || body.region === region) &&
-    (status === undefined || body.status === status) &&
-    (outcome === undefined || outcome === 'quarantined') &&
-    isInScope(scopeOf(selector), body.source)
-  );
 }

@@ -64,6 +64,8 @@ export interface ReplayState extends Claimed {
   readonly done: number;
   readonly failed: number;
   readonly outcomes: Readonly<Record<string, number>>;
+  /** By claim, how many batches of failures belong to it: a run that died may have written a further one, whose items come again. */
+  readonly batches: Readonly<Record<string, number>>;
   /** Why every item fails at present, so that the run waits; absent or null while it does not. */
   readonly waitingFor?: string | null;
   readonly finishedAt: string | null;
@@ -71,11 +73,13 @@ export interface ReplayState extends Claimed {
 
 /** Whether a document of the store is the state of this replay; a damaged one must not hide the others. */
 export function isReplayState(document: Record<string, unknown>, id: string): boolean {
-  const { v, replayId, createdAt, owner, selector, outcomes, ahead } = document;
+  const { v, replayId, createdAt, owner, selector, outcomes, batches, ahead } = document;
   const areNumbers = ['total', 'next', 'done', 'failed', 'claim', 'bytes'].every((name) =>
     Number.isSafeInteger(document[name]),
   );
-  const areObjects = [selector, outcomes].every((value) => typeof value === 'object' && value !== null);
+  const areObjects = [selector, outcomes, batches].every(
+    (value) => typeof value === 'object' && value !== null,
+  );
   return (
     v === 1 &&
     replayId === id &&
@@ -98,14 +102,13 @@ export interface ReplayItemResult {
   readonly recorded?: true;
 }
 
-/** An item that failed, or one that a dead run listed as failed and that succeeded since. */
+/** An item that failed. */
 export interface ReplayFailure {
   /** A job id, the delivery id of a quarantined body, or the place of an event. */
   readonly item: string;
   readonly jobId: string;
   readonly outcome: string;
   readonly reason: string | null;
-  readonly failed: boolean;
 }
 
 /** A replay as operators see it. */
@@ -154,6 +157,7 @@ export function newReplayState(
     done: 0,
     failed: 0,
     outcomes: {},
+    batches: {},
     claim: 1,
     owner,
     heartbeatAt: createdAt,

@@ -29,9 +29,9 @@ export interface ReplayStore {
   isSuperseded(id: string, claim: number): Promise<boolean>;
   cancel(id: string, audit: AuditInfo): Promise<void>;
   isCancelled(id: string): Promise<boolean>;
-  /** Keeps results beside the state, as a numbered batch of a claim. */
+  /** Keeps failures beside the state, as a numbered batch of a claim, which counts once a saved state has its number. */
   addFailures(id: string, claim: number, batch: number, entries: readonly ReplayFailure[]): Promise<void>;
-  /** The items that failed and have not succeeded since, each once, in the order of the last attempt. */
+  /** The items that failed, each once, in the order in which they did: the list only grows. */
   failures(id: string): Promise<readonly ReplayFailure[]>;
   /** Ids, newest first. */
   list(): Promise<string[]>;
@@ -40,6 +40,8 @@ export interface ReplayStore {
 export function createReplayStore(store: ObjectStore): ReplayStore {
   const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
   const claimKey = (id: string, claim: number) => beside(id, `claim-${padded(claim)}`);
+  const batchKey = (id: string, claim: number, batch: number) =>
+    beside(id, `failed-${padded(claim)}-${padded(batch)}`);
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), DOCUMENT_HEADERS);
 
   let known: { readonly id: string; readonly batches: Map<string, readonly ReplayFailure[]> } = {
@@ -49,6 +51,11 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
   const entriesOf = async (key: string) =>
     ((await readDocument(store, key))?.entries ?? []) as readonly ReplayFailure[];
 
+  async function readState(id: string): Promise<ReplayState | null> {
+    const state = isUlid(id) ? await readDocument(store, replayKey(id)) : null;
+    return state !== null && isReplayState(state, id) ? (state as unknown as ReplayState) : null;
+  }
+
   return {
     async create(state, items) {
       await put(beside(state.replayId, 'items'), { items });
@@ -56,13 +63,8 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
       await put(replayKey(state.replayId), state);
     },
     async read(id) {
-      if (!isUlid(id)) return null;
-      const [state, cancelled] = await Promise.all([
-        readDocument(store, replayKey(id)),
-        store.head(beside(id, 'cancelled')),
-      ]);
-      if (state === null || !isReplayState(state, id)) return null;
-      return { state: state as unknown as ReplayState, cancelled: cancelled !== null };
+      const [state, cancelled] = await Promise.all([readState(id), store.head(beside(id, 'cancelled'))]);
+      return state && { state, cancelled: cancelled !== null };
     },
     async items(id) {
       const document = await readDocument(store, beside(id, 'items'));
@@ -77,29 +79,22 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
     },
     isCancelled: async (id) => (await store.head(beside(id, 'cancelled'))) !== null,
     async addFailures(id, claim, batch, entries) {
-      await store.replace(
-        beside(id, `failed-${padded(claim)}-${padded(batch)}`),
-        jsonOf({ entries }),
-        DOCUMENT_HEADERS,
-      );
+      await store.replace(batchKey(id, claim, batch), jsonOf({ entries }), DOCUMENT_HEADERS);
     },
     async failures(id) {
-      if (!isUlid(id)) return [];
-      const keys: string[] = [];
-      for await (const { key } of store.list(`${REPLAYS_FOLDER}${id}/failed-`)) keys.push(key);
-      const last = new Map<string, ReplayFailure>();
+      const { batches = {} } = (await readState(id)) ?? {};
       // A batch never changes, and the dashboard polls the same replay.
       if (known.id !== id) known = { id, batches: new Map() };
-      const { batches } = known;
-      for (const key of keys) {
-        const entries = batches.get(key) ?? (await entriesOf(key));
-        batches.set(key, entries);
-        for (const entry of entries) {
-          last.delete(entry.item);
-          last.set(entry.item, entry);
+      const failures: ReplayFailure[] = [];
+      for (const [claim, count] of Object.entries(batches)) {
+        for (let batch = 1; batch <= count; batch += 1) {
+          const key = batchKey(id, Number(claim), batch);
+          const entries = known.batches.get(key) ?? (await entriesOf(key));
+          known.batches.set(key, entries);
+          failures.push(...entries);
         }
       }
-      return [...last.values()].filter(({ failed }) => failed);
+      return failures;
     },
     async list() {
       const ids: string[] = [];

@@ -80,7 +80,7 @@ export async function runReplay(
 ): Promise<RunEnd> {
   const { replays, heartbeat: interval = 1000, outagePause = 5000 } = parts;
   const items = await replays.items(claimed.replayId);
-  const progress = await createReplayProgress(replays, claimed, items, onProgress);
+  const progress = createReplayProgress(replays, claimed, items, onProgress);
   const queue = remainingItems(claimed, items.length);
   const outage = new ReplayOutage(outagePause);
   const interrupt = new AbortController();

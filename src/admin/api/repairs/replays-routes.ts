@@ -5,11 +5,7 @@ import type { SourceScope } from '../../../domain/rights.js';
 import { type FilterNames, rejectUnknownNames } from '../../../ledger/read/filter-names.js';
 import type { FreshView } from '../../../ledger/read/fresh-view.js';
 import type { LedgerView } from '../../../ledger/read/ledger-view.js';
-import {
-  isReplayInScope,
-  type ReplayFailure,
-  type ReplayView,
-} from '../../../operator/replay/replay-state.js';
+import { isReplayInScope, type ReplayView } from '../../../operator/replay/replay-state.js';
 import type { Replays } from '../../../operator/replay/replays.js';
 import { isUlid } from '../../../text/id-cursor.js';
 import { textInput } from '../../../text/read-input.js';
@@ -139,7 +135,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       async handle({ params: { id = '' }, access: { scope } }) {
         const replay = (await viewInScope(id, scope)) ?? unknownReplay();
         const failures = replay.failed > 0 ? await replays.failures(id) : [];
-        return ok({ ...replay, failures: failures.slice(0, SHOWN_FAILURES).map(shownFailure) });
+        return ok({ ...replay, failures: failures.slice(0, SHOWN_FAILURES) });
       },
     }),
     adminRoute({
@@ -158,7 +154,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
         const page = failures.slice(start, start + limit);
         const more = start + page.length < failures.length;
         return ok({
-          failures: page.map(shownFailure),
+          failures: page,
           nextCursor: more ? String(start + page.length) : null,
         });
       },
@@ -180,10 +176,6 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       },
     }),
   ];
-}
-
-function shownFailure({ item, jobId, outcome, reason }: ReplayFailure) {
-  return { item, jobId, outcome, reason };
 }
 
 /** The list of failures only grows while a replay runs, so that an index is a stable cursor. */

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, renderPath } from '../config/config-error.js';
 import { warningsOfProcess } from '../config/rules/warnings.js';
+import { plural } from '../health/phrases.js';
 import { EXIT } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 
@@ -32,10 +33,15 @@ function summary(config: Config): string[] {
     const report = source.allowMode === 'report' ? ' (report only)' : '';
     return `  /callbacks/${name}: credentials ${credentials}; allow ${source.allow.join(', ') || 'none'}${report}`;
   });
+  const subscribers = Object.entries(config.subscribers).map(
+    ([name, { secrets }]) => `  subscriber ${name}: ${plural(secrets.length, 'secret')}`,
+  );
   return [
     'The configuration is valid.',
     `  callbacks on ${config.receiver.host} port ${config.receiver.port}, admin on ${config.admin.host} port ${config.admin.port}`,
+    `  admin tokens: ${Object.keys(config.admin.tokens).join(', ') || 'none'}`,
     `  store ${config.store.url}`,
     ...sources,
+    ...subscribers,
   ];
 }

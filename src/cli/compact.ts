@@ -23,7 +23,11 @@ interface Options {
 export function createCommand(): Command {
   return new Command('compact')
     .description('write whole hours of the ledger into Parquet files and rollups')
-    .option('--since <time>', 'look again at all hours since: 48h, 7d, or a time', readTime('--since'))
+    .option(
+      '--since <time>',
+      'look again at all hours since: 48h, 7d, or a time with its zone',
+      readTime('--since'),
+    )
     .option('--all', 'look again at all hours')
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { deliveriesCsv } from '../domain/deliveries-csv.js';
-import type { LedgerLine } from '../domain/delivery.js';
+import { isAccess, type LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import type { DeliveryQuery } from '../ledger/read/delivery-query.js';
@@ -42,7 +42,7 @@ export function createCommand(): Command {
     .option('--outcome <outcome>', 'only with this outcome, such as refused')
     .option('--origin <origin>', 'only of this origin, such as recovery')
     .option('--context <name=value>', 'only with this context')
-    .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
+    .option('--since <time>', 'received since: 48h, 7d, or a time with its zone', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--acts', 'also what operators did')
     .option('--limit <number>', 'lines to list', readUpTo(1_000_000), 50)
@@ -152,7 +152,10 @@ function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): string {
 const row = textRow([24, 13, 9, 10, 11, 24]);
 const TITLES = row(['RECEIVED', 'OUTCOME', 'ORIGIN', 'SOURCE', 'STATUS', 'JOB', 'REASON']);
 
-function rowOf({ receivedAt, outcome, origin, source, status, jobId, actor, reason }: LedgerLine): string {
-  const why = [actor === undefined ? null : `by ${actor}`, reasonInWords(reason)].filter(Boolean).join(': ');
+function rowOf(line: LedgerLine): string {
+  const { receivedAt, outcome, origin, source, status, jobId, actor, clientIp, reason } = line;
+  const from = isAccess(line) && clientIp !== null ? ` from ${clientIp}` : '';
+  const by = actor === undefined ? null : `by ${actor}${from}`;
+  const why = [by, reasonInWords(reason)].filter(Boolean).join(': ');
   return row([receivedAt, outcome, origin, source ?? '-', status ?? '-', jobId ?? '-', why || '-']);
 }

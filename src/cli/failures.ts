@@ -33,7 +33,7 @@ export function createCommand(): Command {
     .option('--outcome <outcome>', 'only failed, unrecoverable, refused or conflict')
     .option('--source <name>', 'only of this source')
     .option('--region <name>', 'only of this region')
-    .option('--since <time>', 'failed since: 48h, 7d, or a time', readTime('--since'))
+    .option('--since <time>', 'failed since: 48h, 7d, or a time with its zone', readTime('--since'))
     .option('--cause <code>', 'only with this cause, as the list of causes has it')
     .option('--limit <number>', 'jobs to list', readUpTo(10_000), 100)
     .option('--cursor <text>', 'continue an earlier list')

@@ -30,7 +30,7 @@ export function createCommand(): Command {
     .description('compare the finished jobs of the service with the store, and fetch missing results')
     .option(
       '--since <time>',
-      'how far back: 48h, 7d, or a time; default: the end of the last complete run, once a day recovery.window',
+      'how far back: 48h, 7d, or a time with its zone; default: the end of the last complete run, once a day recovery.window',
       readSince,
     )
     .option('--region <name>', 'only this region; repeatable', repeatable)

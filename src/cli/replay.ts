@@ -2,6 +2,7 @@ import { Argument, Command } from 'commander';
 import { stepsAfterRelease } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
+import { plural } from '../health/phrases.js';
 import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
 import type {
   ReplayFailure,
@@ -56,7 +57,7 @@ export function createCommand(): Command {
     .option('--event <id>', 'notify: only this event; repeatable', repeatable)
     .option('--dead', 'notify: only events that ended without being sent')
     .option('--failed-of <id>', 'only the failed items of this replay')
-    .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
+    .option('--since <time>', 'received since: 48h, 7d, or a time with its zone', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--source <name>', 'only of this source')
     .option('--region <name>', 'only of this region')
@@ -112,14 +113,23 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   }
 }
 
+/** What a replay works on. */
+const ITEMS = {
+  refetch: ['job', 'jobs'],
+  release: ['body', 'bodies'],
+  notify: ['event', 'events'],
+} as const;
+
 async function preview(replays: Replays, selector: ReplaySelector, json: boolean): Promise<void> {
   const { items, bytes, jobs } = await replays.preview(selector);
   if (json) printJson({ count: items.length, bytes, jobs: jobs.slice(0, 100) });
-  else
+  else {
+    const [one, many] = ITEMS[selector.kind];
     printLines([
-      `${items.length} would be replayed, ${bytes} bytes`,
+      `${plural(items.length, one, many)} would be replayed, ${bytes} bytes, of these jobs`,
       ...jobs.slice(0, 100).map((id) => `  ${id}`),
     ]);
+  }
 }
 
 async function run(

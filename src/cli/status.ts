@@ -140,7 +140,10 @@ function formatStatus({ verdict, deliveries, credentials, lastUses }: Status): s
     }),
     coverageOf(verdict, (instant) => instant),
     ...credentials.filter(isUnused).map((each) => lastUseOf(nameOf(each), null, (instant) => instant)),
-    ...Object.entries(lastUses).map(([name, at]) => lastUseOf(name, at, (instant) => instant)),
+    ...Object.entries(lastUses).map(([name, at]) => {
+      const use = lastUseOf(name, at, (instant) => instant);
+      return credentials.some((each) => nameOf(each) === name) ? use : `${use}; not in this configuration`;
+    }),
   ];
 }
 

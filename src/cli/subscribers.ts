@@ -124,7 +124,8 @@ function waitingRow({
 }: Listed['waitingEvents'][number]): string {
   const last = history.at(-1);
   return row([
-    nextTryAt,
+    // During a pause the time is past.
+    Date.parse(nextTryAt) > Date.now() ? nextTryAt : 'due',
     receivedAt,
     id,
     jobId,

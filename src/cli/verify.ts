@@ -27,7 +27,11 @@ export function createCommand(): Command {
     .description(
       'compare the store with the ledger: is every artefact there, with the recorded size and hash?',
     )
-    .option('--since <time>', 'lines written since: 30d, or a time; default: 30d', readTime('--since'))
+    .option(
+      '--since <time>',
+      'lines written since: 30d, or a time with its zone; default: 30d',
+      readTime('--since'),
+    )
     .option('--until <time>', 'lines written before; default: now', readTime('--until'))
     .option('--deep', 'read and hash the bytes of every artefact')
     .option(

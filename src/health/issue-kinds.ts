@@ -182,7 +182,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'events-dead': {
     ...{ topic: 'subscribers', ...warning, label: 'Events not sent' },
     text: ({ subscriber, events }) =>
-      `${plural(events, 'event')} for ${subscriber} could not be sent; a replay sends them.`,
+      `${plural(events, 'event')} for ${subscriber} could not be sent; a replay can send ${events === 1 ? 'it' : 'them'}.`,
     remedy: ({ subscriber }) =>
       `Once it answers, run transcript-receiver replay notify --subscriber ${subscriber} --dead.`,
   },

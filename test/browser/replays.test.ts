@@ -47,6 +47,15 @@ describe('a replay of many jobs', () => {
     await page.getByRole('link', { name: 'nobody-knows-this-one' }).waitFor();
   });
 
+  it('takes a time that is typed without a pause', async () => {
+    const { page } = fixture.dashboard;
+    await fixture.dashboard.go('replays');
+    const since = page.getByLabel(/^Since/);
+    await since.focus();
+    await page.keyboard.type('03042026050607AM');
+    expect(await since.inputValue()).toBe('2026-03-04T05:06:07');
+  });
+
   it('can be found again behind later ones', async () => {
     const { page } = fixture.dashboard;
     for (let n = 0; n < 22; n += 1) {

@@ -42,7 +42,8 @@ describe('subscribers', () => {
     );
     await fixture.dashboard.go('');
     const tile = page.locator('[data-key=subscribers]');
-    await tile.getByText('2 events could not be sent').waitFor();
+    await tile.getByText('Events not sent').waitFor();
+    await tile.getByText('2', { exact: true }).waitFor();
     await page.locator('.verdict').getByText('2 events for crm could not be sent').waitFor();
     await tile.getByRole('link', { name: 'Inspect and send again' }).click();
 
@@ -122,6 +123,10 @@ describe('subscribers', () => {
     await Promise.all(['untried-1', 'untried-2'].map(store));
     await crm.getByText('2 are not tried yet').waitFor();
     answer = 204;
+    // A test event that is accepted ends the pause.
+    await page.getByRole('button', { name: 'Send a test event to crm' }).click();
+    await crm.getByText('Paused', { exact: true }).waitFor({ state: 'detached' });
+    await crm.getByText('none waits').waitFor();
     // A single event has one button.
     await page.getByRole('button', { name: /again/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();

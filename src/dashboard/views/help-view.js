@@ -119,8 +119,8 @@ const HELP_TOPICS = {
     means:
       'Each source accepts any of its credentials, so that they can be rotated without losing callbacks. The last use comes from the loaded part of the ledger.',
     steps: [
-      'When a credential is about to expire, add a second one to the source and restart. Then submit jobs with the new auth_headers:',
-      '`transcript-receiver notification-config <source>`',
+      'A new secret: add a second credential to the source and restart. Then submit jobs with the auth_headers that this prints:',
+      '`transcript-receiver notification-config <source> --credential <name>`',
       'Remove the old credential when the tile Credentials of the overview shows no more use of it: jobs keep the headers they were submitted with.',
       'If a credential has expired and jobs in flight still use it, extend expires by a day.',
       'A secret leaked: docs/security.md.',

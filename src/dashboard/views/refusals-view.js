@@ -128,7 +128,7 @@ function cellsOf(refusal) {
   const { at, clientIp, source, reason, cause, userAgent, authenticated, jobId } = refusal;
   return [
     moment(at),
-    h('span', { class: 'mono' }, clientIp ?? 'unknown'),
+    h('span', { class: 'mono number' }, clientIp ?? 'unknown'),
     source ?? '–',
     causeOf(cause ?? reason),
     authenticated

@@ -16,6 +16,13 @@ import { stepsAfterRelease } from '../vendor/next-steps.js';
 /** @import { Tone } from '../lib/elements/status.js' */
 /** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 
+/** @type {Record<Replay['selector']['kind'], string>} */
+export const REPLAY_KINDS = {
+  refetch: 'Refetch jobs from the service',
+  release: 'Release quarantined bodies',
+  notify: 'Send events to a subscriber again',
+};
+
 /** @type {Record<string, [Tone, string]>} */
 const STATES = {
   running: ['busy', 'Running'],
@@ -95,8 +102,8 @@ function factsOf({ replayId, selector, createdAt, finishedAt, actor, reason }) {
         copyButton(replayId, `replay id ${replayId}`),
       ),
     ),
-    fact('Kind', selector.kind),
-    chosen.map(([name, value]) => fact(capital(name), chosenInWords(name, value))),
+    fact('What', REPLAY_KINDS[selector.kind]),
+    chosen.map(([name, value]) => fact(own(LABELS, name) ?? capital(name), chosenInWords(name, value))),
     fact('Started', moment(createdAt)),
     finishedAt && fact('Ended', moment(finishedAt)),
     actor && fact('By', actor),
@@ -104,8 +111,13 @@ function factsOf({ replayId, selector, createdAt, finishedAt, actor, reason }) {
   );
 }
 
+/** @type {Record<string, string>} */
+const LABELS = { dead: 'Only', failedOf: 'Failed in replay' };
+
 /** @param {string} name @param {string | boolean | readonly string[]} value */
 function chosenInWords(name, value) {
+  if (name === 'dead') return 'events that were not sent';
+  if (name === 'subscriber') return link('#/subscribers', String(value));
   if (name === 'since' || name === 'until') return moment(String(value));
   if (!Array.isArray(value)) return String(value);
   return `${value.slice(0, 20).join(', ')}${value.length > 20 ? '…' : ''}`;

@@ -10,7 +10,7 @@ import { runAction } from '../lib/elements/run-action.js';
 import { bytes, count, instantOfLocal } from '../lib/text/format.js';
 import { OUTCOME_NAMES, outcomeOf } from '../lib/text/ledger-terms.js';
 import { noRefetch } from './job/job-actions.js';
-import { progressOf, stateBadge } from './replay-view.js';
+import { progressOf, REPLAY_KINDS, stateBadge } from './replay-view.js';
 
 /** @import { Names, Replay, ReplayPreview, ReplaySelector } from '../lib/api/api-answers.js' */
 /** @import { FormEvent } from '../lib/elements/element-types.js' */
@@ -36,7 +36,7 @@ export function replaysView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'A replay repairs many jobs at once: it fetches them from the service, decodes quarantined bodies with the current decoder and configuration, or sends events to a subscriber again. It is idempotent.',
+        'A replay repairs many jobs at once: it fetches them from the service, decodes quarantined bodies with the current decoder and configuration, or sends events to a subscriber again. It can be repeated safely.',
       ),
       may('repair') && newReplay(screen.route.query, names),
       listSection(replays, rows, nextCursor, () => again()),
@@ -87,7 +87,7 @@ function cellsOf(replay) {
   const { replayId, createdAt, selector, actor, reason } = replay;
   return [
     moment(createdAt),
-    selector.kind,
+    REPLAY_KINDS[selector.kind],
     stateBadge(replay),
     progressOf(replay),
     h('div', {}, actor, reason && h('p', { class: 'detail' }, reason)),
@@ -100,17 +100,14 @@ function cellsOf(replay) {
   ];
 }
 
-/** @type {Option} */
-const REFETCH = ['refetch', 'Refetch jobs from the service'];
-/** @type {Option} */
-const RELEASE = ['release', 'Release quarantined bodies'];
-/** @type {Option} */
-const NOTIFY = ['notify', 'Send events to a subscriber again'];
 /** @type {Option[]} */
 const EVENTS = [
-  ['', 'Of deliveries'],
-  ['true', 'Not sent'],
+  ['', 'All'],
+  ['true', 'Those not sent'],
 ];
+
+/** Outcomes of lines that are no events. */
+const WITHOUT_EVENT = ['read', 'signed-in', 'sign-in-failed', 'credential-checked'];
 
 /** @param {URLSearchParams} query @param {Names} names @param {HTMLElement} preview */
 function replayForm(query, names, preview) {
@@ -118,9 +115,10 @@ function replayForm(query, names, preview) {
   const value = (name) => query.get(name) ?? '';
   const clearPreview = () => preview.replaceChildren();
   const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
+  const outcomes = OUTCOME_NAMES.filter((name) => !WITHOUT_EVENT.includes(name));
   /** @type {Filter[]} */
   const filters = [
-    { name: 'outcome', label: 'Outcome', takes: optionsOf(OUTCOME_NAMES, value('outcome'), outcome) },
+    { name: 'outcome', label: 'Outcome', takes: optionsOf(outcomes, value('outcome'), outcome) },
     { name: 'region', label: 'Region', takes: optionsOf(names.regions, value('region')) },
     { name: 'source', label: 'Source', takes: optionsOf(names.sources, value('source')) },
     { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, value('status')) },
@@ -129,7 +127,10 @@ function replayForm(query, names, preview) {
     { name: 'failedOf', label: 'Failed in replay', takes: 'text' },
   ];
   const { subscribers } = names;
-  const kinds = [...(canRefetch() ? [REFETCH] : []), RELEASE, ...(subscribers.length === 0 ? [] : [NOTIFY])];
+  /** @type {Option[]} */
+  const kinds = Object.entries(REPLAY_KINDS).filter(
+    ([kind]) => (kind !== 'refetch' || canRefetch()) && (kind !== 'notify' || subscribers.length > 0),
+  );
   /** @type {Filter[]} */
   const ofEvents =
     subscribers.length === 0

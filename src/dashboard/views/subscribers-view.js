@@ -12,7 +12,7 @@ import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 
 /** @import { Subscriber } from '../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../lib/elements/element-types.js' */
-/** @import { Screen } from '../lib/screen/screen.js' */
+/** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 /** @import { Tone } from '../lib/elements/status.js' */
 
 /**
@@ -21,7 +21,7 @@ import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
  */
 export function subscribersView(screen) {
   screen.start('Subscribers');
-  screen.keepFresh(4000, async (signal) => {
+  const again = screen.keepFresh(4000, async (signal) => {
     const { subscribers } = await get('/subscribers', { signal });
     const [waiting, dead] = await Promise.all([
       Promise.all(subscribers.map(({ name, retrying }) => (retrying === 0 ? null : waitingOf(name, signal)))),
@@ -42,7 +42,7 @@ export function subscribersView(screen) {
               ...['Subscriber', 'State', 'Lag', 'Sent', 'Waiting', 'Last error', 'Sent by'],
               ...(may('repair') ? ['Test'] : []),
             ],
-            rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one) })),
+            rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one, () => again()) })),
           }),
       subscribers
         .map(({ name }, index) => waitingSection(name, waiting[index] ?? null))
@@ -70,8 +70,8 @@ function subscriberState({ breaker, sender, lagSeconds, retrying, untried, issue
   return ['good', lagSeconds + retrying + untried === 0 ? 'Up to date' : 'Sending'];
 }
 
-/** @param {Subscriber} subscriber */
-function cellsOf(subscriber) {
+/** @param {Subscriber} subscriber @param {Refresh} again */
+function cellsOf(subscriber, again) {
   const { name, url, events, sources, lagSeconds, sent, lastSentAt, sender } = subscriber;
   const pause = describePause(subscriber, Date.now());
   const [tone, word] = subscriberState(subscriber);
@@ -88,13 +88,13 @@ function cellsOf(subscriber) {
     ...(subscriber.stateDamaged
       ? ['unknown', 'unknown', 'unknown', 'unknown', '–']
       : [
-          lagSeconds === 0 ? 'none' : span(lagSeconds * 1000),
+          lagSeconds === 0 ? 'none' : h('span', { class: 'number' }, span(lagSeconds * 1000)),
           h('div', {}, count(sent), h('p', { class: 'detail' }, 'last ', moment(lastSentAt))),
           describeUnsent(subscriber),
           lastErrorOf(subscriber),
           sender ?? '–',
         ]),
-    ...(may('repair') ? [testButton(name)] : []),
+    ...(may('repair') ? [testButton(name, again)] : []),
   ];
 }
 
@@ -106,17 +106,19 @@ function lastErrorOf({ lastError }) {
 
 /**
  * Sends a test event. One that is accepted ends a pause of the subscriber.
- * @param {string} name
+ * @param {string} name @param {Refresh} again
  */
-function testButton(name) {
-  const onclick = (/** @type {ButtonEvent} */ event) =>
-    runAction(event.currentTarget, async () => {
+function testButton(name, again) {
+  const onclick = async (/** @type {ButtonEvent} */ event) => {
+    await runAction(event.currentTarget, async () => {
       const attempt = await post(`/subscribers/${encodeURIComponent(name)}/test`);
       return {
         text: `Test event of ${name}: ${describeAttempt(attempt)}.`,
         tone: attempt.delivered ? 'good' : 'bad',
       };
     });
+    await again();
+  };
   return h(
     'button',
     { type: 'button', class: 'plain small', onclick },

@@ -33,6 +33,18 @@ describe('check-config', () => {
     expect(result.stdout).toMatch(/warning: sources\.default has no credentials/);
   });
 
+  it('names the secrets that it read', async () => {
+    const secret = `whsec_${Buffer.alloc(32, 'x').toString('base64')}`;
+    const config = {
+      admin: { tokens: { ada: 'ada-ada-ada-ada-ada-ada', bob: 'bob-bob-bob-bob-bob-bob' } },
+      subscribers: { crm: { url: 'https://crm.example.com/', secrets: [secret, secret.replace('4', '5')] } },
+    };
+    const { stdout } = await runCli(['check-config'], { NODE_CONFIG: JSON.stringify(config) });
+    expect(stdout).toMatch(/ {2}admin tokens: ada, bob\n/);
+    expect(stdout).toMatch(/ {2}subscriber crm: 2 secrets\n/);
+    expect(stdout).not.toMatch(/ada-ada|whsec_/);
+  });
+
   it('names all faults on standard error and exits with 2', async () => {
     const result = await runCli(['check-config'], { NODE_CONFIG: '{"receiver":{"prot":1,"port":"x"}}' });
     expect(result).toMatchObject({ code: 2, stdout: '' });

@@ -71,6 +71,8 @@ describe('status on the command line', () => {
       /The credential intake\/old expires at 20\S+Z; it was last used at 20\S+Z\.\n +Submit jobs with new: transcript/,
     );
     expect(stdout).toMatch(/\nintake\/new: not used in the last 7 days\nintake\/old: last used 20\S+Z\n$/);
+    const removed = (await status({ credentials: { new: { headers: [`X-Token: ${unread}`] } } })).stdout;
+    expect(removed).toMatch(/\nintake\/old: last used 20\S+Z; not in this configuration\n$/);
     const uncovered = (await status({})).stdout;
     await other.stop();
     expect(uncovered).toMatch(/Not covered: when credentials of the receivers expire\./);

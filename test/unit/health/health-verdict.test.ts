@@ -271,7 +271,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     facts: subscribed({ ...SUBSCRIBER, dead: 2 }),
     is: 'subscribers warning',
     params: { subscriber: 'crm', events: 2 },
-    text: '2 events for crm could not be sent; a replay sends them.',
+    text: '2 events for crm could not be sent; a replay can send them.',
     remedy: 'Once it answers, run transcript-receiver replay notify --subscriber crm --dead.',
   },
 };

@@ -27,7 +27,9 @@ export function field(id, label, control, hint) {
  * @param {string} id @param {string} name @param {string} label @param {string} instant
  */
 export function instantField(id, name, label, instant) {
-  const control = h('input', { name, type: 'datetime-local', step: 1, value: localOfInstant(instant) });
+  const value = localOfInstant(instant);
+  // Without a bound a year takes six digits, and what is typed after four of them goes into it.
+  const control = h('input', { name, type: 'datetime-local', step: 1, max: '9999-12-31T23:59:59', value });
   return field(id, [`${label} `, h('span', { class: 'zone' }, zoneName())], control);
 }
 

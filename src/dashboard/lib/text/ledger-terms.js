@@ -21,6 +21,8 @@ const OUTCOMES = {
   recovered: ['good', 'Recovered'],
   released: ['good', 'Released'],
   matched: ['good', 'Complete'],
+  sent: ['good', 'Sent'],
+  rejected: ['bad', 'Rejected'],
   noted: ['neutral', 'Noted'],
   replayed: ['neutral', 'Replayed'],
   'release-failed': ['notice', 'Release failed'],
@@ -45,7 +47,7 @@ const OUTCOMES = {
 
 /** Outcomes to choose from in filters. */
 export const OUTCOME_NAMES = Object.keys(OUTCOMES).filter(
-  (name) => !['matched', 'pending', 'undecodable'].includes(name),
+  (name) => !['matched', 'sent', 'rejected', 'pending', 'undecodable'].includes(name),
 );
 export const ORIGIN_NAMES = ['callback', 'recovery', 'replay', 'import', 'realtime', 'admin', 'retention'];
 

@@ -4,7 +4,7 @@ import { emptyPanel, jobLink, moment, outcomeBadge, table, toDelivery } from '..
 import { status } from '../../lib/elements/status.js';
 import { itemsOf } from '../../lib/text/describe-line.js';
 import { bytes, capital, milliseconds } from '../../lib/text/format.js';
-import { actOf, provenanceOf } from '../../lib/text/ledger-terms.js';
+import { actOf, isAccess, provenanceOf } from '../../lib/text/ledger-terms.js';
 import { whyUnknown } from '../../lib/text/why-unknown.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 
@@ -73,9 +73,9 @@ function statusOf(text) {
 /** @param {LedgerLine} line */
 function fromOf(line) {
   const place = [line.source, line.region].filter(Boolean).join(' · ');
-  return line.origin === 'callback'
-    ? place || 'callback'
-    : [provenanceOf(line), place].filter(Boolean).join(' · ');
+  if (line.origin === 'callback') return place || 'callback';
+  const address = isAccess(line) && line.clientIp;
+  return [provenanceOf(line), address, place].filter(Boolean).join(' · ');
 }
 
 /**
@@ -87,7 +87,8 @@ function whatOf(line) {
   if (line.items.length > 0) return [capital(itemsOf(line)), typed && h('p', { class: 'detail' }, typed)];
   if (actOf(line) !== null) return typed || '–';
   const reason = reasonInWords(line.reason);
-  return reason ? capital(reason) : 'Nothing to store';
+  if (reason) return capital(reason);
+  return isAccess(line) ? '–' : 'Nothing to store';
 }
 
 const EXAMPLE = '{"format":"2.9","job":{"id":"first-job"},"metadata":{},"results":[]}';

@@ -135,11 +135,10 @@ function subscribersFacts({ subscribers }) {
   return {
     ...tile,
     word: lag === 0 ? 'Up to date' : 'Sending',
-    figure: count(list.length),
+    figure: count(dead > 0 ? dead : list.length),
     details: [
       lag === 0 ? 'No event waits' : `The oldest event waits for ${span(lag * 1000)}`,
       ...(failing.length > 0 ? [`Paused: ${listed(failing)}`] : []),
-      ...(dead > 0 ? [`${count(dead, 'event')} could not be sent`] : []),
     ],
     action: { href: '#/subscribers', text: dead > 0 && may('repair') ? 'Inspect and send again' : 'Show' },
   };

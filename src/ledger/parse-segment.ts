@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJsonObject, parseJson } from '../text/parse-json.js';
 
@@ -37,29 +38,19 @@ export function parseSegment(content: Buffer): ParsedSegment {
   return { entries, brokenLines: isEmpty ? [0] : brokenLines, newerLines };
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
 /** Null for a line that is not UTF-8: a decoder that replaces its bytes would make another line of it. */
 function* linesOf(content: Buffer): Generator<string | null> {
-  const text = decode(content);
-  if (text !== null) return yield* text.split('\n');
+  if (isUtf8(content)) return yield* content.toString().split('\n');
   for (let start = 0; start <= content.length; ) {
     const found = content.indexOf(LINE_FEED, start);
     const end = found < 0 ? content.length : found;
-    yield decode(content.subarray(start, end));
+    const line = content.subarray(start, end);
+    yield isUtf8(line) ? line.toString() : null;
     start = end + 1;
   }
 }
 
 const LINE_FEED = 0x0a;
-
-function decode(bytes: Buffer): string | null {
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    return null;
-  }
-}
 
 /** Fields a line may lack: written by an older version, or by something other than a delivery. */
 const ABSENT = {

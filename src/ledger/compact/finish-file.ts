@@ -1,15 +1,12 @@
-import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { parquetKey, rollupKey } from '../ledger-keys.js';
-import { LedgerFileError } from '../parquet/ledger-file-error.js';
 import { writeLedgerFile } from '../parquet/ledger-parquet.js';
-import { openLedgerFile } from '../parquet/open-ledger-file.js';
 import { type SortableLine, sortLines } from '../parquet/sort-lines.js';
 import { readAhead } from '../read-ahead.js';
 import { readSegment } from '../read-segment.js';
-import { buildRollup, type RollupBuilder } from '../rollup/build-rollup.js';
+import { buildRollup } from '../rollup/build-rollup.js';
 import { rangesOf, segmentsIn } from '../rollup/covered-numbers.js';
-import type { CoveredNumbers, Rollup, RollupParquet } from '../rollup/rollup.js';
+import type { CoveredNumbers, Rollup } from '../rollup/rollup.js';
 import { encodeRollup } from '../rollup/rollup-document.js';
 import { segmentKey } from '../segment-key.js';
 import type { CompactionParts } from './compaction-parts.js';
@@ -45,37 +42,13 @@ export async function finishFile(
   const { lines, ...planned } = await readPlannedLines(parts, hour, files[n - 1] ?? {}, options);
   options.signal?.throwIfAborted();
   const builder = buildRollup();
-  const parquet = lines.length === 0 ? null : await writeParquet(parts, parquetKey(hour, n), lines, builder);
+  const key = parquetKey(hour, n);
+  const parquet =
+    lines.length === 0 ? null : await writeLedgerFile(store, key, lines, builder.add, parts.pause);
   options.signal?.throwIfAborted();
   const rollup = builder.finish({ hour, n, files: files.length, previous, parquet, ...planned });
   const result = await store.create(rollupKey(hour, n), encodeRollup(rollup), DOCUMENT_HEADERS);
   return result === 'created' ? rollup : null;
-}
-
-async function writeParquet(
-  { store, pause }: CompactionParts,
-  key: string,
-  lines: readonly SortableLine[],
-  builder: RollupBuilder,
-): Promise<RollupParquet> {
-  const { result, parquet } = await writeLedgerFile(store, key, lines, builder.add, pause);
-  if (result === 'created') return parquet;
-  // A process that died left it, or another one is as fast. The footer has the CRC of all the rest.
-  if (await isSameFile(store, parquet)) return parquet;
-  throw new StoreError(
-    'compact',
-    `${key} holds other lines than its plan: delete it, and it is written again`,
-  );
-}
-
-async function isSameFile(store: ObjectStore, parquet: RollupParquet): Promise<boolean> {
-  try {
-    await (await openLedgerFile(store, parquet)).rowGroupsOfJobs([]);
-    return true;
-  } catch (error) {
-    if (error instanceof LedgerFileError) return false;
-    throw error;
-  }
 }
 
 async function readPlannedLines(

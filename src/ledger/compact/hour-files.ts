@@ -26,54 +26,47 @@ export interface HourFiles {
  * Throws `StoreError`.
  */
 export async function readHourFiles(store: ObjectStore, hour: string): Promise<HourFiles> {
-  const first = await readOnce(store, hour);
-  if (first.faults.length === 0 || (await store.head(compactionPlanKey(hour))) !== null) {
-    const damaged = first.faults.filter(({ isLost }) => !isLost);
-    return { ...first, faults: damaged.map(({ error }) => error) };
+  let { missing, ...found } = await readOnce(store, hour);
+  if (missing.length > 0) {
+    if ((await store.head(compactionPlanKey(hour))) !== null) return found;
+    // Without a plan no process is at work on the hour; the last rollup may have been written since the listing.
+    ({ missing, ...found } = await readOnce(store, hour));
   }
-  // Without a plan no process is at work on the hour; the last rollup may have been written since the listing.
-  const again = await readOnce(store, hour);
-  return { ...again, faults: again.faults.map(({ error }) => error) };
+  return { ...found, faults: [...found.faults, ...missing] };
 }
 
 /** Rollups that are read at once. */
 const AT_ONCE = 4;
 
-interface Fault {
-  readonly error: LedgerFileError;
-  /** A rollup is not there: lost, or not written so far. */
-  readonly isLost: boolean;
-}
-
-async function readOnce(store: ObjectStore, hour: string) {
+/** `missing` are rollups that are lost, or not written so far. */
+async function readOnce(
+  store: ObjectStore,
+  hour: string,
+): Promise<HourFiles & { readonly missing: readonly LedgerFileError[] }> {
   const parquet = await listNumbers(store, `${LEDGER_PARQUET_FOLDER}${hour}`, '.parquet');
   const numbers = await listNumbers(store, `${ROLLUPS_FOLDER}${hour}`, '.json');
   const rollups: Rollup[] = [];
-  const faults: Fault[] = [];
+  const faults: LedgerFileError[] = [];
   const reads = readAhead(numbers, AT_ONCE, async (n) => {
     const key = rollupKey(hour, n);
-    return { key, rollup: await readRollup(store, key) };
+    return (
+      (await readRollup(store, key)) ?? new LedgerFileError(key, 'it is no rollup of its hour and version')
+    );
   });
-  for await (const { key, rollup } of reads) {
-    if (rollup === null) {
-      faults.push({
-        error: new LedgerFileError(key, 'it is no rollup of its hour and version'),
-        isLost: false,
-      });
-      continue;
-    }
-    rollups.push(rollup);
+  for await (const rollup of reads) {
+    if (rollup instanceof LedgerFileError) faults.push(rollup);
+    else rollups.push(rollup);
   }
   const files = Math.max(0, ...rollups.map((rollup) => rollup.files));
   const expected = new Set([...parquet, ...Array.from({ length: files }, (_, index) => index + 1)]);
-  for (const n of expected) {
-    if (numbers.includes(n)) continue;
-    const [key, reason] = parquet.includes(n)
-      ? [parquetKey(hour, n), 'it has no rollup']
-      : [rollupKey(hour, n), 'it is missing'];
-    faults.push({ error: new LedgerFileError(key, reason), isLost: true });
-  }
-  return { rollups, isCompacted: files > 0 && rollups.length === files, faults };
+  const missing = [...expected]
+    .filter((n) => !numbers.includes(n))
+    .map((n) =>
+      parquet.includes(n)
+        ? new LedgerFileError(parquetKey(hour, n), 'it has no rollup')
+        : new LedgerFileError(rollupKey(hour, n), 'it is missing'),
+    );
+  return { rollups, isCompacted: files > 0 && rollups.length === files, faults, missing };
 }
 
 const FILE_NAME = /^(\d{4,9})(\.[a-z]+)$/;

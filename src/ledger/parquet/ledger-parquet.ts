@@ -1,25 +1,17 @@
 import { crc32, gzipSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { LedgerLine } from '../../domain/delivery.js';
-import type { ObjectStore } from '../../store/object-store.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
+import { createSame } from '../create-same.js';
 import type { RollupParquet, RollupRowGroup } from '../rollup/rollup.js';
 import { columnSource } from './column-source.js';
 import { CHUNKS_KEY, checksOf } from './file-checks.js';
 import { encodeLine, LEDGER_COLUMNS, LEDGER_SCHEMA, type LedgerRecord } from './ledger-columns.js';
 import type { SortableLine } from './sort-lines.js';
 
-/** A Parquet file of ledger lines as it is stored. */
-export interface WrittenLedgerFile {
-  /** `exists`: there is a file at that key already. */
-  readonly result: 'created' | 'exists';
-  readonly parquet: RollupParquet;
-}
-
 /** Called with every line, in the order of the rows. */
 export type OnLine = (line: LedgerLine, writtenAt: number) => void;
-
-const HEADERS = { contentType: 'application/vnd.apache.parquet', metadata: {} } as const;
 
 /**
  * Rows of a row group, and bytes of text at which it ends early. A row group is encoded without giving the event loop back, which takes
@@ -28,17 +20,24 @@ const HEADERS = { contentType: 'application/vnd.apache.parquet', metadata: {} } 
 const GROUP_ROWS = 2048;
 const GROUP_BYTES = 8 * 1024 * 1024;
 
-/** Writes sorted lines (`sortLines`) as one Parquet file. Throws for text that is not a ledger line, and `StoreError`. */
+/**
+ * Writes sorted lines (`sortLines`) as one Parquet file, unless it is there already. Throws for text that is not a ledger line, and
+ * `StoreError`, also where the key has another file.
+ */
 export async function writeLedgerFile(
   store: ObjectStore,
   key: string,
   lines: readonly SortableLine[],
   onLine?: OnLine,
   pause?: Pause,
-): Promise<WrittenLedgerFile> {
+): Promise<RollupParquet> {
   const { content, ...parquet } = await encodeLedgerFile(lines, onLine, pause);
-  const result = await store.create(key, content, HEADERS);
-  return { result, parquet: { key, bytes: content.length, ...parquet } };
+  if (!(await createSame(store, key, content, 'application/vnd.apache.parquet')))
+    throw new StoreError(
+      'compact',
+      `${key} holds other lines than its plan: delete it, and it is written again`,
+    );
+  return { key, bytes: content.length, ...parquet };
 }
 
 /** The bytes of the file, and what the rollup says of it. The same lines give the same bytes. */

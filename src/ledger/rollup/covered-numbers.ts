@@ -30,13 +30,16 @@ export function countOf(covered: CoveredNumbers): number {
   );
 }
 
+function rangesByWriter(parts: readonly CoveredNumbers[]) {
+  const writers = new Map<string, (readonly [from: number, to: number])[]>();
+  for (const [writer, own] of parts.flatMap((part) => Object.entries(part)))
+    writers.set(writer, [...(writers.get(writer) ?? []), ...own]);
+  return writers;
+}
+
 /** Whether one of some files covers a segment. */
 export function createCoverage(files: readonly { readonly writers: CoveredNumbers }[]) {
-  const ranges = new Map<string, (readonly [number, number])[]>();
-  for (const { writers } of files) {
-    for (const [writer, own] of Object.entries(writers))
-      ranges.set(writer, [...(ranges.get(writer) ?? []), ...own]);
-  }
+  const ranges = rangesByWriter(files.map(({ writers }) => writers));
   return ({ writer, number }: Numbered): boolean =>
     ranges.get(writer)?.some(([from, to]) => from <= number && number <= to) ?? false;
 }
@@ -50,12 +53,7 @@ export interface Gap {
 
 /** The gaps of an hour between 1 and the last number of each writer, of what its segments and its files have. */
 export function findGaps(parts: readonly CoveredNumbers[]): Gap[] {
-  const writers = new Map<string, (readonly [number, number])[]>();
-  for (const part of parts) {
-    for (const [writer, own] of Object.entries(part))
-      writers.set(writer, [...(writers.get(writer) ?? []), ...own]);
-  }
-  return [...writers].flatMap(([writer, ranges]) => {
+  return [...rangesByWriter(parts)].flatMap(([writer, ranges]) => {
     const gaps: Gap[] = [];
     let next = 1;
     for (const [from, to] of ranges.sort(([a], [b]) => a - b)) {

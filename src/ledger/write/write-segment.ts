@@ -1,5 +1,5 @@
-import { buffer } from 'node:stream/consumers';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { createSame } from '../create-same.js';
 
 /** A line of a segment. */
 export interface SegmentLine {
@@ -16,8 +16,6 @@ export interface SegmentInfo {
   readonly durationMs: number;
 }
 
-const HEADERS = { contentType: 'application/x-ndjson', metadata: {} } as const;
-
 /** Writes the lines as one object, durable when it resolves. */
 export async function writeSegment(
   store: ObjectStore,
@@ -26,8 +24,9 @@ export async function writeSegment(
 ): Promise<SegmentInfo> {
   const started = performance.now();
   const body = bytesOf(lines);
-  // The name is unique, so that `exists` means that our own write succeeded and its response was lost. Compared, to be sure.
-  if ((await store.create(key, body, HEADERS)) === 'exists') await confirm(store, key, body);
+  // The name is unique, so that it can exist only by this write, whose response was lost. Compared, to be sure.
+  if (!(await createSame(store, key, body, 'application/x-ndjson')))
+    throw new StoreError('ledger', `${key} does not hold the bytes that were written`);
   return { key, lines: lines.length, bytes: body.length, durationMs: performance.now() - started };
 }
 
@@ -44,16 +43,3 @@ function bytesOf(lines: readonly SegmentLine[]): Buffer {
 }
 
 const LINE_FEED = 0x0a;
-
-async function confirm(store: ObjectStore, key: string, expected: Buffer): Promise<void> {
-  const reading = await store.read(key);
-  if (reading === null) throw new StoreError('ledger', `${key} is said to exist but cannot be read`);
-  if (reading.info.size !== expected.length) {
-    reading.body.destroy();
-    throw new StoreError('ledger', `${key} holds other bytes than were written`);
-  }
-  const actual = await buffer(reading.body).catch((cause: unknown) => {
-    throw new StoreError('ledger', `${key} could not be read back`, { cause });
-  });
-  if (!actual.equals(expected)) throw new StoreError('ledger', `${key} holds other bytes than were written`);
-}

@@ -67,7 +67,7 @@ export async function putCompacted(
   file: FileOfHour = {},
 ): Promise<string> {
   const key = parquetKey(hourFolder(hour), n);
-  const { parquet } = await writeLedgerFile(store, key, sortable(lines));
+  const parquet = await writeLedgerFile(store, key, sortable(lines));
   return putRollup(store, hour, n, lines, { ...file, parquet });
 }
 

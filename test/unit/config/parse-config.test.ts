@@ -274,6 +274,11 @@ describe('parseConfig', () => {
     ],
     ['a directory bucket', { store: { url: 's3://a--use1-az4--x-s3' } }, /general purpose bucket/],
     ['a folder of the shell', { store: { url: 'file:~/data' } }, /without ~/],
+    [
+      'segments that end before replicas have listed their whole hour',
+      { ledger: { keepSegments: '2h' } },
+      /^ledger\.keepSegments: found "2h", expected forever, or a duration from 1d/,
+    ],
     ['a budget below three parts', { limits: { memoryBudget: '20MiB' } }, /at least 24MiB/],
     [
       'a quarantine beyond the budget',

@@ -41,7 +41,7 @@ interface Encoded {
 
 async function encode(lines: readonly LedgerLine[]): Promise<Encoded> {
   const store = createMemoryStore();
-  const { parquet } = await writeLedgerFile(store, KEY, sortable(lines));
+  const parquet = await writeLedgerFile(store, KEY, sortable(lines));
   return { bytes: store.objects.get(KEY)?.body ?? Buffer.alloc(0), parquet };
 }
 

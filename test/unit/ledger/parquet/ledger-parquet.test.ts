@@ -24,7 +24,7 @@ const sortable = (text: string) => {
 async function writeAndRead(texts: readonly string[]): Promise<LedgerLine[]> {
   const store = createMemoryStore();
   const lines = sortLines(texts.map(sortable));
-  const { parquet } = await writeLedgerFile(store, KEY, lines);
+  const parquet = await writeLedgerFile(store, KEY, lines);
   return linesOf(store, parquet);
 }
 

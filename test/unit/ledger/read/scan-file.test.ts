@@ -11,7 +11,7 @@ import { createMemoryStore } from '../../../support/store/memory-store.js';
 it('does not read the columns that showed the wanted rows again for their lines', async () => {
   const lines = Array.from({ length: 100 }, (_, index) => ledgerLine({ jobId: `job-${index}` }));
   const store = createMemoryStore();
-  const { parquet } = await writeLedgerFile(store, 'file.parquet', sortable(lines));
+  const parquet = await writeLedgerFile(store, 'file.parquet', sortable(lines));
   const starts: number[] = [];
   const counted: typeof store = {
     ...store,

@@ -98,7 +98,11 @@ async function catchUp(url) {
     );
     await filling.create(segmentKey({ hour, writer: 'bench', number }), Buffer.from(`${lines.join('\n')}\n`));
   }
-  const state = newOutboxState(time - 3_600_000, { before: hour, hours: {} });
+  const state = newOutboxState(time - 3_600_000, {
+    before: { written: time - 3_600_000, id: '', outcome: '' },
+    hours: {},
+    again: {},
+  });
   await filling.replace('outbox/bench/state.json', Buffer.from(JSON.stringify(state)));
   global.gc?.();
   const [rest, cpu, began] = [process.memoryUsage.rss(), process.cpuUsage(), performance.now()];

@@ -1,14 +1,13 @@
 import type { Claimed } from '../store/lease-watch.js';
 import type { Attempt } from './dead/dead-event.js';
+import type { LogProgress } from './follow/log-place.js';
 
 /** An event that failed and will be tried again, by reference: its content stays in the ledger. */
 export interface WaitingEvent {
   readonly id: string;
   readonly jobId: string;
-  /** Folder of the hour, e.g. `dt=2026-03-04/hour=05/`. */
-  readonly hour: string;
-  /** `<writer>~<number>` of its segment, or the number of the compacted file that it was read from. */
-  readonly part: string;
+  /** When the store wrote its ledger line, in milliseconds since the epoch. */
+  readonly written: number;
   /** ISO 8601 of the ledger line. */
   readonly receivedAt: string;
   /** Of the event. */
@@ -21,22 +20,6 @@ export interface WaitingEvent {
   readonly history: readonly Attempt[];
   /** Why it ended, while its dead event could not be written; absent otherwise. */
   readonly ended?: 'rejected' | 'expired';
-}
-
-/** How far a compacted file was sent. */
-export interface FileProgress {
-  /** Rows from the first on whose events are settled. */
-  readonly rows: number;
-  /** Those of its segments that exist were sent: only the file can have the lines of the others. */
-  readonly areSegmentsSent: boolean;
-}
-
-/** How far an hour was sent. */
-export interface HourProgress {
-  /** The last number of each writer. */
-  readonly writers: Readonly<Record<string, number>>;
-  /** By the numbers of the compacted files that were needed. */
-  readonly files: Readonly<Record<string, FileProgress>>;
 }
 
 /** What happened to the events of one source. */
@@ -68,13 +51,10 @@ export function sourceKey(source: string | null): string {
 }
 
 /** Where the sender of a subscriber is: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
-export interface OutboxState extends Claimed {
+export interface OutboxState extends Claimed, LogProgress {
   readonly v: 1;
   /** ISO 8601: what was written before is not announced. */
   readonly since: string;
-  /** Folder of an hour: all before it were sent, but for those in `hours`. */
-  readonly before: string;
-  readonly hours: Readonly<Record<string, HourProgress>>;
   readonly waiting: readonly WaitingEvent[];
   /** ISO 8601: lines written from then on may not be read yet, so that more events may wait; null when all are read. */
   readonly unreadSince: string | null;
@@ -90,7 +70,7 @@ export interface OutboxState extends Claimed {
 export const MAX_STATE_BYTES = 4 * 1024 * 1024;
 
 /** The state of a subscriber that nobody has claimed yet. */
-export function newOutboxState(since: number, beginning: Pick<OutboxState, 'before' | 'hours'>): OutboxState {
+export function newOutboxState(since: number, beginning: LogProgress): OutboxState {
   return {
     v: 1,
     claim: 0,

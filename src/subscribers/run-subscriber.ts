@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LedgerLine } from '../domain/delivery.js';
+import type { LogEntry } from '../ledger/read/log/log-entry.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAnnouncements } from './announcements.js';
@@ -9,7 +9,6 @@ import { isRepetition, isWanted } from './job-event.js';
 import type { SenderObserver } from './outbox-observer.js';
 import type { OutboxState } from './outbox-state.js';
 import type { OutboxStore } from './outbox-store.js';
-import type { JobEvent } from './receiver-event.js';
 import type { RetryTimes } from './send/attempt-policy.js';
 import type { Endpoint } from './send/endpoint.js';
 import type { EventTask } from './send/event-attempts.js';
@@ -86,49 +85,36 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   const follower = createLedgerFollower({
     ...options,
     state: claimed,
-    sendLines,
-    whenSettled: sender.whenSettled,
     onFault: (hour, error) => onError(error, hour),
   });
 
-  async function sendLines(
-    hour: string,
-    part: string,
-    lines: readonly LedgerLine[],
-    onSettled: () => void,
-  ): Promise<void> {
+  async function send(entries: readonly LogEntry[]): Promise<void> {
     ending.signal.throwIfAborted();
-    const events: JobEvent[] = [];
-    let open = 1;
-    const settled = () => {
-      open -= 1;
-      if (open === 0) onSettled();
-    };
+    const from = follower.progress();
+    const tasks: EventTask[] = [];
     // Within a segment, a repetition can come before the line that it repeats.
-    const ordered = [...lines].sort((a, b) => Number(isRepetition(a)) - Number(isRepetition(b)));
+    const ordered = [...entries].sort((a, b) => Number(isRepetition(a.line)) - Number(isRepetition(b.line)));
     try {
-      for (const line of ordered) {
+      for (const { line, written } of ordered) {
         const event = await announcements.of(line);
-        if (event !== null) events.push(event);
+        if (event !== null) tasks.push({ event, written, from });
       }
-      const tasks = events
-        .filter((event) => isWanted(event, subscriber))
-        .map((event): EventTask => ({ event, hour, part, settled }));
-      open += tasks.length;
-      settled();
-      if (tasks.length > 0) await sender.accept(tasks);
     } catch (error) {
       // The lines are read again.
-      for (const event of events) announcements.forget(event);
+      for (const { event } of tasks) announcements.forget(event);
       throw error;
     }
+    await sender.accept(tasks.filter(({ event }) => isWanted(event, subscriber)));
   }
 
   async function follow(): Promise<void> {
     while (!ending.signal.aborted) {
       let pause = times.poll;
       try {
-        if (await follower.look()) pause = times.busyPoll;
+        for await (const entries of follower.newLines()) {
+          pause = times.busyPoll;
+          await send(entries);
+        }
       } catch (error) {
         if (!ending.signal.aborted) onError(error, null);
       }
@@ -142,18 +128,18 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   }
 
   function oldestUnsent(): number | null {
-    const open = [follower.position(), sender.oldest()].filter((time) => time !== null);
+    const open = [follower.unreadSince(), sender.oldest()].filter((time) => time !== null);
     return open.length === 0 ? null : Math.min(...open);
   }
 
-  /** Of one moment: a segment counts as read only together with the events of it that wait. */
+  /** Of one moment: lines count as read only once each of their events was sent, waits for its next attempt, or is dead. */
   function snapshot(): Omit<OutboxState, 'heartbeatAt'> {
     const { v, claim, owner } = claimed;
-    const unread = follower.position();
+    const unread = follower.unreadSince();
     return {
       ...{ v, claim, owner, since: claimed.since },
       unreadSince: unread === null ? null : new Date(unread).toISOString(),
-      ...follower.progress(),
+      ...(sender.oldestUntried()?.from ?? follower.progress()),
       ...sender.snapshot(),
     };
   }

@@ -7,11 +7,12 @@ import type { LedgerLine } from '../../src/domain/delivery.js';
 import { compact } from '../../src/ledger/compact/compact.js';
 import { hourFolder, parquetKey, rollupKey } from '../../src/ledger/ledger-keys.js';
 import { createLedgerView, type LedgerView } from '../../src/ledger/read/ledger-view.js';
+import { beforeInstant } from '../../src/ledger/read/log/log-position.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
-import { createHourPosition } from '../../src/subscribers/follow/hour-position.js';
-import { sendWholeHour } from '../../src/subscribers/follow/send-whole-hour.js';
+import { createLedgerFollower } from '../../src/subscribers/follow/ledger-follower.js';
+import type { LogProgress } from '../../src/subscribers/follow/log-place.js';
 import { verify } from '../../src/verify/verify.js';
 import { ledgerLine } from '../support/ledger/ledger-lines.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -285,22 +286,22 @@ describe('a damaged ledger', () => {
     await copy(parquetKey(folderOf(BEFORE), 1), PARQUET);
     const sent: (string | null)[] = [];
     const faults: string[] = [];
-    const sending = {
-      store,
-      onFault: (_hour: string, { message }: Error) => faults.push(message),
-      onPosition: () => undefined,
-      sendLines: async (_hour: string, _part: string, lines: readonly LedgerLine[]) => {
-        sent.push(...lines.map(({ jobId }) => jobId));
-      },
-      whenSettled: async () => undefined,
-    };
+    const state = { before: beforeInstant(DAMAGED), hours: {}, again: {} };
+    async function look(): Promise<LogProgress> {
+      const onFault = (_: string, { message }: Error) => void faults.push(message);
+      const follower = createLedgerFollower({ store, state, clock: () => AFTER + 3 * HOUR, onFault });
+      for await (const entries of follower.newLines()) sent.push(...entries.map(({ line }) => line.jobId));
+      return follower.progress();
+    }
     const jobs = [...Array.from({ length: JOBS }, (_, n) => jobOf(DAMAGED, n)), 'late'];
-    expect(await sendWholeHour(sending, createHourPosition(folderOf(DAMAGED)))).toBe(true);
-    expect(sent.sort()).toEqual(jobs);
+    const others = Array.from({ length: JOBS }, (_, n) => jobOf(AFTER, n));
+    const again = { [folderOf(DAMAGED)]: state.before };
+    expect(await look()).toMatchObject({ again });
+    expect(sent.splice(0).sort()).toEqual([...jobs, ...others].sort());
     await removeSegments(DAMAGED);
-    expect(await sendWholeHour(sending, createHourPosition(folderOf(DAMAGED)))).toBe(false);
-    expect(sent.sort()).toEqual(jobs);
-    expect(faults).toEqual([expect.stringContaining(PARQUET), expect.stringContaining(PARQUET)]);
+    expect(await look()).toMatchObject({ again });
+    expect(sent.sort()).toEqual(others);
+    expect(new Set(faults)).toEqual(new Set([expect.stringContaining(PARQUET)]));
   });
 
   it('is not missed by verify where its retention has ended', async () => {

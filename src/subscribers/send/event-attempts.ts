@@ -3,6 +3,7 @@ import { isErased } from '../../archive/erasure/erasure.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { Attempt, DeadEvent } from '../dead/dead-event.js';
 import { isErasable, keepDeadEvent } from '../dead/dead-events.js';
+import type { LogProgress } from '../follow/log-place.js';
 import type { SenderObserver } from '../outbox-observer.js';
 import type { WaitingEvent } from '../outbox-state.js';
 import type { JobEvent } from '../receiver-event.js';
@@ -15,10 +16,10 @@ import type { Waiting, WaitingEvents } from './waiting-events.js';
 /** An event to send for the first time. */
 export interface EventTask {
   readonly event: JobEvent;
-  readonly hour: string;
-  readonly part: string;
-  /** Called once the event was sent, waits in the state for its next attempt, or is dead. */
-  readonly settled: () => void;
+  /** When the store wrote its ledger line, in milliseconds since the epoch. */
+  readonly written: number;
+  /** Where the log is read again from, as long as the event was neither sent nor waits for its next attempt. */
+  readonly from: LogProgress;
 }
 
 export interface AttemptOptions {
@@ -61,20 +62,19 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
   const trying = new Set<EventTask>();
 
   async function tryFirst(task: EventTask): Promise<void> {
-    const { event, hour, part } = task;
+    const { event, written } = task;
     trying.add(task);
     // The same line again, from a range of segments that is read once more.
     if (waiting.get(event.id) === undefined) {
       const firstTriedAt = clock();
       const result = await endpoint.send(event, signal);
-      // What was cut short stays unsettled, and is sent again by the next replica.
+      // What was cut short stays untried, and is sent again by the next replica.
       if (isCut(result)) return;
       const { id, time: receivedAt, data } = event;
-      const line = { id, jobId: data.jobId, hour, part, receivedAt, source: data.source };
+      const line = { id, jobId: data.jobId, written, receivedAt, source: data.source };
       take({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result);
     }
     trying.delete(task);
-    task.settled();
   }
 
   async function tryAgain({ state, event: known }: Waiting): Promise<void> {

@@ -1,7 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import type { OutboxState, WaitingEvent } from '../outbox-state.js';
 import { RETRY_TIMES, type RetryTimes } from './attempt-policy.js';
 import { createBreaker } from './breaker.js';
-import { createChangeSignal } from './change-signal.js';
 import { type AttemptOptions, createEventAttempts, type EventTask } from './event-attempts.js';
 import { createSourceCounts } from './source-counts.js';
 import { createWaitingEvents } from './waiting-events.js';
@@ -24,8 +24,8 @@ export interface SenderOptions
 export interface EventSender {
   /** Takes events of a part of the ledger. Resolves once there is room for more; rejects after `stop`. */
   accept(tasks: readonly EventTask[]): Promise<void>;
-  /** Resolves when every event that was accepted is settled; rejects after `stop`. */
-  whenSettled(): Promise<void>;
+  /** The event that was accepted first, of those that were not tried yet or are being tried; null without one. */
+  oldestUntried(): EventTask | null;
   snapshot(): Pick<OutboxState, SenderField>;
   /** An event was sent by other means: nothing is held back any more. */
   addressWorks(): void;
@@ -47,7 +47,7 @@ export function createEventSender(options: SenderOptions): EventSender {
   const queue: EventTask[] = [];
   const lowMark = Math.max(32, maxInFlight * 2);
   const aborting = new AbortController();
-  const change = createChangeSignal();
+  const changes = new EventEmitter();
   let inFlight = 0;
   /** Waiting events that were tried while the breaker is open, since a new one was. */
   let probed = 0;
@@ -86,13 +86,6 @@ export function createEventSender(options: SenderOptions): EventSender {
       firstTriedAt: Math.min(event.firstTriedAt, now),
       nextTryAt: Math.min(event.nextTryAt, now + times.longestPause),
     };
-  }
-
-  async function until(isReached: () => boolean): Promise<void> {
-    while (!isReached()) {
-      if (stopped) throw new Error('the sender has stopped');
-      await change.next();
-    }
   }
 
   function pump(): void {
@@ -142,7 +135,7 @@ export function createEventSender(options: SenderOptions): EventSender {
   }
 
   function next(): void {
-    change.notify();
+    changes.emit('change');
     pump();
   }
 
@@ -160,10 +153,16 @@ export function createEventSender(options: SenderOptions): EventSender {
     async accept(tasks) {
       queue.push(...tasks);
       pump();
-      await until(() => queue.length <= lowMark);
+      while (queue.length > lowMark) {
+        if (stopped) throw new Error('the sender has stopped');
+        await once(changes, 'change');
+      }
     },
-    whenSettled: () => until(() => queue.length === 0 && trying.size === 0),
     oldest,
+    oldestUntried() {
+      const [first = queue[0] ?? null] = trying;
+      return first;
+    },
     addressWorks() {
       breaker.succeeded();
       next();
@@ -178,10 +177,10 @@ export function createEventSender(options: SenderOptions): EventSender {
       stopped = true;
       if (timer) clearTimeout(timer);
       const end = setTimeout(() => aborting.abort(), withinMs);
-      while (inFlight > 0) await change.next();
+      while (inFlight > 0) await once(changes, 'change');
       clearTimeout(end);
       aborting.abort();
-      change.notify();
+      changes.emit('change');
     },
   };
 }

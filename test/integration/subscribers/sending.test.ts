@@ -459,6 +459,22 @@ describe('several replicas', () => {
     expect(idsOf(server)).toEqual(lines.map(({ deliveryId }) => deliveryId));
   });
 
+  it('go on with what was read and not tried', async () => {
+    const { store, server, outbox, append } = await subscribed({
+      answer: (index) => (index === 0 ? 410 : 200),
+    });
+    await append(storedLine());
+    await until(async () => (await outbox.statuses())[0]?.breaker === 'open');
+    const lines = [storedLine(), storedLine()];
+    await append(...lines);
+    await until(async () => (await outbox.statuses())[0]?.untried === 2);
+    await outbox.stop();
+    const next = outboxOf(store, { crm: subscriberAt(server.url) }, { owner: 'replica-b' });
+    next.start();
+    running.push(next);
+    await until(() => lines.every(({ deliveryId }) => idsOf(server).includes(deliveryId)));
+  });
+
   it.each(['create', 'replace'])('begin although the first %s fails', async (failing) => {
     let failures = 1;
     const store = createMemoryStore((operation) => {

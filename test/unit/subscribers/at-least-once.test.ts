@@ -27,6 +27,7 @@ function world(random: () => number) {
   const announced = new Set<string>();
   const delivered = new Map<string, number>();
   const foreign: string[] = [];
+  const sound: MemoryStore['objects'] = new Map();
   const replicas: { crash(): void; stop(): Promise<void> }[] = [];
 
   return {
@@ -56,6 +57,19 @@ function world(random: () => number) {
     async compact(keepSegments: number | null) {
       const parts = { store, clock, keepSegments, planTimeout: 1 };
       await compact(parts);
+    },
+    /** Damages a compacted file, or a rollup. */
+    damage() {
+      const keys = [...store.objects.keys()].filter((key) => /^(ledger-parquet|rollups)\//.test(key));
+      const key = keys[Math.floor(random() * keys.length)];
+      const object = key === undefined ? undefined : store.objects.get(key);
+      if (key === undefined || object === undefined || sound.has(key)) return;
+      sound.set(key, object);
+      store.put(key, 'damaged');
+    },
+    repair() {
+      for (const [key, object] of sound) store.objects.set(key, object);
+      sound.clear();
     },
     start(owner: string) {
       let crashed = false;
@@ -143,6 +157,7 @@ const action = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('compact' as const), deletes: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('damage' as const, 'repair' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('crash' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop' as const) }) },
   {
@@ -165,17 +180,8 @@ const WAIT: Action = { kind: 'wait', ms: 15 };
 
 /** What the random orders rarely come to. */
 const EXAMPLES: [Action[], number][] = [
-  // The sender dies while an event waits for its retry, which the state has to remember.
-  [
-    [
-      { kind: 'trouble', ofStore: 0, ofAddress: 1 },
-      { kind: 'append', replica: 'a' },
-      WAIT,
-      WAIT,
-      { kind: 'crash' },
-    ],
-    1,
-  ],
+  // The sender dies while events wait for their retry, which the state has to remember, and others were not tried.
+  [[{ kind: 'trouble', ofStore: 0, ofAddress: 1 }, { kind: 'burst' }, WAIT, WAIT, { kind: 'crash' }], 1],
   // An hour is read in part by its segments, and the rest after they were compacted and deleted.
   [
     [
@@ -191,6 +197,19 @@ const EXAMPLES: [Action[], number][] = [
       { kind: 'compact', deletes: true },
     ],
     2,
+  ],
+  // An hour is compacted and its segments are deleted while it is read and the address fails.
+  [
+    [
+      { kind: 'trouble', ofStore: 0, ofAddress: 1 },
+      { kind: 'burst' },
+      WAIT,
+      { kind: 'advance', ms: HOUR },
+      { kind: 'compact', deletes: false },
+      { kind: 'advance', ms: 30 * HOUR },
+      { kind: 'compact', deletes: true },
+    ],
+    0,
   ],
 ];
 
@@ -218,6 +237,8 @@ describe('events', () => {
             else if (each.kind === 'long') given.append('long', each.hours * HOUR);
             else if (each.kind === 'advance') given.advance(each.ms);
             else if (each.kind === 'compact') await given.compact(each.deletes ? 24 * HOUR : null);
+            else if (each.kind === 'damage') given.damage();
+            else if (each.kind === 'repair') given.repair();
             else if (each.kind === 'trouble') given.trouble(each.ofStore, each.ofAddress);
             else if (each.kind === 'wait') await new Promise((resolve) => setTimeout(resolve, each.ms));
             else {
@@ -228,6 +249,7 @@ describe('events', () => {
             }
           }
           given.trouble(0, 0);
+          given.repair();
           const isDone = () => [...expected].every((id) => delivered.has(id));
           const deadline = Date.now() + 3000;
           for (let round = 0; !isDone() && Date.now() < deadline; round += 1) {

@@ -29,7 +29,7 @@ export interface LogFollowerOptions<Place extends FollowedHour> {
   readonly hours: ReadonlyMap<string, Place>;
   /** Begins to follow an hour. */
   readonly open: (hour: string) => Place;
-  /** Called with a number that is lost: a later one exists. */
+  /** Called with a number that is lost, or was deleted: it or a later one was listed. */
   readonly onLost: (segment: SegmentPlace) => void;
 }
 
@@ -109,51 +109,39 @@ async function* nextOf<Place extends FollowedHour>(
   }
 }
 
-/**
- * All segments of an hour that were not read before, those of new writers among them.
- *
- * @param isCompacted whether a file has the lines of a segment that is not listed; all others are asked for
- */
+/** All segments of an hour that were not read before, those of new writers among them. */
 export async function* newSegmentsOf<Place extends FollowedHour>(
   store: ObjectStore,
   place: Place,
   onLost: (segment: SegmentPlace) => void,
-  isCompacted: (segment: Numbered) => boolean = () => false,
 ): AsyncGenerator<NewSegment<Place>> {
-  const numbers = numbersBehind(store, place, isCompacted);
-  for await (const { writer, number, isListed, segment } of fetchAhead(store, place, numbers)) {
+  const numbers = numbersBehind(store, place);
+  for await (const { writer, number, segment } of fetchAhead(store, place, numbers)) {
     if (segment !== null) yield { place, writer, number, segment };
-    // A number is written only after the one before it: what is not there although a later one is listed is lost.
-    else if (!isListed) onLost({ hour: place.hour, writer, number });
+    // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
+    else onLost({ hour: place.hour, writer, number });
   }
 }
 
-function fetchAhead<N extends Numbered>(
+function fetchAhead(
   store: ObjectStore,
   { hour }: FollowedHour,
-  numbers: AsyncIterable<N> | Iterable<N>,
-): AsyncGenerator<N & { readonly segment: UnparsedSegment | null }> {
-  return readAhead(numbers, AT_ONCE, async (numbered) => ({
-    ...numbered,
-    segment: await fetchSegment(
-      store,
-      segmentKey({ hour, writer: numbered.writer, number: numbered.number }),
-    ),
+  numbers: AsyncIterable<Numbered> | Iterable<Numbered>,
+): AsyncGenerator<Numbered & { readonly segment: UnparsedSegment | null }> {
+  return readAhead(numbers, AT_ONCE, async ({ writer, number }) => ({
+    ...{ writer, number },
+    segment: await fetchSegment(store, segmentKey({ hour, writer, number })),
   }));
 }
 
 /** The listed numbers, and those in between: a store may list a segment late. */
-async function* numbersBehind(
-  store: ObjectStore,
-  { hour, read }: FollowedHour,
-  isCompacted: (segment: Numbered) => boolean,
-): AsyncGenerator<Numbered & { readonly isListed: boolean }> {
+async function* numbersBehind(store: ObjectStore, { hour, read }: FollowedHour): AsyncGenerator<Numbered> {
   const last = new Map(read);
   for await (const { writer, number } of segmentsAfter(store, hour, new Map(read))) {
     for (let between = (last.get(writer) ?? 0) + 1; between < number; between += 1) {
-      if (!isCompacted({ writer, number: between })) yield { writer, number: between, isListed: false };
+      yield { writer, number: between };
     }
     last.set(writer, number);
-    yield { writer, number, isListed: true };
+    yield { writer, number };
   }
 }

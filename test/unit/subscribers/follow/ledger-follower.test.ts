@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { compact } from '../../../../src/ledger/compact/compact.js';
-import { hourAt } from '../../../../src/ledger/hours.js';
+import { beforeInstant } from '../../../../src/ledger/read/log/log-position.js';
 import type { ObjectStore } from '../../../../src/store/object-store.js';
 import { beginningOf, createLedgerFollower } from '../../../../src/subscribers/follow/ledger-follower.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
@@ -17,33 +16,29 @@ function world() {
   const store = createMemoryStore(undefined, () => now);
   const sent: (string | null)[] = [];
   const faults: string[] = [];
-  const held: (() => void)[] = [];
-  const settings = { holds: false, fails: false };
 
   async function follow(over: ObjectStore = store, state = beginningOf(store, now)) {
-    return createLedgerFollower({
+    const follower = createLedgerFollower({
       store: over,
       state: await state,
       clock: () => now,
       onFault: (_, { message }) => void faults.push(message),
-      whenSettled: async () => undefined,
-      async sendLines(_hour: string, _part: string, lines: readonly LedgerLine[], onSettled: () => void) {
-        if (settings.fails) throw new Error('the store failed');
-        sent.push(...lines.map(({ jobId }) => jobId));
-        if (settings.holds) held.push(onSettled);
-        else onSettled();
-      },
     });
+    return {
+      ...follower,
+      async look() {
+        const before = sent.length;
+        for await (const entries of follower.newLines()) sent.push(...entries.map(({ line }) => line.jobId));
+        return sent.length > before;
+      },
+    };
   }
 
   return {
     store,
     sent,
     faults,
-    held,
-    settings,
     follow,
-    now: () => now,
     advance: (ms: number) => {
       now += ms;
     },
@@ -74,9 +69,11 @@ describe('a follower of the ledger', () => {
     expect(await follower.look()).toBe(true);
     expect(await follower.look()).toBe(false);
     expect(sent).toEqual(['one', 'two', 'three', 'four']);
-    const { before, hours } = follower.progress();
-    expect(before).toBe(hourAt(Date.parse('2026-03-04T06:30:00Z')));
-    expect(hours[before]?.writers).toEqual({ a: 1, b: 1 });
+    expect(follower.progress()).toEqual({
+      before: beforeInstant(Date.parse('2026-03-04T06:00:00Z')),
+      hours: { 'dt=2026-03-04/hour=06/': { a: 1, b: 1 } },
+      again: {},
+    });
   });
 
   it('asks by number where an hour has more segments than a call lists, and lists it every ten seconds', async () => {
@@ -125,32 +122,16 @@ describe('a follower of the ledger', () => {
     expect(faults).toEqual(['ledger/dt=2026-03-04/hour=05/ has lost number 2 of a']);
   });
 
-  it('remembers only what is settled, and sends the rest again after a take-over', async () => {
-    const { sent, settings, held, put, follow } = world();
-    const follower = await follow();
-    settings.holds = true;
-    put('a', 'one');
-    put('a', 'two');
-    put('a', 'three');
-    await follower.look();
-    held[0]?.();
-    held[2]?.();
-    const { before, hours } = follower.progress();
-    expect(hours[before]?.writers).toEqual({ a: 1 });
-    settings.holds = false;
-    const next = await follow(undefined, Promise.resolve(follower.progress()));
-    await next.look();
-    expect(sent).toEqual(['one', 'two', 'three', 'two', 'three']);
-  });
-
-  it('reads a segment again whose lines could not be sent', async () => {
-    const { sent, settings, put, follow } = world();
+  it('brings what its caller failed to take again', async () => {
+    const { sent, put, follow } = world();
     const follower = await follow();
     put('a', 'one');
     put('a', 'two');
-    settings.fails = true;
-    await expect(follower.look()).rejects.toThrow('the store failed');
-    settings.fails = false;
+    await expect(
+      (async () => {
+        for await (const _ of follower.newLines()) throw new Error('the store failed');
+      })(),
+    ).rejects.toThrow('the store failed');
     await follower.look();
     expect(sent).toEqual(['one', 'two']);
   });
@@ -169,8 +150,31 @@ describe('a follower of the ledger', () => {
     await run(HOUR);
     const next = await follow(undefined, Promise.resolve(state));
     await next.look();
+    advance(10_000);
+    await next.look();
     expect(sent.slice(1).sort()).toEqual(['one', 'three', 'two']);
-    expect(Object.keys(next.progress().hours)).toEqual(['dt=2026-03-05/hour=08/']);
+    expect(next.progress().again).toEqual({});
+  });
+
+  it('reads the file of an hour whose segments were deleted while its lines waited to be sent', async () => {
+    const { store, sent, put, advance, follow, compact: run } = world();
+    const follower = await follow();
+    const jobs = Array.from({ length: 20 }, (_, index) => `job-${index}`);
+    for (const job of jobs) put('a', job);
+    // A segment with a damaged line is kept.
+    putSegment(store, '2026-03-04T05:30:00Z', ['damaged'], 'a');
+    for await (const entries of follower.newLines()) {
+      sent.push(...entries.map(({ line }) => line.jobId));
+      if (sent.length > 1) continue;
+      advance(3 * HOUR);
+      await run();
+      advance(24 * HOUR);
+      await run(HOUR);
+    }
+    expect(sent.length).toBeLessThan(20);
+    const next = await follow(undefined, Promise.resolve(follower.progress()));
+    await next.look();
+    expect([...new Set(sent)].sort()).toEqual([...jobs].sort());
   });
 
   it('goes on beside an hour whose file is damaged, and sends it once it can be read', async () => {
@@ -193,12 +197,12 @@ describe('a follower of the ledger', () => {
     await next.look();
     expect(sent).toEqual(['next']);
     expect(faults).toEqual([expect.stringContaining(key)]);
-    expect(Object.keys(next.progress().hours)).toEqual([hour, 'dt=2026-03-04/hour=09/']);
+    expect(Object.keys(next.progress().again)).toEqual([hour]);
     if (file) store.objects.set(key, file);
     advance(HOUR);
     await next.look();
     expect(sent).toEqual(['next', 'damaged']);
-    expect(Object.keys(next.progress().hours)).toEqual(['dt=2026-03-04/hour=10/']);
+    expect(next.progress().again).toEqual({});
   });
 
   it.each([
@@ -237,20 +241,28 @@ describe('a follower of the ledger', () => {
       const count = sent.length;
       await next.look();
       expect(sent).toHaveLength(count);
-      expect(Object.keys(next.progress().hours)).toEqual(['dt=2026-03-04/hour=10/']);
+      expect(next.progress().again).toEqual({});
     },
   );
 
   it('leaves the segments of a newer version, and those of their writer behind them, to a newer replica', async () => {
-    const { store, sent, put, follow } = world();
+    const { store, sent, put, advance, follow } = world();
     const follower = await follow();
-    putSegment(store, '2026-03-04T05:30:00Z', [JSON.stringify({ ...ledgerLine(), v: 2 })], 'a');
+    const newer = putSegment(store, '2026-03-04T05:30:00Z', [JSON.stringify({ ...ledgerLine(), v: 2 })], 'a');
     put('a', 'behind');
     put('b', 'other');
     await follower.look();
     await follower.look();
     expect(sent).toEqual(['other']);
-    const { before, hours } = follower.progress();
-    expect(hours[before]?.writers).toEqual({ b: 1 });
+    const hour = 'dt=2026-03-04/hour=05/';
+    expect(follower.progress().hours[hour]).toEqual({ b: 1 });
+    advance(2 * HOUR);
+    await follower.look();
+    expect(Object.keys(follower.progress().again)).toEqual([hour]);
+    store.put(newer, JSON.stringify(ledgerLine({ jobId: 'newer' })));
+    advance(10_000);
+    await follower.look();
+    expect([...new Set(sent)].sort()).toEqual(['behind', 'newer', 'other']);
+    expect(follower.progress().again).toEqual({});
   });
 });

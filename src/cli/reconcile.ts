@@ -42,7 +42,7 @@ export function createCommand(): Command {
       const report = await withNewStore(options.dryRun === true, (work) => run(work, options));
       if (options.json) printJson(report);
       else printLines(formatReport(report, options.dryRun === true));
-      process.exitCode = exitCodeOf(report);
+      process.exitCode = exitCodeOf(report.outcomes, report.faults);
     });
 }
 

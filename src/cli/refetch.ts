@@ -2,11 +2,10 @@ import { Command } from 'commander';
 import { refetch } from '../reconcile/fetch/refetch.js';
 import { INTERRUPTED } from '../reconcile/recovery-errors.js';
 import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
-import { EXIT } from './shared/exit-codes.js';
 import { formatJob } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
-import { checkJobs, checkRegions, checkSource, withNewStore } from './shared/with-recovery.js';
+import { checkJobs, checkRegions, checkSource, exitCodeOf, withNewStore } from './shared/with-recovery.js';
 
 interface Options {
   readonly region?: string;
@@ -29,7 +28,7 @@ export function createCommand(): Command {
       const result = await fetchOne(jobId, options);
       if (options.json) printJson(result);
       else printLines([formatJob(result)]);
-      process.exitCode = exitCodeOf(result);
+      process.exitCode = exitCodeOf({ [result.outcome]: 1 });
     });
 }
 
@@ -52,9 +51,4 @@ function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
       return { jobId, region: null, outcome: 'failed', reason: INTERRUPTED, items: [] } as const;
     });
   });
-}
-
-function exitCodeOf({ outcome }: RecoveredJob): number {
-  if (outcome === 'failed') return EXIT.incomplete;
-  return outcome === 'unrecoverable' ? EXIT.unrecoverable : EXIT.ok;
 }

@@ -6,6 +6,7 @@ import {
   loadStoreConfig,
 } from '../../config/config.js';
 import { isJobId } from '../../domain/job.js';
+import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { RecoveryParts } from '../../reconcile/recovery-parts.js';
 import type { RecoveryReport } from '../../reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
@@ -102,7 +103,10 @@ export function checkRegions({ speech }: RecoveryParts): void {
 }
 
 /** 4 takes precedence over 3: failed jobs may succeed in another run. */
-export function exitCodeOf({ outcomes, faults }: RecoveryReport): number {
-  if (outcomes.failed > 0 || faults.length > 0) return EXIT.incomplete;
-  return outcomes.unrecoverable > 0 ? EXIT.unrecoverable : EXIT.ok;
+export function exitCodeOf(
+  outcomes: Readonly<Partial<Record<RecoveryOutcome, number>>>,
+  faults: RecoveryReport['faults'] = [],
+): number {
+  if (outcomes.failed || faults.length > 0) return EXIT.incomplete;
+  return outcomes.unrecoverable ? EXIT.unrecoverable : EXIT.ok;
 }

@@ -86,22 +86,6 @@ describe('recovery on an interval', () => {
     expect(await metric('transcript_receiver_recovery_runs_total\\{result="failed"\\}')).toBeGreaterThan(0);
   });
 
-  it('keeps the age of missing jobs while the service does not list them', async () => {
-    const oldest = () => metric('transcript_receiver_recovery_oldest_unrecovered_seconds');
-    await start();
-    simulator.faults.add({ kind: 'drop' });
-    const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
-    await submit(Date.now() - 140 * HOUR);
-    await until(async () => (await oldest()) > 139 * 3600);
-    const hiding = simulator.faults.add({ kind: 'answer', operation: 'list', status: 500 });
-    const faulty = () => events('reconcile').filter(({ faults }) => (faults as unknown[]).length > 0);
-    await until(() => faulty().length > 1);
-    expect(await oldest()).toBeGreaterThan(139 * 3600);
-    simulator.faults.remove(hiding);
-    simulator.faults.remove(refusing);
-    await until(async () => (await oldest()) === 0);
-  });
-
   it('aborts a download in flight when the service stops', async () => {
     await start();
     simulator.faults.add({ kind: 'drop' });

@@ -198,15 +198,6 @@ describe('reconcile', () => {
     });
   });
 
-  it('looks back to the end of the last run that left nothing out, or as far as `since` says', async () => {
-    const { parts, lose } = await begin();
-    await reconcile(parts);
-    await lose({}, { createdAt: Date.now() - 60 * HOUR });
-    expect((await reconcile(parts)).outcomes).toEqual(NONE);
-    const report = await reconcile(parts, { since: new Date(Date.now() - 72 * HOUR) });
-    expect(report.outcomes.recovered).toBe(1);
-  });
-
   // Rule: Hosts: all regions at once
   it('reads every page of every region once', async () => {
     const { parts, lose } = await begin();
@@ -578,32 +569,6 @@ describe('failures of the service', () => {
     expect((await reconcile(later(131), { regions: ['us1'] })).jobs).toEqual([]);
     expect((await reconcile(later(131))).outcomes).toEqual({ ...NONE, recovered: 1 });
     expect((await reconcile(later(132))).outcomes).toEqual(NONE);
-  });
-
-  it('retries failed jobs beyond the window only in a run without limits', async () => {
-    const { simulator, parts, lose } = await begin();
-    const id = await lose();
-    const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
-    await reconcile(parts);
-    simulator.faults.remove(refusing);
-    const later = { ...parts, clock: () => Date.now() + 60 * HOUR };
-    const lastHour = { since: new Date(later.clock() - HOUR) };
-    expect(await reconcile(later, lastHour)).toMatchObject({ limited: true, jobs: [] });
-    expect(await artefacts()).toEqual([]);
-    expect((await reconcile(later)).jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
-  });
-
-  it('retries jobs that were pending when they left the window', async () => {
-    const { simulator, parts, lose } = await begin();
-    const id = await lose();
-    simulator.setStatus(id, 'running');
-    for (const hours of [0, 30, 60, 90]) {
-      const report = await reconcile({ ...parts, clock: () => Date.now() + hours * HOUR });
-      expect(report.outcomes).toEqual({ ...NONE, pending: 1 });
-    }
-    simulator.setStatus(id, 'done');
-    const report = await reconcile({ ...parts, clock: () => Date.now() + 91 * HOUR });
-    expect(report.jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
   });
 
   it('reports that a failed job beyond the window has vanished, until the whole window is listed again', async () => {

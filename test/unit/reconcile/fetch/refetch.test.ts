@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe('refetching a job', () => {
-  it('that no region knows reports what is missing of it', async () => {
+  it('that no region knows reports what is missing of it, and nothing when all is here', async () => {
     const parts = { ...fixture.parts, sources: SOURCES };
     const jobId = 'unknown-job';
     const result = { jobId, region: null, outcome: 'unrecoverable', reason: UNKNOWN };
@@ -37,6 +37,7 @@ describe('refetching a job', () => {
       ...result,
       items: [{ kind: 'transcript.txt', key: `jobs/${jobId}/transcript.txt`, outcome: 'unrecoverable' }],
     });
+    expect(await refetch(fixture.parts, { jobId })).toMatchObject({ outcome: 'matched' });
   });
 
   it('that no region knows has failed when the store does not say what is here', async () => {
@@ -60,7 +61,9 @@ describe('refetching a job', () => {
       fixture.store.create(erasureKey(jobId), Buffer.from('{}'), { contentType: 'x/y', metadata: {} });
     const expired = await fixture.lose();
     fixture.simulator.setStatus(expired, 'expired');
-    for (const jobId of ['unknown-job', expired]) {
+    const kept = await fixture.lose();
+    fixture.simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    for (const jobId of ['unknown-job', expired, kept]) {
       await erase(jobId);
       expect(await refetch(fixture.parts, { jobId })).toMatchObject({
         outcome: 'matched',
@@ -162,32 +165,6 @@ describe('refetching a job', () => {
     });
   });
 
-  it('rejects as the caller says while nothing is stored', async () => {
-    const { parts, lose } = fixture;
-    const stop = new AbortController();
-    const archive: typeof parts.archive = {
-      begin(context, reception) {
-        stop.abort();
-        return parts.archive.begin(context, reception);
-      },
-    };
-    const refetching = refetch({ ...parts, archive }, { jobId: await lose(), signal: stop.signal });
-    await expect(refetching).rejects.toThrow('aborted');
-  });
-
-  it('changes nothing in a dry run, and records recovery as its origin otherwise', async () => {
-    const { parts, lose, folder } = fixture;
-    const jobId = await lose();
-    expect(await refetch(parts, { jobId, dryRun: true })).toMatchObject({
-      outcome: 'pending',
-      reason: 'would be fetched',
-      items: [{ outcome: 'missing' }],
-    });
-    expect(await visibleKeys(folder)).toEqual([]);
-    await refetch(parts, { jobId });
-    expect(await ledgerOf(folder)).toMatchObject([{ origin: 'recovery' }]);
-  });
-
   it('that is unrecoverable is in the ledger each time', async () => {
     const { parts, simulator, lose, folder } = fixture;
     const jobId = await lose();
@@ -197,17 +174,5 @@ describe('refetching a job', () => {
       'unrecoverable',
       'unrecoverable',
     ]);
-  });
-
-  it('that was erased downloads nothing of it', async () => {
-    const { parts, store, simulator, lose } = fixture;
-    const jobId = await lose();
-    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
-    await store.create(erasureKey(jobId), Buffer.from('{}'), { contentType: 'text/plain', metadata: {} });
-    expect(await refetch(parts, { jobId })).toMatchObject({
-      outcome: 'matched',
-      reason: 'erased here by an operator, so not fetched again',
-      items: [],
-    });
   });
 });

@@ -4,7 +4,6 @@ import { sawEverything } from '../../../../src/reconcile/report/recovery-report.
 describe('a run', () => {
   it.each([
     ['without limits and faults', { limited: false, faults: [] }, true],
-    ['of an older version, which did not write limits', { faults: [] }, true],
     ['with limits', { limited: true, faults: [] }, false],
     ['with faults', { limited: false, faults: ['list failed'] }, false],
     ['with both', { limited: true, faults: ['list failed'] }, false],

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
-import { type Compressors, parquetRead, type RowGroup } from 'hyparquet';
+import { type Compressors, type FileMetaData, parquetRead } from 'hyparquet';
 import type { ByteRange } from './file-checks.js';
-import { LEDGER_SCHEMA, type LedgerColumn } from './ledger-columns.js';
+import type { LedgerColumn } from './ledger-columns.js';
 
 const compressors: Compressors = {
   GZIP(bytes, length) {
@@ -13,11 +13,12 @@ const compressors: Compressors = {
 /**
  * Decodes one column of a row group, whose chunks have been checked.
  *
+ * @param metadata of the file, as if the row group were all of it
  * @param bytes of the file, those of the range
  */
 export async function decodeColumn(
   name: LedgerColumn,
-  group: RowGroup,
+  metadata: FileMetaData,
   bytes: Buffer,
   range: ByteRange,
 ): Promise<unknown[]> {
@@ -28,13 +29,7 @@ export async function decodeColumn(
       slice: (start, end = range.end) =>
         new Uint8Array(bytes.subarray(start - range.start, end - range.start)).buffer,
     },
-    metadata: {
-      version: 2,
-      schema: LEDGER_SCHEMA,
-      num_rows: group.num_rows,
-      row_groups: [group],
-      metadata_length: 0,
-    },
+    metadata,
     columns: [name],
     compressors,
     parsers: {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { type FileMetaData, parquetMetadata, type RowGroup } from 'hyparquet';
+import { type FileMetaData, parquetMetadata } from 'hyparquet';
 import { type ByteRange, CHUNKS_KEY, rangeOf } from './file-checks.js';
 
 /** The footer of a file. Its bytes were compared with the CRC of the rollup: what it says is what the writer said. */
@@ -11,10 +11,7 @@ export interface LedgerFooter {
 
 /** @param tail the end of a file */
 export function parseFooter(tail: Buffer): LedgerFooter {
-  const metadata = parquetMetadata(new Uint8Array(tail).buffer, {
-    geoparquet: false,
-    parsers: { timestampFromMilliseconds: Number },
-  });
+  const metadata = parquetMetadata(new Uint8Array(tail).buffer, { geoparquet: false });
   const json = metadata.key_value_metadata?.find(({ key }) => key === CHUNKS_KEY)?.value ?? '[]';
   return { metadata, chunks: JSON.parse(json) };
 }
@@ -25,12 +22,12 @@ interface CheckedChunk {
   readonly check: number | undefined;
 }
 
-/** The chunks of some columns of a row group, and the bytes from the first to the last of them. */
+/** The chunks of some columns of a row group, the bytes from the first to the last of them, and the metadata of that row group. */
 export function chunksOf(
   { metadata, chunks }: LedgerFooter,
   group: number,
   columns: readonly string[],
-): { group: RowGroup; chunks: CheckedChunk[]; range: ByteRange } {
+): { metadata: FileMetaData; chunks: CheckedChunk[]; range: ByteRange } {
   const found = metadata.row_groups[group];
   if (found === undefined) throw new RangeError(`there is no row group ${group}`);
   const wanted = found.columns.flatMap((chunk, index) =>
@@ -39,7 +36,11 @@ export function chunksOf(
       : [],
   );
   const range = { start: wanted[0]?.range.start ?? 0, end: wanted.at(-1)?.range.end ?? 0 };
-  return { group: found, chunks: wanted, range };
+  return {
+    metadata: { ...metadata, num_rows: found.num_rows, row_groups: [found] },
+    chunks: wanted,
+    range,
+  };
 }
 
 /**

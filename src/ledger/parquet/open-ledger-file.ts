@@ -71,7 +71,7 @@ function createLedgerFile(
 
   async function readColumns<Column extends LedgerColumn>(rowGroup: number, columns: readonly Column[]) {
     footer ??= await decode(() => parseFooter(tail));
-    const { group, chunks, range } = chunksOf(footer, rowGroup, columns);
+    const { metadata, chunks, range } = chunksOf(footer, rowGroup, columns);
     const content = await readRange(store, key, bytes, range);
     const damaged = damagedChunk(chunks, content, range);
     if (damaged !== undefined)
@@ -79,7 +79,7 @@ function createLedgerFile(
     const pause = cooperativeYield();
     const result: Partial<Record<LedgerColumn, unknown>> = {};
     for (const name of columns) {
-      result[name] = await decodeColumn(name, group, content, range);
+      result[name] = await decodeColumn(name, metadata, content, range);
       await pause();
     }
     return result as LedgerColumns<Column>;

@@ -9,7 +9,6 @@ export interface Percentiles {
 export interface DurationHistogram {
   readonly buckets: Uint32Array;
   add(milliseconds: number): void;
-  addAll(other: DurationHistogram): void;
   /** Adds durations that are known as counts by bucket and the longest. */
   addCounts(counts: Iterable<readonly [bucket: number, count: number]>, longest: number): void;
   max(): number;
@@ -32,10 +31,7 @@ export function createDurationHistogram(): DurationHistogram {
   let max = 0;
 
   function addCounts(counts: Iterable<readonly [number, number]>, longest: number): void {
-    for (const [bucket, count] of counts) {
-      // Counts come from files as well: other buckets do not exist.
-      if (bucket in buckets) buckets[bucket] = (buckets[bucket] ?? 0) + count;
-    }
+    for (const [bucket, count] of counts) buckets[bucket] = (buckets[bucket] ?? 0) + count;
     max = Math.max(max, longest);
   }
 
@@ -55,11 +51,6 @@ export function createDurationHistogram(): DurationHistogram {
       const bucket = durationBucket(milliseconds);
       buckets[bucket] = (buckets[bucket] ?? 0) + 1;
       if (milliseconds > max) max = milliseconds;
-    },
-    addAll(other) {
-      for (let bucket = 0; bucket < BUCKETS; bucket += 1)
-        buckets[bucket] = (buckets[bucket] ?? 0) + (other.buckets[bucket] ?? 0);
-      max = Math.max(max, other.max());
     },
     addCounts,
     percentiles() {

@@ -32,6 +32,8 @@ interface Options {
 const MAX_GIVEN = 10_000;
 /** Jobs that a preview lists. */
 const SHOWN = 20;
+const LOST =
+  'A job whose callback was lost is not known yet: fetch what is missing first. transcript-receiver reconcile --since 7d';
 
 export function createCommand(): Command {
   return new Command('erase')
@@ -106,7 +108,8 @@ async function run(
     if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
     return;
   }
-  if (!options.yes) await confirm(jobs, found);
+  if (!options.yes && jobs.some(({ erasedAt }) => erasedAt === null))
+    await confirm(jobs, found, Object.keys(context).length > 0);
   const report = options.report === undefined ? null : await openEraseReport(options.report);
   const lines: ErasureLine[] = [];
   const order = {
@@ -147,8 +150,9 @@ function rejectUnknown(jobs: readonly JobToErase[], { unknown }: Options): void 
 }
 
 /** Asks a person, because erasing cannot be undone. Throws `UsageError` when there is none, or the answer is no. */
-async function confirm(jobs: readonly JobToErase[], found: FoundJobs): Promise<void> {
-  process.stderr.write([...formatPreview(jobs), ...faultsOf(found)].map((line) => `${line}\n`).join(''));
+async function confirm(jobs: readonly JobToErase[], found: FoundJobs, isOfContext: boolean): Promise<void> {
+  const lines = [...formatPreview(jobs), ...(isOfContext ? [LOST] : []), ...faultsOf(found)];
+  process.stderr.write(lines.map((line) => `${line}\n`).join(''));
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new UsageError('nothing was erased: without a terminal to ask at, --yes is needed');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -7,7 +7,7 @@ import { createJobHistory } from '../admin/jobs/job-history.js';
 import { listQuarantine } from '../admin/jobs/list-quarantine.js';
 import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { isJobId } from '../domain/job.js';
-import { type JobState, jobState, unknownJobState } from '../domain/job-state.js';
+import { type JobState, jobState, type NoRecord, unknownJobState } from '../domain/job-state.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { formatJobMatches, formatJobPage } from './shared/format/format-job-page.js';
@@ -23,6 +23,8 @@ interface Answer {
   readonly jobId: string;
   /** Null for a job that is unknown. */
   readonly job: Job | null;
+  /** Of an unknown job. */
+  readonly serviceAnswer: NoRecord;
   readonly bodies: readonly ListedBody[];
   /** Where nothing has this id: the jobs that the text fits. */
   readonly found: JobMatches | null;
@@ -39,7 +41,8 @@ export function createCommand(): Command {
       'after',
       '\nExit code 0 when nothing has to be done, 1 when nothing is stored or known of the job, 2 when it needs somebody.',
     )
-    .action(async (text: string, { json }: { readonly json?: true }) => {
+    .action(async (given: string, { json }: { readonly json?: true }) => {
+      const text = given.trim();
       if (text.length < 3 && !isJobId(text))
         throw new UsageError(`${JSON.stringify(text)} is too short to search for`);
       const { location, ...answer } = await withRecovery(true, (work) => answerOf(work, text));
@@ -67,7 +70,8 @@ async function answerOf(work: RecoveryWork, text: string): Promise<Answer & { re
     const [only, another] = found.jobs;
     if (only !== undefined && another === undefined)
       return { ...(await look(parts, only.jobId, progress, work.signal)), location: store.location };
-    return { jobId: text, job: null, bodies: [], found, location: store.location };
+    const serviceAnswer = answer?.serviceAnswer ?? 'not-asked';
+    return { jobId: text, job: null, serviceAnswer, bodies: [], found, location: store.location };
   } finally {
     progress.end();
   }
@@ -100,14 +104,16 @@ async function look(
   signal: AbortSignal,
 ): Promise<Answer> {
   const until = Date.now() + PATIENCE;
-  let job = await inspectJob(parts, jobId);
-  while (job !== null && isNothingFoundYet(job) && Date.now() < until && !signal.aborted) {
-    progress.show(`searching the ledger before ${job.searchedBackTo}`);
-    job = await inspectJob(parts, jobId);
+  let found = await inspectJob(parts, jobId);
+  while (typeof found !== 'string' && isNothingFoundYet(found) && Date.now() < until && !signal.aborted) {
+    progress.show(`searching the ledger before ${found.searchedBackTo}`);
+    found = await inspectJob(parts, jobId);
   }
   const query = { job: jobId, state: 'all', limit: 100 } as const;
   const { quarantine: bodies } = await listQuarantine(parts.quarantine, query);
-  return { jobId, job, bodies, found: null };
+  const known = typeof found === 'string' ? null : found;
+  const serviceAnswer = typeof found === 'string' ? found : 'not-asked';
+  return { jobId, job: known, serviceAnswer, bodies, found: null };
 }
 
 /** Each call searches some seconds further back. */
@@ -115,8 +121,8 @@ function isNothingFoundYet({ artefacts, timeline, erasure, searchedBackTo }: Job
   return searchedBackTo !== null && artefacts.length === 0 && timeline.length === 0 && erasure === null;
 }
 
-function stateOf({ jobId, job, bodies }: Answer): JobState {
-  if (job === null) return unknownJobState(jobId);
+function stateOf({ jobId, job, bodies, serviceAnswer }: Answer): JobState {
+  if (job === null) return unknownJobState(jobId, serviceAnswer);
   return jobState(job, bodies, (instant) => instant);
 }
 

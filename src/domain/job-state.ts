@@ -69,18 +69,21 @@ export function jobState(job: KnownJob, bodies: readonly JobBody[], at: ShowInst
   return { tone, word, text, steps: nextSteps(job, next, bodies) };
 }
 
-/** The state of a job that neither store nor ledger nor service knows. */
-export function unknownJobState(jobId: string): JobState {
+/** The state of a job that neither store nor ledger knows, nor the service as far as it was asked. */
+export function unknownJobState(jobId: string, serviceAnswer: NoRecord): JobState {
   return {
     tone: 'neutral',
     word: 'Unknown',
-    text: 'This receiver does not know the job. The id may be wrong, its callback URL may name another receiver, or no callback has come through.',
-    steps: nextSteps(
-      { jobId, artefacts: [], timeline: [], failure: null, serviceAnswer: 'unknown' },
-      'unknown',
-      [],
-    ),
+    text: unknownJobText(serviceAnswer),
+    steps: nextSteps({ jobId, artefacts: [], timeline: [], failure: null, serviceAnswer }, 'unknown', []),
   };
+}
+
+export function unknownJobText(serviceAnswer: NoRecord): string {
+  if (serviceAnswer === 'unknown')
+    return 'This receiver does not know the job, and the service does not know it either: the id is wrong, the service has deleted the job, or the job is of another account or of a region that speech.regions leaves out.';
+  const answer = serviceAnswer === 'not-asked' ? '' : ` ${NO_SERVICE_RECORD[serviceAnswer]}`;
+  return `This receiver does not know the job.${answer} The id may be wrong, its callback URL may name another receiver, or no callback has come through.`;
 }
 
 /** What stands in place of the acts that need the service, once for a page. */
@@ -95,6 +98,9 @@ export const NO_SERVICE_RECORD = {
   'not-configured': 'The service was not asked: set speech.apiKey and speech.regions.<region>.batchUrl.',
   'not-asked': 'The service is not asked: the job belongs to sources too that the token may not see.',
 } as const;
+
+/** Why there is no record of the service. */
+export type NoRecord = keyof typeof NO_SERVICE_RECORD;
 
 /** What is to be done: a key of the table in `next-steps.ts`. */
 type Next = Parameters<typeof nextSteps>[1];
@@ -208,16 +214,11 @@ function withoutTranscript(
     return [
       'notice',
       'No transcript',
-      `The service reports ${callbackStatusInWords(failed.status ?? '')}.`,
+      `The service reports ${callbackStatusInWords(failed.status ?? '')}. Submit the job again.`,
       null,
     ];
   if (bodies.some((body) => body.state === 'waiting'))
-    return [
-      'notice',
-      'In quarantine',
-      'The body could not be decoded and is in quarantine. Release it, refetch the job, or dismiss the body.',
-      'quarantine',
-    ];
+    return ['notice', 'In quarantine', 'The body could not be decoded and is in quarantine.', 'quarantine'];
   const settled = bodies.find((body) => body.state === 'settled');
   if (settled !== undefined && artefacts.length === 0)
     return ['neutral', 'Settled', settlementInWords(settled.settlement, at), null];

@@ -1,3 +1,4 @@
+import { isJobId } from './job.js';
 import { remedyFor } from './reasons.js';
 
 /** One thing that can be done about a job: in words, and as one command. */
@@ -87,12 +88,12 @@ function stepsOf(job: JobToMend, situation: Situation, bodies: Parameters<typeof
       return [step('erase', 'Erase the job again then.', `erase ${jobId}`)];
     case 'quarantine':
       return [
+        refetch,
         step(
           'release',
-          'Decode the body again, after the cause was mended.',
+          'After an upgrade of the receiver, try to decode the body again.',
           `replay release --job ${jobId}`,
         ),
-        refetch,
         ...dismissSteps(bodies),
       ];
     case 'find':
@@ -105,7 +106,7 @@ function stepsOf(job: JobToMend, situation: Situation, bodies: Parameters<typeof
           'job <part>',
         ),
         ...findSteps(),
-        importing,
+        ...(isJobId(jobId) ? [importing] : []),
       ];
     case null:
       return [];
@@ -116,7 +117,7 @@ function findSteps(): NextStep[] {
   return [
     step(
       'reconcile',
-      'If it is your own reference and not the id of a job, fetch all that is missing, and search again.',
+      'If it is your own reference and not the id of a job, its callback may be lost: fetch all that is missing, or wait until the receiver has done so, and search again.',
       'reconcile',
     ),
     step(

@@ -126,6 +126,30 @@ describe('erasing the jobs of a customer', () => {
   });
 });
 
+describe('an erasure without an answer', () => {
+  it('says what may be left, and keeps the focus for going on', async () => {
+    await send('acme1', 'acme');
+    // The browser reports the failed request as an error, so the page is one of its own.
+    const dashboard = await openDashboard(fixture.browser, fixture.service);
+    const { page } = dashboard;
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    await page.route('**/admin/api/erasures', async (route) =>
+      route.request().postDataJSON().dryRun === true ? route.continue() : route.abort(),
+    );
+    await dashboard.go('erase?context=customer%3Dacme');
+    await page.getByRole('button', { name: 'Erase 1 job…' }).click();
+    await page.getByLabel('Type customer=acme to confirm').fill('customer=acme');
+    await page.getByLabel('Reason').fill('request 4711');
+    await page.keyboard.press('Enter');
+    await page.getByText('At most 1 job left.').waitFor();
+    expect(await focused()).toBe('Preview what is left');
+    await page.keyboard.press('Enter');
+    await page.getByText(/^Would erase 1 job:/).waitFor();
+    expect(await focused()).toBe('Preview');
+    await dashboard.close();
+  });
+});
+
 describe('erasing a list of jobs', () => {
   it('leaves out ids about which nothing is known, unless told to, on a dark phone as well', async () => {
     await send('acme1', 'acme');

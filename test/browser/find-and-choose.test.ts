@@ -58,7 +58,7 @@ describe('the search, on a phone', () => {
     await find(id);
     await page.getByText(`transcript-receiver refetch ${id}`).waitFor();
     await find('nobody-knows');
-    await page.getByText('This receiver does not know the job.').waitFor();
+    await page.getByText(/^This receiver does not know the job, and the service does not/).waitFor();
     await page.getByRole('link', { name: /A transcript is missing/ }).click();
     await page.getByRole('heading', { name: 'A transcript is missing' }).waitFor();
   });

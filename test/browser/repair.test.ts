@@ -121,7 +121,7 @@ describe('a job that failed', () => {
     fixture.lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
     await fixture.dashboard.go(`jobs/${id}`);
     await page.getByText('This receiver does not know the job.').waitFor();
-    await page.getByText(/^Nothing can be refetched: .* speech\.apiKey/).waitFor();
+    await page.getByText(/The service did not answer for this job\./).waitFor();
     expect(await acts.allTextContents()).toEqual(['Import files…']);
     fixture.lost.simulator.faults.clear();
     await page.getByRole('button', { name: 'Refetch from the service' }).waitFor();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { classOfKey, jobFolder, kindOfPath } from '../../archive/layout.js';
+import { unknownJobText } from '../../domain/job-state.js';
 import { type ItemKind, STORED_TYPES } from '../../domain/kinds.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
@@ -55,7 +56,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       problems: ['not-found'],
       async handle({ params, access: { scope } }) {
         const job = await inspectJob(parts, params.id, scope);
-        if (job === null) throw new Problem('not-found', 'This job is not known here.');
+        if (typeof job === 'string') throw new Problem('not-found', unknownJobText(job));
         return ok(job);
       },
     }),
@@ -137,7 +138,8 @@ async function missingArtefact(
   if (kind === null) return missing;
   const records = { ...parts.records, regions: [] };
   const job = await inspectJob({ ...parts, records }, jobId, scope);
-  const last = job?.expired.findLast((expired) => expired.kind === kind);
+  const expired = typeof job === 'string' ? [] : job.expired;
+  const last = expired.findLast((part) => part.kind === kind);
   if (last === undefined) return missing;
   return new Problem(
     'artefact-expired',

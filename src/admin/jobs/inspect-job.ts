@@ -4,6 +4,7 @@ import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.
 import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { openFailure } from '../../domain/failure-rules.js';
+import type { NoRecord } from '../../domain/job-state.js';
 import { isConflict } from '../../domain/next-steps.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { FreshView } from '../../ledger/read/fresh-view.js';
@@ -45,7 +46,7 @@ async function recentLines({ view }: Pick<InspectParts, 'view'>, job: string): P
 }
 
 /**
- * Reads the store, the ledger and the speech service. Null when they do not know the job: as long as the ledger was not searched
+ * Reads the store, the ledger and the speech service. Only the service's answer when nobody knows the job: as long as the ledger was not searched
  * as a whole, or some of it could not be read, the answer is what was found so far, maybe nothing. Of a job that belongs to other
  * sources too, only what has a source in `scope` exists; a job without anything of the kind is unknown.
  */
@@ -53,7 +54,7 @@ export async function inspectJob(
   parts: InspectParts,
   jobId: string,
   scope: SourceScope = null,
-): Promise<Job | null> {
+): Promise<Job | NoRecord> {
   const [found, mark] = await Promise.all([
     readArtefacts(parts.store, parts.keyPrefixes, jobId),
     readErasure(parts.store, jobId),
@@ -75,7 +76,7 @@ export async function inspectJob(
   const sources = [...sourcesOf(found, all), ...(await sourcesOfBodies(parts, bodies, scope))];
   const extent = extentOf(sources, scope);
   // How far the search went differs for a job that other sources have, so that a token of some sources does not learn of it.
-  if (extent === 'none') return null;
+  if (extent === 'none') return 'not-asked';
   const isVisible = ({ source }: LedgerLine) =>
     source === null ? extent === 'all' : isInScope(scope, source);
   const timeline = all.filter(isVisible);
@@ -91,7 +92,7 @@ export async function inspectJob(
       : { service: null, serviceAnswer: 'not-asked' as const };
   const isUnknown = found.length === 0 && timeline.length === 0 && bodies.length === 0 && mark === null;
   const complete = searchedBackTo === null && faults.length === 0;
-  if (isUnknown && service === null && complete) return null;
+  if (isUnknown && serviceAnswer !== 'found' && complete) return serviceAnswer;
   const artefacts = countingFirst(visible.map((artefact) => describeArtefact(artefact, timeline)));
   const expired = mark === null ? await endedOf(parts, timeline, found) : [];
   const isWhole = extent === 'all' && mark !== null;

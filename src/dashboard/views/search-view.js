@@ -1,5 +1,5 @@
 import { ApiError, get } from '../lib/api/admin-api.js';
-import { h, link } from '../lib/elements/dom.js';
+import { h } from '../lib/elements/dom.js';
 import {
   emptyPanel,
   heading,
@@ -14,6 +14,8 @@ import {
 import { toJob } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
 import { isJobId } from '../vendor/job.js';
+import { nextStepsSection } from './job/next-steps-section.js';
+import { unknownState } from './job/unknown-job.js';
 
 /** @import { JobMatches } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
@@ -39,20 +41,20 @@ export function searchView(screen) {
       return location.replace(toJob(only.jobId));
     // The page of the job asks the service, and says what to do.
     if (only === undefined && isJobId(text)) return location.replace(toJob(text));
-    screen.render(heading(`Search: ${text}`), list(found));
+    screen.render(heading(`Search: ${text}`), list(text, found));
   });
 }
 
-/** @param {JobMatches} found */
-function list({ jobs, searchedBackTo, complete, faults }) {
+/** @param {string} text @param {JobMatches} found */
+function list(text, { jobs, searchedBackTo, complete, faults }) {
   return h(
     'section',
     { 'aria-label': 'Found jobs', 'data-key': 'found' },
     jobs.length === 0
-      ? emptyPanel(
-          'No job was found by this id or context, or by a part of either.',
-          h('p', {}, link('#/help/missing', 'A transcript is missing: where it can be')),
-        )
+      ? [
+          emptyPanel('No job was found by this id or context, or by a part of either.'),
+          nextStepsSection(unknownState(text).steps),
+        ]
       : table({
           caption: 'Jobs, newest first',
           columns: ['Job', 'Found by', 'Last outcome', 'When'],

@@ -81,8 +81,8 @@ describe('job', () => {
     expect(timeline).toHaveLength(1);
     expect(state).toMatchObject({ tone: 'notice', word: 'In quarantine' });
     expect(state.steps.map(({ command }: { command: string }) => command)).toEqual([
-      'transcript-receiver replay release --job q1',
       'transcript-receiver refetch q1',
+      'transcript-receiver replay release --job q1',
       `transcript-receiver dismiss ${String(json.deliveryId)} --reason <words>`,
     ]);
   });
@@ -90,7 +90,11 @@ describe('job', () => {
   it('ends with 1 for a job that nobody knows', async () => {
     const unknown = await cli('job', 'nobody');
     expect(unknown).toMatchObject({ code: 1, stderr: '' });
-    expect(unknown.stdout).toMatch(/^Job nobody: Unknown\nThis receiver does not know the job/);
+    expect(unknown.stdout).toMatch(
+      /^Job nobody: Unknown\nThis receiver does not know the job, and the service/,
+    );
+    lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
+    expect((await cli('job', 'nobody')).stdout).toContain('The service did not answer for this job.');
     expect(proposed(unknown.stdout)).toEqual(['job <part>', 'reconcile', 'doctor', 'import nobody <file>']);
     expect((await cli('job', '/')).code).toBe(2);
   });
@@ -110,9 +114,11 @@ describe('job, by something else than its id', () => {
     ['a part of the id', 'BC12', 'abc123'],
     ['a value of the context', 'Globex-7', 'xyz789'],
     ['a part of a value', 'globex', 'xyz789'],
+    ['an id pasted with spaces', ' xyz789 ', 'xyz789'],
+    ['a part pasted with a line break', 'lobex-7\n', 'xyz789'],
   ])('is found by %s', async (_what, text, id) => {
     expect((await cli('job', text)).stdout).toMatch(new RegExp(`^Job ${id}: Stored`));
-    const { body } = await adminApi(service).get(`/jobs?text=${text}`);
+    const { body } = await adminApi(service).get(`/jobs?text=${encodeURIComponent(text)}`);
     expect(body.jobs.map(({ jobId }: { jobId: string }) => jobId)).toEqual([id]);
   });
 
@@ -129,6 +135,12 @@ describe('job, by something else than its id', () => {
     });
     expect((await api.get('/jobs?text=ab')).status).toBe(400);
     expect((await api.get('/jobs?text=nothing')).body).toMatchObject({ jobs: [], complete: true });
+  });
+
+  it('proposes no command with an id that no job can have', async () => {
+    const { code, stdout } = await cli('job', 'CALL 1107');
+    expect(code).toBe(1);
+    expect(proposed(stdout)).toEqual(['job <part>', 'reconcile', 'doctor']);
   });
 
   it('says that more may match than are listed', async () => {

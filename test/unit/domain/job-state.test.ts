@@ -145,11 +145,11 @@ describe('what to do next', () => {
       ...steps({ failure: { outcome: 'refused', reason: 'body-too-large' } }),
       ...steps({ timeline: [quarantined] }, [waiting]),
       ...steps({ erasure: { complete: false, keptUntil: at } }),
-      ...unknownJobState('j1').steps,
+      ...unknownJobState('j1', 'unknown').steps,
     ].map(({ command }) => command.replace('transcript-receiver ', ''));
     expect(commands).toEqual([
       ...['refetch j1', 'import j1 <file>', 'acknowledge j1 --reason <words>'],
-      ...['replay release --job j1', 'refetch j1', 'dismiss d1 --reason <words>'],
+      ...['refetch j1', 'replay release --job j1', 'dismiss d1 --reason <words>'],
       'erase j1',
       ...['job <part>', 'reconcile', 'doctor', 'import j1 <file>'],
     ]);

@@ -191,11 +191,11 @@ function list(screen, values, lists, health, draw) {
     'section',
     { 'aria-label': 'List', 'data-key': 'list' },
     unreadLines(lists.faults),
+    !isEmpty && listActions(values.context ?? ''),
     isEmpty
       ? emptyPanel('No delivery found yet.')
       : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
     lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
-    !isEmpty && listActions(values.context ?? ''),
   );
 }
 

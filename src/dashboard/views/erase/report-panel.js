@@ -53,7 +53,7 @@ export function reportPanel({ lines, left, error = null }, found, again) {
       ),
     ],
     error !== null && h('p', {}, problemInWords(error)),
-    left > 0 && h('p', {}, `${count(left, 'job')} left. Nothing is erased twice: preview again to go on.`),
+    left > 0 && h('p', {}, leftInWords(left, error)),
     unreachedInWords(found),
     h(
       'div',
@@ -95,6 +95,12 @@ function keptInWords(kept) {
   const last = ends.includes(null) ? null : ends.toSorted().at(-1);
   const until = last ? `until ${clock(last)}` : 'yet';
   return `${versions} of ${count(kept.length, 'job')} cannot be removed ${until}, and are hidden. Erase them again then.`;
+}
+
+/** A request that failed may have erased some of its jobs. @param {number} left @param {unknown} error */
+function leftInWords(left, error) {
+  const jobs = error === null ? count(left, 'job') : `At most ${count(left, 'job')}`;
+  return `${jobs} left. Nothing is erased twice: preview again to go on.`;
 }
 
 /** @param {readonly object[]} lines */

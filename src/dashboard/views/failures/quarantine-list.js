@@ -1,5 +1,5 @@
 import { post } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
+import { canRefetch, may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { loadMore, SHORT_LIST } from '../../lib/elements/load-more.js';
@@ -7,6 +7,7 @@ import { emptyPanel, jobLink, moment, table } from '../../lib/elements/panels.js
 import { runAction } from '../../lib/elements/run-action.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
+import { refetchJob } from '../job/job-actions.js';
 import { dismissButton } from './dismiss-button.js';
 
 /** @import { GetAnswers, QuarantinedBody } from '../../lib/api/api-answers.js' */
@@ -14,7 +15,7 @@ import { dismissButton } from './dismiss-button.js';
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
 /**
- * Bodies that could not be decoded, each with its cause and a button that decodes it again.
+ * Bodies that could not be decoded, each with its cause and what repairs its job.
  * @param {GetAnswers['/quarantine']} page @param {ShownRows} rows @param {Refresh} again
  */
 export function quarantineSection({ quarantine, nextCursor }, rows, again) {
@@ -76,16 +77,16 @@ function repairs(deliveryId, jobId, again) {
     'div',
     { class: 'buttons' },
     may('read') && link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect', named()),
-    may('repair') &&
+    canRefetch() &&
       h(
         'button',
         {
           type: 'button',
           class: 'plain small',
-          onclick: (event) => releaseBody(event.currentTarget, deliveryId, again),
+          onclick: (event) => refetchJob(event.currentTarget, jobId, again),
         },
-        'Release',
-        named(),
+        'Refetch',
+        h('span', { class: 'unseen' }, ` job ${jobId}`),
       ),
     dismissButton(deliveryId, jobId, again),
   );

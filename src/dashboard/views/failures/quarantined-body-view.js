@@ -32,12 +32,7 @@ function pageOf(body, again) {
   const released = body.state === 'released';
   return [
     heading('Quarantined body', bodyStatus(body)),
-    h(
-      'p',
-      { class: 'prose', 'data-key': 'why' },
-      `${capital(reasonInWords(body.reason) ?? 'It could not be decoded')}. `,
-      body.detail,
-    ),
+    h('p', { class: 'prose', 'data-key': 'why' }, why(body, 'It could not be decoded')),
     released ? null : trial(body.decodes),
     body.state === 'settled' &&
       h('p', { 'data-key': 'settlement' }, settlementInWords(body.settlement), ' The body stays.'),
@@ -63,6 +58,15 @@ function pageOf(body, again) {
   ];
 }
 
+/**
+ * The reason, and the decoder's words where they say more.
+ * @param {{reason: string | null, detail: string}} found @param {string} unnamed
+ */
+function why({ reason, detail }, unnamed) {
+  const words = `${capital(reasonInWords(reason) ?? unnamed)}.`;
+  return detail === words ? words : `${words} ${detail}`;
+}
+
 /** @param {Trial} decodes */
 function trial(decodes) {
   return h(
@@ -75,14 +79,7 @@ function trial(decodes) {
         ]
       : [
           h('p', { class: 'lead' }, status('notice', 'Still cannot be decoded')),
-          h('p', {}, `${capital(reasonInWords(decodes.reason) ?? 'not decodable')}. ${decodes.detail}`),
-          h(
-            'p',
-            {},
-            canRefetch()
-              ? 'Correct the configuration and restart, or refetch the job from the service.'
-              : 'Correct the configuration and restart.',
-          ),
+          h('p', {}, why(decodes, 'Not decodable')),
         ],
   );
 }

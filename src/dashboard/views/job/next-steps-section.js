@@ -1,3 +1,4 @@
+import { may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
 
@@ -25,6 +26,12 @@ export function nextStepsSection(steps) {
         ),
       ),
     ),
+    !may('repair') &&
+      h(
+        'p',
+        { class: 'quiet' },
+        'This token may not repair. Run the commands where the receiver runs, or ask somebody whose token may.',
+      ),
     h('p', { class: 'quiet' }, link('#/help/missing', 'A transcript is missing: where it can be')),
   );
 }

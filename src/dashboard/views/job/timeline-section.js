@@ -85,7 +85,7 @@ function event(line, chosen) {
 /** @param {LedgerLine} line */
 function quarantineLink({ outcome, deliveryId }) {
   if (outcome !== 'quarantined' || !may('read')) return null;
-  return h('p', {}, link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect and release the body'));
+  return h('p', {}, link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect the body'));
 }
 
 /**

@@ -3,7 +3,7 @@ import { h } from '../../lib/elements/dom.js';
 import { emptyPanel, heading, moment, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { isJobId } from '../../vendor/job.js';
-import { unknownJobState } from '../../vendor/job-state.js';
+import { NO_SERVICE_RECORD, unknownJobState } from '../../vendor/job-state.js';
 import { importButton, importSection } from './import-section.js';
 import { refetchButton } from './job-actions.js';
 import { nextStepsSection } from './next-steps-section.js';
@@ -11,20 +11,17 @@ import { nextStepsSection } from './next-steps-section.js';
 /** @import { Job } from '../../lib/api/api-answers.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
-const NOTHING_TO_REFETCH =
-  'Nothing can be refetched: the service does not know the job, does not answer, or is not asked because speech.apiKey or speech.regions.<region>.batchUrl is not set. This page keeps asking, and offers Refetch when the service has the job.';
-
 /**
  * The page of a job that neither this receiver nor the service knows.
  * @param {string} jobId @param {string} message of the API @param {Refresh} again
  */
 export function unknownJob(jobId, message, again) {
-  const { tone, word, text, steps } = unknownJobState(jobId);
+  const { tone, word, steps } = unknownState(jobId);
   const title = heading(`Job ${jobId}`, status(tone, word));
-  if (!isJobId(jobId)) return [title, emptyPanel(message), nextStepsSection(steps.slice(0, 1))];
+  if (!isJobId(jobId)) return [title, emptyPanel(message), nextStepsSection(steps)];
   return [
     title,
-    emptyPanel(text),
+    emptyPanel(message),
     actionsOfUnknown(jobId, again),
     nextStepsSection(steps),
     importSection(jobId, again),
@@ -32,7 +29,7 @@ export function unknownJob(jobId, message, again) {
 }
 
 /** The page while nothing was found, and not everything was searched. @param {Job} job @param {Refresh} again */
-export function notFoundYet({ jobId, searchedBackTo, faults }, again) {
+export function notFoundYet({ jobId, searchedBackTo, faults, serviceAnswer }, again) {
   return [
     heading(`Job ${jobId}`, status('neutral', 'Not found yet')),
     emptyPanel(
@@ -46,11 +43,17 @@ export function notFoundYet({ jobId, searchedBackTo, faults }, again) {
           '. The search goes on while this page is open.',
         ),
       unreadLines(faults),
+      serviceAnswer !== 'found' && h('p', {}, NO_SERVICE_RECORD[serviceAnswer]),
     ),
     actionsOfUnknown(jobId, again),
-    nextStepsSection(unknownJobState(jobId).steps),
+    nextStepsSection(unknownState(jobId).steps),
     importSection(jobId, again),
   ];
+}
+
+/** Without what the service answered, which the API says. @param {string} jobId */
+export function unknownState(jobId) {
+  return unknownJobState(jobId, currentSession()?.canAskService ? 'unknown' : 'not-configured');
 }
 
 /**
@@ -63,7 +66,6 @@ function actionsOfUnknown(jobId, again) {
   return h(
     'div',
     { 'data-key': 'actions' },
-    isAsked && h('p', { class: 'quiet' }, NOTHING_TO_REFETCH),
     h(
       'div',
       { class: 'buttons' },

@@ -3,11 +3,12 @@ import { createLogFollower } from '../../ledger/read/log/follow-log.js';
 import { lastNumbers } from '../../ledger/read/log/hour-segments.js';
 import type { LogEntry } from '../../ledger/read/log/log-entry.js';
 import { beforeInstant } from '../../ledger/read/log/log-position.js';
+import { describeGap } from '../../ledger/rollup/covered-numbers.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber } from './lines-by-number.js';
 import { type LogProgress, numbersOf, placeAt, progressOf } from './log-place.js';
-import { type LogReading, readAgain, readLater, readWholeHours, reportLost } from './whole-hours.js';
+import { type LogReading, readAgain, readLater, readWholeHours } from './whole-hours.js';
 
 export interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly state: LogProgress;
@@ -49,15 +50,14 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
   /** The store's time: whether an hour is whole goes by it. */
   const now = () => clock() + store.clockOffset();
   const log = createLogFollower({
-    ...{ store, hours: place.hours, clock: now },
+    ...{ store, hours: place.hours, clock: now, onLost },
     open: (hour) => numbersOf(place, hour),
-    onLost: onMissing,
   });
 
   /** An hour can be compacted and its segments deleted while its lines wait to be taken. */
-  function onMissing(segment: SegmentPlace): void {
-    if (isWhole(segment.hour, now())) readLater(place, segment.hour);
-    else reportLost(onFault, segment);
+  function onLost({ hour, writer, number }: SegmentPlace): void {
+    if (isWhole(hour, now())) readLater(place, hour);
+    else onFault(hour, new Error(describeGap(hour, { writer, from: number, to: number })));
   }
 
   async function* allNew(): AsyncGenerator<readonly LogEntry[]> {

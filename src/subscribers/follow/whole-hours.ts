@@ -7,8 +7,6 @@ import { EVERYTHING } from '../../ledger/read/log/log-filter.js';
 import { hoursInOrder } from '../../ledger/read/log/log-hours.js';
 import { beforeInstant, comparePositions, type LogPosition } from '../../ledger/read/log/log-position.js';
 import { scanLog } from '../../ledger/read/log/scan-log.js';
-import { describeGap } from '../../ledger/rollup/covered-numbers.js';
-import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber } from './lines-by-number.js';
 import { type LogPlace, numbersOf } from './log-place.js';
@@ -115,10 +113,6 @@ async function* linesBehind(
     const entries = step.entries.filter((entry) => comparePositions(entry, from) > 0);
     for (let first = 0; first < entries.length; first += CHUNK) yield entries.slice(first, first + CHUNK);
   }
-}
-
-export function reportLost(onFault: LogReading['onFault'], { hour, writer, number }: SegmentPlace): void {
-  onFault(hour, new Error(describeGap(hour, { writer, from: number, to: number })));
 }
 
 function lastOf(entries: readonly LogEntry[]): LogPosition {

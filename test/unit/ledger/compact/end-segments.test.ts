@@ -4,29 +4,22 @@ import { compact } from '../../../../src/ledger/compact/compact.js';
 import { readLines } from '../../../../src/ledger/read/read-lines.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { listKeys, sortedTexts } from '../../../support/ledger/compacted-ledger.js';
-import { fillHour, HOUR, MORNING, partsOf, storeAt } from '../../../support/ledger/compaction-fixture.js';
+import {
+  compacted,
+  ENDING,
+  fillHour,
+  HOUR,
+  MORNING,
+  PARQUET,
+  partsOf,
+  readAll,
+  storeAt,
+} from '../../../support/ledger/compaction-fixture.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import type { MemoryStore } from '../../../support/store/memory-store.js';
 
 const DAY = 24 * HOUR;
-const PARQUET = 'ledger-parquet/dt=2026-03-04/hour=04/0001.parquet';
-/** A day after the hour of these tests ended. */
-const ENDING = { now: Date.parse('2026-03-05T05:00:00Z'), keepSegments: DAY };
-
-async function readAll(store: MemoryStore): Promise<LedgerLine[]> {
-  const lines: LedgerLine[] = [];
-  for await (const line of readLines(store)) lines.push(line);
-  return lines;
-}
-
-/** A store with an hour that was compacted in the morning. */
-async function compacted(): Promise<{ store: MemoryStore; lines: LedgerLine[] }> {
-  const store = storeAt();
-  const lines = fillHour(store, '2026-03-04T04');
-  await compact(partsOf(store));
-  return { store, lines };
-}
 
 describe('keepSegments', () => {
   it('deletes nothing when segments are kept forever', async () => {

@@ -71,6 +71,7 @@ describe('two versions', () => {
     await send('j1', 'the second version');
     await fixture.dashboard.go('jobs/j1');
     await page.getByText('The versions differ in 1 passage.').waitFor();
+    expect(await page.getByRole('link', { name: /A transcript is missing/ }).count()).toBe(0);
     await page.getByText(/^Counts now: .* B, SHA-256 .*\. Other version: .* B, SHA-256 /).waitFor();
     await page.getByRole('button', { name: /Keep what counts now/ }).click();
     const dialog = page.getByRole('dialog');

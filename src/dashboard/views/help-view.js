@@ -173,7 +173,13 @@ function topicPage({ title, means, steps }) {
     h(
       'ol',
       { class: 'prose steps' },
-      steps.map((step) => h('li', {}, stepOf(step))),
+      withCommands(steps).map((parts) =>
+        h(
+          'li',
+          {},
+          parts.map((part) => h('p', {}, stepOf(part))),
+        ),
+      ),
     ),
     h('p', {}, link('#/help', 'All topics'), ' · ', link('#/', 'Overview')),
   ];
@@ -195,6 +201,21 @@ function topicList() {
       topics.map(([name, { title }]) => h('li', {}, link(`#/help/${name}`, title))),
     ),
   );
+}
+
+/**
+ * A command belongs to the step before it.
+ * @param {readonly string[]} steps
+ */
+function withCommands(steps) {
+  /** @type {string[][]} */
+  const grouped = [];
+  for (const step of steps) {
+    const before = step.startsWith('`') ? grouped.at(-1) : undefined;
+    if (before === undefined) grouped.push([step]);
+    else before.push(step);
+  }
+  return grouped;
 }
 
 /** @param {string} text */

@@ -32,6 +32,8 @@ export function nextStepsSection(steps) {
         { class: 'quiet' },
         'This token may not repair. Run the commands where the receiver runs, or ask somebody whose token may.',
       ),
-    h('p', { class: 'quiet' }, link('#/help/missing', 'A transcript is missing: where it can be')),
+    // Of two versions none is missing.
+    steps.every(({ action }) => action !== 'choose') &&
+      h('p', { class: 'quiet' }, link('#/help/missing', 'A transcript is missing: where it can be')),
   );
 }

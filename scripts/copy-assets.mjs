@@ -14,6 +14,7 @@ const DOMAIN = [
   'given-up',
   'job',
   'job-state',
+  'kept-reasons',
   'kinds',
   'next-steps',
   'reasons',

@@ -116,7 +116,7 @@ describe('erasing the jobs of a customer', () => {
     await page.getByLabel('Type 1 to confirm').fill('1');
     await page.getByLabel('Reason').fill('request 4711');
     await page.keyboard.press('Enter');
-    await page.getByText('Erased what was found').waitFor();
+    await page.getByText('Erased, but not all').waitFor();
     await page.getByText('Lines may be missing: an hour is damaged.').waitFor();
     expect(await reportOf(page)).toEqual([
       expect.objectContaining({ jobId: 'acme1', complete: true }),
@@ -147,6 +147,32 @@ describe('an erasure without an answer', () => {
     await page.getByText(/^Would erase 1 job:/).waitFor();
     expect(await focused()).toBe('Preview');
     await dashboard.close();
+  });
+});
+
+describe('what an erasure cannot remove', () => {
+  it('is said with its reason and its date', async () => {
+    await send('acme1', 'acme');
+    const { page } = fixture.dashboard;
+    const kept = { versions: 2, bytes: 5, reasons: ['retention'], until: '2099-01-02T03:04:05.000Z' };
+    await page.route('**/admin/api/erasures', async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      for (const line of answer.report ?? []) Object.assign(line, { complete: false, kept });
+      await route.fulfill({ response, json: answer });
+    });
+    await fixture.dashboard.go('erase?context=customer%3Dacme');
+    await page.getByRole('button', { name: 'Erase 1 job…' }).click();
+    await page.getByLabel('Type customer=acme to confirm').fill('customer=acme');
+    await page.getByLabel('Reason').fill('request 4711');
+    await page.keyboard.press('Enter');
+    await page.getByText('Erased, but not all').waitFor();
+    await page
+      .getByText(
+        /^2 versions of 1 job cannot be removed until 2 Jan 2099.*: a retention protects them\. Erase/,
+      )
+      .waitFor();
+    expect(await page.locator('.panel.good').count()).toBe(0);
   });
 });
 

@@ -4,6 +4,7 @@ import { markErased } from '../../archive/erasure/erasure.js';
 import { purgeArtefacts } from '../../archive/erasure/purge-artefacts.js';
 import { jobFolder, quarantineFolder, quarantineMarkers } from '../../archive/layout.js';
 import { tracedBodies } from '../../archive/quarantine/quarantined-bodies.js';
+import { KEPT_REASONS } from '../../domain/kept-reasons.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import {
@@ -125,13 +126,6 @@ export function keptText({ versions, bytes, reasons, until }: KeptRest): string 
   const end = until === null ? '' : ` until ${until}`;
   return `INCOMPLETE: ${versions} versions (${bytes} bytes) cannot be removed${end}: ${reason}`;
 }
-
-const KEPT_REASONS: Readonly<Record<KeptObject['reason'], string>> = {
-  retention: 'a retention protects them',
-  'legal-hold': 'a legal hold protects them',
-  denied: 'the right s3:DeleteObjectVersion is missing',
-  unlisted: 'the right s3:ListBucketVersions is missing, so that old versions are not found',
-};
 
 /** For people: what was erased. */
 export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {

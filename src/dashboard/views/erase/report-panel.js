@@ -3,7 +3,9 @@ import { h, saveFile } from '../../lib/elements/dom.js';
 import { jobLink, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, clock, count, total } from '../../lib/text/format.js';
+import { KEPT_REASONS } from '../../vendor/kept-reasons.js';
 
+/** @import { Erased } from '../../lib/api/api-answers.js' */
 /** @import { ReportLine } from './erasure-calls.js' */
 
 /** Failed jobs that are named. */
@@ -30,12 +32,16 @@ export function reportPanel({ lines, left, error = null }, found, again) {
   const failed = lines.flatMap((line) => ('error' in line ? [line] : []));
   const kept = erased.flatMap((line) => line.kept ?? []);
   const isDone = left === 0 && failed.length === 0 && error === null;
-  const verdict = faults.length === 0 ? status('good', 'Erased') : status('notice', 'Erased what was found');
+  const isWhole = isDone && kept.length + faults.length === 0;
   const report = [...before, ...lines, ...leftOut, ...faults.map((unread) => ({ unread }))];
   return h(
     'div',
-    { class: `panel ${isDone && kept.length + faults.length === 0 ? 'good' : ''}` },
-    h('p', { class: 'lead' }, isDone ? verdict : status('notice', 'Not finished')),
+    { class: `panel ${isWhole ? 'good' : ''}` },
+    h(
+      'p',
+      { class: 'lead' },
+      isWhole ? status('good', 'Erased') : status('notice', isDone ? 'Erased, but not all' : 'Not finished'),
+    ),
     erased.length > 0 &&
       h(
         'p',
@@ -88,13 +94,14 @@ function leftOutInWords(leftOut, why) {
   );
 }
 
-/** @param {readonly {versions: number, until: string | null}[]} kept of each job */
+/** @param {readonly NonNullable<Erased['kept']>[]} kept of each job */
 function keptInWords(kept) {
   const versions = count(total(kept.map((each) => each.versions)), 'version');
   const ends = kept.map(({ until }) => until);
   const last = ends.includes(null) ? null : ends.toSorted().at(-1);
   const until = last ? `until ${clock(last)}` : 'yet';
-  return `${versions} of ${count(kept.length, 'job')} cannot be removed ${until}, and are hidden. Erase them again then.`;
+  const reasons = [...new Set(kept.flatMap((each) => each.reasons))].map((reason) => KEPT_REASONS[reason]);
+  return `${versions} of ${count(kept.length, 'job')} cannot be removed ${until}, and are hidden: ${reasons.join(', ')}. Erase them again then.`;
 }
 
 /** A request that failed may have erased some of its jobs. @param {number} left @param {unknown} error */

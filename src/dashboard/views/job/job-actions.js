@@ -6,6 +6,7 @@ import { runAction } from '../../lib/elements/run-action.js';
 import { clock, count, listed } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { NOTHING_CAN_BE_REFETCHED } from '../../vendor/job-state.js';
+import { KEPT_REASONS } from '../../vendor/kept-reasons.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { importButton } from './import-section.js';
 
@@ -165,5 +166,7 @@ function erasedInWords(jobId, { erased: { artefacts, conflicts, quarantined }, k
   const text = `Job ${jobId} was erased: ${erased || 'nothing of it was stored'}.`;
   if (rest === null) return { tone: 'good', text };
   const until = rest.until === null ? 'yet' : `before ${clock(rest.until)}`;
-  return { tone: 'notice', text: `${text} ${count(rest.versions, 'version')} cannot be removed ${until}.` };
+  const reasons = rest.reasons.map((reason) => KEPT_REASONS[reason]).join(', ');
+  const left = `${count(rest.versions, 'version')} cannot be removed ${until}: ${reasons}.`;
+  return { tone: 'notice', text: `${text} ${left}` };
 }

@@ -1,3 +1,5 @@
+import { CREDENTIAL_NOTICE } from '../domain/credential-notice.js';
+
 /** The credentials of a source, as configured; times in milliseconds since the epoch. */
 export interface CredentialSettings {
   readonly source: string;
@@ -27,9 +29,6 @@ export function credentialSettings(sources: Sources): CredentialSettings[] {
     })),
   }));
 }
-
-/** Milliseconds before the end of a credential at which to warn: rotation needs people. */
-const NOTICE = 14 * 24 * 3_600_000;
 
 /** A credential of a source, and whether it is valid. Times in ISO 8601. */
 export interface CredentialState {
@@ -79,7 +78,7 @@ function stateOf(facts: {
   const { notBefore, expires, used, now } = facts;
   if (expires !== null && expires <= now) return 'expired';
   if (notBefore !== null && notBefore > now) return 'not-yet-valid';
-  if (expires !== null && expires - now < NOTICE) return 'expiring';
+  if (expires !== null && expires - now < CREDENTIAL_NOTICE) return 'expiring';
   return used;
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { CREDENTIAL_NOTICE } from '../../domain/credential-notice.js';
 import { parseHeaderLine, secretPart } from '../../text/header-line.js';
 import type { Config } from '../config.js';
 import { isProduction } from '../load/environment.js';
@@ -7,9 +8,6 @@ import { STRONG_TOKEN } from './admin-rules.js';
 import { isLoopback } from './loopback.js';
 
 type Source = Config['sources'][string];
-
-/** A credential that expires within this time is reported at start. */
-const SOON = 7 * 86_400_000;
 
 /** Shorter secrets could be guessed; in characters. */
 const STRONG = 16;
@@ -146,10 +144,10 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
         `${place}.credentials.${credentialName} is shorter than ${STRONG} characters: easy to guess`,
       );
     }
-    if (expires === null || expires - now > SOON) continue;
+    if (expires === null || expires - now > CREDENTIAL_NOTICE) continue;
     const end = new Date(expires).toISOString();
     warnings.push(
-      `${place}.credentials.${credentialName} ${expires <= now ? 'expired' : `expires within ${formatDuration(SOON)}`} (${end})`,
+      `${place}.credentials.${credentialName} ${expires <= now ? 'expired' : `expires within ${formatDuration(CREDENTIAL_NOTICE)}`} (${end})`,
     );
   }
   return warnings;

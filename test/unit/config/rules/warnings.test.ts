@@ -29,8 +29,8 @@ describe('configWarnings', () => {
     ],
     [
       'a credential that ends soon',
-      { credentials: { a: { headers, expires: '2026-01-20' } } },
-      /expires within 7d/,
+      { credentials: { a: { headers, expires: '2026-01-28' } } },
+      /expires within 14d/,
     ],
   ])('mentions %s', (_, source, expected) => {
     expect(warnings(source)).toMatch(expected);

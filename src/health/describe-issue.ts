@@ -1,6 +1,6 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 import { ISSUES, type IssueKind, type ShowTime } from './issue-kinds.js';
-import type { Issue } from './issues.js';
+import type { Issue, IssueCode } from './issues.js';
 
 /** An issue for people: on the page, in `status`, and in notices. */
 export interface IssueWords {
@@ -12,21 +12,40 @@ export interface IssueWords {
   readonly remedy: string | null;
 }
 
+type Params = Issue['params'];
+
 const AS_IT_IS: ShowTime = (instant) => instant;
 
 export function describeIssue(
   { code, params }: Pick<Issue, 'code' | 'params'>,
   time: ShowTime = AS_IT_IS,
 ): IssueWords {
-  // Issues are made by `issueOf` alone, which takes the params of its code.
-  const kind = ISSUES[code] as IssueKind<Issue['params']>;
-  const { label, text, remedy } = kind;
-  return { label, text: text(params, time), remedy: typeof remedy === 'function' ? remedy(params) : remedy };
+  const kind = kindOf(code);
+  return { label: kind.label, text: kind.text(params, time), remedy: remedyOf(kind, params) };
+}
+
+/** What to do about each issue of a topic, whichever source, credential or subscriber it is about. */
+export function remediesOf(topic: string): Pick<IssueWords, 'label' | 'remedy'>[] {
+  return (Object.keys(ISSUES) as IssueCode[])
+    .map(kindOf)
+    .filter((kind) => kind.topic === topic && kind.remedy !== null)
+    .map((kind) => ({ label: kind.label, remedy: remedyOf(kind, ANY) }));
+}
+
+const ANY: Params = { source: '<source>', subscriber: '<name>', condition: null, successor: null };
+
+/** Issues are made by `issueOf` alone, which takes the params of its code. */
+function kindOf(code: IssueCode): IssueKind<Params> {
+  return ISSUES[code] as IssueKind<Params>;
+}
+
+function remedyOf({ remedy }: IssueKind<Params>, params: Params): string | null {
+  return typeof remedy === 'function' ? remedy(params) : remedy;
 }
 
 /** Stable while the issue lasts, and different for each source, credential and subscriber: "events-dead:crm". */
 export function issueName({ code, params }: Pick<Issue, 'code' | 'params'>): string {
-  const { source, credential, subscriber }: Issue['params'] = params;
+  const { source, credential, subscriber }: Params = params;
   const about = [source, credential, subscriber].filter((name) => typeof name === 'string');
   return about.length === 0 ? code : `${code}:${about.join('/')}`;
 }

@@ -113,11 +113,11 @@ function failureIssues(facts: VerdictFacts): Issue[] {
   const outcomes = failing ?? {};
   const jobs = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
   const issues: Issue[] = [];
+  const complete = isComplete(facts);
   if (jobs > 0) {
-    const complete = isComplete(facts);
     issues.push(issueOf('jobs-failing', { jobs, outcomes, complete, since: oldestOpen?.since ?? null }));
   }
-  if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
+  if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds, complete }));
   // The failing jobs are the same ones, and there is more to say about them.
   if (jobs === 0 && reconcile !== null && reconcile.missing > 0) {
     issues.push(issueOf('results-missing', { jobs: reconcile.missing }));

@@ -93,7 +93,8 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   },
   'retention-ending': {
     ...{ topic: 'failures', ...failing, label: 'To repair' },
-    text: ({ ends }, time) => `The service deletes results of failing jobs from ${time(ends)} on.`,
+    text: ({ ends, complete }, time) =>
+      `The service deletes results of failing jobs from ${time(ends)} on${complete ? '' : ', or earlier: not every delivery was read'}.`,
     remedy: 'Refetch them before.',
   },
   'results-missing': {

@@ -55,7 +55,11 @@ export interface IssueParams {
     readonly complete: boolean;
     readonly since: string | null;
   };
-  'retention-ending': { readonly ends: string };
+  'retention-ending': {
+    readonly ends: string;
+    /** As of `jobs-failing`. */
+    readonly complete: boolean;
+  };
   'results-missing': { readonly jobs: number };
   'reconcile-not-configured': Readonly<Record<string, never>>;
   'reconcile-not-scheduled': Readonly<Record<string, never>>;

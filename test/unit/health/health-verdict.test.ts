@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeIssue, issueName } from '../../../src/health/describe-issue.js';
+import { describeIssue, issueName, remediesOf } from '../../../src/health/describe-issue.js';
 import { type VerdictFacts, verdictOf } from '../../../src/health/health-verdict.js';
 import { ISSUE_CODES, issueOf } from '../../../src/health/issue-kinds.js';
-import type { IssueCode, IssueLevel, IssueParams, Topic } from '../../../src/health/issues.js';
+import {
+  type IssueCode,
+  type IssueLevel,
+  type IssueParams,
+  TOPICS,
+  type Topic,
+} from '../../../src/health/issues.js';
 import { subscriberIssues } from '../../../src/health/subscriber-issues.js';
 import { coverageOf, goodNews, headlineOf } from '../../../src/health/verdict-words.js';
 
@@ -158,7 +164,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   'retention-ending': {
     facts: { retentionEnds: '2026-11-21T07:52:00.000Z' },
     is: 'failures failing',
-    params: { ends: '2026-11-21T07:52:00.000Z' },
+    params: { ends: '2026-11-21T07:52:00.000Z', complete: true },
     text: 'The service deletes results of failing jobs from 2026-11-21T07:52:00.000Z on.',
     remedy: 'Refetch them before.',
   },
@@ -404,6 +410,12 @@ describe('the verdict', () => {
     expect(coverageOf(verdict, String)).toBe('No delivery was read.');
   });
 
+  it.each(TOPICS)('says what to do about %s, whatever it is about', (topic) => {
+    const remedies = remediesOf(topic);
+    expect(remedies.length).toBeGreaterThan(0);
+    expect(JSON.stringify(remedies)).not.toMatch(/undefined|null/);
+  });
+
   it('puts the worst first', () => {
     const verdict = verdictOf({ ...WELL, waiting: 1, verify: { ...VERIFIED, missing: 1 } }, NOW);
     expect(verdict.level).toBe('failing');
@@ -417,9 +429,16 @@ describe('the verdict', () => {
     ['the ledger cannot be read', { ledger: { ...WELL.ledger, error: 'no list' } }],
   ])('counts at least the failing jobs that are known while %s', (_, overrides) => {
     const oldestOpen = { jobId: 'j', since: '2026-11-20T07:52:00Z', retentionEndsAt: '' };
-    const { issues } = verdictOf({ ...WELL, failing: { failed: 14 }, oldestOpen, ...overrides }, NOW);
-    expect(issues.map((issue) => describeIssue(issue).text)).toContain(
-      'At least 14 jobs are failing: 14 not fetched. The oldest found has been open since 2026-11-20T07:52:00Z.',
+    const retentionEnds = '2026-11-27T07:52:00Z';
+    const { issues } = verdictOf(
+      { ...WELL, failing: { failed: 14 }, oldestOpen, retentionEnds, ...overrides },
+      NOW,
+    );
+    expect(issues.map((issue) => describeIssue(issue).text)).toEqual(
+      expect.arrayContaining([
+        'At least 14 jobs are failing: 14 not fetched. The oldest found has been open since 2026-11-20T07:52:00Z.',
+        'The service deletes results of failing jobs from 2026-11-27T07:52:00Z on, or earlier: not every delivery was read.',
+      ]),
     );
   });
 

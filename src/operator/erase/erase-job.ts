@@ -130,13 +130,17 @@ export function keptText({ versions, bytes, reasons, until }: KeptRest): string 
 /** For people: what was erased. */
 export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {
   const { artefacts, conflicts, quarantined, events, versions, uploads } = erased;
-  const main = `${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies`;
-  const others = [
-    events > 0 ? `${events} undelivered events` : '',
-    versions > 0 ? `${versions} old versions` : '',
-    uploads > 0 ? `${uploads} uploads` : '',
+  const parts: readonly (readonly [number, one: string, many: string])[] = [
+    [artefacts, 'artefact', 'artefacts'],
+    [conflicts, 'conflict', 'conflicts'],
+    [quarantined, 'quarantined body', 'quarantined bodies'],
+    [events, 'undelivered event', 'undelivered events'],
+    [versions, 'old version', 'old versions'],
+    [uploads, 'upload', 'uploads'],
   ];
-  return [main, ...others.filter((each) => each !== '')].join(', ');
+  const found = parts.filter(([number]) => number > 0);
+  if (found.length === 0) return 'nothing';
+  return found.map(([number, one, many]) => `${number} ${number === 1 ? one : many}`).join(', ');
 }
 
 type Counts = { -readonly [name in keyof Erasure['erased']]: number };

@@ -29,7 +29,7 @@ export function compileAccessReport(
   return (request) => {
     const seen = forwardedFor(request.peer, request.headers['x-forwarded-for']);
     return [
-      { gate: 'source', passed: true, detail: `${name} is configured`, toPass: null },
+      { gate: 'source', passed: true, detail: `the source ${name} is configured`, toPass: null },
       addressReport(name, rules, check(request), seen, ranges),
       credentialReport(name, closest(request.headers, request.now), request),
     ];
@@ -158,14 +158,19 @@ function credentialReport(
     };
   }
   if (attempt.validity === 'valid') {
-    return { gate: 'credential', passed: true, detail: `${attempt.name} matches`, toPass: null };
+    return {
+      gate: 'credential',
+      passed: true,
+      detail: `the credential ${attempt.name} matches`,
+      toPass: null,
+    };
   }
   const when = new Date(attempt.validity === 'expired' ? attempt.expires : attempt.notBefore).toISOString();
   const setting = attempt.validity === 'expired' ? 'expires' : 'notBefore';
   return {
     gate: 'credential',
     passed: false,
-    detail: `${attempt.name} matches, but ${attempt.validity === 'expired' ? 'expired at' : 'is not valid before'} ${when}`,
+    detail: `the credential ${attempt.name} matches, but ${attempt.validity === 'expired' ? 'expired at' : 'is not valid before'} ${when}`,
     toPass: `change sources.${name}.credentials.${attempt.name}.${setting}, or submit the job with a credential that is valid`,
   };
 }

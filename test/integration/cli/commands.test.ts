@@ -88,9 +88,9 @@ describe('explain', () => {
       rule: 'eu1',
       credential: 'first',
       gates: [
-        { gate: 'source', passed: true, detail: 'intake is configured', toPass: null },
+        { gate: 'source', passed: true, detail: 'the source intake is configured', toPass: null },
         { gate: 'address', passed: true, detail: '40.74.41.91 is admitted by eu1', toPass: null },
-        { gate: 'credential', passed: true, detail: 'first matches', toPass: null },
+        { gate: 'credential', passed: true, detail: 'the credential first matches', toPass: null },
       ],
     });
   });

@@ -259,7 +259,7 @@ describe('erase on the command line', () => {
     expect(mistaken.stderr).toMatch(/nothing is known of e2, so nothing was erased; --unknown/);
     expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(1);
     const meant = await cli(['erase', 'e2', '--yes', '--unknown']);
-    expect(meant).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Erased e2: 0 artefacts/) });
+    expect(meant).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Erased e2: nothing/) });
     const late = await store('e2');
     expect(late.json).toMatchObject({ outcome: 'noted' });
   });
@@ -286,7 +286,7 @@ describe('erase on the command line', () => {
     expect(one.stderr).toMatch(/e2 .*\n1 job, 5 bytes/);
     const all = await cli(['erase', '--context', 'customer=acme', '--yes']);
     expect(all.code).toBe(0);
-    expect(all.stdout.match(/^Erased e[12]: 1 artefacts/gm)).toHaveLength(2);
+    expect(all.stdout.match(/^Erased e[12]: 1 artefact,/gm)).toHaveLength(2);
     expect(await visibleKeys(service.folder, 'jobs/')).toEqual([expect.stringMatching(/^jobs\/e3\//)]);
     const none = await cli(['erase', '--context', 'customer=nobody', '--yes']);
     expect(none).toMatchObject({ code: 0, stdout: 'The ledger has no job with this context\n' });

@@ -41,9 +41,9 @@ describe('explain', () => {
       rule: 'eu1',
       credential: 'main',
       gates: [
-        { gate: 'source', passed: true, detail: 'default is configured', toPass: null },
+        { gate: 'source', passed: true, detail: 'the source default is configured', toPass: null },
         { gate: 'address', passed: true, detail: '192.0.2.1 is admitted by eu1', toPass: null },
-        { gate: 'credential', passed: true, detail: 'main matches', toPass: null },
+        { gate: 'credential', passed: true, detail: 'the credential main matches', toPass: null },
       ],
     });
   });

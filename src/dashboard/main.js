@@ -87,6 +87,9 @@ async function open(options) {
       }
       announce('The token of this tab is no longer valid.', 'notice');
     }
+  } else if (token() !== null) {
+    // A view such as Help asks for nothing else, and would not notice that the token is no longer valid.
+    loadSession().catch(() => {});
   }
   show(options);
 }
@@ -99,7 +102,11 @@ function show({ moveFocus }) {
   const route = signedIn ? parseRoute(location.hash) : SIGN_IN;
   const sameView = screen?.route.name === route.name && screen.route.id === route.id;
   screen?.close();
-  if (!sameView) content.replaceChildren();
+  if (!sameView) {
+    content.replaceChildren();
+    freshness.textContent = '';
+    freshness.classList.remove('stale');
+  }
   top.hidden = !signedIn;
   markSection(route.section);
   screen = createScreen({ root: content, route, onFreshness: showFreshness });
@@ -109,12 +116,12 @@ function show({ moveFocus }) {
 }
 
 /**
- * "ops", or "clinic (view, read; intake)" for a token that may not do everything everywhere.
+ * "Token ops (all rights)", or "Token clinic (view, read of intake)".
  * @param {Session} session
  */
 function sessionInWords({ actor: name, may, sources }) {
-  if (may.length === ALL_RIGHTS && sources === null) return name;
-  return `${name} (${may.join(', ')}${sources === null ? '' : `; ${sources.join(', ')}`})`;
+  const rights = may.length === ALL_RIGHTS ? 'all rights' : may.join(', ');
+  return `Token ${name} (${rights}${sources === null ? '' : ` of ${sources.join(', ')}`})`;
 }
 
 /** @param {Screen} screen */

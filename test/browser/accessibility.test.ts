@@ -69,10 +69,11 @@ const places = (): [string, string][] => [
   ['failures', '#quarantine ~ details'],
   [`quarantine/${quarantined}`, 'pre.raw'],
   ['replays', 'form textarea'],
+  ['replays/01ARZ3NDEKTSV4RRFFQ69G5FAV', '.panel.bad'],
   ['refusals', 'tbody tr'],
   ['explain', 'textarea'],
   ['help', '#topics'],
-  ['help/store', '.steps'],
+  ['help/store', '.rows'],
 ];
 
 describe('on a phone', () => {
@@ -167,6 +168,10 @@ describe('with the store away', () => {
         return range.getBoundingClientRect().left - mark.getBoundingClientRect().right;
       })()`);
       expect(gap).toBeGreaterThan(4);
+      await page.getByText(/^Not up to date/).waitFor();
+      await dashboard.go('help');
+      await page.locator('#topics').waitFor();
+      expect(await page.getByText(/^(Not up to date|Updated)/).count()).toBe(0);
       await dashboard.go('');
       const shown = (place: string) => page.locator(place).innerText();
       await until(async () => (await shown('.verdict')).includes('ledger cannot be read'));

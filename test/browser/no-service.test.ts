@@ -12,6 +12,7 @@ describe('a receiver that cannot ask the service', () => {
   it.each([
     ['Failures', 'failures', 'Acknowledge… job one', /^Nothing can be refetched: set speech\.apiKey /],
     ['the page of a job', 'jobs/one', 'Import files…', /^The service was not asked: set speech\.apiKey /],
+    ['an unknown job', 'jobs/nowhere', 'Import files…', /The service was not asked: set speech\.apiKey /],
     ['Replays', 'replays', 'Preview', /^Nothing can be refetched: set speech\.apiKey /],
   ])('offers no Refetch on %s, and says once which setting is missing', async (_what, path, act, text) => {
     const { page } = fixture.dashboard;
@@ -27,7 +28,7 @@ describe('a receiver that cannot ask the service', () => {
     expect(await page.getByText(text).count()).toBe(1);
     expect(await page.getByRole('button', { name: /refetch/i }).count()).toBe(0);
     expect(await page.getByText(/^Refetch (jobs from the service|into a source)$/).count()).toBe(0);
-    expect(await page.getByText(/^transcript-receiver (replay )?refetch/).count()).toBe(0);
+    expect(await page.getByText(/^transcript-receiver (reconcile|(replay )?refetch)/).count()).toBe(0);
   });
 
   it('offers no Refetch instead of a body in quarantine', async () => {

@@ -324,7 +324,7 @@ describe('an imported transcript', () => {
     await dialog.getByLabel('Type gone1 to confirm').fill('gone1');
     await page.keyboard.press('Enter');
     await page.locator('#notice').getByText('Job gone1 was erased: 1 artefact').waitFor();
-    await page.getByText(/^Erased by tester: 1 artefacts/).waitFor();
+    await page.getByText(/^Erased by tester: 1 artefact erased/).waitFor();
     await page.getByText('Nothing is stored.').waitFor();
     // Whatever is tried with an erased job is refused.
     for (const name of ['Refetch from the service', 'Import files…', 'Erase…'])

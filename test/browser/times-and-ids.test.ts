@@ -100,11 +100,11 @@ describe('the context', () => {
     await page.getByRole('cell', { name: 'call 7/a' }).getByRole('link', { name: '7/a' }).click();
     await page.waitForURL(/deliveries\?context=call%3D7%2Fa$/);
     await page.getByRole('cell', { name: 'first' }).waitFor();
-    await page.getByLabel('Context (call=…)').fill('call=8');
-    await page.getByLabel('Context (call=…)').press('Enter');
+    await page.getByLabel('Context', { exact: true }).fill('call=8');
+    await page.getByLabel('Context', { exact: true }).press('Enter');
     await page.getByText('No delivery matches these filters.').waitFor();
-    await page.getByLabel('Context (call=…)').fill('cal=8');
-    await page.getByLabel('Context (call=…)').press('Enter');
+    await page.getByLabel('Context', { exact: true }).fill('cal=8');
+    await page.getByLabel('Context', { exact: true }).press('Enter');
     await page.getByText('"cal" is not known; sources admit call, case').waitFor();
     await dashboard.go('jobs/first');
     await page.locator('main p', { hasText: 'call 7/a' }).first().waitFor();

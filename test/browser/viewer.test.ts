@@ -74,6 +74,7 @@ describe('a viewer', () => {
 
   it.each([
     ['', 'Overview'],
+    ['overview', 'Overview'],
     ['deliveries', 'Deliveries'],
     ['erase', 'Erase jobs'],
     ['jobs/j1', 'Job j1'],
@@ -103,7 +104,7 @@ describe('a viewer', () => {
     await page.getByRole('heading', { name: 'Artefacts' }).waitFor();
     expect(await page.getByText('Conflict').count()).toBeGreaterThan(0);
     expect(await page.content()).not.toContain(WORD);
-    expect(await page.locator('#actor').textContent()).toBe('viewer (view)');
+    expect(await page.locator('#actor').textContent()).toBe('Token viewer (view)');
     expect((await accessLinesOf(service.folder)).filter(({ outcome }) => outcome === 'read')).toEqual([]);
   });
 });

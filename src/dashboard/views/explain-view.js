@@ -168,7 +168,7 @@ function addressDecision({ clientIp, region, rule, gates }) {
       'The credential is not checked, because the receiver keeps no headers of a rejected request but X-Forwarded-For.',
     ),
     h('h2', {}, 'Every check'),
-    h('ul', { class: 'gates' }, judged.map(gateItem)),
+    h('ul', { class: 'rows' }, judged.map(gateItem)),
     h('dl', { class: 'facts' }, addressFacts({ clientIp, region, rule })),
   );
 }
@@ -195,7 +195,7 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
     ),
     h('p', {}, `${capital(reason)}.`),
     h('h2', {}, 'Every check'),
-    h('ul', { class: 'gates' }, gates.map(gateItem)),
+    h('ul', { class: 'rows' }, gates.map(gateItem)),
     h(
       'dl',
       { class: 'facts' },
@@ -216,6 +216,6 @@ function gateItem({ gate, passed, detail, toPass }) {
     status(passed ? 'good' : 'bad', passed ? 'Passes' : 'Fails'),
     h('strong', {}, ` ${capital(gate)}`),
     h('p', {}, `${capital(detail)}.`),
-    toPass !== null && h('p', {}, 'To pass: ', h('code', {}, toPass)),
+    toPass !== null && h('p', {}, `To pass: ${toPass}`),
   );
 }

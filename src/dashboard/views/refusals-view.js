@@ -84,7 +84,7 @@ function adviceByCause(refusals) {
   const codes = refusals.map(({ cause, reason }) => cause ?? reason);
   return h(
     'ul',
-    { class: 'causes', 'data-key': 'advice', 'aria-label': 'Causes' },
+    { class: 'rows', 'data-key': 'advice', 'aria-label': 'Causes' },
     [...new Set(codes)].map((code) => {
       const remedy = remedyFor(code);
       const number = count(codes.filter((each) => each === code).length, 'request');

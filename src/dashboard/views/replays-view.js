@@ -94,7 +94,7 @@ function cellsOf(replay) {
     h(
       'span',
       { class: 'id' },
-      link(`#/replays/${encodeURIComponent(replayId)}`, h('span', { class: 'mono' }, replayId)),
+      link(`#/replays/${encodeURIComponent(replayId)}`, h('span', { class: 'mono number' }, replayId)),
       copyButton(replayId, `replay id ${replayId}`),
     ),
   ];

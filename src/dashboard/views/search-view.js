@@ -49,7 +49,7 @@ export function searchView(screen) {
 function list(text, { jobs, searchedBackTo, complete, faults }) {
   return h(
     'section',
-    { 'aria-label': 'Found jobs', 'data-key': 'found' },
+    { 'aria-label': 'Found jobs', class: 'compact', 'data-key': 'found' },
     jobs.length === 0
       ? [
           emptyPanel('No job was found by this id or context, or by a part of either.'),

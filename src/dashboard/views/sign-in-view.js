@@ -41,7 +41,7 @@ export function signInView(onSignedIn) {
       fault,
       h('button', { type: 'submit' }, 'Sign in'),
     );
-    screen.render(heading('Sign in'), form);
+    screen.render(heading('Sign in to Transcript Receiver'), form);
     input.focus();
   };
 }

@@ -39,7 +39,7 @@ export function subscribersView(screen) {
         : table({
             caption: 'Subscribers',
             columns: [
-              ...['Subscriber', 'State', 'Lag', 'Sent', 'Waiting', 'Last error', 'Sent by'],
+              ...['Subscriber', 'State', 'Lag', 'Sent', 'Waiting', 'Last error'],
               ...(may('repair') ? ['Test'] : []),
             ],
             rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one, () => again()) })),
@@ -86,13 +86,18 @@ function cellsOf(subscriber, again) {
     ),
     h('div', {}, status(tone, word), pause && h('p', { class: 'detail' }, withClock(pause))),
     ...(subscriber.stateDamaged
-      ? ['unknown', 'unknown', 'unknown', 'unknown', '–']
+      ? ['unknown', 'unknown', 'unknown', 'unknown']
       : [
           lagSeconds === 0 ? 'none' : h('span', { class: 'number' }, span(lagSeconds * 1000)),
-          h('div', {}, count(sent), h('p', { class: 'detail' }, 'last ', moment(lastSentAt))),
+          h(
+            'div',
+            {},
+            count(sent),
+            lastSentAt !== null && h('p', { class: 'detail' }, 'last ', moment(lastSentAt)),
+            sender !== null && h('p', { class: 'detail' }, `by ${sender}`),
+          ),
           describeUnsent(subscriber),
           lastErrorOf(subscriber),
-          sender ?? '–',
         ]),
     ...(may('repair') ? [testButton(name, again)] : []),
   ];

@@ -93,7 +93,7 @@ export function deadSection({ name, dead }, page) {
 function deadCauses(name, { causes, nextCursor }) {
   return h(
     'ul',
-    { class: 'causes', 'data-key': 'causes', 'aria-label': `Causes for ${name}` },
+    { class: 'rows', 'data-key': 'causes', 'aria-label': `Causes for ${name}` },
     causes.map(({ code, count: events, first, last, answer }) =>
       h(
         'li',

@@ -15,6 +15,7 @@ import { choices, field, instantField, textOf } from './field.js';
  * @property {string} name of the query parameter, in the address and in the API
  * @property {string} label
  * @property {'text' | 'instant' | Option[]} takes
+ * @property {string} [example] of a text
  *
  * @typedef {Record<string, string>} FilterValues by name; an empty value does not filter
  */
@@ -69,11 +70,11 @@ function chosenIn(form, filters) {
 }
 
 /** @param {string} id @param {Filter} filter @param {string} value */
-export function filterField(id, { name, label, takes }, value) {
+export function filterField(id, { name, label, takes, example }, value) {
   if (takes === 'instant') return instantField(id, name, label, value);
   const control =
     takes === 'text'
-      ? h('input', { name, value, spellcheck: 'false', autocomplete: 'off' })
+      ? h('input', { name, value, placeholder: example ?? null, spellcheck: 'false', autocomplete: 'off' })
       : choices(name, takes, value);
   return field(id, label, control);
 }

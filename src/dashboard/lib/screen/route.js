@@ -10,7 +10,7 @@
 
 /** @type {[name: string, path: RegExp][]} */
 const ROUTES = [
-  ['overview', /^\/?$/],
+  ['overview', /^\/?(?:overview)?$/],
   ['deliveries', /^\/deliveries$/],
   ['search', /^\/search$/],
   ['job', /^\/jobs\/([^/]+)$/],

@@ -145,7 +145,7 @@ function filtersOf(names, values) {
 function contextFilter({ contexts }, { context }) {
   const example = contexts[0] ?? 'name';
   return contexts.length > 0 || context
-    ? [{ name: 'context', label: `Context (${example}=…)`, takes: 'text' }]
+    ? [{ name: 'context', label: 'Context', takes: 'text', example: `${example}=…` }]
     : [];
 }
 

@@ -2,7 +2,7 @@ import { contextValues, hasContext } from '../../lib/elements/context-values.js'
 import { h, link } from '../../lib/elements/dom.js';
 import { emptyPanel, jobLink, moment, outcomeBadge, table, toDelivery } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
-import { itemsOf } from '../../lib/text/describe-line.js';
+import { describeLine, itemsOf } from '../../lib/text/describe-line.js';
 import { bytes, capital, milliseconds } from '../../lib/text/format.js';
 import { actOf, isAccess, provenanceOf } from '../../lib/text/ledger-terms.js';
 import { whyUnknown } from '../../lib/text/why-unknown.js';
@@ -83,6 +83,7 @@ function fromOf(line) {
  * @param {LedgerLine} line
  */
 function whatOf(line) {
+  if (isAccess(line)) return describeLine(line).title;
   const typed = actOf(line) !== null && line.reason;
   if (line.items.length > 0) return [capital(itemsOf(line)), typed && h('p', { class: 'detail' }, typed)];
   if (actOf(line) !== null) return typed || '–';

@@ -28,7 +28,7 @@ export function causesSection(causes, values, again) {
   const shown = causes.filter(({ code }) => !values.cause || values.cause === code).slice(0, SHOWN);
   return h(
     'ul',
-    { class: 'causes', 'data-key': 'causes', 'aria-label': 'Causes' },
+    { class: 'rows', 'data-key': 'causes', 'aria-label': 'Causes' },
     shown.map((cause) => {
       const { code, source, outcome, count: jobs } = cause;
       const open = shown.length <= OPEN;

@@ -112,7 +112,6 @@ function pageOf(job, bodies, { chosen, sources, transcript, comparison, download
         { class: 'column', 'data-key': 'left' },
         timelineSection(timeline, searchedBackTo, faults, chosen),
         jobBodies(bodies, again),
-        artefactsSection(job, downloads, again),
       ),
       h(
         'div',
@@ -121,6 +120,7 @@ function pageOf(job, bodies, { chosen, sources, transcript, comparison, download
         serviceSection(job),
       ),
     ),
+    artefactsSection(job, downloads, again),
     job.erasure === null && refetchSection(jobId, sources, again),
     job.erasure === null && importSection(jobId, again),
   ];

@@ -16,13 +16,18 @@ export function nextStepsSection(steps) {
     h('h2', { id: 'next' }, 'What to do next'),
     h(
       'ol',
-      {},
+      { class: 'rows' },
       steps.map(({ words, command }) =>
         h(
           'li',
           { 'data-key': command },
           h('p', {}, words),
-          h('p', { class: 'detail' }, h('code', { class: 'command' }, command), copyButton(command, command)),
+          h(
+            'p',
+            { class: 'detail id' },
+            h('code', { class: 'command' }, command),
+            copyButton(command, command),
+          ),
         ),
       ),
     ),

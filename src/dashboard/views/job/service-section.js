@@ -44,7 +44,7 @@ function errors({ errors: list }) {
     h('p', {}, status('notice', list.length === 1 ? 'One error reported' : `${list.length} errors reported`)),
     h(
       'ol',
-      { class: 'errors' },
+      { class: 'rows' },
       list
         .slice(0, 50)
         .map((error) =>

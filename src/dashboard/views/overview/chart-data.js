@@ -1,5 +1,6 @@
 import { bytes, clock, count, milliseconds, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { isPartlyRead } from './tile-parts.js';
 
 /** @import { Health, Summary } from '../../lib/api/api-answers.js' */
 
@@ -50,7 +51,7 @@ export const RANGES = [
   { name: '1y', label: '1 year', ms: 365 * 24 * 3_600_000, buckets: 53 },
 ];
 
-/** @param {Summary} summary @param {Pick<Health, 'oldestOpen' | 'failing'>} health */
+/** @param {Summary} summary @param {Pick<Health, 'oldestOpen' | 'failing' | 'verdict'>} health */
 export function chartData({ buckets, total, gaps }, health) {
   const none = gaps.length === 0 ? 'in this window' : 'in the part of this window that could be counted';
   const starts = buckets.map(({ start }) => Date.parse(start));
@@ -140,16 +141,16 @@ function inPercent(share) {
 
 /**
  * How old the job was at the end of each bucket that is open for longest now.
- * @param {Pick<Health, 'oldestOpen' | 'failing'>} health @param {number[]} starts @param {number} width
+ * @param {Pick<Health, 'oldestOpen' | 'failing' | 'verdict'>} health @param {number[]} starts @param {number} width
  * @returns {Omit<Chart, 'times' | 'isMain'>}
  */
-function oldestOpen({ oldestOpen: oldest, failing }, starts, width) {
+function oldestOpen({ oldestOpen: oldest, failing, verdict }, starts, width) {
   const since = oldest === null ? Number.POSITIVE_INFINITY : Date.parse(oldest.since);
   return {
     id: 'oldest',
     title: 'Age of the oldest open job',
-    sum: oldest === null ? null : `since ${clock(oldest.since)}`,
-    empty: failing === null ? 'Unknown: the failing jobs could not be read.' : 'No job is open.',
+    sum: oldest && `since ${clock(oldest.since)}${isPartlyRead(verdict) ? ' or earlier' : ''}`,
+    empty: noneOpen(failing, verdict),
     kind: 'lines',
     show: span,
     series: [
@@ -161,6 +162,12 @@ function oldestOpen({ oldestOpen: oldest, failing }, starts, width) {
       },
     ],
   };
+}
+
+/** @param {Health['failing']} failing @param {Health['verdict']} verdict */
+function noneOpen(failing, verdict) {
+  if (failing === null) return 'Unknown: the failing jobs could not be read.';
+  return isPartlyRead(verdict) ? 'No open job was found; not every delivery was read.' : 'No job is open.';
 }
 
 /**

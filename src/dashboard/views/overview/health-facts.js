@@ -2,7 +2,7 @@ import { may } from '../../lib/api/session.js';
 import { ago, bytes, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
 import { lastUseOf } from '../../vendor/health/verdict-words.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
-import { notShown, OF_ALL_SOURCES, toFailures } from './tile-parts.js';
+import { isPartlyRead, notShown, OF_ALL_SOURCES, toFailures } from './tile-parts.js';
 
 /** @import { CredentialState, Health } from '../../lib/api/api-answers.js' */
 /** @import { Facts } from './tile-parts.js' */
@@ -82,7 +82,7 @@ function quarantineFacts({ quarantine }) {
 /** @param {Health} health @returns {Facts} */
 function failuresFacts({ verdict, last24h, failing }) {
   const jobs = total(failing ?? {});
-  const isPartial = verdict.unseen.includes('deliveries');
+  const isPartial = isPartlyRead(verdict);
   return {
     id: 'failures',
     title: 'Failing jobs',

@@ -1,6 +1,6 @@
 import { may } from '../../lib/api/session.js';
 
-/** @import { Topic } from '../../lib/api/api-answers.js' */
+/** @import { Health, Topic } from '../../lib/api/api-answers.js' */
 
 /**
  * @typedef {{href: string, text: string}} Action link of a tile
@@ -24,4 +24,9 @@ export const OF_ALL_SOURCES = 'The figure covers all sources, and this token may
 /** @param {string} repairing what somebody does there who may @returns {Action} */
 export function toFailures(repairing) {
   return { href: '#/failures', text: may('repair') ? repairing : 'Show' };
+}
+
+/** Whether lines of the ledger were not read: what was not found may be there. @param {Health['verdict']} verdict */
+export function isPartlyRead({ unseen, issues }) {
+  return unseen.includes('deliveries') || issues.some(({ topic }) => topic === 'ledger');
 }

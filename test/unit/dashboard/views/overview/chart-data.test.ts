@@ -3,7 +3,8 @@ import { pageModule } from '../../../../support/dashboard/page-module.js';
 
 const { chartData } = pageModule('views/overview/chart-data');
 
-const NONE_OPEN = { oldestOpen: null, failing: {} };
+const verdict = { unseen: [], issues: [] };
+const NONE_OPEN = { oldestOpen: null, failing: {}, verdict };
 
 it('draws regions that the configuration adds behind the documented ones, in colours of their own', () => {
   const regions = { us1: 1, none: 2, 'eu-north': 3, eu3: 4, eu1: 5 };
@@ -59,13 +60,25 @@ describe('the charts of the overview', () => {
 
   it('show how old the oldest open job was, from when it is known', () => {
     const oldestOpen = { jobId: 'j', since: '2026-11-20T10:30:00.000Z', retentionEndsAt: '' };
-    const { series, show } = chart('oldest', { oldestOpen, failing: { failed: 1 } });
+    const { series, show } = chart('oldest', { oldestOpen, failing: { failed: 1 }, verdict });
     expect(series[0].values).toEqual([null, 600_000]);
     expect(show(600_000)).toBe('10 min');
   });
 
   it('say that no job is open only when that is known', () => {
     expect(chart('oldest').empty).toBe('No job is open.');
-    expect(chart('oldest', { oldestOpen: null, failing: null }).empty).toMatch(/^Unknown/);
+    expect(chart('oldest', { ...NONE_OPEN, failing: null }).empty).toMatch(/^Unknown/);
+  });
+
+  it.each([
+    { unseen: ['deliveries'], issues: [] },
+    { unseen: [], issues: [{ topic: 'ledger' }] },
+  ])('claim no more of open jobs than was read: %j', (partly) => {
+    const oldestOpen = { jobId: 'j', since: '2026-11-20T10:30:00.000Z', retentionEndsAt: '' };
+    const { empty } = chart('oldest', { ...NONE_OPEN, verdict: partly });
+    expect(empty).toBe('No open job was found; not every delivery was read.');
+    expect(chart('oldest', { oldestOpen, failing: { failed: 1 }, verdict: partly }).sum).toMatch(
+      /^since .* or earlier$/,
+    );
   });
 });

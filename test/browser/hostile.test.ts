@@ -172,7 +172,7 @@ describe('hostile input', () => {
     ['a job with hostile artefacts', () => `jobs/${known}`, '.transcript .word'],
     ['a job with a crafted ledger', () => 'jobs/crafted', '.timeline li'],
     ['jobs called like members of objects', () => 'jobs/__proto__', '.timeline li'],
-    ['failures', () => 'failures', '.causes li'],
+    ['failures', () => 'failures', '[data-key=causes] li'],
     ['a quarantined body', () => `quarantine/${quarantined}`, 'pre.raw'],
     ['refusals', () => 'refusals', 'tbody tr'],
     [

@@ -76,7 +76,7 @@ const HELP_TOPICS = {
   subscribers: {
     title: 'Subscribers',
     means:
-      'HTTP addresses that are sent a signed event when a job was stored, failed or was erased. Events are sent at least once: failed requests are retried for 24 hours. Only the answer 410 ends an event at once. To add one, set subscribers.<name>.url and secrets, and restart.',
+      'HTTP addresses that are sent a signed event when a job was stored, failed or was erased. Events are sent at least once: failed requests are retried for 24 hours. Only the answer 410 ends an event at once. To add one, set subscribers.<name>.url and secrets, and restart. A new secret: append it to secrets and restart, let the subscriber verify with it, then remove the old one; every event is signed with each.',
     document: 'docs/downstream.md',
   },
   ledger: {

@@ -86,6 +86,7 @@ function computedStore(delay, written = () => segments) {
   return {
     counts,
     partSize: 8 * 1024 * 1024,
+    clockOffset: () => 0,
     list,
     async *folders(prefix) {
       await call('folders');

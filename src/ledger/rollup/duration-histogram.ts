@@ -7,10 +7,11 @@ export interface Percentiles {
 
 /** A histogram of durations in milliseconds, with buckets of the same relative width. */
 export interface DurationHistogram {
-  readonly buckets: Uint32Array;
   add(milliseconds: number): void;
-  /** Adds durations that are known as counts by bucket and the longest. */
-  addCounts(counts: Iterable<readonly [bucket: number, count: number]>, longest: number): void;
+  /** Adds durations that are known as bucket, count, bucket, count … and the longest. */
+  addCounts(counts: ArrayLike<number>, longest: number): void;
+  /** In that form. */
+  counts(): Uint32Array;
   max(): number;
   /** Null without durations. */
   percentiles(): Percentiles | null;
@@ -30,11 +31,6 @@ export function createDurationHistogram(): DurationHistogram {
   const buckets = new Uint32Array(BUCKETS);
   let max = 0;
 
-  function addCounts(counts: Iterable<readonly [number, number]>, longest: number): void {
-    for (const [bucket, count] of counts) buckets[bucket] = (buckets[bucket] ?? 0) + count;
-    max = Math.max(max, longest);
-  }
-
   function percentile(total: number, share: number): number {
     let left = Math.ceil(total * share);
     for (const [bucket, count] of buckets.entries()) {
@@ -45,14 +41,26 @@ export function createDurationHistogram(): DurationHistogram {
   }
 
   return {
-    buckets,
     max: () => max,
     add(milliseconds) {
       const bucket = durationBucket(milliseconds);
       buckets[bucket] = (buckets[bucket] ?? 0) + 1;
       if (milliseconds > max) max = milliseconds;
     },
-    addCounts,
+    addCounts(counts, longest) {
+      for (let index = 0; index < counts.length; index += 2) {
+        const bucket = counts[index] ?? 0;
+        buckets[bucket] = (buckets[bucket] ?? 0) + (counts[index + 1] ?? 0);
+      }
+      max = Math.max(max, longest);
+    },
+    counts() {
+      const pairs: number[] = [];
+      buckets.forEach((count, bucket) => {
+        if (count > 0) pairs.push(bucket, count);
+      });
+      return Uint32Array.from(pairs);
+    },
     percentiles() {
       const total = buckets.reduce((sum, count) => sum + count, 0);
       if (total === 0) return null;

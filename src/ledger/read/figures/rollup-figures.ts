@@ -1,7 +1,7 @@
 import { isDelivery } from '../../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { type ChartRollup, type LastAccepted, OTHER, type RollupGroup } from '../../rollup/rollup.js';
-import { createFigures, type PackedFigures } from './summary-figures.js';
+import { countUp, type PackedFigures } from './summary-figures.js';
 
 /** The figures of a rollup that charts show, in little memory. */
 export interface RollupFigures {
@@ -39,20 +39,34 @@ function ofSources(groups: readonly RollupGroup[], scope: SourceScope): readonly
   return groups.filter(({ source }) => source !== OTHER && isInScope(scope, source));
 }
 
+/** Without `createFigures`, whose histograms make it four times slower: a chart of a year packs 8,760 slots. */
 function packGroups(groups: readonly RollupGroup[]): PackedFigures {
-  const figures = createFigures();
+  const outcomes = new Map<string, number>();
+  const regions = new Map<string, number>();
+  const durations: number[] = [];
+  let [lines, bytes, maxDuration] = [0, 0, 0];
   for (const group of groups) {
-    const { lines, bytes, outcome, region, maxDuration } = group;
     if (!isDelivery(group.origin)) continue;
-    const durations = Object.entries(group.durations).map(
-      ([bucket, count]) => [Number(bucket), count] as const,
-    );
-    figures.addSum({
-      ...{ lines, bytes, durations, maxDuration },
-      ...{ outcomes: [[outcome, lines]], regions: [[region ?? 'none', lines]] },
-    });
+    lines += group.lines;
+    bytes += group.bytes;
+    countUp(outcomes, group.outcome, group.lines);
+    countUp(regions, group.region ?? 'none', group.lines);
+    maxDuration = Math.max(maxDuration, group.maxDuration);
+    for (const name in group.durations) {
+      const bucket = Number(name);
+      durations[bucket] = (durations[bucket] ?? 0) + (group.durations[name] ?? 0);
+    }
   }
-  return figures.packed();
+  return { lines, bytes, outcomes, regions, durations: pairsOf(durations), maxDuration };
+}
+
+/** Each bucket with callbacks, followed by these. */
+function pairsOf(counts: readonly number[]): Uint32Array {
+  const pairs: number[] = [];
+  counts.forEach((count, bucket) => {
+    pairs.push(bucket, count);
+  });
+  return Uint32Array.from(pairs);
 }
 
 function weightOf({ outcomes, regions, durations }: PackedFigures): number {

@@ -14,29 +14,20 @@ export interface SummaryFigures {
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
 const MAX_COUNTED_NAMES = 100;
 
-/** Figures that can be added to others. */
-interface FigureSum {
+/** Figures in little memory. */
+export interface PackedFigures {
   readonly lines: number;
   readonly bytes: number;
-  readonly outcomes: Iterable<readonly [name: string, lines: number]>;
-  readonly regions: Iterable<readonly [name: string, lines: number]>;
-  /** Callbacks by bucket of a duration histogram. */
-  readonly durations: Iterable<readonly [bucket: number, callbacks: number]>;
-  readonly maxDuration: number;
-}
-
-/** Figures in little memory. */
-export interface PackedFigures extends Pick<FigureSum, 'lines' | 'bytes' | 'maxDuration'> {
   readonly outcomes: ReadonlyMap<string, number>;
   readonly regions: ReadonlyMap<string, number>;
-  /** Bucket, callbacks, bucket, callbacks … */
+  /** Buckets of a duration histogram, each followed by its callbacks. */
   readonly durations: Uint32Array;
+  readonly maxDuration: number;
 }
 
 /** Figures that are still being added up. */
 export interface Figures {
   add(row: LedgerRow): void;
-  addSum(sum: FigureSum): void;
   addPacked(packed: PackedFigures): void;
   packed(): PackedFigures;
   result(): SummaryFigures;
@@ -48,14 +39,6 @@ export function createFigures(): Figures {
   const durations = createDurationHistogram();
   let [lines, bytes] = [0, 0];
 
-  function addSum(sum: FigureSum): void {
-    lines += sum.lines;
-    bytes += sum.bytes;
-    for (const [name, count] of sum.outcomes) countUp(outcomes, name, count);
-    for (const [name, count] of sum.regions) countUp(regions, name, count);
-    durations.addCounts(sum.durations, sum.maxDuration);
-  }
-
   return {
     add(row) {
       if (!isDelivery(row.origin)) return;
@@ -65,16 +48,17 @@ export function createFigures(): Figures {
       countUp(regions, row.region ?? 'none', 1);
       if (row.origin === 'callback') durations.add(row.durationMs);
     },
-    addSum,
-    addPacked: (packed) => addSum({ ...packed, durations: pairsIn(packed.durations) }),
-    packed() {
-      const pairs: number[] = [];
-      durations.buckets.forEach((count, bucket) => {
-        if (count > 0) pairs.push(bucket, count);
-      });
-      const maxDuration = durations.max();
-      return { lines, bytes, outcomes, regions, durations: Uint32Array.from(pairs), maxDuration };
+    addPacked(packed) {
+      lines += packed.lines;
+      bytes += packed.bytes;
+      for (const [name, count] of packed.outcomes) countUp(outcomes, name, count);
+      for (const [name, count] of packed.regions) countUp(regions, name, count);
+      durations.addCounts(packed.durations, packed.maxDuration);
     },
+    packed: () => ({
+      ...{ lines, bytes, outcomes, regions },
+      ...{ durations: durations.counts(), maxDuration: durations.max() },
+    }),
     result: () => ({
       lines,
       bytes,
@@ -85,11 +69,8 @@ export function createFigures(): Figures {
   };
 }
 
-function* pairsIn(pairs: Uint32Array): Generator<[number, number]> {
-  for (let index = 0; index < pairs.length; index += 2) yield [pairs[index] ?? 0, pairs[index + 1] ?? 0];
-}
-
-function countUp(counts: Map<string, number>, name: string, by: number): void {
+/** Further names than `MAX_COUNTED_NAMES` count as `other`. */
+export function countUp(counts: Map<string, number>, name: string, by: number): void {
   const known = counts.get(name);
   if (known !== undefined || counts.size < MAX_COUNTED_NAMES || name === 'other')
     counts.set(name, (known ?? 0) + by);

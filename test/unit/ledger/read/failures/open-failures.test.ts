@@ -1,8 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
-import { FAILURES, settles } from '../../../../../src/domain/failure-rules.js';
 import { hourFolder, parquetKey, rollupKey } from '../../../../../src/ledger/ledger-keys.js';
 import {
   createLedgerView,
@@ -34,14 +32,14 @@ afterEach(async () => {
   await Promise.all(views.splice(0).map((view) => view.stop()));
 });
 
-/** One file for every hour of the lines, and one for the day where told so. */
-async function compact(store: MemoryStore, lines: readonly LedgerLine[], n = 1): Promise<void> {
+/** One file for every hour of the lines. */
+async function compact(store: MemoryStore, lines: readonly LedgerLine[]): Promise<void> {
   const hours = new Map<string, LedgerLine[]>();
   for (const line of lines) {
     const hour = line.receivedAt.slice(0, 13);
     hours.set(hour, [...(hours.get(hour) ?? []), line]);
   }
-  for (const held of hours.values()) await putCompacted(store, held[0]?.receivedAt ?? '', n, held);
+  for (const held of hours.values()) await putCompacted(store, held[0]?.receivedAt ?? '', 1, held);
 }
 
 const failing = async (view: LedgerView) => {
@@ -52,82 +50,8 @@ const failing = async (view: LedgerView) => {
 const readsOf = (store: MemoryStore, prefix: string) =>
   store.calls.filter(({ operation, key }) => operation === 'read' && key.startsWith(prefix)).length;
 
-/** The open failures by the rules, over all lines. */
-function openByRules(lines: readonly LedgerLine[]): string[] {
-  const open = new Map<string, LedgerLine>();
-  const timed = lines.map((line) => ({ ...line, time: Date.parse(line.receivedAt) }));
-  for (const kind of ['failure', 'conflict'] as const) {
-    for (const line of timed) {
-      if (!FAILURES.includes(line.outcome) || (line.outcome === 'conflict') !== (kind === 'conflict'))
-        continue;
-      const isOpen = !timed.some((other) => other.jobId === line.jobId && settles(other, line));
-      const known = open.get(String(line.jobId));
-      if (isOpen && (known === undefined || kind === 'conflict' || known.receivedAt <= line.receivedAt)) {
-        open.set(String(line.jobId), line);
-      }
-    }
-  }
-  return [...open].map(([job, { outcome }]) => `${job} ${outcome}`).sort();
-}
-
+/** What settles a failure, wherever the lines are, is held by the model test of the same name. */
 describe('open failures', () => {
-  it('are found over the whole retention, and settled by later lines wherever those lie', async () => {
-    const outcomes = ['failed', 'refused', 'conflict', 'stored', 'noted', 'recovered', 'acknowledged'];
-    const lines = fc.array(
-      fc.record({
-        slot: fc.integer({ min: 0, max: 6 * 24 * 6 }),
-        job: fc.integer({ min: 0, max: 6 }),
-        outcome: fc.constantFrom(...outcomes),
-      }),
-      { maxLength: 30 },
-    );
-    await fc.assert(
-      fc.asyncProperty(lines, async (plan) => {
-        const store = createMemoryStore();
-        // Of one instant the order is that of the ids, which the rules do not look at.
-        const times = new Set<number>();
-        const all = plan.flatMap(({ slot, job, outcome }) => {
-          const time = NOW - slot * 600_000 - 1;
-          if (times.has(time)) return [];
-          times.add(time);
-          return [at(time, `job${job}`, outcome)];
-        });
-        const recent = all.filter(({ receivedAt }) => receivedAt >= '2026-03-24T11');
-        for (const line of recent) putSegment(store, line.receivedAt, [line]);
-        await compact(
-          store,
-          all.filter((line) => !recent.includes(line)),
-        );
-        const view = await load(store);
-        expect(await failing(view)).toEqual(openByRules(all));
-        expect(await view.openFailures({ limit: 1 })).toMatchObject({
-          complete: true,
-          faults: [],
-          searchedBackTo: iso(NOW - 7 * DAY),
-        });
-      }),
-      { numRuns: 15 },
-    );
-  });
-
-  it.each<[string, number[]]>([
-    ['in memory', [0.6, 0.4, 0.2]],
-    ['in one compacted file', [40.3, 40.2, 40.1]],
-    ['in three compacted files', [50, 40, 30]],
-    ['in a compacted file and in memory', [40, 0.4, 0.2]],
-  ])('are not settled by what settles a rejected callback after them (%s)', async (_, ages) => {
-    const store = createMemoryStore();
-    const [failed = 0, refused = 0, noted = 0] = ages.map((hours) => NOW - hours * HOUR);
-    const lines = [at(failed, 'lost', 'failed'), at(refused, 'lost', 'refused'), at(noted, 'lost', 'noted')];
-    const recent = lines.filter(({ receivedAt }) => receivedAt >= iso(NOW - HOUR));
-    for (const line of recent) putSegment(store, line.receivedAt, [line]);
-    await compact(
-      store,
-      lines.filter((line) => !recent.includes(line)),
-    );
-    expect(await failing(await load(store))).toEqual(['lost failed']);
-  });
-
   it('ask the store for no rollup and no file twice', async () => {
     const store = createMemoryStore();
     const lines = [at(NOW - 40 * HOUR, 'lost', 'failed'), at(NOW - 20 * HOUR, 'other', 'stored')];
@@ -175,19 +99,6 @@ describe('open failures', () => {
       await putCompacted(store, hour, n, [at(NOW - 20 * HOUR, `job${n}`, 'stored')], { files: 4 });
     expect(await failing(await load(store))).toEqual(['lost failed']);
     expect(most).toBe(4);
-  });
-
-  it.each([
-    ['before', ['stored', 'refused']],
-    ['after', ['refused', 'stored']],
-  ])('are settled by the file of the same hour %s theirs', async (_, outcomes) => {
-    const store = createMemoryStore();
-    const hour = Math.floor(NOW / HOUR) * HOUR - 20 * HOUR;
-    for (const [index, outcome] of outcomes.entries()) {
-      const line = at(hour + (outcome === 'refused' ? 1000 : 2000), 'retried', outcome);
-      await putCompacted(store, iso(hour), index + 1, [line], { files: 2 });
-    }
-    expect(await failing(await load(store))).toEqual([]);
   });
 
   it('keep those that leave memory, and settle them by what comes later', async () => {
@@ -284,22 +195,6 @@ describe('open failures', () => {
     });
   });
 
-  it('of the time before memory are settled by lines that leave memory', async () => {
-    const store = createMemoryStore();
-    let now = NOW;
-    await compact(store, [at(NOW - 30 * HOUR, 'settled', 'failed'), at(NOW - 30 * HOUR, 'lost', 'failed')]);
-    putSegment(store, iso(NOW), [at(NOW, 'first', 'stored')]);
-    const view = await load(store, { maxBytes: 12_000, clock: () => now });
-    await view.readPast();
-    for (let minute = 1; minute < 20; minute += 1) {
-      now = NOW + minute * 60_000;
-      const line = minute === 5 ? at(now, 'settled', 'stored') : at(now, `job${minute}`, 'stored');
-      putSegment(store, iso(now), [line]);
-      await view.refresh();
-    }
-    expect(await failing(view)).toEqual(['lost failed']);
-  });
-
   it('are settled by a line that leaves memory while they are searched', async () => {
     let now = NOW;
     let isSlow = false;
@@ -324,14 +219,6 @@ describe('open failures', () => {
     now += 11_000;
 
     expect(await failing(view)).toEqual([]);
-  });
-
-  it('are settled by a line that was written before memory begins, and before the failure', async () => {
-    const store = createMemoryStore();
-    const begin = NOW - 1.5 * HOUR;
-    await compact(store, [at(begin - 100, 'retried', 'stored')]);
-    putSegment(store, iso(begin + 10_000), [at(begin - 1000, 'retried', 'refused')]);
-    expect(await failing(await load(store))).toEqual([]);
   });
 
   it('are in doubt until the file of an hour that left memory was read for them', async () => {

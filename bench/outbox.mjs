@@ -66,7 +66,7 @@ function openOutbox(store, owner, url, onSent) {
     started = resolve;
   });
   const outbox = createOutbox({
-    ...{ store, owner, stopWithin: 3_000 },
+    ...{ store, owner, stopWithin: 3_000, isErased: async () => false },
     subscribers: {
       bench: {
         ...{ url, secrets: [SECRET], format: 'cloudevents', events: ['job.stored'], sources: [] },

@@ -1,3 +1,5 @@
+import { isErased } from '../archive/erasure/erasure.js';
+import type { Erasures } from '../archive/erasure/erasures.js';
 import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
 import type { OutboxMetrics } from '../observe/metrics/outbox-metrics.js';
@@ -11,14 +13,16 @@ const SAVING = 3_000;
 export interface OpenOutboxOptions {
   readonly config: Config;
   readonly store: ObjectStore;
+  readonly erasures: Pick<Erasures, 'has'>;
   readonly metrics: OutboxMetrics;
   readonly log: Logger;
 }
 
 /** The subscribers of the configuration, with logs and metrics. */
-export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): Outbox {
+export function openOutbox({ config, store, erasures, metrics, log }: OpenOutboxOptions): Outbox {
   const outbox = createOutbox({
     store,
+    isErased: erasures.has,
     subscribers: config.subscribers,
     owner: config.replicaName,
     stopWithin: config.receiver.drainDelay + SAVING,
@@ -58,6 +62,7 @@ const UNOBSERVED: OutboxObserver = {
 export function openCommandOutbox(config: Config, store: ObjectStore): Outbox {
   return createOutbox({
     store,
+    isErased: (jobId) => isErased(store, jobId),
     subscribers: config.subscribers,
     owner: config.replicaName,
     stopWithin: 0,

@@ -100,7 +100,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const failures = createStoreFailureLog(log);
   const storeHealth = createStoreHealth(config, store, { log, failures });
 
-  const outbox = openOutbox({ config, store, metrics: metrics.outbox, log });
+  const outbox = openOutbox({ config, store, erasures, metrics: metrics.outbox, log });
   onOwnSegment = outbox.wake;
 
   let draining = false;

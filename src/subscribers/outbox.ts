@@ -22,7 +22,7 @@ import type { Subscriber } from './subscriber.js';
 import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js';
 import { type SubscriberWatch, watchSubscriber } from './watch-subscriber.js';
 
-export interface OutboxOptions extends Pick<SubscriberRunOptions, 'stopWithin'> {
+export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | 'stopWithin'> {
   readonly store: ObjectStore;
   readonly subscribers: Readonly<Record<string, Subscriber>>;
   /** Name of this replica. */

@@ -34,6 +34,8 @@ export interface SubscriberRunOptions {
   readonly store: ObjectStore;
   readonly states: OutboxStore;
   readonly endpoint: Pick<Endpoint, 'send'>;
+  /** Whether a job is erased. Rejects with `StoreError`. */
+  readonly isErased: (jobId: string) => Promise<boolean>;
   readonly observer: SenderObserver;
   /** Called with what keeps the sender from its work for a while; it goes on by itself. */
   readonly onError: (error: unknown, hour: string | null) => void;

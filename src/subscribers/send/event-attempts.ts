@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isErased } from '../../archive/erasure/erasure.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { Attempt, DeadEvent } from '../dead/dead-event.js';
 import { isErasable, keepDeadEvent } from '../dead/dead-events.js';
@@ -29,6 +28,8 @@ export interface AttemptOptions {
   readonly counts: SourceCounts;
   readonly waiting: WaitingEvents;
   readonly breaker: Pick<Breaker, 'succeeded' | 'failed'>;
+  /** Whether a job is erased. Rejects with `StoreError`. */
+  readonly isErased: (jobId: string) => Promise<boolean>;
   /** Reads an event that waits from the ledger; null when it is not there any more. */
   readonly findEvent: (waiting: WaitingEvent) => Promise<JobEvent | null>;
   readonly observer: SenderObserver;
@@ -61,11 +62,18 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
   let lastFailure: Attempt | null = null;
   const trying = new Set<EventTask>();
 
+  /** Whether an erasure has deleted what the event announces. */
+  async function isOfErasedJob(event: JobEvent): Promise<boolean> {
+    return isErasable(event) && (await options.isErased(event.data.jobId));
+  }
+
   async function tryFirst(task: EventTask): Promise<void> {
     const { event, written } = task;
     trying.add(task);
-    // The same line again, from a range of segments that is read once more.
-    if (waiting.get(event.id) === undefined) {
+    // Without the store nobody knows; a subscriber ignores what comes after `job.erased`.
+    const isGone = await isOfErasedJob(event).catch(() => false);
+    // It may wait: the same line again, from a range of segments that is read once more.
+    if (!isGone && waiting.get(event.id) === undefined) {
       const firstTriedAt = clock();
       const result = await endpoint.send(event, signal);
       // What was cut short stays untried, and is sent again by the next replica.
@@ -81,8 +89,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     waiting.put(state, { busy: true });
     try {
       const event = known ?? (await options.findEvent(state));
-      // An erasure has deleted what the event announces.
-      if (event === null || (isErasable(event) && (await isErased(store, event.data.jobId)))) {
+      if (event === null || (await isOfErasedJob(event))) {
         waiting.delete(state.id);
         return;
       }

@@ -344,6 +344,23 @@ describe('a subscriber', () => {
     expect(most).toBe(3);
   });
 
+  it('of an erased job that was down is not sent what came before the erasure', async () => {
+    let isDown = true;
+    const { store, server, append } = await subscribed({ answer: () => (isDown ? 503 : 200) });
+    // With five failures in a row new events wait untried.
+    await append(...Array.from({ length: 5 }, (_, n) => storedLine({ jobId: `before-${n}` })));
+    await until(() => server.requests.length >= 5);
+    await append(storedLine({ jobId: 'gone' }), storedLine({ jobId: 'stays' }));
+    store.put(erasureKey('gone'), '{}');
+    await append(storedLine({ jobId: 'gone', outcome: 'erased', items: [] }));
+    const start = server.requests.length;
+    isDown = false;
+    const sent = () => server.requests.slice(start).map((request) => eventOf(request).data);
+    await until(() => sent().some(({ jobId, outcome }) => jobId === 'gone' && outcome === 'erased'));
+    await until(() => sent().some(({ jobId }) => jobId === 'stays'));
+    expect(sent().filter(({ jobId }) => jobId === 'gone')).toMatchObject([{ outcome: 'erased' }]);
+  });
+
   it('of an erased job: what waits is dropped, what is dead is deleted, the erasure is announced', async () => {
     const { store, server, outbox, append } = await subscribed({
       answer: (_, { body }) => {

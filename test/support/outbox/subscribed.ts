@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { isErased } from '../../../src/archive/erasure/erasure.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
@@ -53,6 +54,7 @@ export function outboxOf(
   const breakers: boolean[] = [];
   const outbox = createOutbox({
     store,
+    isErased: (jobId) => isErased(store, jobId),
     subscribers,
     owner: 'replica-a',
     stopWithin: 1_000,

@@ -109,6 +109,7 @@ function world(random: () => number) {
         owner,
         endpoint: { send },
         stopWithin: 100,
+        isErased: async () => false,
         clock,
         random,
         times: {

@@ -114,7 +114,8 @@ describe('the context of a callback', () => {
   it.each([
     ['cal=1', '"cal" is not known; sources admit Customer_Id, call'],
     ['constructor=1', '"constructor" is not known'],
-    ['call', 'context must be <name>=<value>, such as call=123.'],
+    ['acme', 'context must be <name>=<value>, such as Customer_Id=acme or call=acme.'],
+    ['call', 'context must be <name>=<value>, such as Customer_Id=123 or call=123.'],
     ['call=', 'context must be'],
     ['call=a b', 'context must be'],
     [`call=${'x'.repeat(129)}`, 'context must be'],

@@ -91,7 +91,7 @@ export function rejectUnknownNames(
 
 /** The ledger may hold names that were admitted once, but a misspelt one is far more likely. */
 function rejectUnknownContext(filter: string, names: readonly string[]): void {
-  const { name } = parseContextFilter(filter);
+  const { name } = parseContextFilter(filter, names.length === 0 ? undefined : names);
   if (names.includes(name)) return;
   const admitted = names.length === 0 ? 'no source admits any' : `sources admit ${names.join(', ')}`;
   throw new Problem(

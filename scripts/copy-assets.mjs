@@ -22,7 +22,7 @@ const DOMAIN = [
 /** They import each other alone, at the same paths. */
 const HEALTH = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
   .map((name) => `health/${name}`)
-  .concat('store/store-remedies');
+  .concat('store/store-remedies', 'text/plural');
 const { resolve } = createRequire(import.meta.url);
 const uplot = dirname(resolve('uplot'));
 const diff = dirname(resolve('diff/package.json'));

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
+import type { ErasureRecord } from '../archive/erasure/erasure.js';
 import type { DeliveryContext } from '../domain/context.js';
 import { parseContextFilter } from '../ledger/read/context-filter.js';
 import { keptText, summaryOf } from '../operator/erase/erase-job.js';
@@ -11,6 +12,8 @@ import {
   jobsOfContext,
   previewErasure,
 } from '../operator/erase/jobs-to-erase.js';
+import { plural } from '../text/plural.js';
+import { terminalText } from '../text/terminal-text.js';
 import { openEraseReport } from './shared/erase-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
@@ -108,7 +111,7 @@ async function run(
     if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
     return;
   }
-  if (!options.yes && jobs.some(({ erasedAt }) => erasedAt === null))
+  if (!options.yes && jobs.some(({ erasure }) => erasure === null))
     await confirm(jobs, found, Object.keys(context).length > 0);
   const report = options.report === undefined ? null : await openEraseReport(options.report);
   const lines: ErasureLine[] = [];
@@ -152,7 +155,7 @@ function rejectUnknown(jobs: readonly JobToErase[], { unknown }: Options): void 
 /** Asks a person, because erasing cannot be undone. Throws `UsageError` when there is none, or the answer is no. */
 async function confirm(jobs: readonly JobToErase[], found: FoundJobs, isOfContext: boolean): Promise<void> {
   const lines = [...formatPreview(jobs), ...(isOfContext ? [LOST] : []), ...faultsOf(found)];
-  process.stderr.write(lines.map((line) => `${line}\n`).join(''));
+  process.stderr.write(lines.map((line) => `${terminalText(line)}\n`).join(''));
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new UsageError('nothing was erased: without a terminal to ask at, --yes is needed');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -167,7 +170,7 @@ function formatPreview(jobs: readonly JobToErase[]): string[] {
   return [
     ...jobs.slice(0, SHOWN).map(formatJob),
     ...(rest > 0 ? [`  and ${rest} more`] : []),
-    `${jobs.length === 1 ? '1 job' : `${jobs.length} jobs`}, ${bytes} bytes, and old versions`,
+    `${plural(jobs.length, 'job')}, ${bytes} bytes, and old versions`,
   ];
 }
 
@@ -177,13 +180,18 @@ function formatJob({
   objects,
   quarantined,
   bytes,
-  erasedAt,
+  erasure,
   protected: rest,
 }: JobToErase): string {
   if (state === 'unknown') return `  ${jobId}  nothing is known of it`;
-  if (erasedAt !== null) return `  ${jobId}  erased at ${erasedAt}`;
+  if (erasure !== null) return `  ${jobId}  ${formatRecord(erasure)}`;
   const held = rest === null ? '' : `, protected${rest.until === null ? '' : ` until ${rest.until}`}`;
-  return `  ${jobId}  ${objects} artefacts and conflicts, ${quarantined} quarantined bodies, ${bytes} bytes${held}`;
+  const bodies = plural(quarantined, 'quarantined body', 'quarantined bodies');
+  return `  ${jobId}  ${plural(objects, 'object')}, ${bodies}, ${plural(bytes, 'byte')}${held}`;
+}
+
+function formatRecord({ erasedAt, actor, reason }: ErasureRecord): string {
+  return `erased at ${erasedAt} by ${actor}${reason === null ? '' : `: ${reason}`}`;
 }
 
 function faultsOf({ faults }: FoundJobs): string[] {
@@ -196,7 +204,7 @@ function faultsOf({ faults }: FoundJobs): string[] {
 
 function formatLine(line: ErasureLine): string[] {
   if ('error' in line) return [`NOT ERASED ${line.jobId}: ${line.error}`];
-  if ('erasedAt' in line) return [`Nothing is left of ${line.jobId}: erased at ${line.erasedAt}`];
+  if (!('erased' in line)) return [`Nothing is left of ${line.jobId}: ${formatRecord(line)}`];
   const { bytes, ...counts } = line.erased;
   const erased = `Erased ${line.jobId}: ${summaryOf(counts)}, ${bytes} bytes`;
   return line.kept === null ? [erased] : [erased, `${keptText(line.kept)}. Erase it again then.`];

@@ -2,7 +2,6 @@ import { Argument, Command } from 'commander';
 import { stepsAfterRelease } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { plural } from '../health/phrases.js';
 import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
 import type {
   ReplayFailure,
@@ -12,6 +11,7 @@ import type {
 } from '../operator/replay/replay-state.js';
 import type { Replays } from '../operator/replay/replays.js';
 import { isUlid } from '../text/id-cursor.js';
+import { plural } from '../text/plural.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';

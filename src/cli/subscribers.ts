@@ -9,8 +9,8 @@ import {
   describeUnsent,
 } from '../domain/event-attempts.js';
 import { describeIssue } from '../health/describe-issue.js';
-import { plural } from '../health/phrases.js';
 import type { DeadCause } from '../subscribers/dead/dead-causes.js';
+import { plural } from '../text/plural.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';

@@ -1,7 +1,8 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 import { remedyOf } from '../store/store-remedies.js';
+import { count, plural } from '../text/plural.js';
 import type { Issue, IssueCode, IssueLevel, IssueParams, StoreFailure, Topic } from './issues.js';
-import { attemptInWords, count, failuresInWords, faultsInWords, lossesInWords, plural } from './phrases.js';
+import { attemptInWords, failuresInWords, faultsInWords, lossesInWords } from './phrases.js';
 
 /** How instants are shown: the page uses the chosen time zone, everything else ISO 8601. */
 export type ShowTime = (instant: string) => string;

@@ -1,11 +1,6 @@
+import { count, plural } from '../text/plural.js';
+
 /** Parts of the sentences about issues. */
-
-const FORMAT = new Intl.NumberFormat('en');
-export const count = (value: number) => FORMAT.format(value);
-
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
-}
 
 /** Outcomes whose name does not say it. */
 const FAILURES: Readonly<Record<string, string>> = {

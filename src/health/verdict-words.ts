@@ -1,7 +1,8 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
+
+import { plural } from '../text/plural.js';
 import type { ShowTime } from './issue-kinds.js';
 import type { Issue, IssueLevel } from './issues.js';
-import { plural } from './phrases.js';
 
 /** Members of the health summary that come from the store, and are unknown when it cannot be read. */
 export const UNKNOWABLE = [

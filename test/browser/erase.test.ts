@@ -51,11 +51,13 @@ describe('erasing the jobs of a customer', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Download report');
     expect(await visibleKeys(fixture.service.folder, 'jobs/')).toEqual(['jobs/other/jobinfo.json']);
     const report = await reportOf(page);
-    expect(report.map(({ jobId, complete }) => `${jobId} ${complete}`).sort()).toEqual([
-      'acme1 true',
-      'acme2 true',
-      'acme3 true',
+    expect(report.map(({ jobId, actor, reason }) => `${jobId} ${actor} ${reason}`).sort()).toEqual([
+      'acme1 tester request 4711',
+      'acme2 tester request 4711',
+      'acme3 tester null',
     ]);
+    for (const { complete, erasedAt } of report)
+      expect([complete, erasedAt]).toEqual([true, expect.stringMatching(/^2\d{3}-.*Z$/)]);
   });
 
   it('is stopped, is interrupted, and goes on with what is left, by keyboard', async () => {

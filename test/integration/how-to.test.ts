@@ -81,18 +81,22 @@ describe('delete-a-customer.md', () => {
     await send('id=other&status=success&customer=other', '{"id":"other"}');
     await writeFile(join(folder.path, 'ids.txt'), 'unknown1\n');
     const page = await blocks('how-to/delete-a-customer.md', 'sh');
-    const [list = '', byContext = '', acts = '', byList = '', prove = ''] = page;
+    const [list = '', byContext = '', byList = '', prove = ''] = page;
     const listed = await shell(list);
     expect(listed).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing was erased') });
     expect(listed.stderr).toMatch(/^ +acme1 /m);
     expect(listed.stderr).not.toMatch(/^ +other /m);
     expect(await shell(byContext)).toMatchObject({ code: 0 });
-    expect(await readFile(join(folder.path, 'erased-acme.ndjson'), 'utf8')).toContain('"acme1"');
-    expect((await shell(acts)).stdout).toContain('request 4711');
+    const report = (await readFile(join(folder.path, 'erased-acme.ndjson'), 'utf8')).trim().split('\n');
+    expect(report.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ jobId: 'acme1', actor: 'command-line', reason: 'request 4711' }),
+    ]);
     expect(await shell(byList)).toMatchObject({ code: 0 });
     expect(await shell(prove)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Nothing is left of acme1: erased at /m),
+      stdout: expect.stringMatching(
+        /^Nothing is left of acme1: erased at \S+ by command-line: request 4711\n$/,
+      ),
     });
     expect((await send('id=acme1&status=success', '{"id":"acme1"}')).json).toMatchObject({
       outcome: 'noted',

@@ -19,6 +19,14 @@ export interface ErasureMark {
   readonly keptUntil: string | null;
 }
 
+/** When an erasure had looked everywhere, who ordered it, and why. */
+export interface ErasureRecord {
+  /** ISO 8601. */
+  readonly erasedAt: string;
+  readonly actor: string;
+  readonly reason: string | null;
+}
+
 /** Whether an operator erased the job. Throws `StoreError`. */
 export async function isErased(store: ObjectStore, jobId: string): Promise<boolean> {
   return (await store.head(erasureKey(jobId))) !== null;

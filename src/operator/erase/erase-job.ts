@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { announceErasure, ERASURE_LEASE } from '../../archive/erasure/erased-jobs.js';
-import { markErased } from '../../archive/erasure/erasure.js';
+import { type ErasureRecord, markErased } from '../../archive/erasure/erasure.js';
 import { purgeArtefacts } from '../../archive/erasure/purge-artefacts.js';
 import { jobFolder, quarantineFolder, quarantineMarkers } from '../../archive/layout.js';
 import { tracedBodies } from '../../archive/quarantine/quarantined-bodies.js';
@@ -14,6 +14,7 @@ import {
   StoreError,
 } from '../../store/object-store.js';
 import { purgeEventsOf } from '../../subscribers/dead/dead-events.js';
+import { plural } from '../../text/plural.js';
 import { systemClock } from '../../time/clock.js';
 
 export interface EraseParts {
@@ -26,7 +27,7 @@ export interface EraseParts {
 }
 
 /** What an erasure removed, and what it could not remove. */
-export interface Erasure {
+export interface Erasure extends ErasureRecord {
   readonly jobId: string;
   /** Id of its ledger line. */
   readonly deliveryId: string;
@@ -111,36 +112,35 @@ export async function eraseJob(
   }));
   for (const id of ids)
     await parts.ledger.append(operatorLine({ ...audit, reason }, { ...act, ...id, durationMs }));
-  const finishedAt = new Date().toISOString();
+  const erasedAt = new Date().toISOString();
   await markErased(store, jobId, audit, {
     complete: kept === null,
     keptUntil: kept?.until ?? null,
-    finishedAt,
+    finishedAt: erasedAt,
   });
-  return { jobId, deliveryId, complete: kept === null, erased: { ...counts }, kept };
+  return { jobId, deliveryId, complete: kept === null, erasedAt, ...audit, erased: { ...counts }, kept };
 }
 
 /** For people: what remains, why, and until when. */
 export function keptText({ versions, bytes, reasons, until }: KeptRest): string {
   const reason = reasons.map((each) => KEPT_REASONS[each]).join(', ');
   const end = until === null ? '' : ` until ${until}`;
-  return `INCOMPLETE: ${versions} versions (${bytes} bytes) cannot be removed${end}: ${reason}`;
+  return `INCOMPLETE: ${plural(versions, 'version')} (${bytes} bytes) cannot be removed${end}: ${reason}`;
 }
 
 /** For people: what was erased. */
 export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {
   const { artefacts, conflicts, quarantined, events, versions, uploads } = erased;
-  const parts: readonly (readonly [number, one: string, many: string])[] = [
-    [artefacts, 'artefact', 'artefacts'],
-    [conflicts, 'conflict', 'conflicts'],
+  const parts: readonly (readonly [number, one: string, many?: string])[] = [
+    [artefacts, 'artefact'],
+    [conflicts, 'conflict'],
     [quarantined, 'quarantined body', 'quarantined bodies'],
-    [events, 'undelivered event', 'undelivered events'],
-    [versions, 'old version', 'old versions'],
-    [uploads, 'upload', 'uploads'],
+    [events, 'undelivered event'],
+    [versions, 'old version'],
+    [uploads, 'upload'],
   ];
-  const found = parts.filter(([number]) => number > 0);
-  if (found.length === 0) return 'nothing';
-  return found.map(([number, one, many]) => `${number} ${number === 1 ? one : many}`).join(', ');
+  const found = parts.filter(([number]) => number > 0).map((part) => plural(...part));
+  return found.length === 0 ? 'nothing' : found.join(', ');
 }
 
 type Counts = { -readonly [name in keyof Erasure['erased']]: number };

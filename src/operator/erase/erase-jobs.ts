@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import type { ErasureRecord } from '../../archive/erasure/erasure.js';
 import type { AuditInfo } from '../../ledger/ledger-line.js';
 import { StoreError } from '../../store/object-store.js';
 import { type EraseParts, type Erasure, eraseJob } from './erase-job.js';
@@ -11,11 +12,9 @@ export const ERASED_AT_ONCE = 64;
 export type ErasureLine = Erasure | ErasedBefore | NotErased;
 
 /** An earlier erasure had removed everything. */
-interface ErasedBefore {
+interface ErasedBefore extends ErasureRecord {
   readonly jobId: string;
   readonly complete: true;
-  /** ISO 8601. */
-  readonly erasedAt: string;
 }
 
 interface NotErased {
@@ -47,10 +46,10 @@ export async function eraseJobs(
 
 async function eraseOne(
   parts: EraseParts & JobSearchParts,
-  { jobId, state, erasedAt }: JobToErase,
+  { jobId, state, erasure }: JobToErase,
   { audit, unknown, signal }: EraseOrder,
 ): Promise<ErasureLine> {
-  if (erasedAt !== null) return { jobId, complete: true, erasedAt };
+  if (erasure !== null) return { jobId, complete: true, ...erasure };
   if (state === 'shared') return { jobId, error: 'it has results of other sources too' };
   if (state === 'unknown' && !unknown) return { jobId, error: 'nothing is known of it' };
   if (signal?.aborted) return { jobId, error: 'the erasure was stopped' };

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { listJobObjects, readArtefacts } from '../../archive/artefacts.js';
-import { readErasure } from '../../archive/erasure/erasure.js';
+import { type ErasureRecord, readErasure } from '../../archive/erasure/erasure.js';
 import { quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import { type DeliveryContext, hasContextValue } from '../../domain/context.js';
 import type { LedgerLine } from '../../domain/delivery.js';
@@ -28,8 +28,8 @@ export interface JobToErase {
   /** Of these, and of the bodies. */
   readonly bytes: number;
   readonly quarantined: number;
-  /** ISO 8601: when it was erased completely; null while something may be left. */
-  readonly erasedAt: string | null;
+  /** The last one, when it removed everything; null while something may be left. */
+  readonly erasure: ErasureRecord | null;
   /** What cannot be removed yet, as far as the store shows it: null when nothing is known of the kind. */
   readonly protected: Protection | null;
 }
@@ -93,7 +93,7 @@ export async function previewErasure(
   return Promise.all(jobIds.map((jobId) => limit(() => look(jobId).finally(onJob))));
 }
 
-const NOTHING = { objects: 0, bytes: 0, quarantined: 0, erasedAt: null, protected: null } as const;
+const NOTHING = { objects: 0, bytes: 0, quarantined: 0, erasure: null, protected: null } as const;
 
 async function lookAt(parts: JobSearchParts, jobId: string, mayBeLocked: boolean): Promise<JobToErase> {
   const { store, keyPrefixes } = parts;
@@ -108,14 +108,17 @@ async function lookAt(parts: JobSearchParts, jobId: string, mayBeLocked: boolean
   if (keys.length + bodies.length === 0) return lookForTraces(parts, jobId);
   const locked = mayBeLocked ? [...keys, ...bodies.flatMap((body) => body.keys)] : [];
   const found = { objects: keys.length, bytes, quarantined: bodies.length };
-  return { jobId, state: 'known', ...found, erasedAt: null, protected: await protectionOf(store, locked) };
+  return { jobId, state: 'known', ...found, erasure: null, protected: await protectionOf(store, locked) };
 }
 
 /** Of a job without visible objects. */
 async function lookForTraces(parts: JobSearchParts, jobId: string): Promise<JobToErase> {
   const mark = await readErasure(parts.store, jobId);
-  if (mark?.complete)
-    return { ...NOTHING, jobId, state: 'erased', erasedAt: mark.finishedAt ?? mark.erasedAt };
+  if (mark?.complete) {
+    const { actor, reason, finishedAt } = mark;
+    const erasure = { erasedAt: finishedAt ?? mark.erasedAt, actor, reason };
+    return { ...NOTHING, jobId, state: 'erased', erasure };
+  }
   if (mark !== null) {
     // Before it had looked everywhere, an erasure does not know what is protected.
     const rest = mark.finishedAt === null ? null : { until: mark.keptUntil };

@@ -141,7 +141,7 @@ describe('replay on the command line', () => {
     [['acknowledge', '../x', '--reason', 'x'], /is not a job id/],
     [['quarantine', '--job', '../x'], /is not a job id/],
     [['erase', 'not an id'], /is not a job id/],
-    [['erase', '--context', 'customer'], /--context must be <name>=<value>/],
+    [['erase', '--context', 'acme'], /--context must be <name>=<value>, such as customer=acme/],
     [['erase', '--context', 'a=1', '--context', 'a=2'], /a name twice/],
     [['erase'], /name the jobs/],
   ])('refuses %j with 2', async (args, message) => {
@@ -231,23 +231,22 @@ describe('erase on the command line', () => {
     await store('e1');
     const result = await cli(['erase', 'e1', '--yes', '--reason', 'asked to', '--json'], runCli);
     expect(result).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(result.stdout)).toMatchObject({ jobId: 'e1', erased: { artefacts: 1, bytes: 5 } });
+    const record = { erasedAt: expect.stringMatching(/^2/), actor: 'command-line', reason: 'asked to' };
+    const erased = { artefacts: 1, bytes: 5 };
+    expect(JSON.parse(result.stdout)).toMatchObject({ jobId: 'e1', ...record, erased });
     expect(await visibleKeys(service.folder, 'jobs/')).toEqual([]);
-    const again = await cli(['erase', 'e1', '--yes']);
-    expect(again).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^Nothing is left of e1: erased at 2/),
-    });
-    const proof = await cli(['erase', 'e1']);
-    expect(proof).toMatchObject({ code: 0, stderr: '' });
-    expect(proof.stdout).toMatch(/^Nothing is left of e1: erased at 2/);
+    for (const args of [['--yes'], []]) {
+      const proof = await cli(['erase', 'e1', ...args]);
+      expect(proof).toMatchObject({ code: 0, stderr: '' });
+      expect(proof.stdout).toMatch(/^Nothing is left of e1: erased at 2\S+ by command-line: asked to$/m);
+    }
   });
 
   it('shows what it would erase, and erases nothing without a terminal and --yes', async () => {
     await store('e1');
     const result = await cli(['erase', 'e1']);
     expect(result).toMatchObject({ code: 2, stdout: '' });
-    expect(result.stderr).toMatch(/e1 {2}1 artefacts and conflicts, 0 quarantined bodies, 5 bytes/);
+    expect(result.stderr).toMatch(/e1 {2}1 object, 0 quarantined bodies, 5 bytes/);
     expect(result.stderr).toMatch(/nothing was erased: .*--yes/);
     expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(1);
   });

@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   doctor: ['domain', 'text', 'store', 'speech', 'ledger', 'archive', 'subscribers'],
   reconcile: ['domain', 'time', 'content', 'store', 'observe', 'speech', 'ledger', 'archive', 'retention'],
   verify: ['domain', 'store', 'ledger', 'archive', 'retention', 'reconcile'],
-  health: ['domain', 'time', 'store', 'observe', 'ledger', 'archive', 'reconcile', 'verify'],
+  health: ['domain', 'time', 'text', 'store', 'observe', 'ledger', 'archive', 'reconcile', 'verify'],
   receive: ['domain', 'time', 'content', 'memory', 'http', 'text', 'store', 'observe', 'ledger', 'archive'],
   operator: [
     'domain',

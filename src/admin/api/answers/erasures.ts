@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { erasedSchema } from './jobs.js';
+import { erasedSchema, erasureRecord } from './jobs.js';
 import { type Answer, count, instant } from './values.js';
 
 export const erasurePreviewSchema = z
@@ -15,7 +15,7 @@ export const erasurePreviewSchema = z
         objects: count.describe('artefacts and conflicts, in their latest version'),
         bytes: count,
         quarantined: count.describe('quarantined bodies'),
-        erasedAt: instant.nullable().describe('null while something may be left'),
+        erasure: z.strictObject(erasureRecord).nullable().describe('null while something may be left'),
         protected: z
           .strictObject({ until: instant.nullable().describe('null when that is unknown') })
           .nullable()
@@ -34,7 +34,7 @@ export const erasureReportSchema = z
       .array(
         z.union([
           erasedSchema,
-          z.strictObject({ jobId: z.string(), complete: z.literal(true), erasedAt: instant }),
+          z.strictObject({ jobId: z.string(), complete: z.literal(true), ...erasureRecord }),
           z.strictObject({ jobId: z.string(), error: z.string() }),
         ]),
       )

@@ -25,8 +25,8 @@ const SHOWN_JOBS = 100;
 export function previewPanel({ jobs, faults }, options) {
   const of = (/** @type {JobToErase['state']} */ state) => jobs.filter((job) => job.state === state);
   const chosen = options.unknown ? [...of('known'), ...of('unknown')] : of('known');
-  const before = of('erased').flatMap(({ jobId, erasedAt }) =>
-    erasedAt === null ? [] : [{ jobId, complete: /** @type {const} */ (true), erasedAt }],
+  const before = of('erased').flatMap(({ jobId, erasure }) =>
+    erasure === null ? [] : [{ jobId, complete: /** @type {const} */ (true), ...erasure }],
   );
   const leftOut = [
     ...(options.unknown ? [] : of('unknown')).map(({ jobId }) => ({

@@ -51,14 +51,14 @@ describe('the preview of an erasure', () => {
   });
 
   it('knows what an earlier erasure left, by its mark', async () => {
-    const audit = { actor: 'anna', reason: null };
+    const audit = { actor: 'anna', reason: 'request 4711' };
     const mark = { complete: false, keptUntil: UNTIL, finishedAt: null };
     await markErased(place.store, 'j1', audit, mark);
-    expect(await preview('j1')).toMatchObject({ state: 'known', erasedAt: null, protected: null });
+    expect(await preview('j1')).toMatchObject({ state: 'known', erasure: null, protected: null });
     await markErased(place.store, 'j1', audit, { ...mark, finishedAt: '2026-03-04T05:06:07.000Z' });
     expect(await preview('j1')).toMatchObject({
       state: 'known',
-      erasedAt: null,
+      erasure: null,
       protected: { until: UNTIL },
     });
     await markErased(place.store, 'j1', audit, {
@@ -66,7 +66,10 @@ describe('the preview of an erasure', () => {
       keptUntil: null,
       finishedAt: '2026-03-05T05:06:07.000Z',
     });
-    expect(await preview('j1')).toMatchObject({ state: 'erased', erasedAt: '2026-03-05T05:06:07.000Z' });
-    expect(await preview('j2')).toMatchObject({ state: 'unknown', erasedAt: null });
+    expect(await preview('j1')).toMatchObject({
+      state: 'erased',
+      erasure: { erasedAt: '2026-03-05T05:06:07.000Z', ...audit },
+    });
+    expect(await preview('j2')).toMatchObject({ state: 'unknown', erasure: null });
   });
 });

@@ -1,0 +1,7 @@
+const FORMAT = new Intl.NumberFormat('en');
+export const count = (value: number) => FORMAT.format(value);
+
+/** "1 job", "1,200 jobs" */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { sendMendable } from '../support/processes/mendable-callback.js';
@@ -35,6 +36,8 @@ const fixture = useDashboard({
   },
 });
 
+const artefacts = (page: Page) => page.getByRole('region', { name: 'Artefacts' });
+
 describe('a job that failed', () => {
   it('is seen, refetched, and turns good', async () => {
     const { page } = fixture.dashboard;
@@ -56,6 +59,7 @@ describe('a job that failed', () => {
     await page.locator('.verdict').getByText('reconcile has never run').waitFor();
     await fixture.dashboard.go(`jobs/${id}`);
     await page.locator('.transcript .word').first().waitFor();
+    await artefacts(page).getByText('refetched by tester').first().waitFor();
   });
 
   it('can be found among many, and settled without being erased', async () => {
@@ -243,6 +247,7 @@ describe('a quarantined body', () => {
     await page.getByText('Released by tester').waitFor();
     await page.getByRole('link', { name: 'r1', exact: true }).click();
     await page.getByText('Released by tester: decoder mended', { exact: true }).waitFor();
+    await artefacts(page).getByText('released by tester').first().waitFor();
     await page.getByText('Welcome').waitFor();
   });
 

@@ -4,7 +4,7 @@ import { h } from '../../lib/elements/dom.js';
 import { moment, table } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, clock } from '../../lib/text/format.js';
-import { kindInWords, originInWords } from '../../lib/text/ledger-terms.js';
+import { kindInWords, originInWords, provenanceOf } from '../../lib/text/ledger-terms.js';
 import { expiredInWords } from '../../vendor/job-state.js';
 import { disputed, isConflict, otherVersions } from '../../vendor/next-steps.js';
 import { chooseArtefact } from './choose-version.js';
@@ -39,7 +39,7 @@ export function artefactsSection(job, downloads, again) {
 
 /** @param {Artefact} artefact @param {Job} job @param {Downloads} downloads @param {Refresh} again */
 function cellsOf(artefact, job, downloads, again) {
-  const { key, kind, size, sha256, origin, storedAt } = artefact;
+  const { key, kind, size, sha256, storedAt } = artefact;
   const name = key.slice(key.lastIndexOf('/') + 1);
   return [
     h(
@@ -53,14 +53,19 @@ function cellsOf(artefact, job, downloads, again) {
     ),
     h('span', { class: 'number' }, bytes(size)),
     sha256 ? hash(sha256, name) : h('span', { class: 'quiet' }, 'not known'),
-    h(
-      'div',
-      {},
-      moment(storedAt),
-      h('p', { class: 'detail' }, origin ? originInWords(origin) : 'origin not known'),
-    ),
+    h('div', {}, moment(storedAt), h('p', { class: 'detail' }, storedBy(artefact, job))),
     ...(may('read') ? [download(downloads.address(key), name)] : []),
   ];
+}
+
+/** "callback", "refetched by anna". @param {Artefact} artefact @param {Job} job */
+function storedBy({ key, origin }, { timeline }) {
+  if (origin === null) return 'origin not known';
+  const line = timeline.findLast(
+    ({ origin: by, items }) =>
+      by === origin && items.some((item) => item.key === key && item.outcome !== 'identical'),
+  );
+  return line === undefined ? originInWords(origin) : provenanceOf(line);
 }
 
 /** Which version of a disputed artefact it is. @param {Artefact} artefact @param {Job} job */

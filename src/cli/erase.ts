@@ -36,7 +36,7 @@ const MAX_GIVEN = 10_000;
 /** Jobs that a preview lists. */
 const SHOWN = 20;
 const LOST =
-  'A job whose callback was lost is not known yet: fetch what is missing first. transcript-receiver reconcile --since 7d';
+  'A job whose callback was lost is known only once it was fetched: run transcript-receiver reconcile --since 7d ten minutes after the last job has ended, or later';
 
 export function createCommand(): Command {
   return new Command('erase')
@@ -107,12 +107,13 @@ async function run(
   progress.end();
   rejectUnknown(jobs, options);
   if (jobs.length === 0) {
-    if (!options.json) printLines(['The ledger has no job with this context', ...faultsOf(found)]);
+    if (!options.json) printLines(['The ledger has no job with this context', LOST, ...faultsOf(found)]);
     if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
     return;
   }
+  const lost = Object.keys(context).length > 0 ? [LOST] : [];
   if (!options.yes && jobs.some(({ erasure }) => erasure === null))
-    await confirm(jobs, found, Object.keys(context).length > 0);
+    await confirm([...formatPreview(jobs), ...lost, ...faultsOf(found)]);
   const report = options.report === undefined ? null : await openEraseReport(options.report);
   const lines: ErasureLine[] = [];
   const order = {
@@ -130,7 +131,7 @@ async function run(
     if (lines.length < jobs.length) progress.show(`${lines.length} of ${jobs.length} jobs`);
   });
   for (const unread of found.faults) await report?.add({ unread });
-  if (!options.json) printLines(faultsOf(found));
+  if (!options.json) printLines([...lost, ...faultsOf(found)]);
   else for (const line of faultsOf(found)) process.stderr.write(`transcript-receiver: ${line}\n`);
   process.exitCode = exitCodeOf(lines, found);
 }
@@ -153,8 +154,7 @@ function rejectUnknown(jobs: readonly JobToErase[], { unknown }: Options): void 
 }
 
 /** Asks a person, because erasing cannot be undone. Throws `UsageError` when there is none, or the answer is no. */
-async function confirm(jobs: readonly JobToErase[], found: FoundJobs, isOfContext: boolean): Promise<void> {
-  const lines = [...formatPreview(jobs), ...(isOfContext ? [LOST] : []), ...faultsOf(found)];
+async function confirm(lines: readonly string[]): Promise<void> {
   process.stderr.write(lines.map((line) => `${terminalText(line)}\n`).join(''));
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new UsageError('nothing was erased: without a terminal to ask at, --yes is needed');

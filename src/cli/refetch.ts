@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { refetch } from '../reconcile/fetch/refetch.js';
+import { refetch, UNKNOWN_JOB } from '../reconcile/fetch/refetch.js';
 import { INTERRUPTED } from '../reconcile/recovery-errors.js';
 import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
 import { formatJob } from './shared/format/format-report.js';
@@ -27,9 +27,13 @@ export function createCommand(): Command {
     .action(async (jobId: string, options: Options) => {
       const result = await fetchOne(jobId, options);
       if (options.json) printJson(result);
-      else printLines([formatJob(result)]);
+      else printLines([formatJob(result), ...(result.reason === UNKNOWN_JOB ? [adviceFor(jobId)] : [])]);
       process.exitCode = exitCodeOf({ [result.outcome]: 1 });
     });
+}
+
+function adviceFor(text: string): string {
+  return `If ${text} is your own reference and not the id of a job, or mistyped: transcript-receiver job ${text} finds the job, or says what to do`;
 }
 
 function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {

@@ -1,4 +1,5 @@
 import { listJobObjects } from '../../archive/artefacts.js';
+import { readErasure } from '../../archive/erasure/erasure.js';
 import { isContextValue } from '../../domain/context.js';
 import { isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { isJobId } from '../../domain/job.js';
@@ -27,7 +28,7 @@ const MONTH = 30 * 86_400_000;
 type Found = JobMatches['jobs'][number];
 
 /**
- * Jobs with this id or this value of their context, else those whose id or context contains the text, newest first. An id is found
+ * Jobs with this id or this context, a value or `name=value`, else those whose id or context contains the text, newest first. An id is found
  * at any age while anything of the job is stored; everything else in the ledger, as far back as some seconds reach.
  */
 export async function findJobs(parts: FindParts, text: string, scope: SourceScope): Promise<JobMatches> {
@@ -41,16 +42,29 @@ export async function findJobs(parts: FindParts, text: string, scope: SourceScop
   await findById(parts, text, scope, add, found);
   await findByContext(parts, text, scope, add, faults);
   const isFull = () => found.size >= MAX_JOBS;
-  if (found.size > 0)
-    return { jobs: [...found.values()], searchedBackTo: null, complete: !isFull(), faults: [] };
+  const jobs = () => newestFirst(parts.store, [...found.values()]);
+  if (found.size > 0) return { jobs: await jobs(), searchedBackTo: null, complete: !isFull(), faults: [] };
   const searched = await findByPart(parts, text, scope, add, isFull);
   for (const fault of searched.faults) faults.add(fault);
   return {
-    jobs: [...found.values()],
+    jobs: await jobs(),
     searchedBackTo: searched.searchedBackTo,
     complete: searched.searchedBackTo === null && faults.size === 0 && !isFull(),
     faults: [...faults],
   };
+}
+
+/** Lines of erasures have no context, so a search by it stops at an older line, such as `stored`. */
+async function newestFirst(store: ObjectStore, jobs: readonly Found[]): Promise<Found[]> {
+  const current = await Promise.all(
+    jobs.map(async (job): Promise<Found> => {
+      const mark = await readErasure(store, job.jobId);
+      return mark === null
+        ? job
+        : { ...job, outcome: 'erased', receivedAt: mark.finishedAt ?? mark.erasedAt };
+    }),
+  );
+  return current.toSorted((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
 }
 
 type Add = (line: LedgerLine, by: Found['by']) => void;
@@ -82,15 +96,24 @@ async function findByContext(
   add: Add,
   faults: Set<string>,
 ): Promise<void> {
-  if (!isContextValue(text)) return;
   const since = new Date(clock() - MONTH).toISOString();
-  const { contexts } = namesInScope(names, scope);
+  const contexts = contextFilters(text, namesInScope(names, scope).contexts);
   const pages = await Promise.all(
-    contexts.map((name) => view.deliveries({ context: `${name}=${text}`, since, limit: PAGE, scope })),
+    contexts.map((context) => view.deliveries({ context, since, limit: PAGE, scope })),
   );
   const lines = pages.flatMap(({ deliveries }) => deliveries);
   for (const page of pages) for (const fault of page.faults) faults.add(fault);
   for (const line of lines.toSorted((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1))) add(line, 'context');
+}
+
+/** Of `customer=acme`, or of `acme` for each name. */
+function contextFilters(text: string, names: readonly string[]): string[] {
+  const given = names
+    .filter((name) => text.startsWith(`${name}=`))
+    .map((name) => ({ name, value: text.slice(name.length + 1) }));
+  return [...given, ...names.map((name) => ({ name, value: text }))]
+    .filter(({ value }) => isContextValue(value))
+    .map(({ name, value }) => `${name}=${value}`);
 }
 
 async function findByPart(

@@ -113,6 +113,7 @@ describe('job, by something else than its id', () => {
   it.each([
     ['a part of the id', 'BC12', 'abc123'],
     ['a value of the context', 'Globex-7', 'xyz789'],
+    ['a context as filters have it', 'customer=Globex-7', 'xyz789'],
     ['a part of a value', 'globex', 'xyz789'],
     ['an id pasted with spaces', ' xyz789 ', 'xyz789'],
     ['a part pasted with a line break', 'lobex-7\n', 'xyz789'],
@@ -135,6 +136,12 @@ describe('job, by something else than its id', () => {
     });
     expect((await api.get('/jobs?text=ab')).status).toBe(400);
     expect((await api.get('/jobs?text=nothing')).body).toMatchObject({ jobs: [], complete: true });
+  });
+
+  it('is listed as erased once it was erased', async () => {
+    await cli('erase', 'abc123', '--yes');
+    const { stdout } = await cli('job', 'customer=acme');
+    expect(stdout).toMatch(/ erased +abc123 .*\n.* stored +abd456 /);
   });
 
   it('proposes no command with an id that no job can have', async () => {

@@ -69,6 +69,14 @@ describe('reconcile on the command line', () => {
     expect(both.stdout).toMatch(/failed +eu1 .*answered 500/);
   });
 
+  it('says that pending jobs need a later run', async () => {
+    await fixture.lose();
+    const { code, stdout } = await runCommand(['reconcile'], settings({ recovery: { grace: '1h' } }));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/pending +1\n.*\nPending jobs .* run reconcile again/s);
+    expect((await runCommand(['reconcile'], settings())).stdout).not.toContain('Pending jobs');
+  });
+
   it('exits with 4 when a region cannot be listed', async () => {
     fixture.simulator.faults.add({ kind: 'answer', operation: 'list', region: 'us1', status: 503 });
     const result = await runCommand(['reconcile'], settings());
@@ -122,7 +130,9 @@ describe('refetch on the command line', () => {
   it('exits with 3 for an unknown job and with 2 for an invalid id', async () => {
     expect(await runCommand(['refetch', 'unheard-of'], settings())).toMatchObject({
       code: 3,
-      stdout: expect.stringMatching(/no configured region knows/),
+      stdout: expect.stringMatching(
+        /no configured region knows .*\n.* transcript-receiver job unheard-of finds/,
+      ),
     });
     for (const id of ['../x', '']) {
       expect(await runCommand(['refetch', id], settings())).toMatchObject({

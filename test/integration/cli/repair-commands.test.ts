@@ -286,9 +286,17 @@ describe('erase on the command line', () => {
     const all = await cli(['erase', '--context', 'customer=acme', '--yes']);
     expect(all.code).toBe(0);
     expect(all.stdout.match(/^Erased e[12]: 1 artefact,/gm)).toHaveLength(2);
+    const proof = await cli(['erase', '--context', 'customer=acme']);
+    for (const { stdout } of [all, proof])
+      expect(stdout).toMatch(
+        /\nA job whose callback was lost .* reconcile --since 7d ten minutes after .*\n$/,
+      );
     expect(await visibleKeys(service.folder, 'jobs/')).toEqual([expect.stringMatching(/^jobs\/e3\//)]);
     const none = await cli(['erase', '--context', 'customer=nobody', '--yes']);
-    expect(none).toMatchObject({ code: 0, stdout: 'The ledger has no job with this context\n' });
+    expect(none).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^The ledger has no job .*\nA job whose/),
+    });
   });
 
   it('goes on with what is left, and appends a line for every job to the report', async () => {
@@ -324,7 +332,7 @@ describe('erase on the command line', () => {
     await writeFile(file, 'no Parquet');
     const report = `${service.folder}.ndjson`;
     const result = await cli(['erase', '--context', 'customer=acme', '--yes', '--report', report]);
-    expect(result.stdout).toMatch(/^Erased e1: .*\nJobs with this context may be missing/s);
+    expect(result.stdout).toMatch(/^Erased e1: .*\nA job whose .*\nJobs with this context may be missing/s);
     expect(result.code).toBe(4);
     const [job, unread] = (await readFile(report, 'utf8'))
       .trim()

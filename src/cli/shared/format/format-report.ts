@@ -1,6 +1,9 @@
 import { RECOVERY_OUTCOMES } from '../../../domain/recovery-outcome.js';
 import type { RecoveredJob, RecoveryReport } from '../../../reconcile/report/recovery-report.js';
 
+const PENDING =
+  'Pending jobs are still running, or younger than recovery.grace, and their callbacks may still come: run reconcile again then';
+
 /** A report as text: counts, then the jobs that need attention. */
 export function formatReport(report: RecoveryReport, dryRun: boolean): string[] {
   const { window, outcomes, ignored, jobs, faults } = report;
@@ -14,6 +17,7 @@ export function formatReport(report: RecoveryReport, dryRun: boolean): string[] 
           outcomes[outcome] === undefined ? [] : [`  ${outcome.padEnd(14)} ${outcomes[outcome]}`],
         )),
     ...(ignored > 0 ? [`  not ours       ${ignored}`] : []),
+    ...((outcomes.pending ?? 0) > 0 ? [PENDING] : []),
     ...notable.map(formatJob),
     ...faults.map(({ region, reason }) => `error${region === null ? '' : ` in ${region}`}: ${reason}`),
   ];

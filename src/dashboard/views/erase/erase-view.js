@@ -22,7 +22,7 @@ export function eraseView(screen) {
     h(
       'p',
       { class: 'prose', 'data-key': 'about' },
-      'For a customer who asks to be deleted: everything that is stored of the jobs is removed, old versions included. The jobs stay erased: later callbacks and recovery store nothing of them. The ledger keeps their ids, addresses and context. A job whose callback was lost is found only after reconcile has fetched it. You can stop, close the page and start again: it goes on with what is left.',
+      'For a customer who asks to be deleted: everything that is stored of the jobs is removed, old versions included. The jobs stay erased: later callbacks and recovery store nothing of them. The ledger keeps their ids, addresses and context. A job whose callback was lost is found only once it was fetched: run transcript-receiver reconcile --since 7d ten minutes after the last job has ended, or later. You can stop, close the page and start again: it goes on with what is left.',
     ),
     kept('section', { class: 'prose', 'aria-label': 'Erase', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { 'aria-live': 'polite' });

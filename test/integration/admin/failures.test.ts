@@ -176,6 +176,7 @@ describe('failing jobs by cause', () => {
     expect(commands).toEqual([
       'replay refetch --cause body-too-large --source default',
       'acknowledge --cause body-too-large --source default --reason <words>',
+      'job <job>',
       'acknowledge --cause conflict --source default --reason <words>',
     ]);
     const preview = await cli('replay', 'refetch', '--cause', 'body-too-large', '--dry-run', '--json');

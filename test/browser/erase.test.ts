@@ -144,6 +144,7 @@ describe('an erasure without an answer', () => {
     await page.getByLabel('Reason').fill('request 4711');
     await page.keyboard.press('Enter');
     await page.getByText('At most 1 job left.').waitFor();
+    expect(await page.getByRole('button', { name: 'Download report' }).count()).toBe(0);
     expect(await focused()).toBe('Preview what is left');
     await page.keyboard.press('Enter');
     await page.getByText(/^Would erase 1 job:/).waitFor();

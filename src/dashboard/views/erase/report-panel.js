@@ -65,11 +65,12 @@ export function reportPanel({ lines, left, error = null }, found, again) {
       'div',
       { class: 'buttons' },
       !isDone && h('button', { type: 'button', onclick: again }, 'Preview what is left'),
-      h(
-        'button',
-        { type: 'button', class: isDone ? '' : 'plain', onclick: () => save(report) },
-        'Download report',
-      ),
+      report.length > 0 &&
+        h(
+          'button',
+          { type: 'button', class: isDone ? '' : 'plain', onclick: () => save(report) },
+          'Download report',
+        ),
     ),
   );
 }

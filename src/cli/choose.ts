@@ -16,7 +16,7 @@ export function createCommand(): Command {
   return new Command('choose')
     .description('choose which version of an artefact counts; the others stay among the conflicts')
     .argument('<job>', 'id of the job')
-    .argument('<keys...>', 'keys of the version, as `job` shows them')
+    .argument('<keys...>', 'whole keys of the version, as `job` shows them')
     .requiredOption('--reason <words>', 'reason, for the ledger')
     .option('--json', 'print the lines of the ledger as one JSON document')
     .action(async (jobId: string, keys: readonly string[], { reason, json }: Options) => {

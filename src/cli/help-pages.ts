@@ -27,6 +27,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   replay: [
     'transcript-receiver replay refetch --outcome noted --since 48h --dry-run',
     'transcript-receiver replay release --source intake --reason "decoder fixed"',
+    'transcript-receiver replay notify --subscriber crm --dead --job 650krlru2e',
   ],
   verify: [
     'transcript-receiver verify',
@@ -39,7 +40,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   dismiss: ['transcript-receiver dismiss 01KJX3VZ8Q4M7T9B0C2D5E6F7G --reason "a test call"'],
   acknowledge: ['transcript-receiver acknowledge 650krlru2e --reason "the customer has it already"'],
   choose: [
-    'transcript-receiver choose 650krlru2e jobs/650krlru2e/conflicts/transcript.json.9f86d0 --reason "the second run is right"',
+    'transcript-receiver choose 650krlru2e jobs/650krlru2e/conflicts/transcript.json.9f86d0… --reason "the second run is right"',
   ],
   import: ['transcript-receiver import 650krlru2e transcript.json --reason "from the customer"'],
   erase: ['transcript-receiver erase 650krlru2e --reason "asked to be forgotten"'],

@@ -122,14 +122,14 @@ const ITEMS = {
 
 async function preview(replays: Replays, selector: ReplaySelector, json: boolean): Promise<void> {
   const { items, bytes, jobs } = await replays.preview(selector);
+  const [one, many] = ITEMS[selector.kind];
   if (json) printJson({ count: items.length, bytes, jobs: jobs.slice(0, 100) });
-  else {
-    const [one, many] = ITEMS[selector.kind];
+  else if (items.length === 0) printLines([`No ${one} matches.`]);
+  else
     printLines([
       `${plural(items.length, one, many)} would be replayed, ${bytes} bytes, of these jobs`,
       ...jobs.slice(0, 100).map((id) => `  ${id}`),
     ]);
-  }
 }
 
 async function run(

@@ -5,6 +5,7 @@ import { listWaitingEvents } from '../admin/list-waiting-events.js';
 import {
   describeAttempt,
   describeLastAttempt,
+  describeNextAttempt,
   describePause,
   describeUnsent,
 } from '../domain/event-attempts.js';
@@ -95,7 +96,7 @@ function formatOne(subscriber: Listed, limit: number): string[] {
           '  Events that wait for a retry',
           row(['NEXT ATTEMPT', 'RECEIVED', 'EVENT', 'JOB', 'ATTEMPTS', 'LAST ANSWER']),
         ]),
-    ...waitingEvents.slice(0, limit).map(waitingRow),
+    ...waitingEvents.slice(0, limit).map((waiting) => waitingRow(subscriber, waiting)),
     ...(left > 0 ? [`    ${left} more: --limit`] : []),
     ...causes.flatMap((cause) => causeLines(name, cause)),
   ];
@@ -114,18 +115,13 @@ function figuresOf(subscriber: Listed): string[] {
   ];
 }
 
-function waitingRow({
-  nextTryAt,
-  receivedAt,
-  id,
-  jobId,
-  attempts,
-  history,
-}: Listed['waitingEvents'][number]): string {
+function waitingRow(
+  { pausedUntil }: Listed,
+  { nextTryAt, receivedAt, id, jobId, attempts, history }: Listed['waitingEvents'][number],
+): string {
   const last = history.at(-1);
   return row([
-    // During a pause the time is past.
-    Date.parse(nextTryAt) > Date.now() ? nextTryAt : 'due',
+    describeNextAttempt(nextTryAt, pausedUntil, Date.now()),
     receivedAt,
     id,
     jobId,

@@ -35,6 +35,13 @@ export function describePause(
   return `Paused since ${openSince} until ${pausedUntil}, then ${next}`;
 }
 
+/** When an event that waits is sent again: "due", "after the pause", or its own time. */
+export function describeNextAttempt(nextTryAt: string, pausedUntil: string | null, now: number): string {
+  const next = Date.parse(nextTryAt);
+  if (pausedUntil !== null && Date.parse(pausedUntil) > Math.max(next, now)) return 'after the pause';
+  return next > now ? nextTryAt : 'due';
+}
+
 /** The events that are not sent, as far as they are known: "2 wait for a retry, at least 10 are not tried yet". */
 export function describeUnsent({
   retrying,

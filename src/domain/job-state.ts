@@ -121,7 +121,7 @@ function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): D
     return ['notice', 'Conflict', conflictInWords(artefacts), 'choose'];
   if (failure !== null) return failingState(failure, transcripts.length > 0);
   if (decision?.outcome === 'chosen')
-    return ['good', 'Chosen', 'An operator chose which version counts. Both versions are kept.', null];
+    return ['good', 'Chosen', 'An operator chose which version counts. All versions are kept.', null];
   if (conflicts.length > 0)
     return ['neutral', 'Acknowledged', 'The versions differ. An operator acknowledged the conflict.', null];
   const ends = expired.map((part) => expiredInWords(part, at));

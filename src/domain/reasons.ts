@@ -37,7 +37,7 @@ export const REASONS = {
   },
   'credential-wrong': {
     words: 'the headers match no credential of the source',
-    remedy: 'Compare auth_headers of the job with them.',
+    remedy: 'Compare auth_headers of the job with the credentials of the source.',
     explain: 'headers',
   },
   'credential-repeated': {

@@ -204,7 +204,7 @@ describe('two versions of a transcript', () => {
       'Only in the other version: Tuesday then.',
     ]);
     // An erased job takes no import: advice to erase in order to choose would destroy both versions.
-    await compared.getByText('Both versions stay in the store').waitFor();
+    await compared.getByText('All versions stay in the store').waitFor();
     expect(await compared.getByText(/erase|import/i).count()).toBe(0);
     // One way to settle it.
     expect(await page.getByRole('button', { name: 'Acknowledge… job both' }).count()).toBe(0);

@@ -43,7 +43,7 @@ describe('a replay of many jobs', () => {
     await page.getByRole('link', { name: 'Retry the 1 failed item' }).click();
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Would refetch 1 job').waitFor();
-    await page.getByText('All of them').click();
+    await page.getByText('The jobs', { exact: true }).click();
     await page.getByRole('link', { name: 'nobody-knows-this-one' }).waitFor();
   });
 

@@ -24,7 +24,7 @@ const SUBSCRIBERS = {
 };
 /** Good news, which nobody may read out of a store that was not read. */
 const NONE =
-  /\bnone\b|never run|not run yet|is empty|No (job is|body|hour)|has no (body|line)|would be replayed|All is well|Erased|matched +0|intact +0/i;
+  /\bnone\b|never run|not run yet|is empty|No (job is|body|hour|\w+ matches)|has no (body|line)|would be replayed|All is well|Erased|matched +0|intact +0/i;
 
 let lost: LostJobs;
 /** A job whose callback was lost. */

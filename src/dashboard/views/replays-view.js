@@ -103,7 +103,7 @@ function cellsOf(replay) {
 /** @type {Option[]} */
 const EVENTS = [
   ['', 'All'],
-  ['true', 'Those not sent'],
+  ['true', 'Not sent'],
 ];
 
 /** Outcomes of lines that are no events. */
@@ -220,12 +220,15 @@ function previewPanel(selector, found) {
   );
 }
 
+/** A preview names at most so many jobs. */
+const NAMED_JOBS = 100;
+
 /** @param {ReplayPreview} found */
-function jobList({ jobs, count: all }) {
+function jobList({ jobs }) {
   return h(
     'details',
     {},
-    h('summary', {}, jobs.length < all ? `The first ${count(jobs.length)}` : 'All of them'),
+    h('summary', {}, jobs.length < NAMED_JOBS ? 'The jobs' : `The first ${count(jobs.length)} jobs`),
     h(
       'ul',
       { class: 'job-ids' },

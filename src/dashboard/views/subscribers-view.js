@@ -45,7 +45,7 @@ export function subscribersView(screen) {
             rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one, () => again()) })),
           }),
       subscribers
-        .map(({ name }, index) => waitingSection(name, waiting[index] ?? null))
+        .map((one, index) => waitingSection(one, waiting[index] ?? null))
         .filter((each) => each !== null),
       subscribers.map((one, index) => deadSection(one, dead[index] ?? null)).filter((each) => each !== null),
     );

@@ -6,15 +6,16 @@ import { firstAndLast, jobLink, moment, table } from '../lib/elements/panels.js'
 import { runAction } from '../lib/elements/run-action.js';
 import { to } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
-import { describeAttempt, describeLastAttempt } from '../vendor/event-attempts.js';
+import { describeAttempt, describeLastAttempt, describeNextAttempt } from '../vendor/event-attempts.js';
 
 /** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../lib/api/api-answers.js' */
 
 /** Of each subscriber. */
 export const SHOWN_EVENTS = 20;
 
-/** @param {string} name @param {WaitingEventList | null} page */
-export function waitingSection(name, page) {
+/** @param {Subscriber} subscriber @param {WaitingEventList | null} page */
+export function waitingSection(subscriber, page) {
+  const { name } = subscriber;
   const waiting = page?.waitingEvents ?? [];
   if (waiting.length === 0) return null;
   const id = `waiting-${name}`;
@@ -25,7 +26,9 @@ export function waitingSection(name, page) {
     table({
       caption: `Events that ${name} did not accept yet`,
       columns: ['Received', 'Job', 'Next attempt', 'Why', 'Attempts', ...(may('repair') ? ['Repair'] : [])],
-      rows: waiting.slice(0, SHOWN_EVENTS).map((one) => ({ key: one.id, cells: waitingCells(name, one) })),
+      rows: waiting
+        .slice(0, SHOWN_EVENTS)
+        .map((one) => ({ key: one.id, cells: waitingCells(subscriber, one) })),
     }),
     waiting.length > SHOWN_EVENTS &&
       h(
@@ -36,14 +39,14 @@ export function waitingSection(name, page) {
   );
 }
 
-/** @param {string} name @param {WaitingEvent} waiting */
-function waitingCells(name, { id, jobId, receivedAt, nextTryAt, attempts, history }) {
+/** @param {Subscriber} subscriber @param {WaitingEvent} waiting */
+function waitingCells({ name, pausedUntil }, { id, jobId, receivedAt, nextTryAt, attempts, history }) {
   const last = history.at(-1);
+  const next = describeNextAttempt(nextTryAt, pausedUntil, Date.now());
   return [
     moment(receivedAt),
     jobLink(jobId),
-    // During a pause the time is past.
-    Date.parse(nextTryAt) > Date.now() ? moment(nextTryAt) : 'due',
+    next === nextTryAt ? moment(nextTryAt) : next,
     last ? describeAttempt(last) : '–',
     attemptList(id, attempts, history),
     ...(may('repair')

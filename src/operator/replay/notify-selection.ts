@@ -94,7 +94,7 @@ async function* ledgerEvents(
   if (jobs === undefined && Object.values(filters).every((value) => value === undefined)) {
     throw new Problem(
       'request-invalid',
-      'A replay of events needs dead, jobs, events or at least one filter.',
+      'A replay of events needs jobs, events, a time or another filter, or only those not sent (dead).',
     );
   }
   const named = jobs === undefined ? null : new Set(jobs);

@@ -406,7 +406,7 @@ describe('replays of events', () => {
 
   it.each([
     ['for an unknown subscriber', { subscriber: 'nobody' }, 'known are crm, default-only, others.'],
-    ['without a filter', { subscriber: 'crm' }, 'needs dead, jobs, events or at least one filter.'],
+    ['without a filter', { subscriber: 'crm' }, 'needs jobs, events, a time or another filter'],
     ['of another kind', { kind: 'release', subscriber: 'crm' }, 'belong to replays of the kind notify.'],
     ['with dead: false', { subscriber: 'crm', dead: false }, ''],
   ])('are rejected %s', async (_case, selector, detail) => {

@@ -165,6 +165,11 @@ describe('replay notify on the command line', () => {
     const args = ['replay', 'notify', '--subscriber', 'crm', '--event', ids[1] ?? ''];
     expect(await runCommand(args, { NODE_CONFIG })).toMatchObject({ code: 0 });
     expect(crm.requests.map(({ headers }) => headers['webhook-id'])).toEqual([ids[1]]);
+    const nothing = ['replay', 'notify', '--subscriber', 'crm', '--dead', '--dry-run'];
+    expect(await runCommand(nothing, { NODE_CONFIG })).toMatchObject({
+      code: 0,
+      stdout: 'No event matches.\n',
+    });
     await crm.close();
   });
 });

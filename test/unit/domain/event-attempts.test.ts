@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { describePause, describeUnsent } from '../../../src/domain/event-attempts.js';
+import { describeNextAttempt, describePause, describeUnsent } from '../../../src/domain/event-attempts.js';
 
 describe('the words about what is not sent', () => {
   it.each([
@@ -9,6 +9,19 @@ describe('the words about what is not sent', () => {
     ['2 wait for a retry, new ones may not be read yet', { retrying: 2, untried: 0, unread: true }],
   ])('are "%s"', (words, figures) => {
     expect(describeUnsent(figures)).toBe(words);
+  });
+
+  it('put a next attempt behind the end of a pause', () => {
+    const [now, next, end] = [5, 6, 7].map((second) => `2026-03-04T05:06:0${second}.000Z`) as [
+      string,
+      string,
+      string,
+    ];
+    const at = (nextTryAt: string, pausedUntil: string | null) =>
+      describeNextAttempt(nextTryAt, pausedUntil, Date.parse(now));
+    expect([at(next, end), at(now, end)]).toEqual(['after the pause', 'after the pause']);
+    expect([at(next, null), at(end, next)]).toEqual([next, end]);
+    expect([at(now, null), at(now, now)]).toEqual(['due', 'due']);
   });
 
   it('name the end of a pause until it has come', () => {

@@ -18,13 +18,13 @@ import { conflictsWith, disputed, isConflict, otherVersions } from '../../vendor
  * @param {Job} job @param {{kept: Artefact, other: Artefact}} pair @param {Refresh} again
  */
 export function chooseButtons(job, { kept, other }, again) {
-  if (!may('repair')) return h('p', { class: 'quiet' }, 'Both versions are kept.');
+  if (!may('repair')) return h('p', { class: 'quiet' }, 'All versions are kept.');
   return h(
     'div',
     { class: 'buttons', 'data-key': 'choose' },
     job.failure !== null && chooseButton('Keep what counts now…', job, kept, again),
     chooseButton('Choose the other version…', job, other, again),
-    h('span', { class: 'quiet' }, 'Both versions stay in the store, whichever you choose.'),
+    h('span', { class: 'quiet' }, 'All versions stay in the store, whichever you choose.'),
   );
 }
 
@@ -57,7 +57,7 @@ function chooseButton(label, job, version, again, size = '') {
     await runAction(button, async () => {
       for (const { key } of versions)
         await post(`/jobs/${encodeURIComponent(job.jobId)}/choose`, { key, reason: agreed.reason });
-      return `The version of ${clock(version.storedAt)} counts now.`;
+      return `The version of ${versionInWords(version)} counts now.`;
     });
     await again();
   };

@@ -47,6 +47,18 @@ describe('the timeline of a job', () => {
     expect(await timeline.locator('details li').count()).toBe(accesses);
   });
 
+  it('counts no access where nothing is stored, and leaves what to do next to the steps', async () => {
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=broken&status=success', '{"format":', JSON_TYPE);
+    await fixture.dashboard.go('jobs/broken');
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByText('A callback could not be decoded: ').waitFor();
+    await page.getByRole('region', { name: 'What to do next' }).waitFor();
+    expect(await timeline.getByText('Refetch the job').count()).toBe(0);
+    const lines = await accessLinesOf(fixture.service.folder);
+    expect(lines.filter(({ jobId }) => jobId === 'broken')).toEqual([]);
+  });
+
   it('shows an access unfolded to a link that names it', async () => {
     const { page } = fixture.dashboard;
     await readByTwo('seen');

@@ -1,5 +1,5 @@
 import { callbackStatusInWords, retentionClassInWords } from '../../vendor/job-state.js';
-import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
+import { reasonInWords } from '../../vendor/reasons.js';
 import { bytes, capital, clock, count, listed, milliseconds } from './format.js';
 import { actOf, kindInWords, outcomeOf, own } from './ledger-terms.js';
 
@@ -127,7 +127,6 @@ function causeOf({ origin, outcome, reason, actor, clientIp }) {
   const isInTitle = origin === 'callback' && (outcome === 'quarantined' || outcome === 'refused');
   return [
     !isInTitle && reason && `${capital(reasonInWords(reason) ?? '')}.`,
-    remedyFor(reason),
     actor && `By ${actor}${origin === 'admin' && clientIp ? ` from ${clientIp}` : ''}.`,
   ];
 }

@@ -67,7 +67,8 @@ export function jobView(screen) {
     if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
     else if (isNothingFound(job)) screen.render(...notFoundYet(job, () => again()));
     else {
-      if (may('read')) await downloads.renew();
+      // A ticket is an access to content in the ledger.
+      if (may('read') && job.artefacts.length > 0) await downloads.renew();
       draw(job, await bodiesOf(job, signal), sources);
     }
   });

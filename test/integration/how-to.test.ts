@@ -95,7 +95,7 @@ describe('delete-a-customer.md', () => {
     expect(await shell(prove)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^Nothing is left of acme1: erased at \S+ by command-line: request 4711\n$/,
+        /^Nothing is left of acme1: erased at \S+ by command-line: request 4711\nA job whose callback was lost /,
       ),
     });
     expect((await send('id=acme1&status=success', '{"id":"acme1"}')).json).toMatchObject({

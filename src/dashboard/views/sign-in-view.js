@@ -61,7 +61,7 @@ async function attempt(event, input, fault, onSignedIn) {
     forgetToken();
     const isUnknown = error instanceof ApiError && error.code === 'credential-invalid';
     fault.textContent = isUnknown
-      ? 'Invalid token. Check that it is complete.'
+      ? 'Invalid token. Check that it is complete, and still configured.'
       : describeProblem(error).message;
     input.focus();
     input.select();

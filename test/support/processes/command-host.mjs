@@ -20,9 +20,13 @@ process.on('message', async ({ args, env, cwd }) => {
   process.send({ code, stdout: stdout(), stderr: stderr() });
 });
 
-/** Keeps what is written to a standard stream from now on; returns what was written, and lets the stream write again. */
+/**
+ * Keeps what is written to a standard stream from now on; returns what was written, and leaves the stream as it was: each run of the
+ * entry point adds a listener, which a process of its own does once.
+ */
 function textWrittenTo(stream) {
   const { write } = stream;
+  const listeners = new Set(stream.listeners('error'));
   let text = '';
   stream.write = (chunk, ...rest) => {
     text += chunk;
@@ -31,6 +35,8 @@ function textWrittenTo(stream) {
   };
   return () => {
     stream.write = write;
+    for (const listener of stream.listeners('error'))
+      if (!listeners.has(listener)) stream.off('error', listener);
     return text;
   };
 }

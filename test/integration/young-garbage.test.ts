@@ -13,49 +13,53 @@ import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js'
 const PROMOTED_AT_MOST = 1500;
 
 const WARM_UP = 1000;
-const BATCHES = 3;
-const CALLBACKS_OF_A_BATCH = 500;
+const MEASURED = 500;
+const PROCESSES = 3;
 
 let standIn: S3StandIn;
-let receiver: ReceiverProcess;
 
 beforeAll(async () => {
   standIn = await startS3StandIn();
-  const s3 = { endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true };
-  const keys = { accessKeyId: 'test', secretAccessKey: 'test-secret' };
-  const ports = { receiver: { port: 0 }, admin: { port: 0 } };
-  receiver = await startReady(
-    { ...ports, store: { url: 's3://bucket', s3: { ...s3, ...keys } } },
-    {},
-    { nodeFlags: ['--trace-gc', '--trace-gc-nvp'] },
-  );
 });
-
 afterAll(async () => {
-  await receiver?.destroy();
   await standIn?.close();
 });
 
 it('frees what a callback allocated by minor collections', async () => {
-  await send('warm-up', WARM_UP);
-  const batches: number[] = [];
-  for (let batch = 0; batch < BATCHES; batch++) {
-    const before = promoted();
-    await send(`batch-${batch}`, CALLBACKS_OF_A_BATCH);
-    batches.push((promoted() - before) / CALLBACKS_OF_A_BATCH);
-  }
-  // What the process loads or begins once, such as the work of a new hour, may fall into any batch; the fault is in all.
-  expect(Math.min(...batches)).toBeLessThan(PROMOTED_AT_MOST);
+  const promotions: number[] = [];
+  while (promotions.length < PROCESSES) promotions.push(await promotedByACallback());
+  // A callback that a busy machine holds up through two collections is promoted, and can keep those after it until the next full
+  // collection: a chance of one process. A fault in the code is in all.
+  expect(Math.min(...promotions)).toBeLessThan(PROMOTED_AT_MOST);
 });
 
-async function send(name: string, count: number): Promise<void> {
+async function promotedByACallback(): Promise<number> {
+  const s3 = { endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true };
+  const keys = { accessKeyId: 'test', secretAccessKey: 'test-secret' };
+  const ports = { receiver: { port: 0 }, admin: { port: 0 } };
+  const receiver = await startReady(
+    { ...ports, store: { url: 's3://bucket', s3: { ...s3, ...keys } } },
+    {},
+    { nodeFlags: ['--trace-gc', '--trace-gc-nvp'] },
+  );
+  try {
+    await send(receiver, 'warm-up', WARM_UP);
+    const before = promoted(receiver);
+    await send(receiver, 'measured', MEASURED);
+    return (promoted(receiver) - before) / MEASURED;
+  } finally {
+    await receiver.destroy();
+  }
+}
+
+async function send(receiver: ReceiverProcess, name: string, count: number): Promise<void> {
   const jobs = Array.from({ length: count }, (_, index) => `${name}-${index}`);
   const { refused } = await sendLoad(receiver.publicUrl, { jobs, concurrency: 8 });
   expect(refused).toEqual({});
 }
 
 /** Bytes that minor collections have moved to the old generation so far, as the process itself reports. */
-function promoted(): number {
+function promoted(receiver: ReceiverProcess): number {
   const figures = receiver.output.map((line) => Number(/ gc=s .* promoted=(\d+)/.exec(line)?.[1] ?? 0));
   return figures.reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -1,6 +1,6 @@
 import { HOUR, startOfHour } from '../../ledger/hours.js';
 import { LEDGER_FOLDER, ROLLUPS_FOLDER } from '../../ledger/ledger-keys.js';
-import { createCompactedHours } from '../../ledger/read/log/compacted-hours.js';
+import { type CompactedHours, createCompactedHours } from '../../ledger/read/log/compacted-hours.js';
 import { newSegmentsOf } from '../../ledger/read/log/follow-log.js';
 import type { LogEntry } from '../../ledger/read/log/log-entry.js';
 import { EVERYTHING } from '../../ledger/read/log/log-filter.js';
@@ -18,6 +18,11 @@ export interface LogReading {
   readonly onFault: (hour: string, error: Error) => void;
 }
 
+/** With what is known of the files of the hour in hand. */
+interface FileReading extends LogReading {
+  readonly compacted: CompactedHours;
+}
+
 type Lines = AsyncGenerator<readonly LogEntry[]>;
 
 /** Lines that are brought at once. */
@@ -28,8 +33,9 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
   const { store, place } = reading;
   if (place.before.written >= end) return;
   for await (const hour of hoursInOrder(store, 'oldest', place.before.written, end - 1)) {
-    const isByNumber = place.hours.has(hour) || (await filesOf(store, hour)).files === null;
-    yield* isByNumber ? readByNumber(reading, hour) : readFiles(reading, hour);
+    const compacted = createCompactedHours(store);
+    const isByNumber = place.hours.has(hour) || (await compacted.of(hour)).files === null;
+    yield* isByNumber ? readByNumber(reading, hour) : readFiles({ ...reading, compacted }, hour);
     pass(place, startOfHour(hour) + HOUR);
   }
   pass(place, end);
@@ -40,14 +46,12 @@ function pass(place: LogPlace, time: number): void {
   for (const hour of place.hours.keys()) if (startOfHour(hour) < time) place.hours.delete(hour);
 }
 
-const filesOf = (store: ObjectStore, hour: string) => createCompactedHours(store).of(hour);
-
 async function* readByNumber({ store, place, onFault }: LogReading, hour: string): Lines {
   const { read } = numbersOf(place, hour);
   const onMissing = () => readLater(place, hour);
   const isAll = yield* linesByNumber(place, newSegmentsOf(store, { hour, read }, onMissing));
   // Asked for afterwards: the hour can be compacted and its segments deleted while their lines wait to be sent.
-  const { files, faults } = await filesOf(store, hour);
+  const { files, faults } = await createCompactedHours(store).of(hour);
   const damage = files === null ? faults : [];
   for (const { message } of damage) onFault(hour, new Error(message));
   const isRead = (files ?? []).every(({ covers }) =>
@@ -56,7 +60,7 @@ async function* readByNumber({ store, place, onFault }: LogReading, hour: string
   if (!isAll || !isRead || damage.length > 0) readLater(place, hour);
 }
 
-async function* readFiles(reading: LogReading, hour: string): Lines {
+async function* readFiles(reading: FileReading, hour: string): Lines {
   const { place } = reading;
   const onDamage = () => readLater(place, hour, place.before);
   for await (const entries of linesBehind(reading, hour, place.before, onDamage)) {
@@ -78,7 +82,8 @@ export async function* readAgain(reading: LogReading): Lines {
     const onDamage = () => {
       isDamaged = true;
     };
-    for await (const entries of linesBehind(reading, hour, from, onDamage)) {
+    const compacted = createCompactedHours(reading.store);
+    for await (const entries of linesBehind({ ...reading, compacted }, hour, from, onDamage)) {
       if (isDamaged) break;
       yield entries;
       again.set(hour, lastOf(entries));
@@ -89,13 +94,12 @@ export async function* readAgain(reading: LogReading): Lines {
 
 /** The lines of an hour behind a position. `onDamage` is called before those that follow what cannot be read now, and perhaps later. */
 async function* linesBehind(
-  { store, onFault }: LogReading,
+  { store, compacted, onFault }: FileReading,
   hour: string,
   from: LogPosition,
   onDamage: () => void,
 ): AsyncGenerator<LogEntry[]> {
   const start = startOfHour(hour);
-  const compacted = createCompactedHours(store);
   const { files } = await compacted.of(hour);
   const steps = scanLog(store, compacted, {
     range: { order: 'oldest', since: Math.max(start, from.written), before: beforeInstant(start + HOUR) },

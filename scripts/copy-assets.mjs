@@ -9,12 +9,12 @@ import { transformFileSync } from '@swc/core';
 const PAGE = 'dashboard';
 const DOMAIN = [
   'deliveries-csv',
+  'erasure-reasons',
   'event-attempts',
   'failure-causes',
   'given-up',
   'job',
   'job-state',
-  'kept-reasons',
   'kinds',
   'next-steps',
   'reasons',

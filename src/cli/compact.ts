@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { compactionParts } from '../app/compaction-parts.js';
 import { compact } from '../ledger/compact/compact.js';
 import type { CompactionReport } from '../ledger/compact/compaction-report.js';
+import { plural } from '../text/plural.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
@@ -49,7 +50,7 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
         since: options.all ? new Date(0) : options.since,
         signal,
         onFile: ({ hour }, { hours, lines }) =>
-          progress.show(`${count(lines, 'line')} of ${count(hours, 'hour')}, at ${hour}`),
+          progress.show(`${plural(lines, 'line')} of ${plural(hours, 'hour')}, at ${hour}`),
       },
     );
   } finally {
@@ -65,21 +66,17 @@ function formatReport(report: CompactionReport, { all, since }: Options): string
     ...(files === 0 && isWhole ? [isAgain ? NOTHING : `${NOTHING} ${NEW_ONLY}`] : []),
     ...(files > 0
       ? [
-          `Compacted ${count(hours, 'hour')}: ${count(lines, 'line')} of ${count(segments, 'segment')} in ${count(files, 'file')}.`,
+          `Compacted ${plural(hours, 'hour')}: ${plural(lines, 'line')} of ${plural(segments, 'segment')} in ${plural(files, 'file')}.`,
         ]
       : []),
-    ...(days > 0 ? [`Summed up ${count(days, 'day')}.`] : []),
-    ...(deleted > 0 ? [`Deleted ${count(deleted, 'segment')}.`] : []),
-    ...(broken > 0 ? [`${count(broken, 'line')} cannot be read; the segments stay.`] : []),
-    ...(newer > 0 ? [`${count(newer, 'line')} of a newer version; the segments stay.`] : []),
+    ...(days > 0 ? [`Summed up ${plural(days, 'day')}.`] : []),
+    ...(deleted > 0 ? [`Deleted ${plural(deleted, 'segment')}.`] : []),
+    ...(broken > 0 ? [`${plural(broken, 'line')} cannot be read; the segments stay.`] : []),
+    ...(newer > 0 ? [`${plural(newer, 'line')} of a newer version; the segments stay.`] : []),
     ...(inProgress > 0
-      ? [`${count(inProgress, 'hour')} left to another process, or to the next run if that process died.`]
+      ? [`${plural(inProgress, 'hour')} left to another process, or to the next run if that process died.`]
       : []),
     ...(report.interrupted ? ['Interrupted: the next run continues.'] : []),
     ...faults.map(({ hour, reason }) => `error${hour === null ? '' : ` in ${hour}`}: ${reason}`),
   ];
-}
-
-function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import type { ErasureRecord } from '../archive/erasure/erasure.js';
 import type { DeliveryContext } from '../domain/context.js';
+import { LEFT_OUT_REASONS } from '../domain/erasure-reasons.js';
 import { parseContextFilter } from '../ledger/read/context-filter.js';
 import { keptText, summaryOf } from '../operator/erase/erase-job.js';
 import { type ErasureLine, eraseJobs } from '../operator/erase/erase-jobs.js';
@@ -183,7 +184,7 @@ function formatJob({
   erasure,
   protected: rest,
 }: JobToErase): string {
-  if (state === 'unknown') return `  ${jobId}  nothing is known of it`;
+  if (state === 'unknown') return `  ${jobId}  ${LEFT_OUT_REASONS.unknown}`;
   if (erasure !== null) return `  ${jobId}  ${formatRecord(erasure)}`;
   const held = rest === null ? '' : `, protected${rest.until === null ? '' : ` until ${rest.until}`}`;
   const bodies = plural(quarantined, 'quarantined body', 'quarantined bodies');

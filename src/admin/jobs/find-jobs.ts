@@ -28,8 +28,8 @@ const MONTH = 30 * 86_400_000;
 type Found = JobMatches['jobs'][number];
 
 /**
- * Jobs with this id or this context, a value or `name=value`, else those whose id or context contains the text, newest first. An id is found
- * at any age while anything of the job is stored; everything else in the ledger, as far back as some seconds reach.
+ * Jobs with this id or this context, a value or `name=value`, else those whose id or context contains the text, newest first. An
+ * id is found at any age while anything of the job is stored; everything else in the ledger, as far back as some seconds reach.
  */
 export async function findJobs(parts: FindParts, text: string, scope: SourceScope): Promise<JobMatches> {
   const found = new Map<string, Found>();
@@ -64,7 +64,11 @@ async function newestFirst(store: ObjectStore, jobs: readonly Found[]): Promise<
         : { ...job, outcome: 'erased', receivedAt: mark.finishedAt ?? mark.erasedAt };
     }),
   );
-  return current.toSorted((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
+  return current.toSorted(byNewest);
+}
+
+function byNewest(a: Pick<LedgerLine, 'receivedAt'>, b: Pick<LedgerLine, 'receivedAt'>): number {
+  return a.receivedAt < b.receivedAt ? 1 : -1;
 }
 
 type Add = (line: LedgerLine, by: Found['by']) => void;
@@ -103,7 +107,7 @@ async function findByContext(
   );
   const lines = pages.flatMap(({ deliveries }) => deliveries);
   for (const page of pages) for (const fault of page.faults) faults.add(fault);
-  for (const line of lines.toSorted((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1))) add(line, 'context');
+  for (const line of lines.toSorted(byNewest)) add(line, 'context');
 }
 
 /** Of `customer=acme`, or of `acme` for each name. */

@@ -46,9 +46,9 @@ async function recentLines({ view }: Pick<InspectParts, 'view'>, job: string): P
 }
 
 /**
- * Reads the store, the ledger and the speech service. Only the service's answer when nobody knows the job: as long as the ledger was not searched
- * as a whole, or some of it could not be read, the answer is what was found so far, maybe nothing. Of a job that belongs to other
- * sources too, only what has a source in `scope` exists; a job without anything of the kind is unknown.
+ * Reads the store, the ledger and the speech service. Only the service's answer when nobody knows the job: as long as the ledger
+ * was not searched as a whole, or some of it could not be read, the answer is what was found so far, maybe nothing. Of a job that
+ * belongs to other sources too, only what has a source in `scope` exists; a job without anything of the kind is unknown.
  */
 export async function inspectJob(
   parts: InspectParts,

@@ -1,1 +1,1 @@
-export * from '../../domain/kept-reasons.js';
+export * from '../../domain/erasure-reasons.js';

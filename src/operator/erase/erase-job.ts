@@ -4,7 +4,7 @@ import { type ErasureRecord, markErased } from '../../archive/erasure/erasure.js
 import { purgeArtefacts } from '../../archive/erasure/purge-artefacts.js';
 import { jobFolder, quarantineFolder, quarantineMarkers } from '../../archive/layout.js';
 import { tracedBodies } from '../../archive/quarantine/quarantined-bodies.js';
-import { KEPT_REASONS } from '../../domain/kept-reasons.js';
+import { KEPT_REASONS } from '../../domain/erasure-reasons.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import {

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
 import type { ErasureRecord } from '../../archive/erasure/erasure.js';
+import { LEFT_OUT_REASONS } from '../../domain/erasure-reasons.js';
 import type { AuditInfo } from '../../ledger/ledger-line.js';
 import { StoreError } from '../../store/object-store.js';
 import { type EraseParts, type Erasure, eraseJob } from './erase-job.js';
@@ -50,8 +51,8 @@ async function eraseOne(
   { audit, unknown, signal }: EraseOrder,
 ): Promise<ErasureLine> {
   if (erasure !== null) return { jobId, complete: true, ...erasure };
-  if (state === 'shared') return { jobId, error: 'it has results of other sources too' };
-  if (state === 'unknown' && !unknown) return { jobId, error: 'nothing is known of it' };
+  if (state === 'shared') return { jobId, error: LEFT_OUT_REASONS.shared };
+  if (state === 'unknown' && !unknown) return { jobId, error: LEFT_OUT_REASONS.unknown };
   if (signal?.aborted) return { jobId, error: 'the erasure was stopped' };
   try {
     return await eraseJob(parts, jobId, audit, await sourcesOfJob(parts, jobId));

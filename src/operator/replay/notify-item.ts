@@ -1,6 +1,7 @@
 import { isErased } from '../../archive/erasure/erasure.js';
 import type { DeliveryPage, LedgerView } from '../../ledger/read/ledger-view.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { isErasable } from '../../subscribers/dead/dead-events.js';
 import { type EventFilter, jobEventOf } from '../../subscribers/job-event.js';
 import type { Outbox } from '../../subscribers/outbox.js';
 import type { JobEvent } from '../../subscribers/receiver-event.js';
@@ -86,7 +87,7 @@ async function findEvent(
 }
 
 async function isErasedSince({ store }: NotifyParts, { type, data }: JobEvent): Promise<boolean> {
-  return type !== 'transcript-receiver.job.erased.v1' && (await isErased(store, data.jobId));
+  return isErasable({ type }) && (await isErased(store, data.jobId));
 }
 
 /** Whether the answer is one after which sending again can help. */

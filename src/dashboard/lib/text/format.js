@@ -1,13 +1,13 @@
+import { count as countAlone, plural } from '../../vendor/text/plural.js';
 import { isUtc, timeZone } from './time-zone.js';
 
 /** Numbers, sizes and times as text. */
 
-const COUNT = new Intl.NumberFormat('en');
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** @param {number} number @param {string} [one] @param {string} [many] */
-export function count(number, one, many = `${one}s`) {
-  return one === undefined ? COUNT.format(number) : `${COUNT.format(number)} ${number === 1 ? one : many}`;
+export function count(number, one, many) {
+  return one === undefined ? countAlone(number) : plural(number, one, many);
 }
 
 /** @param {number} number */

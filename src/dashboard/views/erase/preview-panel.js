@@ -2,6 +2,7 @@ import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h } from '../../lib/elements/dom.js';
 import { emptyPanel, jobLink } from '../../lib/elements/panels.js';
 import { bytes, clock, count, total } from '../../lib/text/format.js';
+import { LEFT_OUT_REASONS } from '../../vendor/erasure-reasons.js';
 import { reportPanel, unreachedInWords } from './report-panel.js';
 import { runErasure } from './run-erasure.js';
 
@@ -28,13 +29,9 @@ export function previewPanel({ jobs, faults }, options) {
   const before = of('erased').flatMap(({ jobId, erasure }) =>
     erasure === null ? [] : [{ jobId, complete: /** @type {const} */ (true), ...erasure }],
   );
-  const leftOut = [
-    ...(options.unknown ? [] : of('unknown')).map(({ jobId }) => ({
-      jobId,
-      error: 'nothing is known of it',
-    })),
-    ...of('shared').map(({ jobId }) => ({ jobId, error: 'it has results of other sources too' })),
-  ];
+  const leftOutAs = (/** @type {keyof typeof LEFT_OUT_REASONS} */ state) =>
+    of(state).map(({ jobId }) => ({ jobId, error: LEFT_OUT_REASONS[state] }));
+  const leftOut = [...(options.unknown ? [] : leftOutAs('unknown')), ...leftOutAs('shared')];
   const found = { before, leftOut, faults };
   const unreached = unreachedInWords(found);
   if (jobs.length === 0) return emptyPanel('The ledger has no job with this context.', ...unreached);

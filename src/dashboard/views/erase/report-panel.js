@@ -3,7 +3,7 @@ import { h, saveFile } from '../../lib/elements/dom.js';
 import { jobLink, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, clock, count, total } from '../../lib/text/format.js';
-import { KEPT_REASONS } from '../../vendor/kept-reasons.js';
+import { KEPT_REASONS } from '../../vendor/erasure-reasons.js';
 
 /** @import { Erased } from '../../lib/api/api-answers.js' */
 /** @import { ReportLine } from './erasure-calls.js' */

@@ -5,8 +5,8 @@ import { h } from '../../lib/elements/dom.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { clock, count, listed } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { KEPT_REASONS } from '../../vendor/erasure-reasons.js';
 import { NOTHING_CAN_BE_REFETCHED } from '../../vendor/job-state.js';
-import { KEPT_REASONS } from '../../vendor/kept-reasons.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { importButton } from './import-section.js';
 

@@ -1,7 +1,5 @@
 import { availableParallelism } from 'node:os';
 
-// The AWS SDK warns that its later releases will not support Node 20, which concerns upgrades of the SDK only.
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 // Express takes the promises of a test for foreign ones, because they are made with other globals.
 process.env.NO_DEPRECATION = 'router';
 

@@ -13,13 +13,23 @@ const SOURCES = [
   'tsconfig.build.json',
 ];
 
-/** Jest's global setup: builds when a source is newer than dist, so that no test ever starts an old build. */
+/**
+ * Jest's global setup: builds when a source is newer than dist, so that no test ever starts an old build. Ends the run on a Node that the
+ * program does not support, and on another line than TEST_NODE names.
+ */
 export default function buildFirst() {
+  const line = process.env.TEST_NODE ?? '';
+  if (line !== '' && !process.version.startsWith(`v${line}.`))
+    throw new Error(`Jest runs on Node ${process.version}, not on ${line}`);
   const built = statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (SOURCES.some((path) => newest(path) > built)) {
     const { status } = spawnSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
     if (status !== 0) throw new Error('the build failed');
   }
+  const { status, stderr } = spawnSync(process.execPath, [BUILT, '--version'], { encoding: 'utf8' });
+  if (status === 0) return;
+  process.stderr.write(`\n${stderr}`);
+  process.exit(2);
 }
 
 /** The latest change of a file, or of a folder and anything below it: a file that was removed changes its folder. */

@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 
 const textOf = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
-const { version } = JSON.parse(textOf('package.json')) as { version: string };
+const { version, dependencies, devDependencies, allowScripts } = JSON.parse(textOf('package.json')) as {
+  version: string;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+  allowScripts: Record<string, boolean>;
+};
 
 it("the changelog's newest release is the version of package.json, below what is unreleased", () => {
   const headings = [...textOf('CHANGELOG.md').matchAll(/^## (.+)$/gm)].map(([, heading]) => heading ?? '');
@@ -20,9 +25,27 @@ it('the image, its manifests and the lock file carry the version of package.json
   expect((JSON.parse(textOf('package-lock.json')) as { version: string }).version).toBe(version);
 });
 
-it('.nvmrc names the first line of Node that engines allows', () => {
-  const { engines } = JSON.parse(textOf('package.json')) as { engines: { node: string } };
-  expect(/^>=(\d+)\./.exec(engines.node)?.[1]).toBe(textOf('.nvmrc').trim());
+it('.nvmrc, the release and the image have the line of Node that npm scripts run on', () => {
+  const [line] = String(devDependencies.node).split('.');
+  expect(textOf('.nvmrc').trim()).toBe(line);
+  expect(textOf('Dockerfile')).toContain(`/node:${line}-`);
+  const releases = [...textOf('.github/workflows/release.yml').matchAll(/node-version: (.*)$/gm)];
+  expect(new Set(releases.map(([, version]) => version))).toEqual(new Set([line]));
+});
+
+it('who installs the package gets no Node with it, and npm runs the install script of Node alone', () => {
+  expect(dependencies).not.toHaveProperty('node');
+  expect(Object.entries(allowScripts).flatMap(([name, runs]) => (runs ? name : []))).toEqual(['node']);
+});
+
+it('each install script of the lock file is approved or denied in package.json: npm ci warns otherwise', () => {
+  const { packages } = JSON.parse(textOf('package-lock.json')) as {
+    packages: Record<string, { hasInstallScript?: true; optional?: true }>;
+  };
+  const scripted = Object.entries(packages).flatMap(([path, { hasInstallScript }]) =>
+    hasInstallScript ? path.replace(/^.*node_modules\//, '') : [],
+  );
+  expect(scripted.filter((name) => !(name in allowScripts))).toEqual([]);
 });
 
 it('the lock file has every package that another one names, also for other platforms: npm ci rejects it otherwise', () => {

@@ -61,7 +61,7 @@ export function createCommand(): Command {
       (text, regions: Record<string, number>) => ({ ...regions, ...readRegion(text) }),
       {},
     )
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--host <address>', 'address to listen on; empty: every address', '127.0.0.1')
     .option('--keys-port <port>', 'port of the key service', readPort, 0)
     .option('--realtime-port <port>', 'port of the realtime and agent host', readPort, 0)
     .option('--api-key <key>', 'API key to accept (default: generated and printed)')

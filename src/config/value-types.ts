@@ -82,9 +82,12 @@ export function accountId() {
   });
 }
 
-/** An address to listen on. */
+/** An address to listen on; empty for every address of both families, as Node listens without a host. */
 export function host() {
-  return text(/^[A-Za-z0-9.:_-]{1,255}$/, 'an IP address or host name to listen on');
+  return text(
+    /^[A-Za-z0-9.:_-]{0,255}$/,
+    'an IP address or host name to listen on, or an empty text for all',
+  );
 }
 
 /** A host name as a client asks for it, without a port. */

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ListenOptions {
+  /** Empty: every address of both families, or of IPv4 on a machine without IPv6. */
   readonly host: string;
   readonly port: number;
   /** Section of the configuration that these come from, and the variable that sets the port. */
@@ -20,18 +21,25 @@ export function listen(server: Server, options: ListenOptions): Promise<string> 
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => reject(explain(error, options));
     server.once('error', onError);
-    server.listen(port, host, () => {
+    server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
       server.off('error', onError);
       const { port: actual } = server.address() as AddressInfo;
-      const shown =
-        host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-      resolve(`http://${shown}:${actual}`);
+      resolve(`http://${nameOf(host)}:${actual}`);
     });
   });
 }
 
+/** The host of a URL that reaches a server on this address from the same machine. */
+function nameOf(host: string): string {
+  if (EVERY_ADDRESS.includes(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+const EVERY_ADDRESS = ['', '0.0.0.0', '::'];
+
 function explain(error: NodeJS.ErrnoException, options: ListenOptions): ListenError {
-  const { host, port, section, variable } = options;
+  const { port, section, variable } = options;
+  const host = options.host || 'every address';
   const portSetting = `${section}.port (${variable})`;
   switch (error.code) {
     case 'EADDRINUSE':

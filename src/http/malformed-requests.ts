@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../domain/problem.js';
+import { peerAddress } from '../text/ip-address.js';
 import { type ResponseTracker, trackResponses } from './pending-responses.js';
 
 interface ParserError extends NodeJS.ErrnoException {
@@ -40,7 +41,7 @@ export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxy
     if (broken.has(socket)) return;
     broken.add(socket);
     const isProxyProtocol = beginsProxyProtocol(error.rawPacket);
-    if (isProxyProtocol) onProxyProtocol(socket.remoteAddress ?? null);
+    if (isProxyProtocol) onProxyProtocol(peerAddress(socket.remoteAddress));
     const problem = isProxyProtocol ? new Problem('request-malformed', PROXY_PROTOCOL) : problemOf(error);
     if (problem === null) socket.destroy(error);
     else respondInOrder(socket, problem, tracker);

@@ -6,6 +6,7 @@ import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
 import type { LedgerMetrics } from '../observe/metrics/ledger-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
+import { peerAddress } from '../text/ip-address.js';
 import type { ReceiverObserver } from './receive.js';
 import { header } from './request-headers.js';
 
@@ -47,7 +48,7 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
       const userAgent = header(request.headers, 'user-agent');
       deliveries.refused(reason, source);
       const forwardedFor = request.headers['x-forwarded-for']?.join(', ') ?? null;
-      const { peer = null } = request;
+      const peer = peerAddress(request.peer);
       const at = new Date().toISOString();
       const wrong = cause === null ? null : (`credential-${cause}` as const);
       refusals.add({ at, source, clientIp, reason, cause: wrong, userAgent, peer, forwardedFor });

@@ -57,7 +57,7 @@ export async function startServer(handler: Handler, host: string, port: number):
   });
   const bound = (server.address() as AddressInfo).port;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: `http://${nameOf(host)}:${bound}`,
     port: bound,
     close: () =>
       new Promise((resolve) => {
@@ -65,6 +65,12 @@ export async function startServer(handler: Handler, host: string, port: number):
         server.closeAllConnections();
       }),
   };
+}
+
+/** An empty host listens on every address of both families. */
+function nameOf(host: string): string {
+  if (host === '') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 async function answerCall(handler: Handler, request: http.IncomingMessage, response: http.ServerResponse) {

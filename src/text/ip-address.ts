@@ -22,6 +22,14 @@ export function normaliseAddress(text: string): string | null {
   }
 }
 
+/**
+ * The canonical address at the other end of a socket; null when it has none. Node writes IPv4 peers of a socket for both families
+ * as `::ffff:192.0.2.1`, and appends the interface to link-local ones: `fe80::1%eth0`.
+ */
+export function peerAddress(remoteAddress: string | undefined): string | null {
+  return normaliseAddress((remoteAddress ?? '').replace(/%.*/s, ''));
+}
+
 export interface AddressRange {
   /** Canonical `address/bits`; a mapped range is given as its IPv4 range. */
   readonly cidr: string;

@@ -13,7 +13,8 @@ describe('docker-compose.yml', () => {
   const config = parseConfig(loadSettings(env).tree);
 
   it('sets only variables that mean something', () => {
-    for (const name of Object.keys(receiver.environment)) expect(known).toContain(`"${name}"`);
+    const { NODE_CONFIG: _, ...variables } = receiver.environment;
+    for (const name of Object.keys(variables)) expect(known).toContain(`"${name}"`);
   });
 
   it('gives the receiver the store, a credential and a service to reconcile with', () => {
@@ -37,6 +38,11 @@ describe('docker-compose.yml', () => {
       `127.0.0.1:${port}:${port}`,
       `127.0.0.1:${config.admin.port}:${config.admin.port}`,
     ]);
+  });
+
+  it('listens on every address of both families inside the containers', () => {
+    expect([config.receiver.host, config.admin.host]).toEqual(['', '']);
+    expect(simulator.command).toContain('--host=');
   });
 
   it('lets the receiver drain before it is killed', () => {

@@ -46,7 +46,7 @@ describe.each(OVERLAYS)('overlay %s', (overlay) => {
       container.ports.map((port: { name: string; containerPort: number }) => [port.name, port.containerPort]),
     );
     expect(ports).toEqual({ public: config.receiver.port, admin: config.admin.port });
-    for (const host of [config.receiver.host, config.admin.host]) expect(host).toBe('0.0.0.0');
+    for (const host of [config.receiver.host, config.admin.host]) expect(host).toBe('');
   });
 
   it('keeps public and admin in services of their own', () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem, type ProblemCode } from '../../domain/problem.js';
 import type { SignInFailure } from '../../observe/metrics/sign-in-metrics.js';
-import { normaliseAddress } from '../../text/ip-address.js';
+import { peerAddress } from '../../text/ip-address.js';
 import { createAttemptCounter } from './attempt-counter.js';
 
 export interface FailedSignIn {
@@ -42,7 +42,7 @@ export type FailedSignIns = ReturnType<typeof createFailedSignIns>;
 
 /** Address at the other end of the connection; null when it has ended. */
 export function peerOf({ socket }: IncomingMessage): string | null {
-  return normaliseAddress(socket.remoteAddress ?? '');
+  return peerAddress(socket.remoteAddress);
 }
 
 /**

@@ -12,7 +12,7 @@ export function* tokenRules({ admin }: Settings, { production }: RuleContext): G
   if (!isLoopback(admin.host) && Object.keys(admin.tokens).length === 0) {
     yield {
       path: ['admin', 'tokens'],
-      expected: `at least one token, because admin.host ${admin.host} is not loopback`,
+      expected: `at least one token, because ${hostOf(admin)} is not loopback`,
       also: [['admin', 'host']],
     };
   }
@@ -21,13 +21,17 @@ export function* tokenRules({ admin }: Settings, { production }: RuleContext): G
     if (token.length >= STRONG_TOKEN || !(production || reachable)) continue;
     yield {
       path: ['admin', 'tokens', name],
-      expected: `a token of at least ${STRONG_TOKEN} characters ${reachable ? `because admin.host ${admin.host} is not loopback` : 'in production'}; openssl rand -base64 24 makes one`,
+      expected: `a token of at least ${STRONG_TOKEN} characters ${reachable ? `because ${hostOf(admin)} is not loopback` : 'in production'}; openssl rand -base64 24 makes one`,
       also: [['admin', 'host']],
     };
   }
   for (const [first, second] of repeated(Object.entries(admin.tokens), ([, { token }]) => token)) {
     yield { path: ['admin', 'tokens', second[0]], expected: `another token than ${first[0]} has` };
   }
+}
+
+function hostOf({ host }: Settings['admin']): string {
+  return host === '' ? 'an empty admin.host' : `admin.host ${host}`;
 }
 
 /** A misspelt source would show an empty page, which reads as good news. */

@@ -40,7 +40,7 @@ const token = z.preprocess(
 );
 
 export const admin = section('Metrics, admin API and dashboard.', {
-  host: setting(types.host(), 'host', '127.0.0.1', 'Beyond loopback only with tokens.'),
+  host: setting(types.host(), 'host', '127.0.0.1', 'As above. Beyond loopback only with tokens.'),
   port: setting(types.count(0, 65_535), 'port', 8081, '0: any free port.'),
   hosts: setting(
     z.array(types.hostName()),

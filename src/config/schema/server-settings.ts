@@ -3,7 +3,7 @@ import { optional, section, setting } from '../setting.js';
 import * as types from '../value-types.js';
 
 export const receiver = section('Callbacks, /healthz and /readyz.', {
-  host: setting(types.host(), 'host', '0.0.0.0', 'Address to listen on.'),
+  host: setting(types.host(), 'host', '', 'Address to listen on; empty: every address of IPv4 and IPv6.'),
   port: setting(types.count(0, 65_535), 'port', 8080, '0: any free port.'),
   publicUrl: optional(
     types.url(['http:', 'https:']),

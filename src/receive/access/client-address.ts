@@ -1,4 +1,4 @@
-import { normaliseAddress } from '../../text/ip-address.js';
+import { normaliseAddress, peerAddress } from '../../text/ip-address.js';
 import { compileRanges } from './range-matcher.js';
 
 /** The client's address in canonical form, or why it cannot be read. The reason is safe to show. */
@@ -20,9 +20,9 @@ export function compileClientAddress(trustedProxies: readonly string[]): ClientA
   const trustedRange = compileRanges(trustedProxies);
   const isTrusted = (address: string) => trustedRange(address) !== null;
   return (peer, forwardedFor) => {
-    const peerAddress = normaliseAddress(withoutZone(peer ?? ''));
-    if (peerAddress === null) return { unreadable: 'the peer of the connection has no IP address' };
-    if (!isTrusted(peerAddress) || forwardedFor === undefined) return { address: peerAddress };
+    const address = peerAddress(peer);
+    if (address === null) return { unreadable: 'the peer of the connection has no IP address' };
+    if (!isTrusted(address) || forwardedFor === undefined) return { address };
     return firstUntrusted(forwardedFor.join(',').split(','), isTrusted);
   };
 }
@@ -46,7 +46,7 @@ export type ForwardedForExplainer = (
 export function explainForwardedFor(trustedProxies: readonly string[]): ForwardedForExplainer {
   const trustedRange = compileRanges(trustedProxies);
   return (given, forwardedFor) => {
-    const peer = normaliseAddress(withoutZone(given ?? ''));
+    const peer = peerAddress(given);
     if (forwardedFor === undefined) return { header: 'absent', peer, claimed: null };
     const claim = firstUntrusted(
       forwardedFor.join(',').split(','),
@@ -56,12 +56,6 @@ export function explainForwardedFor(trustedProxies: readonly string[]): Forwarde
     const followed = peer !== null && trustedRange(peer) !== null;
     return { header: followed ? 'followed' : 'ignored', peer, claimed };
   };
-}
-
-/** Node appends the interface to the address of a link-local peer: fe80::1%eth0. */
-function withoutZone(peer: string): string {
-  const zone = peer.indexOf('%');
-  return zone === -1 ? peer : peer.slice(0, zone);
 }
 
 /** Azure's Application Gateway appends the client's port to its address: `192.0.2.1:5555`, `[2001:db8::1]:5555`. */

@@ -1,4 +1,5 @@
 import { Problem } from '../../domain/problem.js';
+import { peerAddress } from '../../text/ip-address.js';
 import type { CallbackRequest } from '../callback-request.js';
 import type { AuthenticationFailure } from './authenticate.js';
 import type { Source } from './sources.js';
@@ -33,7 +34,7 @@ export function authenticateSender(
   const source = sources.get(request.sourceName);
   if (source === undefined) {
     const problem = new Problem('source-unknown', 'No source of that name is configured here.');
-    return { problem, source: null, clientIp: request.peer ?? null, cause: null };
+    return { problem, source: null, clientIp: peerAddress(request.peer), cause: null };
   }
   const decision = source.checkAccess({ peer: request.peer, headers: request.headers, now: Date.now() });
   const { problem, clientIp, region, credential, credentialFailure, wouldRefuse } = decision;

@@ -45,7 +45,7 @@ describe('loadConfig', () => {
   it('serves this machine only unless the environment says otherwise', () => {
     expect(loadConfig({}).receiver.host).toBe('127.0.0.1');
     expect(loadConfig({ NODE_ENV: 'development' }).receiver.host).toBe('127.0.0.1');
-    expect(loadConfig({ NODE_ENV: 'production', TR_CREDENTIAL }).receiver.host).toBe('0.0.0.0');
+    expect(loadConfig({ NODE_ENV: 'production', TR_CREDENTIAL }).receiver.host).toBe('');
   });
 
   it('names the replica after host and process, because processes may share a host', () => {

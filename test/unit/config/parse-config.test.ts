@@ -27,7 +27,7 @@ const credential = (settings: Record<string, unknown>) => source({ credentials: 
 describe('parseConfig', () => {
   it('gives every default, with sizes in bytes and durations in milliseconds', () => {
     const config = parseConfig({});
-    expect(config.receiver).toMatchObject({ host: '0.0.0.0', port: 8080, keepAliveTimeout: 620_000 });
+    expect(config.receiver).toMatchObject({ host: '', port: 8080, keepAliveTimeout: 620_000 });
     expect(config.admin).toEqual({ host: '127.0.0.1', port: 8081, hosts: [], tokens: {} });
     expect(config.store).toMatchObject({ url: 'file:./data', partSize: 8 * 2 ** 20 });
     expect(config.sources).toEqual({
@@ -194,6 +194,11 @@ describe('parseConfig', () => {
       'a token of 19 characters beyond loopback',
       { admin: { host: '0.0.0.0', tokens: { ops: '0123456789abcdefghi' } } },
       /^admin\.tokens\.ops: expected a token of at least 20 characters because admin\.host 0\.0\.0\.0 is not loopback/,
+    ],
+    [
+      'an admin port on every address',
+      { admin: { host: '' } },
+      /because an empty admin\.host is not loopback/,
     ],
     ['an admin port on all of IPv6', { admin: { host: '::' } }, /not loopback/],
     ['one port for both', { admin: { port: 8080 } }, /^admin\.port: found 8080, expected another port/],

@@ -24,6 +24,7 @@ const SETTINGS = { section: 'receiver', variable: 'TR_PORT' } as const;
 
 describe('listen', () => {
   it.each([
+    ['', 'localhost'],
     ['0.0.0.0', 'localhost'],
     ['127.0.0.1', '127.0.0.1'],
     ['::', 'localhost'],

@@ -15,6 +15,7 @@ import {
 } from '../observe/metrics/connection-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import { createPublicServer } from '../receive/public-server.js';
+import { peerAddress } from '../text/ip-address.js';
 import type { ServiceLimits } from './fixed-limits.js';
 
 export interface PortsOptions {
@@ -52,8 +53,13 @@ export function createPorts(options: PortsOptions): Ports {
   const servers: Readonly<Record<Port, Server>> = {
     public: createPublicServer(publicApp, {
       ...serverOptions,
-      onProxyProtocol: (clientIp) =>
-        refusalLog.refused({ reason: 'proxy-protocol', source: null, clientIp, detail: PROXY_PROTOCOL }),
+      onProxyProtocol: (peer) =>
+        refusalLog.refused({
+          reason: 'proxy-protocol',
+          source: null,
+          clientIp: peerAddress(peer),
+          detail: PROXY_PROTOCOL,
+        }),
     }),
     admin: createAdminServer(adminApp, serverOptions),
   };

@@ -2,7 +2,6 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../domain/problem.js';
-import { peerAddress } from '../text/ip-address.js';
 import { type ResponseTracker, trackResponses } from './pending-responses.js';
 
 interface ParserError extends NodeJS.ErrnoException {
@@ -11,7 +10,7 @@ interface ParserError extends NodeJS.ErrnoException {
 }
 
 /** Called with the balancer's address; null once it has gone. */
-export type OnProxyProtocol = (peer: string | null) => void;
+export type OnProxyProtocol = (peer: string | undefined) => void;
 
 /** For the operator who set up the balancer, and for its log. */
 export const PROXY_PROTOCOL =
@@ -41,7 +40,7 @@ export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxy
     if (broken.has(socket)) return;
     broken.add(socket);
     const isProxyProtocol = beginsProxyProtocol(error.rawPacket);
-    if (isProxyProtocol) onProxyProtocol(peerAddress(socket.remoteAddress));
+    if (isProxyProtocol) onProxyProtocol(socket.remoteAddress);
     const problem = isProxyProtocol ? new Problem('request-malformed', PROXY_PROTOCOL) : problemOf(error);
     if (problem === null) socket.destroy(error);
     else respondInOrder(socket, problem, tracker);

@@ -14,7 +14,7 @@ export type ClientAddressReader = (
  * The client is the socket's peer. When the peer is a trusted proxy, it is the first untrusted entry of X-Forwarded-For
  * from the right: each trusted proxy appends the address it saw, and anybody can write the entries left of those. Without
  * the header it is the peer; when every entry is trusted, the leftmost one. An entry before that which is not an IP
- * address, with or without a port, makes the client unreadable.
+ * address, with or without brackets and a port, makes the client unreadable; empty ones are skipped.
  */
 export function compileClientAddress(trustedProxies: readonly string[]): ClientAddressReader {
   const trustedRange = compileRanges(trustedProxies);
@@ -58,19 +58,23 @@ export function explainForwardedFor(trustedProxies: readonly string[]): Forwarde
   };
 }
 
-/** Azure's Application Gateway appends the client's port to its address: `192.0.2.1:5555`, `[2001:db8::1]:5555`. */
-function withoutPort(entry: string): string {
-  const [, inBrackets, plain, port] = /^(?:\[([^\][]*)\]|([\d.]+)):(\d{1,5})$/.exec(entry) ?? [];
-  if (port === undefined || Number(port) > 65_535) return entry;
-  if (inBrackets === undefined) return plain ?? entry;
-  // Brackets are for IPv6 alone.
-  return inBrackets.includes(':') ? inBrackets : entry;
+/**
+ * The address of an entry with brackets or a port. Azure's Application Gateway appends the client's port: `192.0.2.1:5555`,
+ * `[2001:db8::1]:5555`. Some proxies write IPv6 in brackets without one, as RFC 7239 does. Brackets are for IPv6 alone.
+ */
+function bareAddress(entry: string): string {
+  const [, inBrackets, plain, port] =
+    /^(?:\[([^\][]*:[^\][]*)\]|([\d.]+)(?=:))(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  return Number(port ?? 0) > 65_535 ? entry : (inBrackets ?? plain ?? entry);
 }
 
 function firstUntrusted(entries: readonly string[], isTrusted: (address: string) => boolean): ClientAddress {
   let leftmost: ClientAddress = { unreadable: 'X-Forwarded-For is empty' };
-  for (const entry of entries.toReversed()) {
-    const address = normaliseAddress(withoutPort(entry.replace(/^[ \t]+|[ \t]+$/g, '')));
+  for (const padded of entries.toReversed()) {
+    const entry = padded.replace(/^[ \t]+|[ \t]+$/g, '');
+    // A recipient ignores empty elements of a list (RFC 9110, 5.6.1.2).
+    if (entry === '') continue;
+    const address = normaliseAddress(bareAddress(entry));
     if (address === null) return { unreadable: 'X-Forwarded-For holds an entry that is not an IP address' };
     leftmost = { address };
     if (!isTrusted(address)) return leftmost;

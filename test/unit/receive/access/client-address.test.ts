@@ -36,6 +36,14 @@ describe('compileClientAddress', () => {
       '192.0.2.1',
     ],
     ['an IPv4-mapped entry with a port', '10.0.0.1', ['[::ffff:192.0.2.1]:80'], '192.0.2.1'],
+    ['an IPv6 entry in brackets', '10.0.0.1', ['[2001:DB8::7]'], '2001:db8::7'],
+    ['the entry before an empty one', '10.0.0.1', ['203.0.113.7, '], '203.0.113.7'],
+    [
+      'the client despite empty entries',
+      '10.0.0.1',
+      [',192.0.2.66,, 192.0.2.1 ,\t,10.0.0.2,', ''],
+      '192.0.2.1',
+    ],
     ['without looking at claims beyond the client', '10.0.0.1', ['unknown, 192.0.2.1'], '192.0.2.1'],
   ])('takes %s', (_, peer, forwardedFor, address) => {
     expect(read(peer, forwardedFor)).toEqual({ address });
@@ -45,7 +53,6 @@ describe('compileClientAddress', () => {
     ['a missing peer', undefined, undefined],
     ['an entry that is a word', '10.0.0.1', ['unknown']],
     ['an entry with an interface', '10.0.0.1', ['fe80::1%eth0']],
-    ['an entry in brackets', '10.0.0.1', ['[2001:db8::1]']],
     ['an octal entry', '10.0.0.1', ['012.0.0.5']],
     ['an entry in brackets that is no IPv6', '10.0.0.1', ['[192.0.2.1]:5555']],
     ['an IPv6 entry with a port but no brackets', '10.0.0.1', ['2001:db8::1:5555x']],
@@ -53,8 +60,14 @@ describe('compileClientAddress', () => {
     ['an entry with an empty port', '10.0.0.1', ['192.0.2.1:']],
     ['an octal entry with a port', '10.0.0.1', ['012.0.0.5:80']],
     ['an entry with an interface and a port', '10.0.0.1', ['[fe80::1%eth0]:80']],
-    ['an empty entry on the way', '10.0.0.1', ['192.0.2.1,']],
     ['an empty header', '10.0.0.1', ['']],
+    ['a list of nothing', '10.0.0.1', [' , ,', ',']],
+    ['an IPv4 entry in brackets', '10.0.0.1', ['[192.0.2.1]']],
+    ['brackets around nothing', '10.0.0.1', ['[]']],
+    ['brackets in brackets', '10.0.0.1', ['[[2001:db8::1]]']],
+    ['an open bracket', '10.0.0.1', ['[2001:db8::1']],
+    ['an interface in brackets', '10.0.0.1', ['[fe80::1%eth0]']],
+    ['a wrong entry behind an empty one', '10.0.0.1', ['192.0.2.1, x, ,']],
     ['a wrong entry behind trusted ones', '10.0.0.1', ['192.0.2.1, x, 10.0.0.2']],
     ['an entry with a no-break space', '10.0.0.1', ['192.0.2.1\u00a0']],
   ])('cannot read %s', (_, peer, forwardedFor) => {

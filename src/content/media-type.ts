@@ -6,13 +6,13 @@ export interface MediaType {
   readonly params: readonly (readonly [name: string, value: string])[];
 }
 
-const PARAMETER = /;[ \t]*([^=;\s"]+)=(?:"((?:[^"\\]|\\.)*)"|([^;"]*))/g;
+const PARAMETER = /;[ \t]*([^=;\s"]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;"]*))/g;
 const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,80}";
 const SAFE_ESSENCE = new RegExp(`^${TOKEN}/${TOKEN}$`);
 const BOUNDARY = /^[\x20-\x7e]{0,69}[\x21-\x7e]$/;
 const SAFE_CHARSET = /^[A-Za-z0-9._:+-]{1,40}$/;
 
-/** Parses a header value. Quoted values lose quotes and backslashes; unquoted ones end at the next `;`. */
+/** Parses a header value; blanks around `=` are tolerated. Quoted values lose quotes and backslashes; unquoted ones end at the next `;`. */
 export function parseMediaType(header: string | null): MediaType {
   const value = header ?? '';
   const end = value.indexOf(';');
@@ -38,11 +38,6 @@ export function storableType(header: string | null): string {
   if (!SAFE_ESSENCE.test(essence)) return 'application/octet-stream';
   const charset = params.find(([name]) => name === 'charset')?.[1];
   return charset !== undefined && SAFE_CHARSET.test(charset) ? `${essence}; charset=${charset}` : essence;
-}
-
-/** The sender's type as the ledger may keep it: without parameters, which could hold a name. */
-export function recordedType(header: string | null): string {
-  return storableType(header).replace(/;.*/, '');
 }
 
 /**

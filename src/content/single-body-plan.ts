@@ -1,5 +1,5 @@
 import type { ItemIdentity } from '../domain/item.js';
-import { checkOf, kindOfToken } from '../domain/kinds.js';
+import { checkOf, type ItemKind, kindOfToken, textKindOfType } from '../domain/kinds.js';
 import { identityOf } from './item-identity.js';
 import type { ItemPlan } from './item-plan.js';
 import { JsonCheck } from './json-check.js';
@@ -13,7 +13,8 @@ export function singleBodyPlan(
   contents: readonly string[],
 ): ItemPlan {
   if (isJson(type)) return new JsonPlan();
-  if (type.essence === 'text/plain') return textPlan(contents);
+  const textKind = textKindOfType(type.essence);
+  if (textKind !== null) return textPlan(contents, textKind);
   const identity = identityOf('data', storableType(contentType));
   return { identify: () => identity };
 }
@@ -31,8 +32,8 @@ class JsonPlan implements ItemPlan {
   }
 }
 
-/** A text is what `contents` names when it names one kind of text only; else its beginning decides. */
-function textPlan(contents: readonly string[]): ItemPlan {
+/** A text is what `contents` names when it names one kind of text only; else its beginning decides, then its content type. */
+function textPlan(contents: readonly string[], kindOfType: ItemKind): ItemPlan {
   const named = new Set(
     contents
       .map((token) => kindOfToken(token.trim()))
@@ -41,6 +42,6 @@ function textPlan(contents: readonly string[]): ItemPlan {
   const [only] = named;
   return {
     identify: (beginning) =>
-      identityOf(named.size === 1 && only ? only : (kindByBeginning(beginning) ?? 'transcript.txt')),
+      identityOf(named.size === 1 && only ? only : (kindByBeginning(beginning) ?? kindOfType)),
   };
 }

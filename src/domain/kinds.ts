@@ -18,7 +18,7 @@ interface Kind {
   readonly file: string | null;
   /** Content type to store it with; null: the sender's. */
   readonly mediaType: string | null;
-  /** Other content types that a download of the kind may have. */
+  /** Other content types that a text of the kind may come with. */
   readonly otherTypes?: readonly string[];
   readonly check: ContentCheckName | null;
   /** How such a text begins, as latin1; tells kinds of text apart when no name does. */
@@ -29,7 +29,7 @@ interface Kind {
   readonly document: string | null;
 }
 
-const SRT_TIME = '\\d{2,3}:\\d{2}:\\d{2},\\d{3}';
+const SRT_TIME = '\\d{1,3}:\\d{2}:\\d{2}[,.]\\d{1,3}';
 
 export const KINDS = {
   'transcript.json-v2': {
@@ -57,9 +57,9 @@ export const KINDS = {
     mediaType: 'application/x-subrip; charset=utf-8',
     otherTypes: ['application/srt', 'text/srt', 'text/x-srt'],
     check: 'text',
-    // BOM and blank lines tolerated, then a cue number and the cue's times on the next line.
+    // BOM and blank lines tolerated, then a cue number and the cue's times on the next line, with line ends of any system.
     beginning: new RegExp(
-      `^(?:\\xef\\xbb\\xbf)?[\\r\\n]{0,8}\\d{1,10}[ \\t]{0,8}\\r?\\n${SRT_TIME}[ \\t]{1,8}-->[ \\t]{1,8}${SRT_TIME}`,
+      `^(?:\\xef\\xbb\\xbf)?[ \\t\\r\\n]{0,16}\\d{1,10}[ \\t]{0,8}[\\r\\n]{1,4}[ \\t]{0,8}${SRT_TIME}[ \\t]{0,8}-->[ \\t]{0,8}${SRT_TIME}`,
     ),
     retention: 'transcript',
     document: 'srt',
@@ -150,10 +150,16 @@ export function textBeginning(kind: ItemKind): RegExp | null {
   return (KINDS[kind] as Kind).beginning ?? null;
 }
 
-/** The content types that texts come with, without parameters; one kind's may come with another's. */
-export const TEXT_TYPES: readonly string[] = ENTRIES.filter(([, { check }]) => check === 'text').flatMap(
-  ([, { mediaType, otherTypes = [] }]) => [essenceOf(mediaType ?? ''), ...otherTypes],
+const TEXT_KINDS_BY_TYPE = new Map(
+  ENTRIES.filter(([, { check }]) => check === 'text').flatMap(([kind, { mediaType, otherTypes = [] }]) =>
+    [essenceOf(mediaType ?? ''), ...otherTypes].map((type) => [type, kind]),
+  ),
 );
+
+/** The kind of text that a content type without parameters stands for, a hint only: one kind may come as another. Null for others. */
+export function textKindOfType(type: string): ItemKind | null {
+  return TEXT_KINDS_BY_TYPE.get(type) ?? null;
+}
 
 /** The content types that artefacts are stored with, without parameters and senders' own. */
 export const STORED_TYPES: readonly string[] = [

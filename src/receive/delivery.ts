@@ -1,8 +1,8 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
 import type { UndecodableError } from '../content/decode-error.js';
-import { recordedType } from '../content/media-type.js';
 import type { PartShape } from '../content/part-shape.js';
+import { recordedType } from '../content/recorded-type.js';
 import {
   type Acknowledgement,
   type DeliveryOutcome,

@@ -53,6 +53,51 @@ it('keeps nothing of a name as the extension of a key', async () => {
   await eraseCompletely('names2');
 });
 
+it('keeps nothing of a name in the types and codings that a ledger line records', async () => {
+  const type = 'application/x-Patient.Jane-Roe_1980';
+  const send = (id: string) =>
+    supertest(service.publicUrl).post(`/callbacks/default?id=${id}&status=success`);
+  await send('names3').set('content-type', type).send('said').expect(200);
+  const part = [
+    '--b',
+    'Content-Disposition: form-data; name="data"; filename="Jane"',
+    `Content-Type: ${type}+json; charset=Jane`,
+    'Content-Transfer-Encoding: Jane-Roe',
+    '',
+    'said',
+    '--b--',
+  ];
+  await send('names4')
+    .set('content-type', 'multipart/form-data; boundary=b')
+    .send(part.join('\r\n'))
+    .expect(200);
+  await send('names5')
+    .set({ 'content-type': 'multipart/x-Jane-Roe', 'content-encoding': 'Jane-Roe', 'user-agent': 'Jane Roe' })
+    .send('said')
+    .expect(202);
+  expect(await everythingKept()).toMatch(NAMES);
+  const lines = await ledgerOf(service.folder);
+  const shapes = lines.filter(({ jobId }) => /^names[345]$/.test(jobId ?? '')).map(({ shape }) => shape);
+  expect(shapes).toEqual([
+    { contentType: 'other', framing: 'sized' },
+    {
+      contentType: 'multipart/form-data',
+      framing: 'sized',
+      parts: [{ name: 'data', contentType: 'other', transferEncoding: 'other', bytes: 4 }],
+    },
+    { contentType: 'other', contentEncoding: 'other', framing: 'sized' },
+  ]);
+  for (const id of ['names3', 'names4', 'names5']) {
+    await supertest(service.adminUrl)
+      .delete(`/admin/api/jobs/${id}`)
+      .auth(service.adminToken, { type: 'bearer' })
+      .send({ reason: 'asked to' })
+      .expect(200);
+  }
+  await until(async () => !NAMES.test(await everythingKept()));
+  expect(service.log.filter((line) => NAMES.test(JSON.stringify(line)))).toEqual([]);
+});
+
 it('keeps names of parts and files beside the attachment alone, so that they end with it', async () => {
   await supertest(service.publicUrl)
     .post('/callbacks/default?id=names1&status=success')

@@ -61,7 +61,13 @@ function summary(decoded: Decoded): string {
 
 const FORM_TOKENS = [
   ...['\r\n', '\n', '\r', '--', ' ', '\t', '\0', ':', ';', '"', '\\', '\r\n\r\n', `--${BOUNDARY}`],
-  ...[`\r\n--${BOUNDARY}\r\n`, `\r\n--${BOUNDARY}--`, `\r\n--${BOUNDARY}x`, `\r\n--${BOUNDARY} \r\n`],
+  ...[
+    `\r\n--${BOUNDARY}\r\n`,
+    `\r\n--${BOUNDARY}--`,
+    `\r\n--${BOUNDARY}--\n`,
+    `\r\n--${BOUNDARY}x`,
+    `\r\n--${BOUNDARY} \r\n`,
+  ],
   ...['Content-Disposition: attachment', 'Content-Disposition: form-data; name="x"', "filename*=utf-8''%zz"],
   ...[
     'Content-Transfer-Encoding: base64\r\n',

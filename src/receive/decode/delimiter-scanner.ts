@@ -11,7 +11,7 @@ export type MultipartToken =
 const MAX_HEAD_BYTES = 16 * 1024;
 /** Names and types are kept until the form is complete, outside the byte budget. */
 const MAX_HEADS_BYTES = 128 * 1024;
-/** Spaces and tabs tolerated between a boundary and its line end. */
+/** White space tolerated between a boundary and its line end, or between the last boundary and the end of the body. */
 const MAX_PADDING = 1024;
 
 const CRLF = Buffer.from('\r\n');
@@ -32,8 +32,9 @@ const MAX_PARTS = 100;
 /**
  * Finds the delimiters of a multipart body (RFC 2046, 5.1.1) under any chunking, independently of busboy.
  *
- * A delimiter is a complete line: the boundary, `--` on the last one, padding, line end. Any other line is content, as in
- * Go's reader, so that content is never cut at a line that only begins like a delimiter. A part is never lost silently: a
+ * A delimiter is a complete line: the boundary, `--` on the last one, padding, line end. The last one may also be followed by a
+ * little white space of any kind and the end of the body. Any other line is content, as in Go's reader, so that content is never
+ * cut at a line that only begins like a delimiter. A part is never lost silently: a
  * preamble or epilogue of more than white space, and content with a damaged delimiter, make the body undecodable.
  */
 export class DelimiterScanner {
@@ -175,12 +176,14 @@ export class DelimiterScanner {
     const most = at + MAX_PADDING;
     while (at < most && (data[at] === 0x20 || data[at] === 0x09)) at++;
     if (at === data.length || (data[at] === 0x0d && at + 1 === data.length)) return { kind: 'undecided' };
-    return data[at] === 0x0d && data[at + 1] === 0x0a ? { kind, end: at + 2 } : { kind: 'content' };
+    if (data[at] === 0x0d && data[at + 1] === 0x0a) return { kind, end: at + 2 };
+    if (kind === 'closing') while (at < most && isWhiteSpace(data[at])) at++;
+    return kind === 'closing' && at === data.length ? { kind: 'undecided' } : { kind: 'content' };
   }
 
   #isClosingAtEnd(rest: Buffer): boolean {
     if (!rest.subarray(0, this.#needle.length).equals(this.#needle)) return false;
-    return /^--[ \t]*$/.test(rest.toString('latin1', this.#needle.length));
+    return /^--[ \t\r\n]*$/.test(rest.toString('latin1', this.#needle.length));
   }
 
   #hold(data: Buffer, start: number): MultipartToken | null {
@@ -206,14 +209,15 @@ export class DelimiterScanner {
 
   /** Accepts white space around the parts, and nothing else. */
   #setAside(bytes: Buffer): null {
-    for (const byte of bytes) {
-      if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
-      throw new UndecodableError('multipart-unaccounted', 'There is content outside the parts.');
-    }
-    return null;
+    if (bytes.every(isWhiteSpace)) return null;
+    throw new UndecodableError('multipart-unaccounted', 'There is content outside the parts.');
   }
 
   #damaged(): never {
     throw new UndecodableError('multipart-unaccounted', 'A part contains a damaged delimiter.');
   }
+}
+
+function isWhiteSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }

@@ -5,8 +5,8 @@ import {
   type ContentCheckName,
   KINDS,
   type RetrievableKind,
-  TEXT_TYPES,
   textBeginning,
+  textKindOfType,
 } from '../../domain/kinds.js';
 
 /**
@@ -40,7 +40,7 @@ const GENERIC_TYPE = /^(|(application|binary)\/octet-stream)$/;
 const FITS: Readonly<Record<ContentCheckName, (type: string) => boolean>> = {
   transcript: isJsonType,
   record: isJsonType,
-  text: (type) => TEXT_TYPES.includes(type),
+  text: (type) => textKindOfType(type) !== null,
   media: (type) => !PAGE_TYPE.test(type) && !JSON_TYPE.test(type),
 };
 

@@ -68,9 +68,9 @@ export function naiveParts(body: Buffer, boundary = BOUNDARY): { head: string; c
   const text = `\r\n${body.toString('latin1')}`;
   const escaped = boundary.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const [preamble = '', ...pieces] = text.split(
-    new RegExp(`\\r\\n--${escaped}(?=[ \\t]*\\r\\n|--[ \\t]*(?:\\r\\n|$))`, 'u'),
+    new RegExp(`\\r\\n--${escaped}(?=[ \\t]*\\r\\n|--(?:[ \\t]*\\r\\n|[ \\t\\r\\n]*$))`, 'u'),
   );
-  const closing = pieces.findIndex((piece) => /^--[ \t]*(\r\n|$)/.test(piece));
+  const closing = pieces.findIndex((piece) => /^--([ \t]*\r\n|[ \t\r\n]*$)/.test(piece));
   if (closing === -1) return null;
   const parts = pieces
     .slice(0, closing)

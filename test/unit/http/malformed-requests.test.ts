@@ -9,7 +9,7 @@ let server: Server;
 let client: RawClient;
 let connection: Socket;
 let requests: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
-let proxies: (string | null)[];
+let proxies: (string | undefined)[];
 
 beforeEach(async () => {
   requests = [];

@@ -28,7 +28,10 @@ const ledgerItemSchema = z
 
 const deliveryShapeSchema = z
   .strictObject({
-    contentType: z.string().nullable().describe('media type of the request, without parameters'),
+    contentType: z
+      .string()
+      .nullable()
+      .describe('known media type of the request, without parameters; any other is `other`'),
     contentEncoding: z
       .string()
       .optional()
@@ -42,7 +45,10 @@ const deliveryShapeSchema = z
               .string()
               .nullable()
               .describe('part name; null where it is none of the callback interface'),
-            contentType: z.string().optional().describe('media type of the part, without parameters'),
+            contentType: z
+              .string()
+              .optional()
+              .describe('known media type of the part, without parameters; any other is `other`'),
             transferEncoding: z
               .string()
               .optional()

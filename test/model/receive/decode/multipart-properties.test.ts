@@ -86,7 +86,7 @@ const sizes = fc.oneof(
 const formSpec = fc.record(
   {
     preamble: fc.constantFrom('', ' ', '\r\n\t'),
-    epilogue: fc.constantFrom('', '\r\n', '\r\n \r\n'),
+    epilogue: fc.constantFrom('', '\r\n', '\r\n \r\n', '\r', '\n', '\r\r\n', '\n\n \t\r', '\n\r\n'),
     padding: fc.constantFrom(' ', '\t '),
   },
   { requiredKeys: [] },

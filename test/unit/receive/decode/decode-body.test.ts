@@ -71,6 +71,17 @@ describe('decodeBody: one raw body', () => {
     ['text/plain; charset=utf-8', `\ufeff${SRT.replaceAll('\r', '')}`, 'transcript.srt', undefined],
     ['text/plain', 'Welcome to this.', 'transcript.txt', 'text/plain; charset=utf-8'],
     ['text/plain', '1\nWelcome', 'transcript.txt', undefined],
+    ['text/plain', SRT.replaceAll(',', '.'), 'transcript.srt', undefined],
+    ['text/plain', SRT.replaceAll('\r\n', '\r'), 'transcript.srt', undefined],
+    ['text/plain', `\r\n \r\n${SRT}`, 'transcript.srt', undefined],
+    ['text/plain', SRT.replace(' --> ', '-->'), 'transcript.srt', undefined],
+    ['text/plain', '1\n0:00:00,72 --> 0:00:01,36\nWelcome\n', 'transcript.srt', undefined],
+    ['text/plain', '1\n00:00 --> 00:01\nWelcome\n', 'transcript.txt', undefined],
+    ['text/plain', `Said: 1\n00:00:00,720 --> 00:00:01,360`, 'transcript.txt', undefined],
+    ['application/x-subrip', SRT, 'transcript.srt', 'application/x-subrip; charset=utf-8'],
+    ['text/srt', '\r\n', 'transcript.srt', 'application/x-subrip; charset=utf-8'],
+    ['Application/SRT; charset=utf-8', SRT, 'transcript.srt', undefined],
+    ['text/x-srt', SRT, 'transcript.srt', undefined],
     ['application/octet-stream', TRANSCRIPT, 'data', 'application/octet-stream'],
     ['Audio/WAV; rate=8000', 'RIFF', 'data', 'audio/wav'],
     ['text/csv; charset="utf-8"', 'a,b', 'data', 'text/csv; charset=utf-8'],
@@ -98,6 +109,14 @@ describe('decodeBody: one raw body', () => {
     [['transcript'], 'x', 'transcript.txt'],
   ])('text requested as %j is %3$s', async (contents, body, kind) => {
     expect((await decode({ contentType: 'text/plain', contents, body })).got).toEqual([[kind, body]]);
+  });
+
+  it.each([
+    ['application/x-subrip', ['transcript.srt'], 'x', 'transcript.srt'],
+    ['text/srt', ['transcript.txt'], SRT, 'transcript.txt'],
+    ['text/srt', ['transcript'], 'x', 'transcript.srt'],
+  ])('%s requested as %j is %4$s', async (contentType, contents, body, kind) => {
+    expect((await decode({ contentType, contents, body })).got).toEqual([[kind, body]]);
   });
 
   it('passes the size to the sink when the framing has it', async () => {
@@ -244,9 +263,9 @@ describe('decodeBody: forms', () => {
     ]);
     expect(parts).toEqual([
       { name: 'Transcript:TXT', contentType: 'text/plain', bytes: 1 },
-      { name: null, contentType: 'x/y', bytes: 1 },
+      { name: null, contentType: 'other', bytes: 1 },
       { name: 'data', transferEncoding: 'other', bytes: 0 },
-      { name: 'data_file', contentType: 'application/octet-stream', bytes: TRANSCRIPT.length },
+      { name: 'data_file', contentType: 'other', bytes: TRANSCRIPT.length },
     ]);
   });
 
@@ -370,6 +389,24 @@ describe('decodeBody: hazards of forms', () => {
     for (const sizes of [[], [1]]) expect((await raw(body, { sizes })).got).toEqual([['data', 'a']]);
   });
 
+  it.each(['', ' ', '\r', '\n', '\r\r\n', '\n\r\n', ' \n\t\r\n ', `\r${' '.repeat(1000)}\n`])(
+    'is complete when the body ends with the last boundary and %j',
+    async (epilogue) => {
+      const body = formBody([{ name: 'data', body: 'a' }], { epilogue });
+      for (const sizes of [[], [1], [13]]) expect((await raw(body, { sizes })).got).toEqual([['data', 'a']]);
+    },
+  );
+
+  it.each(['\rbye', '\nbye', '\r\r\n.', `\n${' '.repeat(2000)}`, '\n\0', `\n--${BOUNDARY}`])(
+    'is not complete when the last boundary is followed by %j',
+    async (epilogue) => {
+      const body = formBody([{ name: 'data', body: 'a' }], { epilogue });
+      for (const sizes of [[], [1], [13]]) {
+        await expect(raw(body, { sizes })).rejects.toMatchObject({ reason: 'multipart-unterminated' });
+      }
+    },
+  );
+
   it.each([
     ['a preamble', 'This is a form.', '\r\n'],
     ['a line that misses a dash', `-${BOUNDARY}`, '\r\n'],
@@ -425,6 +462,9 @@ describe('decodeBody: hazards of forms', () => {
     `--${BOUNDARY}--x`,
     `--${BOUNDARY} x`,
     `--${BOUNDARY}\n`,
+    `--${BOUNDARY}--\n`,
+    `--${BOUNDARY}--\r\r\n \r\nx`,
+    `--${BOUNDARY}--\n\r\n--${BOUNDARY}--\n`,
     `--${BOUNDARY}\rx`,
     `-${BOUNDARY}`,
     `--${BOUNDARY.slice(0, -1)}`,
@@ -521,6 +561,8 @@ describe('decodeBody: hazards of forms', () => {
 
   it.each([
     ['x', 'boundary=x'],
+    ['X', 'boundary = X'],
+    ['a b', 'boundary\t= "a b"; charset=utf-8'],
     ['x', 'charset=utf-8; BOUNDARY="x"; foo=bar'],
     ['a b', 'boundary="a b"'],
     ["'()+_,-./:=?", `boundary="'()+_,-./:=?"`],

@@ -63,7 +63,9 @@ export interface SpeechClients {
 /** Clients of the speech service that share connections and credentials. Nothing is sent before the first call. */
 export function createSpeechClients(options: SpeechOptions): SpeechClients {
   const clock = options.clock ?? systemClock;
-  const own = options.dispatcher ? null : new Agent({ connect: { timeout: 10_000 }, connections: 32 });
+  const own = options.dispatcher
+    ? null
+    : new Agent({ connect: { timeout: 10_000 }, connections: 32, allowH2: false });
   const dispatcher = options.dispatcher ?? own;
   if (!dispatcher) throw new Error('unreachable: a dispatcher is given or made');
   const perSecond = options.maxRequestsPerSecond ?? 20;

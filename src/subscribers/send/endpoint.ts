@@ -39,6 +39,7 @@ export function createEndpoint(subscriber: Subscriber): Endpoint {
   const agent = new Agent({
     connections: maxInFlight,
     pipelining: 1,
+    allowH2: false,
     connect: { timeout: Math.min(CONNECT_TIMEOUT, requestTimeout) },
     headersTimeout: requestTimeout,
     bodyTimeout: requestTimeout,

@@ -19,7 +19,7 @@ export function createConnect(
   timeout: number,
   caBundle: string | null | undefined,
 ): buildConnector.connector {
-  const options = caBundle ? { timeout, ca: certificatesIn(caBundle) } : { timeout };
+  const options = { timeout, allowH2: false, ...(caBundle && { ca: certificatesIn(caBundle) }) };
   const direct = buildConnector(options);
   return (place, done) => {
     const proxy = place.protocol === 'https:' ? getProxyForUrl(`https://${place.host}`) : '';

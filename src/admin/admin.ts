@@ -49,8 +49,7 @@ export interface AdminOptions
   readonly filterRegions: readonly string[];
   readonly credentials: readonly CredentialSettings[];
   readonly refusals: Pick<RefusalRing, 'list'>;
-  /** Bytes of the ledger view. */
-  readonly viewMemory: number;
+  readonly view: LedgerView;
   readonly metrics: Metrics;
   /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];
@@ -70,8 +69,6 @@ export interface AdminOptions
   readonly busy: () => boolean;
   /** Called for every item of a replay that failed. */
   readonly onReplayFailure: NonNullable<RepairOptions['onReplayFailure']>;
-  /** Called with the first segment that holds lines of a newer version. */
-  readonly onNewerLines: (segment: string) => void;
   /** Called with unexpected errors: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }

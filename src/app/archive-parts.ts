@@ -1,5 +1,6 @@
 import { type Archive, createArchive } from '../archive/archive.js';
 import type { Config } from '../config/config.js';
+import { createLedgerView, type LedgerView } from '../ledger/read/ledger-view.js';
 import { createLedger, type Ledger } from '../ledger/write/ledger.js';
 import type { SegmentInfo } from '../ledger/write/write-segment.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
@@ -24,6 +25,8 @@ export interface OpenArchive {
   readonly budget: ByteBudget;
   readonly archive: Archive;
   readonly ledger: Ledger;
+  /** Reads nothing before its first use. */
+  readonly view: LedgerView;
   readonly speech: SpeechClients;
   readonly recovery: RecoveryParts;
   /** Flushes the ledger and ends connections. */
@@ -35,6 +38,8 @@ export interface ArchiveObserver {
   readonly onSegment?: (segment: SegmentInfo) => void;
   /** What an operator should know of the store although nothing failed. */
   readonly onStoreNotice?: (message: string) => void;
+  /** Called with the first segment that holds lines of a newer version. */
+  readonly onNewerLines?: (segment: string) => void;
 }
 
 /** Builds the parts from the configuration. Nothing is written or asked before the first use. */
@@ -57,11 +62,18 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
     fullSegment: Math.ceil(config.limits.maxConcurrentDeliveries / 2),
     ...(observer?.onSegment ? { onSegment: observer.onSegment } : {}),
   });
+  const view = createLedgerView({
+    store,
+    retention: config.speech.retention,
+    maxBytes: config.ledger.viewMemory,
+    onNewerLines: observer?.onNewerLines,
+  });
   const speech = createSpeechClients(speechOptions(config));
   const recovery: RecoveryParts = {
     store,
     archive,
     ledger,
+    view,
     speech,
     sources: config.sources,
     publicUrl: config.receiver.publicUrl,
@@ -81,6 +93,7 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
     budget,
     archive,
     ledger,
+    view,
     speech,
     recovery,
     async close() {

@@ -94,8 +94,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       onOwnSegment();
     },
     onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
+    onNewerLines: (segment) =>
+      log.warn(
+        { event: 'ledger-newer-lines', segment },
+        'the ledger holds lines that a newer version wrote and this one does not read: upgrade this replica',
+      ),
   });
-  const { store, budget, archive, ledger, speech, recovery } = parts;
+  const { store, budget, archive, ledger, view, speech, recovery } = parts;
   const erasures = createErasures(store);
   const failures = createStoreFailureLog(log);
   const storeHealth = createStoreHealth(config, store, { log, failures });
@@ -150,6 +155,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     store,
     archive,
     ledger,
+    view,
     recovery,
     events: { outbox, subscribers: new Map(Object.entries(config.subscribers)) },
     busy: isBusy,
@@ -160,15 +166,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     readiness,
     version,
     limits,
-    viewMemory: config.ledger.viewMemory,
     onUnexpected,
     onReplayFailure: (failure) =>
       log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
-    onNewerLines: (segment) =>
-      log.warn(
-        { event: 'ledger-newer-lines', segment },
-        'the ledger holds lines that a newer version wrote and this one does not read: upgrade this replica',
-      ),
     hosts: config.admin.hosts,
     tokens: options.adminTokens,
     replica: config.replicaName,

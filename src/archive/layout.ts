@@ -127,6 +127,11 @@ export const ERASURE_LOG = '.erasure-log/';
 /** Key of the ULID of the last erasure. */
 export const LAST_ERASURE = `${ERASURE_LOG}last`;
 
+/** Folder of the records of jobs that ended without a callback. Not part of the contract with bucket readers. */
+export function endRecordKey(jobId: string, source: string): string {
+  return `.ended/${jobId}/${source}.json`;
+}
+
 /** Folder of what operators were notified of. Not part of the contract with bucket readers. */
 export const NOTICES_FOLDER = '.notices/';
 

@@ -19,7 +19,7 @@ import { openEraseReport } from './shared/erase-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
-import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
+import { CLI_ACTOR } from './shared/open-repairs.js';
 import { repeatable } from './shared/options/repeatable.js';
 import { checkJobs, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
@@ -86,13 +86,13 @@ async function readIds(jobs: readonly string[]): Promise<string[]> {
 }
 
 async function run(
-  { config, parts, signal }: RecoveryWork,
+  work: RecoveryWork,
   given: readonly string[],
   context: DeliveryContext,
   options: Options,
 ): Promise<void> {
+  const { config, parts, view, signal } = work;
   const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
-  const { view } = openRepairs({ config, parts, signal });
   await view.refresh();
   const search = { store: parts.store, keyPrefixes, view };
   const progress = createProgress();

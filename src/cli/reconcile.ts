@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { createLedgerView } from '../ledger/read/ledger-view.js';
 import { reconcile } from '../reconcile/reconcile.js';
 import type { RecoveryReport } from '../reconcile/report/recovery-report.js';
 import { UsageError } from './shared/exit-codes.js';
@@ -46,15 +45,10 @@ export function createCommand(): Command {
     });
 }
 
-async function run({ config, parts, signal }: RecoveryWork, options: Options): Promise<RecoveryReport> {
+async function run({ config, parts, view, signal }: RecoveryWork, options: Options): Promise<RecoveryReport> {
   checkSource(config, options.source);
   checkRegions(parts);
   const progress = createProgress();
-  const view = createLedgerView({
-    store: parts.store,
-    retention: parts.retention,
-    maxBytes: config.ledger.viewMemory,
-  });
   const failingJobs = async () => {
     progress.show('reading the ledger');
     await view.refresh();

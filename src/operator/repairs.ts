@@ -1,6 +1,6 @@
 import type { Archive } from '../archive/archive.js';
 import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
-import { createLedgerView, type LedgerView } from '../ledger/read/ledger-view.js';
+import type { LedgerView } from '../ledger/read/ledger-view.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import type { RecoveryParts } from '../reconcile/recovery-parts.js';
 import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
@@ -19,8 +19,7 @@ export interface RepairOptions extends Pick<ReplayItemParts, 'onReplayFailure' |
   readonly ledger: Ledger;
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly recovery: RecoveryParts;
-  /** Bytes of the ledger view. */
-  readonly viewMemory: number;
+  readonly view: LedgerView;
   /** Subscribers and the outbox that sends to them. */
   readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
   /** Name of this replica. */
@@ -29,8 +28,6 @@ export interface RepairOptions extends Pick<ReplayItemParts, 'onReplayFailure' |
   readonly busy: () => boolean;
   /** Called for every body that was released, for metrics. */
   readonly onReleased?: () => void;
-  /** Called with the first segment that holds lines of a newer version. */
-  readonly onNewerLines?: (segment: string) => void;
 }
 
 /** The repairs an operator can order, for the admin API and the command line alike. */
@@ -44,13 +41,7 @@ export interface Repairs {
 }
 
 export function createRepairs(options: RepairOptions): Repairs {
-  const { store, archive, ledger, recovery, sources, onReleased } = options;
-  const view = createLedgerView({
-    store,
-    retention: recovery.retention,
-    maxBytes: options.viewMemory,
-    onNewerLines: options.onNewerLines,
-  });
+  const { store, archive, ledger, view, recovery, sources, onReleased } = options;
   const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
   const release: ReleaseParts = {
     ...{ store, quarantine, sources, archive, ledger },
@@ -58,7 +49,6 @@ export function createRepairs(options: RepairOptions): Repairs {
   };
   const replays = createReplays({
     ...options,
-    view,
     quarantine,
     release,
     notify: { ...options.events, view, store },

@@ -13,10 +13,13 @@ export interface ExpectedItem {
   readonly submitted: QueryContext;
 }
 
+/** A callback that a job should have made. */
+export type ExpectedCallback = Pick<ExpectedItem, 'source' | 'submitted'>;
+
 /** What should be here of one job. */
 export interface Expectation {
-  /** Sources whose callbacks the job should have made; at least one. */
-  readonly sources: readonly string[];
+  /** One for each source; at least one. */
+  readonly callbacks: readonly ExpectedCallback[];
   readonly items: readonly ExpectedItem[];
   /** Contents that the API does not offer: they are neither missed nor fetched. */
   readonly unsupported: readonly string[];
@@ -47,10 +50,8 @@ export interface ExpectationScope extends Selection {
   readonly publicUrl: string | null;
 }
 
-interface OwnEntry {
-  readonly source: string;
+interface OwnEntry extends ExpectedCallback {
   readonly contents: readonly string[];
-  readonly submitted: QueryContext;
 }
 
 /**
@@ -117,9 +118,11 @@ function sourceWithoutEntry(
 }
 
 function expectContents(jobId: string, sources: RecoverySources, own: readonly OwnEntry[]): Expectation {
+  const callbacks = new Map<string, ExpectedCallback>();
   const items = new Map<string, ExpectedItem>();
   const unsupported = new Set<string>();
   for (const { source, contents, submitted } of own) {
+    if (!callbacks.has(source)) callbacks.set(source, { source, submitted });
     for (const token of contents) {
       const kind = kindOfToken(token.trim());
       if (kind === null) unsupported.add(token);
@@ -130,7 +133,7 @@ function expectContents(jobId: string, sources: RecoverySources, own: readonly O
     }
   }
   return {
-    sources: [...new Set(own.map(({ source }) => source))],
+    callbacks: [...callbacks.values()],
     items: [...items.values()],
     unsupported: [...unsupported],
   };

@@ -37,17 +37,23 @@ export function isGone({ status }: JobRecord): boolean {
   return GONE.includes(status);
 }
 
-/** Whether the plan depends on the archive: nothing is required of running and of failed jobs. */
-export function requiresArchive(job: JobRecord, expectation: Expectation): boolean {
-  return expectation.items.length > 0 && job.status !== 'running' && job.status !== 'rejected';
+/**
+ * Whether a job ended without anything that has to be here, so that only its callback may be missing: on a status other than success
+ * nothing is required to be present.
+ */
+export function isEnded(job: JobRecord, { items }: Expectation): boolean {
+  return job.status === 'rejected' || (isGone(job) && items.length === 0);
 }
 
-/** Decides what to do about one job from what should be here and what is. Pure. */
+/** Whether the plan depends on the archive: nothing is required of running jobs. */
+export function requiresArchive(job: JobRecord, expectation: Expectation): boolean {
+  return expectation.items.length > 0 && job.status !== 'running';
+}
+
+/** Decides what to do about one job that did not end without a transcript, from what should be here and what is. Pure. */
 export function planJob(situation: Situation): Plan {
   const { job, expectation, present, expired } = situation;
   if (job.status === 'running') return plan('pending', [], 'the job is still running');
-  // On a status other than success nothing is required to be present.
-  if (job.status === 'rejected') return plan('matched', [], null);
   const absent = expectation.items.filter(({ key }) => !present.has(key));
   const gone = isGone(job) ? `the job is ${job.status}` : null;
   if (absent.length === 0) return plan('matched', [], joinReasons([gone, unsupportedNote(expectation)]));
@@ -68,7 +74,7 @@ function futureNote({ job, now, grace }: Situation): string | null {
 }
 
 /** What the record says about failed callbacks, without the address in it: that may hold secrets. */
-function notificationFailure({ errors = [] }: JobRecord): string | null {
+export function notificationFailure({ errors = [] }: JobRecord): string | null {
   const answer = lastAnswer(errors);
   const last = answer === null ? '' : ` (last answer ${answer})`;
   if (errors.some(({ message }) => GIVEN_UP.test(message))) return `Sending notification failed${last}`;
@@ -77,20 +83,30 @@ function notificationFailure({ errors = [] }: JobRecord): string | null {
     : null;
 }
 
-/**
- * Records do not say when a job was finished, so that grace counts from its creation or from the last attempt that
- * failed. Once the service has given up every entry, no callback is in flight any more.
- */
-function mayBeInFlight({ job, now, grace }: Situation): boolean {
-  const attempts = (job.errors ?? []).filter(({ message }) => FAILED_ATTEMPT.test(message));
-  const givenUp = attempts.filter(({ message }) => GIVEN_UP.test(message)).length;
-  const entries = job.config.notification_config?.length ?? 0;
-  if (entries > 0 && givenUp >= entries) return false;
-  const times = [job.created_at, ...attempts.map(({ timestamp }) => timestamp)].map((time) =>
-    Date.parse(time),
-  );
-  // A time further in the future is wrong. Without this bound the job would stay pending until that time.
-  return times.some((time) => Math.abs(now - time) < grace);
+/** Records do not say when a job was finished, so that grace counts from its creation or from the last attempt that failed. */
+function mayBeInFlight(situation: Situation): boolean {
+  return !isGivenUp(situation.job) && (isRecent(situation.job.created_at, situation) || isRetried(situation));
+}
+
+/** Whether the service has failed to send a callback of the job, and is still trying. */
+export function isRetried(situation: Pick<Situation, 'job' | 'now' | 'grace'>): boolean {
+  return !isGivenUp(situation.job) && attemptsOf(situation.job).some((at) => isRecent(at, situation));
+}
+
+/** Once the service has given up every entry, no callback is in flight any more. */
+function isGivenUp({ config, errors = [] }: JobRecord): boolean {
+  const givenUp = errors.filter(({ message }) => GIVEN_UP.test(message)).length;
+  const entries = config.notification_config?.length ?? 0;
+  return entries > 0 && givenUp >= entries;
+}
+
+function attemptsOf({ errors = [] }: JobRecord): string[] {
+  return errors.filter(({ message }) => FAILED_ATTEMPT.test(message)).map(({ timestamp }) => timestamp);
+}
+
+/** A time further in the future is wrong. Without this bound the job would stay pending until that time. */
+function isRecent(time: string, { now, grace }: Pick<Situation, 'now' | 'grace'>): boolean {
+  return Math.abs(now - Date.parse(time)) < grace;
 }
 
 function unsupportedNote({ unsupported }: Expectation): string | null {

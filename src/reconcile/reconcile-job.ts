@@ -4,14 +4,15 @@ import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import { SERVICE_CLOCK_TOLERANCE } from './clock-tolerance.js';
+import { recordEnded } from './ended-job.js';
 import { type Expectation, expectationOf } from './expectation.js';
 import { fetchMissing, type ItemResult, notFetched } from './fetch/fetch-missing.js';
 import { presentKeys } from './fetch/present-keys.js';
 import { createContexts, recordRecovery } from './fetch/record-recovery.js';
-import { isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
+import { isEnded, isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
-import { jobResult, untouchedJob } from './report/job-result.js';
+import { endedResult, jobResult, untouchedJob } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 
 /**
@@ -31,6 +32,7 @@ export async function reconcileJob(
   const expectation = expectationOf(job, { sources, publicUrl, source, selectedBy });
   if (expectation === null) return null;
   try {
+    if (isEnded(job, expectation)) return await recordEnded(parts, client, job, expectation, options);
     const plan = await planFor(parts, job, expectation, options);
     if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return untouchedJob(job, region, plan);
     return await options.fetching(() => fetchJob(parts, client, job, plan, options));
@@ -40,6 +42,7 @@ export async function reconcileJob(
     }
     signal?.throwIfAborted();
     if (isPaused(error)) throw error;
+    if (isEnded(job, expectation)) return endedResult(job, region, 'failed', failureReason(error));
     const failed = expectation.items.map((item) => notFetched(item, 'failed', failureReason(error)));
     return jobResult(job, region, failed, null, parts, parts.clock());
   }
@@ -113,5 +116,5 @@ async function fetchJob(
   const note = left.length > 0 ? `the service has it no more, so not compared: ${left.join(', ')}` : null;
   const results = fetched.filter((each) => !isLeft(each));
   const result = jobResult(job, region, results, joinReasons([plan.reason, note]), parts, now);
-  return recordRecovery(parts, { result, results, contextOf, options, startedAt: now });
+  return recordRecovery(parts, { result, results, job, contextOf, options, startedAt: now });
 }

@@ -46,8 +46,7 @@ export async function reconcileRecord(run: Run, client: JobsClient, job: JobReco
   const { parts, jobOptions, failing } = run;
   const lookedAt = parts.clock();
   const result = await reconcileJob(parts, client, job, jobOptions);
-  // Of a failed job nothing was expected: that says nothing about a callback that was refused.
-  const settles = result?.outcome === 'matched' && job.status !== 'rejected' && failing.has(result.jobId);
+  const settles = result?.outcome === 'matched' && !result.recorded && failing.has(result.jobId);
   addResult(run, settles ? await recordMatch(parts, result, { ...jobOptions, lookedAt }) : result, job);
 }
 

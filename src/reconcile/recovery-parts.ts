@@ -1,4 +1,5 @@
 import type { Archive } from '../archive/archive.js';
+import type { LedgerView } from '../ledger/read/ledger-view.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import type { RetentionView } from '../retention/retention-view.js';
 import type { SpeechClients } from '../speech/speech.js';
@@ -11,6 +12,8 @@ export interface RecoveryParts {
   readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Ledger;
+  /** Shows whether a callback arrived that leaves no artefact. */
+  readonly view: Pick<LedgerView, 'deliveries' | 'refresh'>;
   readonly speech: SpeechClients;
   readonly sources: RecoverySources;
   /** Address senders use, when it is known. */

@@ -7,15 +7,15 @@ import type { RecoveryWork } from './with-recovery.js';
 export const CLI_ACTOR = 'command-line';
 
 /** The ledger view and the repairs, as on the admin port, and the subscribers. Commands do not yield to callbacks. */
-export function openRepairs({ config, parts }: RecoveryWork): Repairs & { readonly outbox: Outbox } {
+export function openRepairs({ config, parts, view }: RecoveryWork): Repairs & { readonly outbox: Outbox } {
   const subscribers = new Map(Object.entries(config.subscribers));
   const outbox = openCommandOutbox(config, parts.store);
   const repairs = createRepairs({
     ...parts,
+    view,
     events: { outbox, subscribers },
     recovery: parts,
     sources: new Map(Object.entries(config.sources)),
-    viewMemory: config.ledger.viewMemory,
     replica: `${config.replicaName}-${CLI_ACTOR}`,
     busy: () => false,
   });

@@ -7,6 +7,7 @@ import {
 } from '../../config/config.js';
 import { isJobId } from '../../domain/job.js';
 import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import type { RecoveryParts } from '../../reconcile/recovery-parts.js';
 import type { RecoveryReport } from '../../reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
@@ -20,6 +21,7 @@ import { createStoreAdvice } from './store-advice.js';
 export interface RecoveryWork {
   readonly config: Config;
   readonly parts: RecoveryParts;
+  readonly view: LedgerView;
   /** Aborted by SIGINT or SIGTERM; the second signal ends the process at once. */
   readonly signal: AbortSignal;
 }
@@ -65,7 +67,7 @@ async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Wor
   try {
     if (!mayBegin) await assertStoreExists(config.store.url);
     if (!dryRun) await prove(config, opened.store);
-    return await work({ config, parts: opened.recovery, signal: stop.signal });
+    return await work({ config, parts: opened.recovery, view: opened.view, signal: stop.signal });
   } catch (error) {
     advice.onError(error);
     const isConfiguration = error instanceof SpeechError && error.kind === 'configuration';

@@ -33,6 +33,16 @@ export function untouchedJob(
   };
 }
 
+/** The result of a job that ended without a transcript. */
+export function endedResult(
+  { id }: JobRecord,
+  region: string,
+  outcome: RecoveryOutcome,
+  reason: string,
+): RecoveredJob {
+  return { jobId: id, region, outcome, reason, items: [] };
+}
+
 /**
  * The result of a job from the results of its items.
  *

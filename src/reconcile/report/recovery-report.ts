@@ -21,6 +21,8 @@ export interface RecoveredJob {
   readonly outcome: RecoveryOutcome;
   readonly reason: string | null;
   readonly items: readonly RecoveredItem[];
+  /** This run recorded that the job ended without a transcript: its callback was lost. */
+  readonly recorded?: true;
 }
 
 /** Something that kept a run from seeing everything. */
@@ -44,6 +46,8 @@ export interface RecoveryReport {
   readonly expectations: string;
   /** `expired` only where there are some. */
   readonly outcomes: RecoveryCounts;
+  /** Jobs without a transcript whose callback was lost, and whose end this run recorded; absent without any. */
+  readonly recorded?: number;
   /** All but the matched and the expired ones, and but the young pending ones beyond the first thousand: these are only counted. */
   readonly jobs: readonly RecoveredJob[];
   /** Jobs that were seen and belong to no source here. */
@@ -83,6 +87,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
     RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'expired').map((outcome) => [outcome, 0]),
   );
   let ignored = 0;
+  let recorded = 0;
   let youngPending = 0;
   /** Every later run lists these again (`lookBack`), so that it needs no report to find them. */
   const isYoungPending = ({ outcome }: RecoveredJob, record: JobRecord | null) =>
@@ -92,6 +97,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
   return {
     add(job, record) {
       outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
+      if (job.recorded) recorded += 1;
       if (isYoungPending(job, record)) youngPending += 1;
       if (job.outcome === 'matched' || job.outcome === 'expired') return;
       if (!isYoungPending(job, record) || youngPending <= MAX_YOUNG_PENDING) jobs.push(job);
@@ -112,6 +118,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
         regions: complete.filter(isSeen),
         expectations,
         outcomes: outcomes as RecoveryCounts,
+        ...(recorded > 0 ? { recorded } : {}),
         jobs,
         ignored,
         // Regions are listed at once: without an order, equal runs would have different reports.

@@ -258,7 +258,7 @@ describe('replays among replicas', () => {
     const quarantine = createQuarantineStore(store);
     const release = { store, quarantine, archive, ledger, sources: new Map() };
     const recovery = {
-      ...{ store, archive, ledger, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },
+      ...{ store, archive, ledger, view, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },
       retained: NOTHING_ENDS,
       ...{ retention: HOUR, retentionWarning: HOUR, sources: { default: { contents: [], keyPrefix: '' } } },
     };

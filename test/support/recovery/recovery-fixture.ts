@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RetrievableKind } from '../../../src/domain/kinds.js';
+import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import type { RecoveryParts } from '../../../src/reconcile/recovery-parts.js';
 import type { RetentionView } from '../../../src/retention/retention-view.js';
@@ -79,6 +80,7 @@ export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Pro
       store,
       archive: archiveOver(store, 32).archive,
       ledger,
+      view: createLedgerView({ store }),
       speech,
       sources: { default: { contents: ['transcript'], keyPrefix: '' } },
       publicUrl: null,

@@ -91,7 +91,7 @@ describe('what should be here', () => {
       'https://elsewhere.example/hook',
     );
     expect(expectationOf(both, asked())).toEqual({
-      sources: ['default', 'legal'],
+      callbacks: ['default', 'legal'].map((source) => ({ source, submitted: NO_CONTEXT })),
       unsupported: [],
       items: [
         { kind: 'transcript.json-v2', key: 'jobs/job1/transcript.json', source: 'default' },

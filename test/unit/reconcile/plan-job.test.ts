@@ -71,7 +71,6 @@ const NOT_OURS: JobError = { message: 'The audio was noisy', timestamp: at(1) };
 
 const TABLE: readonly [name: string, given: Case, step: Plan['step'], missing: readonly string[]][] = [
   ['a running job', { status: 'running', age: 5000 }, 'pending', []],
-  ['a rejected job: nothing is required', { status: 'rejected', contents: ['jobinfo'] }, 'matched', []],
   ['a done job with everything here', { present: [JSON_KEY] }, 'matched', []],
   ['a young job with everything here', { age: 1, present: [JSON_KEY] }, 'matched', []],
   ['a done job that only notifies', { contents: [] }, 'matched', []],
@@ -154,7 +153,7 @@ const anyError = fc.oneof(
 );
 
 const anyCase = fc.record({
-  status: fc.constantFrom('running', 'done', 'rejected', 'deleted', 'expired', 'new-status'),
+  status: fc.constantFrom('running', 'done', 'deleted', 'expired', 'new-status'),
   age: fc.integer({ min: 0, max: 20_000 }),
   contents: fc.uniqueArray(fc.constantFrom(...CONTENT_TOKENS, 'alignment')),
   entries: fc.integer({ min: 1, max: 3 }),
@@ -170,7 +169,7 @@ describe('any plan', () => {
         const asked = situation(given);
         const { step, missing } = planJob(asked);
         const absent = asked.expectation.items.filter(({ key }) => !asked.present.has(key));
-        const finished = given.status !== 'running' && given.status !== 'rejected';
+        const finished = given.status !== 'running';
         expect(missing).toEqual(finished ? absent : []);
         if (step === 'fetch') expect(given.status).toBe('done');
         if (step === 'unrecoverable') expect(['deleted', 'expired']).toContain(given.status);
@@ -225,7 +224,6 @@ describe('the reason', () => {
     [{ status: 'paused' }, "the job's status is paused"],
     [{ age: 1 }, 'the callback may still be in flight'],
     [{ present: [JSON_KEY] }, null],
-    [{ status: 'rejected' }, null],
     [
       { contents: ['alignment', 'summary'] },
       'not checked, because the API does not offer it: alignment, summary',
@@ -241,7 +239,6 @@ describe('the archive', () => {
     [{ status: 'deleted' }, true],
     [{ status: 'paused' }, true],
     [{ status: 'running' }, false],
-    [{ status: 'rejected' }, false],
     [{ contents: [] }, false],
     [{ contents: ['alignment'] }, false],
   ] as const)('is required for %j: %j', (given, required) => {

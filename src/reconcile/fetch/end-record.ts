@@ -1,0 +1,102 @@
+import { endRecordKey } from '../../archive/layout.js';
+import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
+import { newDeliveryId } from '../../ledger/ledger-line.js';
+import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
+import { SERVICE_CLOCK_TOLERANCE } from '../clock-tolerance.js';
+import type { RecoveryParts } from '../recovery-parts.js';
+
+/** A job that ended, and a source that should have received its callback. */
+export interface EndedJob {
+  readonly jobId: string;
+  readonly source: string;
+  /** ISO 8601, by the service's clock. */
+  readonly createdAt: string;
+}
+
+type EndParts = Pick<RecoveryParts, 'store' | 'view' | 'clock'>;
+
+/** Milliseconds after which a claim is taken over: the run that made it has ended without its line. */
+const CLAIM_LIFE = 5 * 60_000;
+const PAGE = 500;
+
+/** The claim on recording the end of a job, so that several runs record it once. */
+interface EndClaim {
+  /** Id of the line to append. A run that takes the claim over uses the same, so that the event keeps its id. */
+  readonly deliveryId: string;
+  /** Call it when the line is durable. */
+  confirm(): Promise<void>;
+  /** Gives the claim back when no line was written. */
+  release(): Promise<void>;
+}
+
+/** Whether the end of the job is on record for the source, without a search of the ledger. Throws `StoreError`. */
+export async function isEndRecorded({ store }: EndParts, { jobId, source }: EndedJob): Promise<boolean> {
+  return (await readDocument(store, endRecordKey(jobId, source)))?.recorded === true;
+}
+
+/**
+ * The newest line of the ledger that brought something of the job to the source, or says that it is lost; null without one. A callback
+ * that was refused brought nothing. Throws `StoreError`.
+ */
+export async function lastArrival({ view, clock }: EndParts, job: EndedJob): Promise<LedgerLine | null> {
+  await view.refresh();
+  const created = Math.min(Date.parse(job.createdAt), clock()) - SERVICE_CLOCK_TOLERANCE;
+  const since = new Date(Number.isNaN(created) ? 0 : created).toISOString();
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const page = await view.deliveries({ job: job.jobId, since, limit: PAGE, ...(cursor && { cursor }) });
+    const found = page.deliveries.find((line) => isArrival(line, job.source));
+    if (found !== undefined) return found;
+    cursor = page.nextCursor;
+  }
+  return null;
+}
+
+const ARRIVALS: readonly string[] = [
+  ...['stored', 'noted', 'quarantined', 'conflict', 'recovered', 'released', 'unrecoverable'],
+];
+
+function isArrival({ origin, source, outcome, items }: LedgerLine, wanted: string): boolean {
+  if (!isDelivery(origin) || (source !== null && source !== wanted)) return false;
+  return ARRIVALS.includes(outcome) || (outcome === 'duplicate' && items.length > 0);
+}
+
+/**
+ * Notes that the end of the job needs no line of recovery, so that later runs do not search the ledger. `arrival` is the line that
+ * shows it. Throws `StoreError`.
+ */
+export async function noteArrival(
+  { store, clock }: EndParts,
+  { jobId, source }: EndedJob,
+  { origin, deliveryId }: LedgerLine,
+): Promise<void> {
+  const own = origin === 'callback' ? null : deliveryId;
+  await store.replace(endRecordKey(jobId, source), document(own, true, clock()), DOCUMENT_HEADERS);
+}
+
+/** Null when another run is recording the end, or has. Throws `StoreError`. */
+export async function claimEnd({ store, clock }: EndParts, job: EndedJob): Promise<EndClaim | null> {
+  const key = endRecordKey(job.jobId, job.source);
+  const deliveryId = newDeliveryId(clock());
+  const created = await store.create(key, document(deliveryId, false, clock()), DOCUMENT_HEADERS);
+  const held = await readDocument(store, key);
+  // After a lost answer `exists` may be the claim of this run.
+  const isOwn = created === 'created' || held?.deliveryId === deliveryId;
+  const id = isOwn ? deliveryId : abandonedId(held, clock());
+  if (id === null) return null;
+  return {
+    deliveryId: id,
+    confirm: () => store.replace(key, document(id, true, clock()), DOCUMENT_HEADERS),
+    release: () => store.delete(key),
+  };
+}
+
+/** The id of a claim whose run did not end it; null while it may, and for an end that is on record. */
+function abandonedId(held: Readonly<Record<string, unknown>> | null, now: number): string | null {
+  if (held === null || held.recorded === true || typeof held.deliveryId !== 'string') return null;
+  return now - Date.parse(String(held.at)) > CLAIM_LIFE ? held.deliveryId : null;
+}
+
+function document(deliveryId: string | null, recorded: boolean, now: number): Buffer {
+  return Buffer.from(JSON.stringify({ v: 1, deliveryId, recorded, at: new Date(now).toISOString() }));
+}

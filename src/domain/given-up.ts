@@ -21,8 +21,7 @@ const CAUSES: Readonly<Record<number, string>> = {
 /** Why the service gave up the callbacks of a job, from its `errors`. */
 export function gaveUpInWords(errors: readonly JobError[]): string {
   const answer = lastAnswer(errors);
-  if (answer === null)
-    return 'The service gave up sending the callback: nothing answered at its URL. It still has the results.';
+  if (answer === null) return 'The service gave up sending the callback: nothing answered at its URL.';
   const cause = CAUSES[answer] ?? 'the receiver, or a proxy in front, could not take it';
-  return `The service gave up sending the callback, which was answered ${answer}: ${cause}. It still has the results.`;
+  return `The service gave up sending the callback, which was answered ${answer}: ${cause}.`;
 }

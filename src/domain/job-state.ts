@@ -1,5 +1,12 @@
 import { gaveUpInWords } from './given-up.js';
-import { disputed, isConflict, type NextStep, nextSteps, otherVersions } from './next-steps.js';
+import {
+  disputed,
+  isConflict,
+  mayHaveResults,
+  type NextStep,
+  nextSteps,
+  otherVersions,
+} from './next-steps.js';
 import { reasonInWords } from './reasons.js';
 
 /** How far a state needs a person: nothing is missing, nothing to say, needs attention, needs action. */
@@ -21,6 +28,7 @@ export interface KnownJob {
   readonly timeline: readonly TimelineLine[];
   readonly failure: { readonly outcome: string; readonly reason: string | null } | null;
   readonly expired: readonly ExpiredPart[];
+  readonly lost: readonly LostArtefact[];
   readonly erasure: { readonly complete: boolean; readonly keptUntil: string | null } | null;
   readonly service: { readonly record: Readonly<Record<string, unknown>> } | null;
   readonly serviceAnswer: string;
@@ -44,6 +52,13 @@ interface ExpiredPart {
   readonly kind: string;
   readonly objects: number;
   readonly expiredAt: string;
+}
+
+/** An artefact that the ledger says was stored, and that the store does not hold any more. */
+export interface LostArtefact {
+  readonly key: string;
+  /** ISO 8601. */
+  readonly storedAt: string;
 }
 
 /** A body of the job in quarantine. */
@@ -75,7 +90,11 @@ export function unknownJobState(jobId: string, serviceAnswer: NoRecord): JobStat
     tone: 'neutral',
     word: 'Unknown',
     text: unknownJobText(serviceAnswer),
-    steps: nextSteps({ jobId, artefacts: [], timeline: [], failure: null, serviceAnswer }, 'unknown', []),
+    steps: nextSteps(
+      { jobId, artefacts: [], timeline: [], failure: null, service: null, serviceAnswer },
+      'unknown',
+      [],
+    ),
   };
 }
 
@@ -112,14 +131,16 @@ function stateOf(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant) {
 }
 
 function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): Described {
-  const { artefacts, timeline, failure, expired, erasure } = job;
+  const { artefacts, timeline, failure, expired, lost, erasure } = job;
   if (erasure !== null) return erasedState(erasure, failure, at);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
   const decision = timeline.findLast(({ outcome }) => outcome === 'chosen' || outcome === 'acknowledged');
+  if (lost.length > 0 && transcripts.length === 0) return lostState(job, at);
   if (failure?.outcome === 'conflict' || (conflicts.length > 0 && decision === undefined))
     return ['notice', 'Conflict', conflictInWords(artefacts), 'choose'];
   if (failure !== null) return failingState(failure, transcripts.length > 0);
+  if (lost.length > 0) return lostState(job, at);
   if (decision?.outcome === 'chosen')
     return ['good', 'Chosen', 'An operator chose which version counts. All versions are kept.', null];
   if (conflicts.length > 0)
@@ -157,6 +178,23 @@ function failingState(
     `The transcript is stored, but a later attempt failed${because}. A refetch that finds nothing missing settles this.`,
     'refetch',
   ];
+}
+
+function lostState(job: KnownJob, at: ShowInstant): Described {
+  const hasTranscript = job.artefacts.some((artefact) => isTranscript(artefact) && !isConflict(artefact));
+  const text = lostInWords(job.lost, at);
+  const isGone = job.failure?.outcome === 'unrecoverable' || !mayHaveResults(job);
+  const next = isGone ? 'restore' : 'lost';
+  if (hasTranscript) return ['notice', 'Partly lost', `The transcript is stored. ${text}`, next];
+  return ['bad', 'Lost', text, next];
+}
+
+/** "Lost from the store: stored at 11:22, not there now." */
+export function lostInWords(lost: readonly LostArtefact[], at: ShowInstant): string {
+  const [first, ...more] = [...lost].sort((a, b) => (a.storedAt < b.storedAt ? -1 : 1));
+  if (first === undefined) return '';
+  const others = more.length === 0 ? '' : ` (${lost.length} objects)`;
+  return `Lost from the store: stored at ${at(first.storedAt)}, not there now${others}.`;
 }
 
 const RETENTION_CLASSES = new Map([
@@ -207,9 +245,8 @@ function withoutTranscript(
   bodies: readonly JobBody[],
   at: ShowInstant,
 ): Described {
-  const failed = timeline.findLast(
-    ({ status, origin }) => origin === 'callback' && status !== null && status !== 'success',
-  );
+  // Of recovery as well: it records the end of a job whose callback was lost.
+  const failed = timeline.findLast(({ status }) => status !== null && status !== 'success');
   if (failed)
     return [
       'notice',
@@ -222,15 +259,24 @@ function withoutTranscript(
   const settled = bodies.find((body) => body.state === 'settled');
   if (settled !== undefined && artefacts.length === 0)
     return ['neutral', 'Settled', settlementInWords(settled.settlement, at), null];
+  const status = service?.record.status;
   const failedAttempts = notificationErrors(service);
-  if (failedAttempts.length > 0) return ['bad', 'Missing', gaveUpInWords(failedAttempts), 'refetch'];
+  if (status === 'rejected') return rejectedState(failedAttempts);
+  if (failedAttempts.length > 0 && status !== 'deleted' && status !== 'expired')
+    return ['bad', 'Missing', `${gaveUpInWords(failedAttempts)} It still has the results.`, 'refetch'];
   if (artefacts.length > 0)
     return ['neutral', 'No transcript', 'Artefacts are stored for this job, but no transcript.', 'refetch'];
-  const status = service?.record.status;
   if (typeof status === 'string') return byService(status);
   if (timeline.length === 0 && !complete)
     return ['neutral', 'Not found yet', 'Nothing was found of this job so far.', 'find'];
   return ['neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch'];
+}
+
+/** A job that the service rejected, and of whose end the ledger has no line yet. */
+function rejectedState(failedAttempts: readonly { readonly message: string }[]): Described {
+  const gaveUp = failedAttempts.length === 0 ? '' : ` ${gaveUpInWords(failedAttempts)}`;
+  const text = `The service rejected the job: there is no transcript.${gaveUp} Its callback has not arrived.`;
+  return ['notice', 'No transcript', text, 'record'];
 }
 
 /** Of a job without stored artefacts, by its status at the service. */
@@ -239,8 +285,6 @@ function byService(status: string): Described {
     return ['neutral', 'Pending', 'The service is still working on the job: nothing is missing yet.', null];
   if (status === 'done')
     return ['bad', 'Missing', 'The service has finished the job, but nothing of it has arrived.', 'refetch'];
-  if (status === 'rejected')
-    return ['neutral', 'No transcript', 'The service rejected the job: there is no transcript.', null];
   const text = `Nothing is stored for this job, and its status at the service is ${status}.`;
   return ['bad', 'Missing', text, 'import'];
 }

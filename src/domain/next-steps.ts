@@ -8,6 +8,7 @@ export interface NextStep {
     | 'refetch'
     | 'reconcile'
     | 'import'
+    | 'restore'
     | 'choose'
     | 'acknowledge'
     | 'release'
@@ -24,6 +25,7 @@ interface JobToMend {
   readonly artefacts: readonly Version[];
   readonly timeline: readonly TimelineItems[];
   readonly failure: { readonly outcome: string; readonly reason: string | null } | null;
+  readonly service: { readonly record: Readonly<Record<string, unknown>> } | null;
   readonly serviceAnswer: string;
 }
 
@@ -43,12 +45,15 @@ type Situation =
   | 'acknowledge'
   | 'erase'
   | 'quarantine'
+  | 'record'
+  | 'lost'
+  | 'restore'
   | 'find'
   | 'unknown'
   | null;
 
 /**
- * The steps of a situation, the recommended one first; without those that the service is asked for when it cannot be.
+ * The steps of a situation, the recommended one first; without those that the service is asked for when it cannot be, or has nothing.
  *
  * @param bodies those of the job in quarantine, newest first
  */
@@ -58,8 +63,18 @@ export function nextSteps(
   bodies: readonly { readonly deliveryId: string; readonly state: string }[],
 ): NextStep[] {
   const steps = stepsOf(job, situation, bodies);
+  if (!mayHaveResults(job)) return steps.filter(({ action }) => action !== 'refetch');
   if (job.serviceAnswer !== 'not-configured') return steps;
   return steps.filter(({ action }) => action !== 'refetch' && action !== 'reconcile');
+}
+
+/** Unless the service has said that it does not know the job, or does not keep it any more. */
+export function mayHaveResults({
+  serviceAnswer,
+  service,
+}: Pick<JobToMend, 'serviceAnswer' | 'service'>): boolean {
+  const status = service?.record.status;
+  return serviceAnswer !== 'unknown' && status !== 'deleted' && status !== 'expired';
 }
 
 function stepsOf(job: JobToMend, situation: Situation, bodies: Parameters<typeof nextSteps>[2]): NextStep[] {
@@ -82,6 +97,17 @@ function stepsOf(job: JobToMend, situation: Situation, bodies: Parameters<typeof
       return failure === null ? [refetch, importing] : [refetch, importing, acknowledge];
     case 'import':
       return [importing, acknowledge];
+    case 'record':
+      return [
+        step('refetch', 'Record that it failed, so that subscribers are notified.', `refetch ${jobId}`),
+      ];
+    case 'lost':
+      return [
+        step('refetch', 'Fetch it again while the service keeps it.', `refetch ${jobId}`),
+        ...restoreSteps(jobId, importing),
+      ];
+    case 'restore':
+      return [...restoreSteps(jobId, importing), ...(failure === null ? [] : [acknowledge])];
     case 'acknowledge':
       return [acknowledge];
     case 'erase':
@@ -111,6 +137,17 @@ function stepsOf(job: JobToMend, situation: Situation, bodies: Parameters<typeof
     case null:
       return [];
   }
+}
+
+function restoreSteps(jobId: string, importing: NextStep): NextStep[] {
+  return [
+    step(
+      'restore',
+      'If the bucket keeps versions, remove the delete markers; from a backup, restore the objects with their metadata. Then look again.',
+      `job ${jobId}`,
+    ),
+    importing,
+  ];
 }
 
 function findSteps(): NextStep[] {

@@ -3,7 +3,7 @@ import { isStandIn } from '../domain/kinds.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { Expectation, ExpectedCallback, ExpectedItem } from './expectation.js';
-import { claimEnd, type EndedJob, isEndRecorded, lastArrival, noteArrival } from './fetch/end-record.js';
+import { claimEnd, type EndedJob, isEndRecorded, lastArrival, noteArrival } from './fetch/claim-end.js';
 import { fetchMissing, type ItemResult } from './fetch/fetch-missing.js';
 import { createContexts, recordEnd } from './fetch/record-recovery.js';
 import { isGone, isRetried, joinReasons, notificationFailure } from './plan-job.js';
@@ -12,7 +12,7 @@ import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { endedResult, jobResult } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 
-export const ON_RECORD = 'there is no transcript, which is on record';
+const ON_RECORD = 'there is no transcript, which is on record';
 const BEING_RETRIED = 'the service is still retrying its callback';
 const BEING_RECORDED = 'another run is recording that it has no transcript';
 

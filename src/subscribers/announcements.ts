@@ -1,4 +1,5 @@
 import { decodeTime } from 'ulid';
+import { readEndRecord } from '../archive/end-record.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { isUlid } from '../text/id-cursor.js';
@@ -23,7 +24,7 @@ export interface Announcements {
  * @param since milliseconds since the epoch: what was stored before is not announced
  */
 export function createAnnouncements(
-  store: Pick<ObjectStore, 'head' | 'location'>,
+  store: Pick<ObjectStore, 'head' | 'location' | 'read'>,
   since: number,
 ): Announcements {
   const announced = new Set<string>();
@@ -42,7 +43,10 @@ export function createAnnouncements(
   }
 
   async function eventFor(line: LedgerLine): Promise<JobEvent | null> {
-    if (!isRepetition(line)) return jobEventOf(line, store.location);
+    if (!isRepetition(line)) {
+      const event = jobEventOf(line, store.location);
+      return event !== null && (await isAnnouncedByRecovery(store, line)) ? null : event;
+    }
     const creator = await unannouncedCreator(line);
     return creator === null ? null : repetitionOf(line, store.location, creator);
   }
@@ -71,6 +75,19 @@ export async function announcedAs(
     if (creator === id) return repetitionOf(line, store.location, id);
   }
   return null;
+}
+
+/**
+ * Whether a callback that stores nothing says once more that a job failed, after recovery has recorded and announced that. Throws
+ * `StoreError`.
+ */
+async function isAnnouncedByRecovery(
+  store: Pick<ObjectStore, 'read'>,
+  { origin, outcome, jobId, source }: LedgerLine,
+): Promise<boolean> {
+  if (origin !== 'callback' || outcome !== 'noted' || jobId === null || source === null) return false;
+  const record = await readEndRecord(store, jobId, source);
+  return record?.recorded === true && record.deliveryId !== null;
 }
 
 /** Ids of the deliveries that created the artefacts of a line. */

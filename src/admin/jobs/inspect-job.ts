@@ -15,6 +15,7 @@ import type { Job } from '../api/answers/jobs.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
 import { type JobHistory, lineIdentity } from './job-history.js';
+import { lostOfJob } from './lost-of-job.js';
 
 export interface InspectParts {
   readonly store: ObjectStore;
@@ -94,14 +95,15 @@ export async function inspectJob(
   const complete = searchedBackTo === null && faults.length === 0;
   if (isUnknown && serviceAnswer !== 'found' && complete) return serviceAnswer;
   const artefacts = countingFirst(visible.map((artefact) => describeArtefact(artefact, timeline)));
-  const expired = mark === null ? await endedOf(parts, timeline, found) : [];
+  const { expired, lost } =
+    mark === null ? await absentOf(parts, timeline, found) : { expired: [], lost: [] };
   const isWhole = extent === 'all' && mark !== null;
   const erasure = isWhole
     ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
     : null;
   const failure = failureOf(all, isVisible);
   return {
-    ...{ jobId, artefacts, timeline, failure, expired, erasure, searchedBackTo, complete, faults },
+    ...{ jobId, artefacts, timeline, failure, expired, lost, erasure, searchedBackTo, complete, faults },
     ...{ service, serviceAnswer },
   };
 }
@@ -116,16 +118,21 @@ function failureOf(lines: readonly LedgerLine[], isVisible: (line: LedgerLine) =
   return open && { outcome: open.outcome, reason: open.reason, receivedAt: open.receivedAt };
 }
 
-async function endedOf(
+/** What its lines name and the store does not hold: expired, or lost. */
+async function absentOf(
   { store, retained, clock }: InspectParts,
   timeline: readonly LedgerLine[],
   found: readonly { readonly info: ObjectInfo }[],
-): Promise<Job['expired']> {
+): Promise<Pick<Job, 'expired' | 'lost'>> {
   const expiredBefore = await retained.expiredBefore();
   const bodies = quarantinedBefore(timeline, expiredBefore);
   const heads = await Promise.all(bodies.map(({ key }) => store.head(key)));
-  const present = [...found.map(({ info }) => info), ...heads.filter((head) => head !== null)];
-  return expiredOfJob(timeline, new Set(present.map(({ key }) => key)), expiredBefore, clock());
+  const there = [...found.map(({ info }) => info), ...heads.filter((head) => head !== null)];
+  const present = new Set(there.map(({ key }) => key));
+  return {
+    expired: expiredOfJob(timeline, present, expiredBefore, clock()),
+    lost: await lostOfJob(store, timeline, present, expiredBefore),
+  };
 }
 
 /** How much of a job belongs to the sources of a client. */

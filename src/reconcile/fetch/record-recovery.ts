@@ -10,7 +10,7 @@ import { failureReason } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
 import { outcomeOfItems } from '../report/job-result.js';
 import type { RecoveredJob } from '../report/recovery-report.js';
-import { claimEnd, lastArrival } from './end-record.js';
+import { claimEnd, lastArrival } from './claim-end.js';
 import type { ItemResult } from './fetch-missing.js';
 
 export interface RecoveryRecord {
@@ -93,7 +93,7 @@ async function recordDelivery(
   await recordLoss(parts, job, fields);
 }
 
-export const SAME_BYTES = 'the service has the same bytes';
+const SAME_BYTES = 'the service has the same bytes';
 
 /** The loss of a job that is gone is recorded once, by whichever run finds it first, and again only when something has arrived since. */
 async function recordLoss(parts: RecoveryParts, job: JobRecord, fields: RecoveryFields): Promise<void> {

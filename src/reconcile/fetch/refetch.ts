@@ -39,9 +39,8 @@ export async function refetch(parts: RecoveryParts, options: RefetchOptions): Pr
   const { actor = null, source, origin = 'recovery' } = options;
   const fetched = await missedUnlessErased(parts, await fetchJob(parts, options), options);
   if (options.dryRun === true) return fetched;
-  // A recovered job has its line already.
   const match = { origin, actor, source: source ?? null, lookedAt };
-  const result = fetched.outcome === 'matched' ? await recordMatch(parts, fetched, match) : fetched;
+  const result = needsMatch(fetched) ? await recordMatch(parts, fetched, match) : fetched;
   if (result.outcome !== 'matched' && result.outcome !== 'recovered') return result;
   const settlement = { v: 1, settledAt, by: 'refetched', deliveryId: null, actor, reason: null } as const;
   const covers = (name: string) =>
@@ -53,6 +52,11 @@ export async function refetch(parts: RecoveryParts, options: RefetchOptions): Pr
     const reason = `done, but its bodies in quarantine were not settled: ${failureReason(error)}`;
     return { ...result, outcome: 'failed', reason };
   }
+}
+
+/** A job that was recovered, recorded or compared has its line already. */
+function needsMatch({ outcome, recorded, items }: RecoveredJob): boolean {
+  return outcome === 'matched' && !recorded && items.every((item) => item.outcome !== 'identical');
 }
 
 /**

@@ -8,7 +8,7 @@ const artefact = (kind: string) => ({ kind, key: `jobs/j1/${kind}`, sha256: 'a' 
 const quarantined = ledgerLine({ outcome: 'quarantined', items: [] });
 const nothing: KnownJob = {
   ...{ jobId: 'j1', artefacts: [], timeline: [], failure: null },
-  ...{ service: null, serviceAnswer: 'unknown', expired: [], erasure: null, complete: true },
+  ...{ service: null, serviceAnswer: 'unreachable', expired: [], lost: [], erasure: null, complete: true },
 };
 const shown = (instant: string) => instant;
 function stateOf(job: Partial<KnownJob>, bodies: readonly JobBody[] = []) {
@@ -111,10 +111,32 @@ describe('the state of a job of which nothing is here', () => {
   it.each([
     ['running', 'Pending', null],
     ['done', 'Missing', 'refetch'],
-    ['rejected', 'No transcript', null],
+    ['rejected', 'No transcript', 'refetch'],
     ['expired', 'Missing', 'import'],
   ])('is known from its status at the service: %s', (status, word, repair) => {
     expect(stateOf({ service: { record: { status } } })).toMatchObject({ word, repair });
+  });
+
+  it.each(['callback', 'recovery', 'replay'] as const)('%s: a line says that it failed', (origin) => {
+    const timeline = [ledgerLine({ origin, outcome: 'noted', status: 'fetch_error' })];
+    const errors = [{ message: 'Sending notification failed' }];
+    const state = stateOf({ timeline, service: { record: { status: 'rejected', errors } } });
+    expect(state).toMatchObject({
+      ...{ tone: 'notice', word: 'No transcript', repair: null },
+      text: 'The service reports fetch_error: the service could not fetch the media. Submit the job again.',
+    });
+  });
+
+  it('is not said to have results where the service rejected it', () => {
+    const errors = [{ message: 'Error in sending notification: Response status: 401' }];
+    const state = stateOf({ service: { record: { status: 'rejected', errors } } });
+    expect(state).toMatchObject({
+      word: 'No transcript',
+      text: expect.stringMatching(/rejected.*answered 401/),
+    });
+    expect(state.text).not.toMatch(/results/);
+    const gone = stateOf({ service: { record: { status: 'expired', errors } } });
+    expect(gone.text).not.toMatch(/still has/);
   });
 
   it.each([
@@ -131,6 +153,44 @@ describe('the state of a job of which nothing is here', () => {
   it('is not known while the ledger was not searched as a whole', () => {
     expect(stateOf({ complete: false })).toMatchObject({ word: 'Not found yet', repair: 'refetch' });
     expect(stateOf({})).toMatchObject({ word: 'Nothing stored', repair: 'refetch' });
+  });
+});
+
+describe('the state of a job of which something was stored and is not there now', () => {
+  const storedAt = '2026-03-04T11:22:00.000Z';
+  const lost = [{ key: 'jobs/j1/transcript.json', storedAt }];
+  const done = { record: { status: 'done' } };
+  const timeline = [ledgerLine()];
+  const failure = { outcome: 'unrecoverable', reason: null };
+
+  it.each<[string, Partial<KnownJob>, string | null]>([
+    ['while the service keeps it', { service: done }, 'refetch'],
+    ['while the service does not answer', {}, 'refetch'],
+    ['while the service is not configured', { serviceAnswer: 'not-configured' }, 'restore'],
+    ['when the service does not know it', { serviceAnswer: 'unknown' }, 'restore'],
+    ['when its results have expired there', { service: { record: { status: 'expired' } } }, 'restore'],
+    ['when recovery could not fetch it', { service: done, failure }, 'restore'],
+    ['when the folder is gone as a whole', { artefacts: [], service: done }, 'refetch'],
+    ['when its jobinfo is left', { artefacts: [artefact('jobinfo')], service: done }, 'refetch'],
+  ])('%s', (_what, job, repair) => {
+    expect(stateOf({ timeline, lost, ...job })).toEqual({
+      ...{ tone: 'bad', word: 'Lost', repair },
+      text: `Lost from the store: stored at ${storedAt}, not there now.`,
+    });
+  });
+
+  it('is stored where the transcript is there', () => {
+    const media = { key: 'jobs/j1/data', storedAt: '2026-03-05T00:00:00.000Z' };
+    const state = stateOf({ timeline, lost: [media, ...lost], artefacts: [artefact('transcript.txt')] });
+    expect(state).toMatchObject({
+      ...{ tone: 'notice', word: 'Partly lost', repair: 'refetch' },
+      text: `The transcript is stored. Lost from the store: stored at ${storedAt}, not there now (2 objects).`,
+    });
+  });
+
+  it('is erased once an operator erased it', () => {
+    const erasure = { erasedAt: storedAt, complete: true, keptUntil: null };
+    expect(stateOf({ timeline, lost, erasure })).toMatchObject({ word: 'Erased' });
   });
 });
 
@@ -167,6 +227,17 @@ describe('what to do next', () => {
       expect(offered.map(({ action }) => action)).toEqual(actions);
     },
   );
+
+  it.each([
+    [{ serviceAnswer: 'unknown' }],
+    [{ serviceAnswer: 'found', service: { record: { status: 'deleted' } } }],
+  ])('is no refetch of what the service does not have: %j', (service) => {
+    const waiting = { deliveryId: 'd1', state: 'waiting', settlement: null };
+    const actions = (job: Partial<KnownJob>) =>
+      steps({ ...job, ...service }, [waiting]).map(({ action }) => action);
+    expect(actions({ timeline: [quarantined] })).toEqual(['release', 'dismiss']);
+    expect(actions({ failure: { outcome: 'failed', reason: null } })).toEqual(['import', 'acknowledge']);
+  });
 
   it('says what the reason asks for first', () => {
     const [first] = steps({ failure: { outcome: 'refused', reason: 'body-too-large' } });

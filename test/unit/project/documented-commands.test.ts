@@ -74,13 +74,16 @@ describe('the command line in the documents', () => {
 });
 
 describe('what is to be done next about a job', () => {
-  const situations = ['choose', 'refetch', 'import', 'acknowledge', 'erase', 'quarantine', 'find'] as const;
+  const situations = [
+    ...(['choose', 'refetch', 'import', 'acknowledge', 'erase', 'quarantine', 'find'] as const),
+    ...(['record', 'lost', 'restore'] as const),
+  ];
   const job = {
     jobId: 'j1',
     artefacts: [{ key: 'jobs/j1/conflicts/data.ab', sha256: 'ab' }],
     timeline: [],
     failure: { outcome: 'failed', reason: null },
-    serviceAnswer: 'found',
+    ...{ service: null, serviceAnswer: 'found' },
   };
   const bodies = [{ deliveryId: '01KJX3VZ8Q4M7T9B0C2D5E6F7G', state: 'waiting' }];
   const commands = situations.flatMap((situation) =>

@@ -44,6 +44,19 @@ export const jobSchema = z
         }),
       )
       .describe('objects that expired, oldest first; empty for an erased job'),
+    lost: z
+      .array(
+        z.strictObject({
+          key: z.string(),
+          kind: z.enum(ITEM_KINDS),
+          size: count,
+          sha256: z.string(),
+          storedAt: instant.describe('of the line that says it was stored'),
+        }),
+      )
+      .describe(
+        'artefacts that the ledger says were stored, that did not expire, and that are not in the store now',
+      ),
     erasure: z
       .strictObject({
         erasedAt: instant,
@@ -123,6 +136,10 @@ export const refetchedSchema = z
         ]),
       }),
     ),
+    recorded: z
+      .literal(true)
+      .optional()
+      .describe('the job has no transcript, its callback was lost, and its end was recorded now'),
   })
   .meta({ id: 'Refetched' });
 export type Refetched = Answer<typeof refetchedSchema>;

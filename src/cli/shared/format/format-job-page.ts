@@ -39,10 +39,11 @@ export function formatJobMatches(text: string, { jobs, searchedBackTo, complete 
 }
 
 function knownOf(job: Job, location: string): string[] {
-  const { artefacts, timeline, service, serviceAnswer, searchedBackTo, faults } = job;
+  const { artefacts, lost, timeline, service, serviceAnswer, searchedBackTo, faults } = job;
   return [
     ...contextOf(timeline),
     ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefactRows(artefacts)]),
+    ...(lost.length === 0 ? [] : ['', `Lost from ${location}`, ...lost.map(lostRow)]),
     ...(timeline.length === 0 ? [] : ['', 'Timeline', ...timelineRows(timeline)]),
     ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
     ...faults.map((fault) => `Lines may be missing: ${fault}`),
@@ -70,6 +71,10 @@ function artefactRows(artefacts: readonly ListedArtefact[]): string[] {
     if (isConflict(artefact)) return `  ${about}  ${others.includes(artefact) ? 'conflict' : 'copy'}`;
     return counting.includes(artefact) ? `  ${about}  counts now` : `  ${about}`;
   });
+}
+
+function lostRow({ key, kind, size, sha256, storedAt }: Job['lost'][number]): string {
+  return `  ${kind.padEnd(18)}  ${String(size).padStart(10)} bytes  ${key}  sha256 ${sha256}  stored ${storedAt}, not there now`;
 }
 
 function timelineRows(timeline: Job['timeline']): string[] {

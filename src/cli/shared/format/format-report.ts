@@ -6,7 +6,7 @@ const PENDING =
 
 /** A report as text: counts, then the jobs that need attention. */
 export function formatReport(report: RecoveryReport, dryRun: boolean): string[] {
-  const { window, outcomes, ignored, jobs, faults } = report;
+  const { window, outcomes, recorded = 0, ignored, jobs, faults } = report;
   const seen = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
   const notable = jobs.filter(({ outcome }) => dryRun || outcome !== 'pending');
   return [
@@ -16,11 +16,17 @@ export function formatReport(report: RecoveryReport, dryRun: boolean): string[] 
       : RECOVERY_OUTCOMES.flatMap((outcome) =>
           outcomes[outcome] === undefined ? [] : [`  ${outcome.padEnd(14)} ${outcomes[outcome]}`],
         )),
+    ...(recorded > 0 ? [recordedInWords(recorded, dryRun)] : []),
     ...(ignored > 0 ? [`  not ours       ${ignored}`] : []),
     ...((outcomes.pending ?? 0) > 0 ? [PENDING] : []),
     ...notable.map(formatJob),
     ...faults.map(({ region, reason }) => `error${region === null ? '' : ` in ${region}`}: ${reason}`),
   ];
+}
+
+function recordedInWords(recorded: number, dryRun: boolean): string {
+  const end = dryRun ? 'would be recorded' : 'is on record now, and subscribers are notified';
+  return `  recorded       ${recorded} without a transcript, whose callback was lost: that ${end}`;
 }
 
 export function formatJob({ jobId, region, outcome, reason, items }: RecoveredJob): string {

@@ -18,14 +18,25 @@ export function describeLine(line) {
   };
 }
 
+/** Whether the line reports a job without a transcript. @param {LedgerLine} line */
+function isFailedJob({ status }) {
+  return status !== null && status !== 'success';
+}
+
+/** A comparison names what it compared. @param {LedgerLine} line */
+function comparedInWords({ items }) {
+  return items.length > 0
+    ? `Compared with the service, which has the same bytes: ${listed(items.map(({ kind }) => kindInWords(kind)))}`
+    : 'Nothing had to be fetched';
+}
+
 /**
- * A callback that reports a failed job needs attention even if it was stored.
+ * A line that reports a failed job needs attention even if it was stored.
  * @param {LedgerLine} line
  */
-function toneOf({ outcome, origin, status }) {
-  const { tone } = outcomeOf(outcome);
-  const reportsFailure = origin === 'callback' && status !== null && status !== 'success';
-  return reportsFailure && tone !== 'bad' ? 'notice' : tone;
+function toneOf(line) {
+  const { tone } = outcomeOf(line.outcome);
+  return isFailedJob(line) && line.origin !== 'import' && tone !== 'bad' ? 'notice' : tone;
 }
 
 /**
@@ -60,12 +71,16 @@ const BY_ORIGIN = {
     refused: (line) => `A callback was rejected: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
   },
   recovery: {
-    recovered: (line) => `Missing results were fetched from the service: ${itemsOf(line)}`,
+    recovered: (line) =>
+      isFailedJob(line)
+        ? `The job has no transcript, and its callback was lost: fetched ${itemsOf(line)}`
+        : `Missing results were fetched from the service: ${itemsOf(line)}`,
+    noted: () => 'The job has no transcript, and its callback was lost: that is on record now',
     conflict: () => 'The service’s copy differs from the stored one; both are kept',
     unrecoverable: () => 'The service no longer has the missing results',
     failed: () => 'Fetching from the service failed',
     stored: (line) => `Fetched from the service: ${itemsOf(line)}`,
-    duplicate: () => 'Everything was already stored',
+    duplicate: comparedInWords,
   },
   import: {
     stored: (line) => `Stored: ${itemsOf(line)}`,
@@ -73,10 +88,14 @@ const BY_ORIGIN = {
     conflict: () => 'The bytes differ; the first version is kept, and this one is stored next to it',
   },
   replay: {
-    recovered: (line) => `A refetch stored what was missing: ${itemsOf(line)}`,
+    recovered: (line) =>
+      isFailedJob(line)
+        ? `The job has no transcript, and its callback was lost: a refetch stored ${itemsOf(line)}`
+        : `A refetch stored what was missing: ${itemsOf(line)}`,
+    noted: () => 'The job has no transcript, and its callback was lost: a refetch recorded that',
     stored: (line) => `A refetch stored: ${itemsOf(line)}`,
     conflict: () => 'The service’s copy differs from the stored one; both are kept',
-    duplicate: () => 'A refetch found everything already stored',
+    duplicate: comparedInWords,
     failed: () => 'A refetch failed',
     unrecoverable: () => 'The service no longer has the missing results',
   },
@@ -109,10 +128,11 @@ const ANY_ORIGIN = {
 /** @param {LedgerLine} line */
 function detailsOf(line) {
   const { origin, status } = line;
+  const isReport = origin === 'callback' || (isFailedJob(line) && origin !== 'import');
   const isAct = actOf(line) !== null;
   const event = isAct && eventOf(line);
   return [
-    origin === 'callback' && status !== null && `The service reported ${callbackStatusInWords(status)}.`,
+    isReport && status !== null && `The service reported ${callbackStatusInWords(status)}.`,
     event && `${event}.`,
     sentBy(line),
     ...(isAct ? [] : causeOf(line)),

@@ -18,7 +18,7 @@ import { chooseArtefact } from './choose-version.js';
  * @param {Job} job @param {Downloads} downloads @param {Refresh} again
  */
 export function artefactsSection(job, downloads, again) {
-  const { artefacts, expired } = job;
+  const { artefacts, expired, lost } = job;
   return h(
     'section',
     { 'aria-labelledby': 'artefacts', 'data-key': 'artefacts' },
@@ -33,6 +33,20 @@ export function artefactsSection(job, downloads, again) {
             cells: cellsOf(artefact, job, downloads, again),
           })),
         }),
+    lost.length > 0 &&
+      table({
+        caption: 'Lost from the store',
+        columns: ['Lost from the store', 'Size', 'SHA-256', 'Was stored'],
+        rows: lost.map(({ key, kind, size, sha256, storedAt }) => ({
+          key,
+          cells: [
+            h('div', {}, kindInWords(kind), h('p', { class: 'detail mono key' }, key)),
+            h('span', { class: 'number' }, bytes(size)),
+            hash(sha256, key.slice(key.lastIndexOf('/') + 1)),
+            moment(storedAt),
+          ],
+        })),
+      }),
     expired.map((each) => h('p', { class: 'quiet' }, expiredInWords(each, clock))),
   );
 }

@@ -46,6 +46,27 @@ describe('a ledger line in words', () => {
     expect(described.details).toEqual(details.map((text) => expect.stringMatching(text)));
   });
 
+  it.each(['recovery', 'replay'] as const)(
+    'says of a %s what it found without fetching anything',
+    (origin) => {
+      const line = (fields: object) => describeLine(ledgerLine({ origin, bytes: 0, ...fields } as never));
+      const same = line({ outcome: 'duplicate', status: 'success', items: [item('data', 'identical')] });
+      expect(same.title).toBe('Compared with the service, which has the same bytes: media');
+      const none = line({ outcome: 'duplicate', status: null });
+      expect(none.title).toBe('Nothing had to be fetched');
+      const failed = line({ outcome: 'noted', status: 'fetch_error' });
+      expect(failed).toMatchObject({
+        tone: 'notice',
+        title: expect.stringMatching(/no transcript, and its callback was lost/),
+      });
+      expect(failed.details).toEqual([
+        'The service reported fetch_error: the service could not fetch the media.',
+      ]);
+      const withRecord = line({ outcome: 'recovered', status: 'error', items: [item('jobinfo')] });
+      expect(withRecord.title).toMatch(/no transcript.* job/);
+    },
+  );
+
   it('explains the failure of a refetch, which is no reason that an operator typed', () => {
     const failed = { origin: 'replay', outcome: 'failed', actor: 'anna', reason: 'the service answered 503' };
     const described = describeLine(ledgerLine({ ...failed, bytes: 0 } as never));

@@ -1,7 +1,12 @@
+import {
+  createEndRecord,
+  type EndRecord,
+  readEndRecord,
+  replaceEndRecord,
+} from '../../archive/end-record.js';
 import { endRecordKey } from '../../archive/layout.js';
 import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
 import { newDeliveryId } from '../../ledger/ledger-line.js';
-import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { SERVICE_CLOCK_TOLERANCE } from '../clock-tolerance.js';
 import type { RecoveryParts } from '../recovery-parts.js';
 
@@ -31,7 +36,7 @@ interface EndClaim {
 
 /** Whether the end of the job is on record for the source, without a search of the ledger. Throws `StoreError`. */
 export async function isEndRecorded({ store }: EndParts, { jobId, source }: EndedJob): Promise<boolean> {
-  return (await readDocument(store, endRecordKey(jobId, source)))?.recorded === true;
+  return (await readEndRecord(store, jobId, source))?.recorded === true;
 }
 
 /**
@@ -71,32 +76,37 @@ export async function noteArrival(
   { origin, deliveryId }: LedgerLine,
 ): Promise<void> {
   const own = origin === 'callback' ? null : deliveryId;
-  await store.replace(endRecordKey(jobId, source), document(own, true, clock()), DOCUMENT_HEADERS);
+  await replaceEndRecord(store, jobId, source, { deliveryId: own, recorded: true, at: isoTime(clock()) });
 }
 
 /** Null when another run is recording the end, or has. Throws `StoreError`. */
 export async function claimEnd({ store, clock }: EndParts, job: EndedJob): Promise<EndClaim | null> {
-  const key = endRecordKey(job.jobId, job.source);
-  const deliveryId = newDeliveryId(clock());
-  const created = await store.create(key, document(deliveryId, false, clock()), DOCUMENT_HEADERS);
-  const held = await readDocument(store, key);
+  const { jobId, source } = job;
+  const record: EndRecord = {
+    deliveryId: newDeliveryId(clock()),
+    recorded: false,
+    at: isoTime(clock()),
+  };
+  const created = await createEndRecord(store, jobId, source, record);
+  const held = created === 'created' ? record : await readEndRecord(store, jobId, source);
   // After a lost answer `exists` may be the claim of this run.
-  const isOwn = created === 'created' || held?.deliveryId === deliveryId;
-  const id = isOwn ? deliveryId : abandonedId(held, clock());
-  if (id === null) return null;
+  const isOwn = held?.deliveryId === record.deliveryId;
+  const deliveryId = isOwn ? record.deliveryId : abandonedId(held, clock());
+  if (deliveryId === null) return null;
   return {
-    deliveryId: id,
-    confirm: () => store.replace(key, document(id, true, clock()), DOCUMENT_HEADERS),
-    release: () => store.delete(key),
+    deliveryId,
+    confirm: () =>
+      replaceEndRecord(store, jobId, source, { deliveryId, recorded: true, at: isoTime(clock()) }),
+    release: () => store.delete(endRecordKey(jobId, source)),
   };
 }
 
 /** The id of a claim whose run did not end it; null while it may, and for an end that is on record. */
-function abandonedId(held: Readonly<Record<string, unknown>> | null, now: number): string | null {
-  if (held === null || held.recorded === true || typeof held.deliveryId !== 'string') return null;
-  return now - Date.parse(String(held.at)) > CLAIM_LIFE ? held.deliveryId : null;
+function abandonedId(held: EndRecord | null, now: number): string | null {
+  if (held === null || held.recorded) return null;
+  return now - Date.parse(held.at) > CLAIM_LIFE ? held.deliveryId : null;
 }
 
-function document(deliveryId: string | null, recorded: boolean, now: number): Buffer {
-  return Buffer.from(JSON.stringify({ v: 1, deliveryId, recorded, at: new Date(now).toISOString() }));
+function isoTime(now: number): string {
+  return new Date(now).toISOString();
 }

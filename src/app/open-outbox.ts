@@ -1,6 +1,7 @@
 import { isErased } from '../archive/erasure/erasure.js';
 import type { Erasures } from '../archive/erasure/erasures.js';
 import type { Config } from '../config/config.js';
+import { proxies } from '../config/load/environment.js';
 import type { Logger } from '../observe/logger.js';
 import type { OutboxMetrics } from '../observe/metrics/outbox-metrics.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -24,6 +25,7 @@ export function openOutbox({ config, store, erasures, metrics, log }: OpenOutbox
     store,
     isErased: erasures.has,
     subscribers: config.subscribers,
+    proxies: proxies(),
     owner: config.replicaName,
     stopWithin: config.receiver.drainDelay + SAVING,
     observer: {
@@ -64,6 +66,7 @@ export function openCommandOutbox(config: Config, store: ObjectStore): Outbox {
     store,
     isErased: (jobId) => isErased(store, jobId),
     subscribers: config.subscribers,
+    proxies: proxies(),
     owner: config.replicaName,
     stopWithin: 0,
     observer: UNOBSERVED,

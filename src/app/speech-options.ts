@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.js';
+import { proxies } from '../config/load/environment.js';
 import type { SpeechOptions } from '../speech/speech.js';
 
 /** Options of the speech service's clients, from the configuration. */
@@ -11,6 +12,7 @@ export function speechOptions({ speech }: Config): SpeechOptions {
     paths: speech.paths,
     maxRequestsPerSecond: speech.maxRequestsPerSecond,
     retries: speech.retries,
+    proxies: proxies(),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { caBundle } from '../config/load/environment.js';
+import { caBundle, proxies } from '../config/load/environment.js';
 import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
 import type { StoreOptions } from '../store/open-store.js';
 import type { S3Lock } from '../store/s3/s3-options.js';
@@ -24,6 +24,7 @@ export function storeOptions({ store }: Config): StoreOptions {
       lock: lock(s3),
       conditionalWrites: s3.conditionalWrites,
       caBundle: caBundle(),
+      proxies: proxies(),
       requestTimeoutMs: s3.requestTimeout,
       retries: s3.retries,
       partTimeoutMs: 4 * s3.requestTimeout,

@@ -1,11 +1,14 @@
 import { Command } from 'commander';
+import { destinationsOf } from '../app/destinations.js';
 import { openCommandOutbox } from '../app/open-outbox.js';
 import { speechOptions } from '../app/speech-options.js';
 import { storeOptions } from '../app/store-options.js';
 import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, type ConfigFault, renderFault } from '../config/config-error.js';
+import { proxies } from '../config/load/environment.js';
 import { warningsOfProcess } from '../config/rules/warnings.js';
 import { checkEgress } from '../doctor/check-egress.js';
+import { checkProxies } from '../doctor/check-proxies.js';
 import { checkPublic } from '../doctor/check-public.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkStore } from '../doctor/check-store.js';
@@ -82,7 +85,12 @@ function faultFinding(fault: ConfigFault): Finding {
 
 async function runChecks(config: Config, options: Options): Promise<Finding[]> {
   const target = options.url === undefined ? null : publicTarget(config, options);
-  const here = [...configuration(config), egress(config), ...(await newFolder(config))];
+  const here = [
+    ...configuration(config),
+    egress(config),
+    ...checkProxies({ proxies: proxies(), destinations: await destinationsOf(config, options.url) }),
+    ...(await newFolder(config)),
+  ];
   const store = await openStore(storeOptions(config)).catch(errorMessage);
   if (typeof store === 'string')
     return [...here, failed('store', store, 'Correct the settings below store.')];
@@ -99,7 +107,7 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
         },
       }),
       serviceFindings(config),
-      target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT }),
+      target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT, proxies: proxies() }),
       subscriberFindings(config, store),
     ]);
     return [...here, ...stored, ...service, ...outside, ...subscribed];

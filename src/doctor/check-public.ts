@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import { readLines } from '../ledger/read/read-lines.js';
+import type { ProxySettings } from '../outbound/proxy-settings.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { ulidMaker } from '../text/ulid-maker.js';
 import { adviceForRefusal } from './advice.js';
@@ -18,6 +19,8 @@ export interface PublicCheckOptions {
   readonly store: ObjectStore;
   /** Milliseconds to a response. */
   readonly timeout: number;
+  /** The way to the address. */
+  readonly proxies: ProxySettings;
 }
 
 /** An address reserved for documentation (RFC 5737): no request comes from it. */
@@ -56,7 +59,7 @@ type Call = (variation: Variation) => Promise<PublicAnswer>;
 
 const nextId = ulidMaker();
 
-function createCall({ url, source, credential, timeout }: PublicCheckOptions): Call {
+function createCall({ url, source, credential, timeout, proxies }: PublicCheckOptions): Call {
   const jobId = `doctor-${nextId(Date.now())}`;
   return ({ headers = [], announce }) => {
     const target = new URL(url);
@@ -68,6 +71,7 @@ function createCall({ url, source, credential, timeout }: PublicCheckOptions): C
       method: 'POST',
       headers: [...credential, ...headers],
       timeout,
+      proxies,
       ...(announce === undefined ? {} : { announce }),
     });
   };
@@ -235,12 +239,13 @@ async function lowerLimit(maxBytes: number, call: Call): Promise<string> {
 }
 
 /** Checks that metrics and admin API are not reachable from outside. */
-async function exposedPaths({ url, timeout }: PublicCheckOptions): Promise<Finding> {
+async function exposedPaths({ url, timeout, proxies }: PublicCheckOptions): Promise<Finding> {
   const open: string[] = [];
   for (const path of ['metrics', 'admin/api/health']) {
     const target = new URL(url);
     target.pathname = `${target.pathname.replace(/\/+$/, '')}/${path}`;
-    const answer = await askPublic({ url: target, method: 'GET', headers: [], timeout }).catch(() => null);
+    const request = { url: target, method: 'GET', headers: [], timeout, proxies } as const;
+    const answer = await askPublic(request).catch(() => null);
     // The admin port requires a token: 401 means that it is reachable.
     if (answer !== null && [200, 401].includes(answer.status)) open.push(`/${path}`);
   }

@@ -46,6 +46,6 @@ function adviceFor(error: unknown, region: string): string {
     case 'not-found':
       return `Check speech.regions.${region}.batchUrl and speech.paths.list: the server there is not the jobs API.`;
     default:
-      return `Check speech.regions.${region}.batchUrl, name service, firewall and proxies from this machine.`;
+      return `Check speech.regions.${region}.batchUrl, name service and firewall from this machine, and the line "proxies" above.`;
   }
 }

@@ -62,6 +62,8 @@ function adviceFor(error: string | null): string {
   if (error === 'timeout') {
     return 'Answer before the work is done: a request is given 15 s.';
   }
+  if (error?.startsWith('PROXY_'))
+    return 'Let the proxy connect to the host and port, or add the host to NO_PROXY; see the line "proxies" above.';
   if (error === 'ENOTFOUND' || error === 'EAI_AGAIN')
     return 'Correct the host of subscribers.<name>.url, or the DNS.';
   if (error !== null && /CERT|SSL|TLS|ALTNAME/.test(error)) {

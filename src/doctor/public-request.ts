@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import {
-  type ClientRequest,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import { createConnect } from '../outbound/connect.js';
+import { httpAgents } from '../outbound/http-agents.js';
+import type { ProxySettings } from '../outbound/proxy-settings.js';
 import { isJsonObject, parseJson } from '../text/parse-json.js';
 
 export interface PublicRequest {
@@ -18,6 +16,7 @@ export interface PublicRequest {
   readonly announce?: number;
   /** Milliseconds to the response. */
   readonly timeout: number;
+  readonly proxies: ProxySettings;
 }
 
 export interface PublicAnswer {
@@ -55,9 +54,12 @@ export async function askPublic(wanted: PublicRequest): Promise<PublicAnswer> {
   }
 }
 
-function open({ url, method, headers, announce }: PublicRequest): ClientRequest {
-  const options: RequestOptions = { method, agent: false };
-  const outgoing = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
+function open({ url, method, headers, announce, timeout, proxies }: PublicRequest): ClientRequest {
+  const agents = httpAgents(createConnect({ timeout, proxies }), {});
+  const outgoing =
+    url.protocol === 'https:'
+      ? httpsRequest(url, { method, agent: agents.https })
+      : httpRequest(url, { method, agent: agents.http });
   for (const line of headers) {
     const colon = line.indexOf(':');
     outgoing.setHeader(line.slice(0, colon), line.slice(colon + 1).trim());

@@ -1,4 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
+import { createConnect } from '../outbound/connect.js';
+import { NO_PROXIES, type ProxySettings } from '../outbound/proxy-settings.js';
 import { type Clock, systemClock } from '../time/clock.js';
 import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './batch/jobs-client.js';
 import { apiKeyCredentials, temporaryKeyCredentials } from './credentials.js';
@@ -10,6 +12,7 @@ import { batchAddress, configuredRegions, type RegionAddresses, webAddress } fro
 import { SpeechError } from './speech-error.js';
 
 export type * from '../domain/kinds.js';
+export { type ProxySettings, readProxySettings } from '../outbound/proxy-settings.js';
 export type { Clock } from '../time/clock.js';
 export type { Backoff } from '../time/retry.js';
 export type { JobMedia } from './batch/job-form.js';
@@ -44,7 +47,9 @@ export interface SpeechOptions {
   /** Further tries after 429, 5xx and network errors. Default 4. */
   readonly retries?: number;
   readonly retry?: Partial<Omit<RetryPolicy, 'retries'>>;
-  /** Replaces the connection pool, e.g. by a proxy; stays the caller's to close. */
+  /** Proxies that requests go through, such as `readProxySettings(process.env)`. Default: none. */
+  readonly proxies?: ProxySettings;
+  /** Replaces the connection pool; stays the caller's to close. */
   readonly dispatcher?: Dispatcher;
   readonly clock?: Clock;
 }
@@ -63,9 +68,8 @@ export interface SpeechClients {
 /** Clients of the speech service that share connections and credentials. Nothing is sent before the first call. */
 export function createSpeechClients(options: SpeechOptions): SpeechClients {
   const clock = options.clock ?? systemClock;
-  const own = options.dispatcher
-    ? null
-    : new Agent({ connect: { timeout: 10_000 }, connections: 32, allowH2: false });
+  const connect = createConnect({ timeout: 10_000, proxies: options.proxies ?? NO_PROXIES });
+  const own = options.dispatcher ? null : new Agent({ connect, connections: 32, allowH2: false });
   const dispatcher = options.dispatcher ?? own;
   if (!dispatcher) throw new Error('unreachable: a dispatcher is given or made');
   const perSecond = options.maxRequestsPerSecond ?? 20;

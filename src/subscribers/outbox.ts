@@ -1,5 +1,6 @@
 import { Problem } from '../domain/problem.js';
 import { followsAnyInScope, isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
+import { NO_PROXIES, type ProxySettings } from '../outbound/proxy-settings.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { DeadCause } from './dead/dead-causes.js';
 import type { Attempt, DeadEvent } from './dead/dead-event.js';
@@ -28,6 +29,8 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
   /** Name of this replica. */
   readonly owner: string;
   readonly observer: OutboxObserver;
+  /** Proxies that requests go through. Default: none. */
+  readonly proxies?: ProxySettings;
   readonly times?: OutboxTimes;
   /** Milliseconds without a heartbeat after which another replica takes over. Default 30,000. */
   readonly lease?: number;
@@ -76,7 +79,7 @@ export interface Outbox {
 
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, subscribers } = options;
-  const { times = OUTBOX_TIMES, clock = Date.now } = options;
+  const { times = OUTBOX_TIMES, clock = Date.now, proxies = NO_PROXIES } = options;
   const endpoints = new Map<string, Endpoint>();
   const watches = new Map<string, SubscriberWatch>();
   const counter = createDeadEventCounter(store);
@@ -84,7 +87,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function endpointOf(name: string): Endpoint {
     const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
     if (subscriber === undefined) throw new Problem('not-found', `There is no subscriber ${name}.`);
-    const endpoint = endpoints.get(name) ?? createEndpoint(subscriber);
+    const endpoint = endpoints.get(name) ?? createEndpoint(subscriber, proxies);
     endpoints.set(name, endpoint);
     return endpoint;
   }

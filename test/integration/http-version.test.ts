@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { NO_PROXIES } from '../../src/outbound/proxy-settings.js';
 import { createSpeechClients } from '../../src/speech/speech.js';
 import { openStore } from '../../src/store/open-store.js';
 import { createEndpoint } from '../../src/subscribers/send/endpoint.js';
@@ -43,7 +44,7 @@ describe('a server that speaks HTTP/2 as well', () => {
   });
 
   it('gets HTTP/1.1 as a subscriber', async () => {
-    const endpoint = createEndpoint(subscriberAt(url));
+    const endpoint = createEndpoint(subscriberAt(url), NO_PROXIES);
     expect(await endpoint.send(testEvent('id', '/test'), AbortSignal.timeout(10_000))).toMatchObject({
       delivered: true,
     });

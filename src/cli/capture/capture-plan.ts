@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.js';
+import { proxies } from '../../config/load/environment.js';
 import { checkStart } from '../../speech/realtime/check-config.js';
 import type { StartOptions } from '../../speech/realtime/realtime.js';
 import { RealtimeConfigError } from '../../speech/realtime/realtime-error.js';
@@ -50,7 +51,7 @@ export function capturePlan(flags: CaptureFlags, config: Config): CapturePlan {
   return {
     start: {
       ...endpoint,
-      ...{ credential: credentialOf(config), audioFormat, transcriptionConfig },
+      ...{ credential: credentialOf(config), audioFormat, transcriptionConfig, proxies: proxies() },
     },
     source: sourceOf(flags.source, config),
   };
@@ -93,7 +94,7 @@ function credentialOf({ speech }: Config): () => Promise<RealtimeCredential> {
   if (apiKey === null) throw new UsageError('no API key is configured; set speech.apiKey');
   if (speech.auth === 'apiKey') return async () => ({ apiKey });
   return async () => {
-    const clients = createSpeechClients({ apiKey, keysUrl: speech.keysUrl, regions: {} });
+    const clients = createSpeechClients({ apiKey, keysUrl: speech.keysUrl, regions: {}, proxies: proxies() });
     try {
       return { jwt: (await clients.keys().create({ type: 'rt', ttlSeconds: KEY_TTL })).value };
     } finally {

@@ -1,3 +1,5 @@
+import { type ProxySettings, readProxySettings } from '../../outbound/proxy-settings.js';
+
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,4 +30,9 @@ export function isContinuousIntegration(env: Environment = process.env): boolean
 /** The file of certificate authorities that every AWS client uses, as `AWS_CA_BUNDLE` names it; null without one. */
 export function caBundle(env: Environment = process.env): string | null {
   return env.AWS_CA_BUNDLE || null;
+}
+
+/** The proxies for outgoing connections. */
+export function proxies(env: Environment = process.env): ProxySettings {
+  return readProxySettings(env);
 }

@@ -14,6 +14,7 @@
  * console.log(transcriptText(report.segments));
  * ```
  */
+import type { ProxySettings } from '../../outbound/proxy-settings.js';
 import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 import { checkStart } from './check-config.js';
 import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
@@ -23,6 +24,7 @@ import type { EndpointOptions } from './socket/endpoint.js';
 import type { SocketConnector } from './socket/socket.js';
 import type { AudioFormat, TranscriptionConfig } from './wire.js';
 
+export type { ProxySettings } from '../../outbound/proxy-settings.js';
 export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 export type { ReceivedMessage, UnknownMessage } from './read-message.js';
 export {
@@ -71,6 +73,8 @@ export interface SessionOptions extends EndpointOptions {
   readonly credential: RealtimeCredential | (() => Promise<RealtimeCredential>);
   /** Default: the library `ws`, for Node.js. In browsers `connectWithWebSocket(WebSocket)`. */
   readonly connector?: SocketConnector;
+  /** Proxies for the library `ws`, such as `readProxySettings(process.env)` of `transcript-receiver/speech`. Default: none. */
+  readonly proxies?: ProxySettings | undefined;
   /** How far audio may run ahead; the document's limits are the defaults and the ceilings. */
   readonly audio?: Partial<AudioLimits>;
   /** Of one connection attempt. Default 10 s. */
@@ -100,7 +104,7 @@ export async function connectSession(options: SessionOptions): Promise<RealtimeS
   const service = options.service ?? 'realtime';
   const { socket, region } = await connect({
     ...options,
-    connector: options.connector ?? (await import('./socket/ws-socket.js')).connectWithWs,
+    connector: options.connector ?? (await import('./socket/ws-socket.js')).connectWithWs(options.proxies),
     handshakeTimeoutMs: options.handshakeTimeoutMs ?? 10_000,
   });
   return new RealtimeSession(socket, {

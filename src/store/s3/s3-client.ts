@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream';
 import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { httpAgents } from '../../outbound/http-agents.js';
 import { readBeginning } from '../../text/read-beginning.js';
 import { StoreError } from '../object-store.js';
 import { useCredentialChain } from './cached-credentials.js';
 import { noAnswer } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
-import { createConnect, StoreAgent } from './wire/connect.js';
 import { EXPECTED_OWNER } from './wire/object-headers.js';
+import { storeConnect } from './wire/store-connect.js';
 
 /** Milliseconds without data after which an answer's body counts as broken. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -44,6 +45,8 @@ export function s3Limits(settings: S3Settings): S3Limits {
  */
 export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): S3Client {
   const { endpoint } = settings;
+  const { maxSockets } = limits;
+  const agents = httpAgents(storeConnect(settings, limits.connectTimeoutMs), { keepAlive: true, maxSockets });
   const config: S3ClientConfig = {
     forcePathStyle: settings.forcePathStyle ?? false,
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -55,11 +58,8 @@ export function createS3Client(settings: S3Settings, limits: S3Limits, answers: 
       requestTimeout: limits.requestTimeoutMs,
       throwOnRequestTimeout: true,
       socketTimeout: IDLE_TIMEOUT_MS,
-      httpAgent: { keepAlive: true, maxSockets: limits.maxSockets },
-      httpsAgent: new StoreAgent(
-        createConnect(limits.connectTimeoutMs, settings.caBundle),
-        limits.maxSockets,
-      ),
+      httpAgent: agents.http,
+      httpsAgent: agents.https,
     },
   };
   if (endpoint) config.endpoint = endpoint;

@@ -1,3 +1,5 @@
+import type { ProxySettings } from '../../outbound/proxy-settings.js';
+
 /** Settings of an S3 store besides bucket and prefix; everything left out or null takes its default. */
 export interface S3Settings {
   /** URL of a compatible server; default: AWS S3 of the region. */
@@ -33,6 +35,8 @@ export interface S3Settings {
   readonly conditionalWrites?: 'native' | 'emulated' | undefined;
   /** File with the certificates, in PEM, that the server's is checked with instead of Node's. Default: Node's. */
   readonly caBundle?: string | null | undefined;
+  /** Proxies that connections go through. Default: none. */
+  readonly proxies?: ProxySettings | undefined;
   /** Milliseconds to a connected socket. Default 3,000. */
   readonly connectTimeoutMs?: number | undefined;
   /** Milliseconds that one attempt may take, except for bodies over 1 MiB. Default 15,000. */

@@ -26,9 +26,9 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   XAmzContentSHA256Mismatch: 'the body does not have the sha256 it was announced with',
   NotAnswerOfS3: 'something other than the store answered, such as a proxy',
   PoolTimeout: 'no connection became free in time',
-  ProxyRefused: 'the proxy (HTTPS_PROXY) refuses to connect to the store',
-  ProxyUnreachable: 'the proxy (HTTPS_PROXY) cannot be reached',
-  ProxyUnknown: 'HTTPS_PROXY does not name a proxy of HTTP',
+  PROXY_REFUSED: 'the proxy refuses to connect to the store',
+  PROXY_UNREACHABLE: 'the proxy cannot be reached',
+  PROXY_INVALID: 'the variable does not name a proxy of HTTP',
   AnswerTimeout: 'the store did not answer in time',
   CredentialsProviderError: 'no credentials were found',
   // The network, by the codes of Node.js and undici.

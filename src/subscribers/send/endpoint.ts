@@ -2,6 +2,8 @@ import type { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import { Webhook } from 'standardwebhooks';
 import { Agent, type Dispatcher } from 'undici';
+import { createConnect } from '../../outbound/connect.js';
+import type { ProxySettings } from '../../outbound/proxy-settings.js';
 import { parseRetryAfter } from '../../text/retry-after.js';
 import { terminalLine } from '../../text/terminal-text.js';
 import { abortAfter } from '../../time/abort-after.js';
@@ -34,13 +36,13 @@ const CONNECT_TIMEOUT = 10_000;
 /** Milliseconds. Standard Webhooks asks senders to wait 15 to 30 s. */
 const REQUEST_TIMEOUT = 15_000;
 
-export function createEndpoint(subscriber: Subscriber): Endpoint {
+export function createEndpoint(subscriber: Subscriber, proxies: ProxySettings): Endpoint {
   const { maxInFlight, requestTimeout = REQUEST_TIMEOUT } = subscriber;
   const agent = new Agent({
     connections: maxInFlight,
     pipelining: 1,
     allowH2: false,
-    connect: { timeout: Math.min(CONNECT_TIMEOUT, requestTimeout) },
+    connect: createConnect({ timeout: Math.min(CONNECT_TIMEOUT, requestTimeout), proxies }),
     headersTimeout: requestTimeout,
     bodyTimeout: requestTimeout,
     maxHeaderSize: 32 * 1024,

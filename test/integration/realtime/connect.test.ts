@@ -230,5 +230,5 @@ describe('connecting', () => {
 
 const keyless: NonNullable<Parameters<typeof connectSession>[0]['connector']> = async (request) => {
   const { connectWithWs } = await import('../../../src/speech/realtime/socket/ws-socket.js');
-  return connectWithWs({ ...request, headers: {} });
+  return connectWithWs()({ ...request, headers: {} });
 };

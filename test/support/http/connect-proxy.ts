@@ -5,6 +5,8 @@ import { pipeline } from 'node:stream';
 /** A proxy on loopback that answers CONNECT and nothing else. */
 export interface ConnectProxy {
   readonly url: Promise<string>;
+  /** What it was asked to connect to, as `host:port`. */
+  readonly targets: readonly string[];
   close(): Promise<void>;
 }
 
@@ -13,11 +15,12 @@ export interface ConnectProxy {
  * @param credentials `user:password` that it asks for; null for none
  */
 export function startProxy(
-  opened: (connection: Socket) => void,
+  opened: (connection: Socket) => void = () => undefined,
   credentials: string | null = null,
 ): ConnectProxy {
   const expected = credentials === null ? undefined : `Basic ${btoa(credentials)}`;
   const sockets = new Set<Socket>();
+  const targets: string[] = [];
   const server = createServer((_, response) => response.writeHead(405).end());
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -26,7 +29,8 @@ export function startProxy(
   server.on('connect', ({ headers, url }, client, head) => {
     if (expected !== undefined && headers['proxy-authorization'] !== expected)
       return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n');
-    const [hostname, port] = (url ?? '').split(':');
+    const [, hostname, port] = /^\[?(.*?)\]?:(\d+)$/.exec(url ?? '') ?? [];
+    targets.push(url ?? '');
     const server = connect(Number(port), hostname, () => {
       opened(server);
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -43,6 +47,7 @@ export function startProxy(
   });
   return {
     url,
+    targets,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((closed) => server.close(closed));

@@ -8,6 +8,8 @@ const CERTIFICATES = new URL('certificates/', import.meta.url);
 
 /** Ends TLS and passes the bytes on over a connection of its own, as a balancer on layer 4 does. */
 export interface TlsProxy {
+  /** `localhost:port`. */
+  readonly host: string;
   /** A new connection to the target. */
   open(): Promise<Socket>;
   close(): Promise<void>;
@@ -30,6 +32,7 @@ export async function startTlsProxy(target: string): Promise<TlsProxy> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    host: `localhost:${(server.address() as AddressInfo).port}`,
     async open() {
       const { port } = server.address() as AddressInfo;
       const socket = connect({ port, host: '127.0.0.1', ca: cert, servername: 'localhost' });

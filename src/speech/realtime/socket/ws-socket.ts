@@ -1,18 +1,40 @@
 import { WebSocket } from 'ws';
-import { adaptWebSocket, type SocketConnector, UpgradeRefused, type WebSocketLike } from './socket.js';
+import { createConnect } from '../../../outbound/connect.js';
+import { type HttpAgents, httpAgents } from '../../../outbound/http-agents.js';
+import { NO_PROXIES, type ProxySettings } from '../../../outbound/proxy-settings.js';
+import {
+  adaptWebSocket,
+  type RealtimeSocket,
+  type SocketConnector,
+  type SocketRequest,
+  UpgradeRefused,
+  type WebSocketLike,
+} from './socket.js';
 
 /** Larger than any message of the service by far; a hostile one must not fill the memory. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+/** Milliseconds to a connected socket; the handshake has a time limit besides. */
+const CONNECT_TIMEOUT = 10_000;
 
 /**
  * Connects with the library `ws`, for servers. Follows no redirect: a redirect could take the key, or a
  * session pinned to a region, elsewhere.
  */
-export const connectWithWs: SocketConnector = ({ url, headers, signal }) =>
-  new Promise((resolve, reject) => {
+export function connectWithWs(proxies: ProxySettings = NO_PROXIES): SocketConnector {
+  const connect = createConnect({ timeout: CONNECT_TIMEOUT, proxies });
+  return (request) => openSocket(request, httpAgents(connect, {}));
+}
+
+function openSocket(
+  { url, headers, signal }: SocketRequest,
+  { http, https }: HttpAgents,
+): Promise<RealtimeSocket> {
+  return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = new WebSocket(url, {
       headers,
+      agent: url.protocol === 'wss:' ? https : http,
       // Audio hardly compresses, and deflate contexts cost more memory than the audio in flight.
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
@@ -38,3 +60,4 @@ export const connectWithWs: SocketConnector = ({ url, headers, signal }) =>
       reject(error);
     });
   });
+}

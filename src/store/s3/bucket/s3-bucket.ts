@@ -2,8 +2,8 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { bucketAddress, createS3Client, fixedKeys, type S3Limits, s3Limits } from '../s3-client.js';
 import type { S3Settings, S3StoreOptions } from '../s3-options.js';
 import { createAnswerCheck } from '../wire/answer-check.js';
-import { createConnect } from '../wire/connect.js';
 import { createS3Sender, type S3Sender } from '../wire/s3-sender.js';
+import { storeConnect } from '../wire/store-connect.js';
 
 /** A bucket and what all operations on it share. */
 export interface S3Bucket {
@@ -23,7 +23,7 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const client = createS3Client(settings, limits, answers);
   const address = await bucketAddress(settings, limits, bucket);
   const keys = fixedKeys(settings);
-  const connect = createConnect(limits.connectTimeoutMs, settings.caBundle);
+  const connect = storeConnect(settings, limits.connectTimeoutMs);
   const sender = createS3Sender({ client, keys, address, limits, answers, settings, onNotice, connect });
   return { client, sender, bucket, prefix, settings, limits };
 }

@@ -4,8 +4,10 @@ import { CLOSE_AFTER, OPEN_AFTER } from '../../../../src/admin/notices/notice-st
 import { createHealthNotices, noticeSubscribers } from '../../../../src/admin/notices/notify-of-health.js';
 import { issueOf } from '../../../../src/health/issue-kinds.js';
 import type { Issue } from '../../../../src/health/issues.js';
-import type { Outbox } from '../../../../src/subscribers/outbox.js';
+import { readProxySettings } from '../../../../src/outbound/proxy-settings.js';
+import type { Outbox, OutboxOptions } from '../../../../src/subscribers/outbox.js';
 import type { ReceiverEvent } from '../../../../src/subscribers/receiver-event.js';
+import { startProxy } from '../../../support/http/connect-proxy.js';
 import { type RecordingServer, recordingServer } from '../../../support/http/recording-server.js';
 import { eventOf, outboxOf, subscriberAt } from '../../../support/outbox/subscribed.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -35,12 +37,12 @@ describe('notices of health', () => {
     await person.close();
   });
 
-  function replica(name: string, errors: unknown[] = []) {
+  function replica(name: string, errors: unknown[] = [], options: Partial<OutboxOptions> = {}) {
     const subscribers = {
       person: subscriberAt(person.url, { events: HEALTH_EVENTS }),
       crm: subscriberAt('http://127.0.0.1:9/jobs-only'),
     };
-    const outbox = outboxOf(store, subscribers);
+    const outbox = outboxOf(store, subscribers, options);
     outboxes.push(outbox);
     return createHealthNotices({
       subscribers: noticeSubscribers(new Map(Object.entries(subscribers))),
@@ -72,6 +74,16 @@ describe('notices of health', () => {
       return `${type.split('.')[2]} ${subject}`;
     });
   const ids = () => person.requests.map(({ headers }) => headers['webhook-id']);
+
+  it('go through the proxy of the process', async () => {
+    const proxy = startProxy();
+    const proxies = readProxySettings({ HTTP_PROXY: await proxy.url });
+    issues = [QUARANTINE];
+    await pass(OPEN_AFTER + 60_000, replica('a', [], { proxies }));
+    expect(sent()).toEqual(['opened quarantine-growing']);
+    expect(proxy.targets).toEqual([new URL(person.url).host]);
+    await proxy.close();
+  });
 
   it('are sent once, whatever the number of replicas', async () => {
     const replicas = [replica('a'), replica('b'), replica('c')];

@@ -6,9 +6,12 @@ import { expect, it } from '@jest/globals';
 
 const CERTIFICATES = fileURLToPath(new URL('../../../../support/http/certificates/', import.meta.url));
 const CA = `${CERTIFICATES}first.cert.pem`;
-const [EXCHANGE, POOL, CONNECT] = ['exchange', 'store-pool', 'connect'].map(
-  (name) => pathToFileURL(`src/store/s3/wire/${name}.ts`).href,
-);
+const [EXCHANGE, POOL, CONNECT, PROXIES] = [
+  'store/s3/wire/exchange',
+  'store/s3/wire/store-pool',
+  'outbound/connect',
+  'outbound/proxy-settings',
+].map((name) => pathToFileURL(`src/${name}.ts`).href);
 
 /** Has a thread of its own, so that it answers while the other one is busy. Closes the connection where the body says so. */
 const SERVER = `
@@ -42,11 +45,12 @@ const CLIENT = `
   import { Exchange } from ${JSON.stringify(EXCHANGE)};
   import { openPool } from ${JSON.stringify(POOL)};
   import { createConnect } from ${JSON.stringify(CONNECT)};
+  import { NO_PROXIES } from ${JSON.stringify(PROXIES)};
   const answered = new Int32Array(new SharedArrayBuffer(4));
   const workerData = { answered, ...JSON.parse(process.env.CERTIFICATE) };
   const server = new Worker(${JSON.stringify(SERVER)}, { eval: true, execArgv: [], workerData });
   const [port] = await once(server, 'message');
-  const pool = openPool('https://localhost:' + port, 1, createConnect(10_000, null));
+  const pool = openPool('https://localhost:' + port, 1, createConnect({ timeout: 10_000, proxies: NO_PROXIES }));
   const send = (body) => dispatched(new Exchange({
     method: 'PUT', path: '/', headers: { host: 'localhost' }, body: Buffer.from(body), timeoutMs: 10_000,
   })).then(({ headers }) => headers['x-connections'], (error) => String(error.detail ?? error));

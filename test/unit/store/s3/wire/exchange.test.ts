@@ -3,7 +3,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Pool } from 'undici';
-import { createConnect } from '../../../../../src/store/s3/wire/connect.js';
+import { createConnect } from '../../../../../src/outbound/connect.js';
+import { NO_PROXIES } from '../../../../../src/outbound/proxy-settings.js';
 import { Exchange, type WholeAnswer, type WireRequest } from '../../../../../src/store/s3/wire/exchange.js';
 import { openExchange } from '../../../../../src/store/s3/wire/open-exchange.js';
 import { openPool } from '../../../../../src/store/s3/wire/store-pool.js';
@@ -46,7 +47,7 @@ describe('an exchange with the store', () => {
   const port = () => (server.address() as AddressInfo).port;
 
   function open({ most = 2, origin = `http://127.0.0.1:${port()}`, connectTimeoutMs = 5_000 } = {}) {
-    return openPool(origin, most, createConnect(connectTimeoutMs, null));
+    return openPool(origin, most, createConnect({ timeout: connectTimeoutMs, proxies: NO_PROXIES }));
   }
 
   async function send(request: Partial<WireRequest> = {}) {

@@ -1,0 +1,45 @@
+import { parseNoProxy } from '../outbound/no-proxy.js';
+import { type ProxySettings, placeOf, proxyFor } from '../outbound/proxy-settings.js';
+import { errorMessage, type Finding, failed, passed, warned } from './finding.js';
+
+/** What the receiver connects to, as the configuration names it. */
+export interface Destination {
+  readonly name: string;
+  readonly url: URL;
+}
+
+export interface ProxyCheckOptions {
+  readonly proxies: ProxySettings;
+  readonly destinations: readonly Destination[];
+}
+
+/** Says through which proxy each destination is reached. Makes no request: the other checks do. */
+export function checkProxies({ proxies, destinations }: ProxyCheckOptions): Finding[] {
+  const check = 'proxies';
+  if (proxies.http === '' && proxies.https === '')
+    return [passed(check, 'None is set (HTTPS_PROXY, HTTP_PROXY): every connection is direct.')];
+  try {
+    return [passed(check, waysTo(destinations, proxies)), ...invalidEntries(proxies)];
+  } catch (error) {
+    return [failed(check, `${errorMessage(error)}.`, 'Write it as http://proxy.example.org:3128.')];
+  }
+}
+
+/** @throws ProxyError */
+function waysTo(destinations: readonly Destination[], proxies: ProxySettings): string {
+  const names = new Map<string, string[]>();
+  for (const { name, url } of destinations) {
+    const proxy = proxyFor(proxies, placeOf(url));
+    const way = proxy === null ? 'Direct' : `Through ${proxy.host}`;
+    names.set(way, [...(names.get(way) ?? []), name]);
+  }
+  return [...names].map(([way, reached]) => `${way}: ${reached.join(', ')}.`).join(' ');
+}
+
+function invalidEntries({ noProxy }: ProxySettings): Finding[] {
+  const { invalid } = parseNoProxy(noProxy);
+  if (invalid.length === 0) return [];
+  const message = `Entries of NO_PROXY that match nothing: ${invalid.join(', ')}.`;
+  const advice = 'Write hosts, domains, addresses or ranges such as 10.0.0.0/8, separated by commas.';
+  return [warned('NO_PROXY', message, advice)];
+}

@@ -26,6 +26,14 @@ export class UndecodableError extends Error {
   }
 }
 
+/**
+ * The body is encoded in a way that makes a few bytes expensive, whatever it decodes to. It is rejected and not kept. The message
+ * can be shown to the sender.
+ */
+export class EncodingRefusedError extends Error {
+  override readonly name = 'EncodingRefusedError';
+}
+
 /** The body, as received or decoded, is larger than `limit` bytes. */
 export class BodyTooLargeError extends Error {
   readonly limit: number;

@@ -5,6 +5,7 @@
 const PROBLEMS = {
   'query-invalid': [400, 'The query parameters are invalid'],
   'body-malformed': [400, 'The body could not be decoded and was not stored'],
+  'encoding-refused': [400, 'The content encoding is not accepted'],
   'request-malformed': [400, 'The request is not valid HTTP'],
   'request-invalid': [400, 'The request is not valid'],
   'credential-invalid': [401, 'The credential is missing or wrong'],

@@ -129,6 +129,10 @@ export const REASONS = {
     words: 'the body was undecodable and too large for quarantine',
     remedy: REFETCH,
   },
+  'encoding-refused': {
+    words: 'the body was compressed twice, or more than 200 : 1',
+    remedy: 'Refetch the job, and let no proxy encode bodies.',
+  },
   'write-race': {
     words: 'another delivery wrote the same artefact meanwhile',
     remedy: RETRIED,

@@ -1,5 +1,5 @@
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
-import { BodyTooLargeError, UndecodableError } from '../content/decode-error.js';
+import { BodyTooLargeError, EncodingRefusedError, UndecodableError } from '../content/decode-error.js';
 import type { IncomingItem, ItemDescription, ItemSink } from '../domain/item.js';
 import type { ItemKind } from '../domain/kinds.js';
 import type { ReasonCode } from '../domain/reasons.js';
@@ -69,6 +69,8 @@ export function decodeFailure(error: unknown): Trial & { readonly ok: false } {
   if (error instanceof BodyTooLargeError) {
     return { ok: false, reason: 'body-too-large', detail: `It decodes to more than ${error.limit} bytes.` };
   }
+  if (error instanceof EncodingRefusedError)
+    return { ok: false, reason: 'encoding-refused', detail: error.message };
   throw error;
 }
 

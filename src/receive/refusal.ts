@@ -1,4 +1,4 @@
-import { BodyTooLargeError } from '../content/decode-error.js';
+import { BodyTooLargeError, EncodingRefusedError } from '../content/decode-error.js';
 import { asProblem, Problem } from '../domain/problem.js';
 import { BodyAbortedError } from '../http/request-body.js';
 import { StoreError } from '../store/object-store.js';
@@ -20,5 +20,6 @@ export function asRefusal(error: unknown): DeliveryRefusal {
   if (error instanceof BodyTooLargeError) {
     return new Problem('body-too-large', `This source accepts up to ${error.limit} decoded bytes.`);
   }
+  if (error instanceof EncodingRefusedError) return new Problem('encoding-refused', error.message);
   return asProblem(error);
 }

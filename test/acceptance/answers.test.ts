@@ -55,6 +55,9 @@ function call({
     .send(body);
 }
 
+const GUARDED = { 'x-callback-token': TOKEN };
+/** 20 MiB of zeros in 20 KB. */
+const BOMB = gzipSync(Buffer.alloc(20 * 1024 * 1024));
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('the response to a callback', () => {
@@ -167,6 +170,18 @@ describe('the response to a callback', () => {
       { headers: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(100 * 1024 + 1)) },
       413,
       'body-too-large',
+    ],
+    [
+      'a bomb',
+      { path: '/callbacks/guarded', headers: { ...GUARDED, 'content-encoding': 'gzip' }, body: BOMB },
+      400,
+      'encoding-refused',
+    ],
+    [
+      'two encodings',
+      { headers: { 'content-encoding': 'gzip, gzip' }, body: gzipSync(BOMB) },
+      400,
+      'encoding-refused',
     ],
   ])('%s: %#', async (_, request, status, code) => {
     const answer = await call(request);

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
-import { BodyTooLargeError, UndecodableError } from '../../src/content/decode-error.js';
+import { BodyTooLargeError, EncodingRefusedError, UndecodableError } from '../../src/content/decode-error.js';
 import { decodeBody } from '../../src/receive/decode/decode-body.js';
 import {
   BOUNDARY,
@@ -30,6 +30,7 @@ async function decode(
   } catch (error) {
     if (error instanceof UndecodableError) return { refused: error.reason };
     if (error instanceof BodyTooLargeError) return { refused: 'too-large' };
+    if (error instanceof EncodingRefusedError) return { refused: 'encoding-refused' };
     throw error;
   }
   if (sink.items.some(({ ended }) => !ended)) throw new Error('an item was never ended');
@@ -227,6 +228,8 @@ export const encodingTarget: FuzzTarget = {
     const encoding = String(one.details.encoding);
     const decoded = await decodeTwice(one, 'text/plain', encoding);
     if (typeof decoded === 'string') return decoded;
+    if (encoding.includes(',') && one.bytes.length > 0)
+      return 'refused' in decoded ? null : 'accepted two encodings';
     if ('refused' in decoded || encoding !== 'gzip' || one.bytes.length === 0) return null;
     const expected = unpacked(one.bytes);
     if (expected === null) return 'accepted what zlib refuses';

@@ -95,19 +95,24 @@ function address(random: Random): string {
     `${random.whole(11, 223)}.${octet()}.${octet()}.${octet()}`,
     'fd00::1',
     '2001:db8::1',
+    '[fd00::2]',
+    '[2001:db8::7]',
   ]);
 }
 
+/** Without the brackets that an IPv6 address may have. */
+const bare = (entry: string): string => entry.replace(/^\[(.*:.*)\]$/, '$1');
+
 const NO_ADDRESSES = [
   'unknown',
-  '',
   '1.2.3.4:99999',
   '[1.2.3.4]:80',
   '010.0.0.1',
   '0x0a.1.1.1',
   '10.1',
   '167772161',
-  '[::1]',
+  '[1.2.3.4]',
+  '[]',
   '_x',
   '10.0.0.1 x',
   '::ffff:1.2',
@@ -118,12 +123,12 @@ export const clientAddressTarget: FuzzTarget = {
   name: 'client address',
   make(random) {
     const entries = Array.from({ length: random.whole(1, 6) }, () =>
-      random.chance(0.15) ? random.pick(NO_ADDRESSES) : address(random),
+      random.chance(0.15) ? random.pick([...NO_ADDRESSES, '']) : address(random),
     );
     const space = random.pick(['', ' ', '\t']);
     return {
       bytes: Buffer.from(entries.join(`${space},${space}`)),
-      details: { peer: address(random), lines: random.whole(1, 2) },
+      details: { peer: bare(address(random)), lines: random.whole(1, 2) },
     };
   },
   async judge({ bytes, details }) {
@@ -134,7 +139,10 @@ export const clientAddressTarget: FuzzTarget = {
     const read = readClient(peer, lines);
     const expected = expectedClient(
       peer,
-      text.split(',').map((entry) => entry.trim()),
+      text
+        .split(',')
+        .map((entry) => entry.trim())
+        .filter((entry) => entry !== ''),
     );
     const found = 'address' in read ? read.address : null;
     return found === expected ? null : `${found} instead of ${expected}`;
@@ -145,7 +153,8 @@ function expectedClient(peer: string, entries: readonly string[]): string | null
   if (!isTrusted(peer)) return peer;
   for (const [index, entry] of [...entries].reverse().entries()) {
     if ((NO_ADDRESSES as readonly string[]).includes(entry)) return null;
-    if (!isTrusted(entry) || index === entries.length - 1) return entry;
+    const found = bare(entry);
+    if (!isTrusted(found) || index === entries.length - 1) return found;
   }
   return null;
 }

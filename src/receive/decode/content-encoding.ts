@@ -1,10 +1,8 @@
 import zlib from 'node:zlib';
-import { UndecodableError } from '../../content/decode-error.js';
+import { EncodingRefusedError, UndecodableError } from '../../content/decode-error.js';
 import type { ByteSource } from './byte-source.js';
 import { type Decompressor, InflatedSource } from './inflated-source.js';
 
-/** Each encoding multiplies how far a small body can expand; real senders use one. */
-const MAX_ENCODINGS = 3;
 const OUTPUT_CHUNK = 64 * 1024;
 
 type Open = (beginning: Buffer) => Decompressor;
@@ -35,31 +33,20 @@ export function contentEncodings(header: string | null): readonly string[] {
 const NONE: readonly string[] = [];
 
 /**
- * Decodes `encodings`, last applied first. `maxBytes` limits the output of every layer, so that no intermediate form
- * expands beyond it. Throws UndecodableError for unknown encodings.
+ * Decodes a body with one content encoding; `maxBytes` limits what it decodes to. Throws UndecodableError for an unknown encoding,
+ * and EncodingRefusedError for several, because each multiplies how far a small body can expand; real senders use one.
  */
 export function decodedSource(
   source: ByteSource,
-  encodings: readonly string[],
+  [encoding = 'identity', ...others]: readonly string[],
   maxBytes: number,
-): InflatedSource[] {
-  if (encodings.length > MAX_ENCODINGS) {
-    throw new UndecodableError(
-      'encoding-unsupported',
-      `There are more than ${MAX_ENCODINGS} content encodings.`,
-    );
-  }
-  const opens = encodings.map((encoding) => {
-    const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
-    if (open === undefined)
-      throw new UndecodableError('encoding-unsupported', 'The content encoding is not known.');
-    return open;
-  });
-  const layers: InflatedSource[] = [];
-  for (const open of opens.reverse()) {
-    layers.push(new InflatedSource(layers.at(-1) ?? source, open, maxBytes));
-  }
-  return layers;
+): InflatedSource {
+  if (others.length > 0)
+    throw new EncodingRefusedError('The body has several content encodings; send it with at most one.');
+  const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+  if (open === undefined)
+    throw new UndecodableError('encoding-unsupported', 'The content encoding is not known.');
+  return new InflatedSource(source, open, maxBytes);
 }
 
 /** `deflate` means the zlib format, but raw deflate data is also sent under that name (RFC 9110, 8.4.1.2). */

@@ -25,12 +25,13 @@ export interface BodyHeaders {
  * - UndecodableError when the body does not contain what it claims to. By then `body` has been read to its end, so that
  *   `onRaw` was called with all of it. Items may have been opened and even ended: none of them may be published.
  * - BodyTooLargeError as soon as a limit is exceeded, also while reading that rest.
+ * - EncodingRefusedError for several content encodings, and for one that expands too far.
  * - Errors of `body` and `sink`, unchanged and at once.
  *
- * In the last two cases `body` is left as `for await` leaves it: the `return` of its iterator is called, which destroys a
+ * In the last three cases `body` is left as `for await` leaves it: the `return` of its iterator is called, which destroys a
  * plain stream.
  *
- * @param maxBytes most bytes of the body, as received and after each content encoding is decoded
+ * @param maxBytes most bytes of the body, as received and after its content encoding is decoded
  * @param onRaw called with every chunk as received, before any decoding
  * @returns the parts of a form; undefined for other bodies
  */
@@ -67,11 +68,11 @@ async function decodeEncoded(
   sink: ItemSink,
   maxBytes: number,
 ): Promise<readonly PartShape[] | undefined> {
-  const layers = decodedSource(source, encodings, maxBytes);
+  const decoded = decodedSource(source, encodings, maxBytes);
   try {
-    return await decodePlain(headers, type, layers.at(-1) ?? source, null, sink);
+    return await decodePlain(headers, type, decoded, null, sink);
   } finally {
-    for (const layer of layers) layer.destroy();
+    decoded.destroy();
   }
 }
 

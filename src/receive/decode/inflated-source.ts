@@ -1,5 +1,5 @@
 import type { Transform } from 'node:stream';
-import { BodyTooLargeError, UndecodableError } from '../../content/decode-error.js';
+import { BodyTooLargeError, EncodingRefusedError, UndecodableError } from '../../content/decode-error.js';
 import type { ByteSource } from './byte-source.js';
 
 /** A zlib stream; `bytesWritten` is how much of its input it has consumed. */
@@ -8,9 +8,17 @@ export type Decompressor = Transform & { readonly bytesWritten: number };
 /** Enough to distinguish the two forms of `deflate`. */
 const BEGINNING_BYTES = 2;
 
+/** Highest ratio of decoded to encoded bytes. Text compresses 5 to 30 : 1, zeros 1,000 : 1 in gzip and far more in brotli. */
+const MAX_RATIO = 200;
+/** Decoded bytes of which any ratio is accepted. */
+const FREE_BYTES = 1024 * 1024;
+/** Encoded bytes granted in advance while a body arrives, so that the ratio of a recording that begins with silence is judged whole. */
+const ADVANCE_BYTES = 64 * 1024;
+
 /**
  * Decodes one content encoding as its reader pulls: a chunk is inflated only as far as it is read, and the next one is read
- * only when it is used up. Ends in UndecodableError when the encoded data are corrupt, truncated, or followed by more.
+ * only when it is used up. Ends in UndecodableError when the encoded data are corrupt, truncated, or followed by more, and in
+ * EncodingRefusedError when they expand more than 200 : 1 beyond 1 MiB.
  */
 export class InflatedSource implements ByteSource {
   readonly #source: ByteSource;
@@ -91,13 +99,22 @@ export class InflatedSource implements ByteSource {
     if (!this.#sourceEnded && (await this.#source.next()) !== null)
       throw corrupt('is followed by something else');
     this.#sourceEnded = true;
+    this.#refuseBeyond(MAX_RATIO * this.#fed);
     return null;
   }
 
   #counted(bytes: Buffer): Buffer {
     this.#given += bytes.length;
     if (this.#given > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
+    this.#refuseBeyond(MAX_RATIO * (this.#fed + ADVANCE_BYTES));
     return bytes;
+  }
+
+  #refuseBeyond(most: number): void {
+    if (this.#given <= Math.max(FREE_BYTES, most)) return;
+    throw new EncodingRefusedError(
+      `The content encoding expands the body more than ${MAX_RATIO} : 1; send it without one.`,
+    );
   }
 }
 

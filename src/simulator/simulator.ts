@@ -11,6 +11,7 @@ import { type Content, contentBytes, contentSha256 } from './content/content.js'
 import { jobContent } from './content/job-contents.js';
 import { createFaults } from './faults.js';
 import { type RunningServer, startServer } from './http-server.js';
+import { canFetch } from './jobs/can-fetch.js';
 import { asJobConfig } from './jobs/job-config.js';
 import { createJobStore, finishJob, type NewJob, recordRejection } from './jobs/job-store.js';
 import { jobsApi } from './jobs/jobs-api.js';
@@ -84,6 +85,10 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
 
   const process = async (job: SimulatedJob): Promise<NotificationOutcome[]> => {
     await clock.sleep(0);
+    if (stop.signal.aborted) return [];
+    const { fetch_data: fetched } = job.config;
+    if (job.outcome === 'success' && fetched && !(await canFetch(fetched.url, stop.signal)))
+      job.outcome = 'fetch_error';
     if (stop.signal.aborted) return [];
     if (job.status === 'running') finishJob(job, clock.now());
     return job.status === 'deleted' ? [] : notifier.notify(job);

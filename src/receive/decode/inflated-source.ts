@@ -10,7 +10,7 @@ const BEGINNING_BYTES = 2;
 
 /** Highest ratio of decoded to encoded bytes. Text compresses 5 to 30 : 1, zeros 1,000 : 1 in gzip and far more in brotli. */
 const MAX_RATIO = 200;
-/** Decoded bytes of which any ratio is accepted. */
+/** Decoded bytes up to which any ratio is accepted. */
 const FREE_BYTES = 1024 * 1024;
 /** Encoded bytes granted in advance while a body arrives, so that the ratio of a recording that begins with silence is judged whole. */
 const ADVANCE_BYTES = 64 * 1024;

@@ -109,7 +109,7 @@ export function recordError(job: SimulatedJob, message: string, now: number): vo
 
 /** What a rejected job's first error says. Clients show it as the reason. */
 const REJECTIONS: Readonly<Record<string, string>> = {
-  fetch_error: 'Failed to fetch the audio: the address answered with status 404',
+  fetch_error: 'Failed to fetch the audio',
   trim_error: 'Failed to trim the audio before transcription',
 };
 

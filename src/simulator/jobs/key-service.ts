@@ -13,7 +13,9 @@ export function keyService(keys: KeyRing, faults: ActiveFaults): Handler {
     if (fault) return fault;
     if (headers.authorization === undefined) return keyError(401, 'missing API key');
     const caller = await keys.identify(headers.authorization);
-    if (caller?.kind !== 'api-key') return keyError(403, 'invalid API key');
+    // The interface document has 401 for any request without a valid key; the public API answers 403 to a wrong one.
+    if (caller === null) return keyError(401, 'invalid API key');
+    if (caller.kind !== 'api-key') return keyError(403, 'a temporary key makes no other');
     const type = query.get('type') ?? 'batch';
     if (type !== 'batch' && type !== 'rt') return keyError(422, 'type: must be batch or rt');
     return issueKey(keys, type, await readJsonBody(body));

@@ -16,7 +16,7 @@ export interface SimulatedJob {
   /** The `client_ref` of the temporary key that made it; null when made without one. */
   readonly clientRef: string | null;
   /** What processing will come to, and with it the status of its callbacks. */
-  readonly outcome: CallbackStatus;
+  outcome: CallbackStatus;
   readonly words: number;
   readonly media: Content;
   status: JobStatus;

@@ -1,4 +1,4 @@
-import type { ReceiverEvent } from '../receiver-event.js';
+import type { JobEvent, ReceiverEvent } from '../receiver-event.js';
 
 /** What a subscriber is sent: the event itself, or a message for people. */
 export type EventFormat = 'cloudevents' | 'slack';
@@ -30,9 +30,22 @@ function messageOf(event: ReceiverEvent): string {
       return `:white_check_mark: Over: ${event.data.text} (${event.data.store})`;
     case 'transcript-receiver.test.v1':
       return event.data.text;
-    default: {
-      const { jobId, source, outcome } = event.data;
-      return `Job ${jobId}${source === null ? '' : ` of ${source}`}: ${outcome}`;
-    }
+    default:
+      return jobMessage(event);
+  }
+}
+
+/** Says first what became of the job, then what became of what it brought: a failed job may have stored its jobinfo. */
+function jobMessage({ type, data: { jobId, source, status, outcome } }: JobEvent): string {
+  const job = `Job ${jobId}${source === null ? '' : ` of ${source}`}`;
+  switch (type) {
+    case 'transcript-receiver.job.failed.v1':
+      return `:x: ${job} failed${status === null ? '' : ` with the status ${status}`} (${outcome})`;
+    case 'transcript-receiver.job.erased.v1':
+      return `${job} was erased`;
+    case 'transcript-receiver.job.stored.v1':
+      return status === null || status === 'success'
+        ? `${job}: ${outcome}`
+        : `${job}: ${outcome}, with the status ${status}`;
   }
 }

@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
+import { until } from '../../support/until.js';
 
 let simulator: Simulator;
 let now = Date.parse('2026-03-01T12:00:00Z');
@@ -222,6 +226,34 @@ describe('the simulated jobs API', () => {
     expect(answer.status).toBe(201);
     const { id } = JSON.parse(answer.body);
     expect((await ask(`/v2/jobs/${id}/data`)).body).toBe('RIFF');
+  });
+
+  it('fails a job whose media cannot be fetched from this machine, and believes other addresses', async () => {
+    const media = createServer((request, response) => {
+      response.statusCode = request.url === '/a.wav' ? 200 : 404;
+      response.end('RIFF');
+    });
+    await once(media.listen(0, '127.0.0.1'), 'listening');
+    const here = `http://127.0.0.1:${(media.address() as AddressInfo).port}`;
+    const statuses: unknown[] = [];
+    const ended = async (url: string) => {
+      const body = form({ config: JSON.stringify({ ...JSON.parse(CONFIG), fetch_data: { url } }) });
+      const { id } = JSON.parse((await ask('/v2/jobs', { method: 'POST', body })).body);
+      await until(() => simulator.job(id)?.status !== 'running');
+      return [simulator.job(id)?.status, simulator.job(id)?.errors?.[0]?.message];
+    };
+    for (const url of [`${here}/a.wav`, `${here}/b.wav`, 'https://media.example/a.wav']) {
+      statuses.push(await ended(url));
+    }
+    media.close();
+    await once(media, 'close');
+    statuses.push(await ended(`${here}/a.wav`));
+    expect(statuses).toEqual([
+      ['done', undefined],
+      ['rejected', 'Failed to fetch the audio'],
+      ['done', undefined],
+      ['rejected', 'Failed to fetch the audio'],
+    ]);
   });
 
   // Rule: Job record: `duration` of the media

@@ -43,10 +43,11 @@ describe('the simulated service', () => {
   );
 
   // Rule: Temporary keys: needs a valid API key
-  it('answers 401 to a key request without a key, and 403 to one with a temporary key', async () => {
+  it('answers 401 to a key request without a key, 401 to one with a wrong key, and 403 to one with a temporary key', async () => {
     const ask = (headers: Record<string, string>) =>
       fetch(`${simulator.keysUrl}/v1/api_keys`, { method: 'POST', headers, body: '{"ttl":60}' });
     expect((await ask({})).status).toBe(401);
+    expect((await ask(bearer('wrong'))).status).toBe(401);
     expect((await ask(bearer(await makeKey('', { ttl: 60 })))).status).toBe(403);
   });
 

@@ -150,7 +150,7 @@ describe('the key service', () => {
   it('refuses a bad API key', async () => {
     const wrong = connect('not-the-right-key');
     const order = { type: 'batch', ttlSeconds: 60 } as const;
-    await expect(wrong.keys().create(order)).rejects.toMatchObject({ kind: 'forbidden', status: 403 });
+    await expect(wrong.keys().create(order)).rejects.toMatchObject({ kind: 'unauthorised', status: 401 });
   });
 
   it.each([

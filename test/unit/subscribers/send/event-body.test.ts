@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ReceiverEvent } from '../../../../src/subscribers/receiver-event.js';
+import type { JobEvent, ReceiverEvent } from '../../../../src/subscribers/receiver-event.js';
 import { eventBody } from '../../../../src/subscribers/send/event-body.js';
 
 const BASE = {
@@ -41,5 +41,43 @@ describe('the body of an event', () => {
     expect(textOf(closed).text).toMatch(/^:white_check_mark: Over: The store/);
     const test: ReceiverEvent = { ...BASE, type: 'transcript-receiver.test.v1', data: { text: 'A test.' } };
     expect(textOf(test)).toEqual({ text: 'A test.' });
+  });
+
+  it.each<[JobEvent['type'], Partial<JobEvent['data']>, string]>([
+    ['transcript-receiver.job.stored.v1', {}, 'Job j2 of intake: stored'],
+    [
+      'transcript-receiver.job.stored.v1',
+      { source: null, status: null, outcome: 'recovered' },
+      'Job j2: recovered',
+    ],
+    [
+      'transcript-receiver.job.stored.v1',
+      { status: 'partial' },
+      'Job j2 of intake: stored, with the status partial',
+    ],
+    [
+      'transcript-receiver.job.failed.v1',
+      { status: 'fetch_error' },
+      ':x: Job j2 of intake failed with the status fetch_error (stored)',
+    ],
+    [
+      'transcript-receiver.job.failed.v1',
+      { status: null, outcome: 'unrecoverable' },
+      ':x: Job j2 of intake failed (unrecoverable)',
+    ],
+    ['transcript-receiver.job.erased.v1', { status: null, outcome: 'erased' }, 'Job j2 of intake was erased'],
+  ])('says in Slack what became of the job: %s %j', (type, over, text) => {
+    const data: JobEvent['data'] = {
+      jobId: 'j2',
+      source: 'intake',
+      region: null,
+      status: 'success',
+      origin: 'callback',
+      outcome: 'stored',
+      context: {},
+      items: [],
+      ...over,
+    };
+    expect(textOf({ ...BASE, type, data })).toEqual({ text });
   });
 });

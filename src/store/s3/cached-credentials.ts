@@ -19,7 +19,7 @@ const REFRESH_PAUSE_MS = 10_000;
  * Caches the session of a credential provider. The SDK's own cache calls the provider with every request once less than
  * five minutes are left, which floods a provider that has no newer session.
  *
- * While the current session is valid a refresh neither delays nor fails a request.
+ * While the current session is valid a refresh neither delays nor fails a request. `forceRefresh` asks the provider in any case.
  */
 export function cachedCredentials(provider: Provider, clock: () => number = Date.now): Provider {
   let held: Identity | null = null;
@@ -40,7 +40,8 @@ export function cachedCredentials(provider: Provider, clock: () => number = Date
   }
 
   return async (options) => {
-    if (held === null) return ask(options);
+    // The store has refused those that are held.
+    if (held === null || options?.forceRefresh === true) return ask(options);
     const left = (held.expiration?.getTime() ?? Number.POSITIVE_INFINITY) - clock();
     if (left <= 0) return ask(options);
     // A failed refresh is retried after the pause; the session is still valid.
@@ -64,6 +65,8 @@ export function useCredentialChain(client: S3Client): void {
   const provider = config.credentialDefaultProvider({
     ...config,
     parentClientConfig: config,
+    // The loader of shared files remembers what it has read for the life of the process.
+    ignoreCache: true,
     logger: trail.logger,
   } as never) as unknown as Provider;
   const reporting: Provider = async (options) => {

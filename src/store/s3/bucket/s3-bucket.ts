@@ -1,4 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
+import { renewalOf, renewWithSdk } from '../renew-credentials.js';
 import { bucketAddress, createS3Client, fixedKeys, type S3Limits, s3Limits } from '../s3-client.js';
 import type { S3Settings, S3StoreOptions } from '../s3-options.js';
 import { createAnswerCheck } from '../wire/answer-check.js';
@@ -23,8 +24,20 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const client = createS3Client(settings, limits, answers);
   const address = await bucketAddress(settings, limits, bucket);
   const keys = fixedKeys(settings);
+  const renewal = renewalOf(client);
+  if (keys === null) renewWithSdk(client, renewal);
   const connect = storeConnect(settings, limits.connectTimeoutMs);
-  const sender = createS3Sender({ client, keys, address, limits, answers, settings, onNotice, connect });
+  const sender = createS3Sender({
+    client,
+    keys,
+    renewal,
+    address,
+    limits,
+    answers,
+    settings,
+    onNotice,
+    connect,
+  });
   return { client, sender, bucket, prefix, settings, limits };
 }
 

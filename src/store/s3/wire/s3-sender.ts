@@ -4,6 +4,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { buildConnector, Pool } from 'undici';
 import { readBeginning } from '../../../text/read-beginning.js';
 import type { ReadPurpose } from '../../object-store.js';
+import type { CredentialRenewal } from '../renew-credentials.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
@@ -64,7 +65,7 @@ interface OpenAnswer {
 export interface S3Sender {
   readonly secure: boolean;
   /**
-   * Makes one attempt.
+   * Makes one attempt; a second one with other credentials where the store refused those of the first.
    *
    * @returns the answer: a 200, or a 412 to a request with `ifAbsent`, for which an error with its stack would cost more
    * @throws S3Failure for an answer that is not a success or not the store's; errors of the connection as they are
@@ -83,6 +84,7 @@ export interface S3SenderParts {
   readonly client: S3Client;
   /** The configured keys; without them the client is asked for each request. */
   readonly keys: SigningKeyHolder | null;
+  readonly renewal: CredentialRenewal;
   readonly address: BucketAddress;
   readonly limits: S3Limits;
   readonly answers: AnswerCheck;
@@ -95,7 +97,7 @@ export interface S3SenderParts {
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 export function createS3Sender(parts: S3SenderParts): S3Sender {
-  const { client, keys, address, limits, answers, onNotice, connect } = parts;
+  const { client, keys, renewal, address, limits, answers, onNotice, connect } = parts;
   const { origin } = address;
   const pools = {
     write: openPool(origin, limits.maxSockets, connect),
@@ -110,8 +112,19 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   const signer = createS3Signer(address.region);
   const clock = createServerClock(onNotice);
 
-  async function put(put: SignedPut): Promise<WholeAnswer> {
-    const holder = keys ?? (await client.config.credentials());
+  /** Sends once, and once more where the store refuses the credentials and there are others. */
+  async function renewed<T>(attempt: (holder: SigningKeyHolder) => Promise<T>): Promise<T> {
+    const holder = await client.config.credentials();
+    try {
+      return await attempt(holder);
+    } catch (error) {
+      const others = await renewal.after(error, holder);
+      if (others === null) throw error;
+      return attempt(others);
+    }
+  }
+
+  async function putWith(holder: SigningKeyHolder, put: SignedPut): Promise<WholeAnswer> {
     const { offset } = clock;
     const now = new Date(Date.now() + offset);
     const path = address.path + encodeKey(put.key);
@@ -129,7 +142,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     try {
       answers.check(put.operation, answer);
     } catch (error) {
-      if (!(error instanceof DoubtfulAnswer) || !(await isStored(put, answer))) throw error;
+      if (!(error instanceof DoubtfulAnswer) || !(await isStored(holder, put, answer))) throw error;
       answers.acceptUnidentified();
     }
     const { status } = answer;
@@ -139,9 +152,13 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   }
 
   /** Whether the object has the size of the body and the ETag of the answer, which only the store can know before. */
-  async function isStored({ operation, key, body, timeoutMs }: SignedPut, answer: WholeAnswer) {
+  async function isStored(
+    holder: SigningKeyHolder,
+    { operation, key, body, timeoutMs }: SignedPut,
+    answer: WholeAnswer,
+  ) {
     if (operation !== 'PutObject') return false;
-    const headers = await head({ key, timeoutMs }).catch((error: unknown) =>
+    const headers = await headWith(holder, { key, timeoutMs }).catch((error: unknown) =>
       error instanceof DoubtfulAnswer ? error.answer.headers : null,
     );
     return headers?.etag === answer.headers.etag && headers?.['content-length'] === `${body.length}`;
@@ -160,8 +177,10 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     return { method, path, headers: signer.sign({ method, path, query: [], headers }, holder, now) };
   }
 
-  async function head({ key, timeoutMs }: SignedHead): Promise<IncomingHttpHeaders> {
-    const holder = keys ?? (await client.config.credentials());
+  async function headWith(
+    holder: SigningKeyHolder,
+    { key, timeoutMs }: SignedHead,
+  ): Promise<IncomingHttpHeaders> {
     const { offset } = clock;
     const now = new Date(Date.now() + offset);
     const request = { ...bare('HEAD', key, {}, holder, now), body: null, timeoutMs };
@@ -172,8 +191,10 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     return headers;
   }
 
-  async function get({ key, headers, timeoutMs, idleMs, purpose }: SignedGet): Promise<OpenAnswer> {
-    const holder = keys ?? (await client.config.credentials());
+  async function getWith(
+    holder: SigningKeyHolder,
+    { key, headers, timeoutMs, idleMs, purpose }: SignedGet,
+  ): Promise<OpenAnswer> {
     const { offset } = clock;
     const now = new Date(Date.now() + offset);
     const timeouts = { headersTimeout: timeoutMs, bodyTimeout: idleMs };
@@ -195,9 +216,17 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
 
   return {
     secure: address.origin.startsWith('https:'),
-    put,
-    get,
-    head,
+    ...(keys === null
+      ? {
+          put: (request) => renewed((holder) => putWith(holder, request)),
+          get: (request) => renewed((holder) => getWith(holder, request)),
+          head: (request) => renewed((holder) => headWith(holder, request)),
+        }
+      : {
+          put: (request) => putWith(keys, request),
+          get: (request) => getWith(keys, request),
+          head: (request) => headWith(keys, request),
+        }),
     clockOffset: () => clock.ahead,
     close: async () => {
       await Promise.all(

@@ -48,8 +48,9 @@ export function createS3Signer(region: string): S3Signer {
       const time = `${day}T${iso.slice(11, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}Z`;
       const scope = `${day}/${region}/s3/aws4_request`;
       const { headers } = request;
-      // Of an earlier attempt.
+      // Of an earlier attempt, which may have had other credentials.
       delete headers.authorization;
+      delete headers['x-amz-security-token'];
       headers['x-amz-date'] = time;
       if (token !== undefined) headers['x-amz-security-token'] = token;
       const order = orderOf(Object.keys(headers));

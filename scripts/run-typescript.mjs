@@ -1,4 +1,18 @@
-import { register } from 'node:module';
+import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
-/** `node --import <this file> program.ts` runs TypeScript without a build, on every Node release that `engines` allows. */
-register('./typescript-hooks.mjs', import.meta.url);
+/**
+ * `node --import <this file> program.ts` runs the sources without a build. Node strips the types itself; this only finds the source of an
+ * import, which names the file that the compiler writes.
+ */
+registerHooks({
+  resolve(specifier, context, next) {
+    if (!specifier.startsWith('.') || !specifier.endsWith('.js')) return next(specifier, context);
+    const source = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
+    return next(
+      source.protocol === 'file:' && existsSync(fileURLToPath(source)) ? source.href : specifier,
+      context,
+    );
+  },
+});

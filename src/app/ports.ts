@@ -6,13 +6,13 @@ import { connectionLimits, openFileLimit } from '../http/connection-limits.js';
 import { drainServer } from '../http/drain-server.js';
 import { limitConnections } from '../http/limit-connections.js';
 import { listen } from '../http/listen.js';
-import { PROXY_PROTOCOL } from '../http/malformed-requests.js';
 import type { Logger } from '../observe/logger.js';
 import {
   type ConnectionMetrics,
   createConnectionLog,
   type Port,
 } from '../observe/metrics/connection-metrics.js';
+import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import { createPublicServer } from '../receive/public-server.js';
 import { peerAddress } from '../text/ip-address.js';
@@ -24,6 +24,7 @@ export interface PortsOptions {
   readonly config: Pick<Config, 'receiver' | 'admin'>;
   readonly limits: ServiceLimits;
   readonly metrics: ConnectionMetrics;
+  readonly deliveries: Pick<DeliveryMetrics, 'refused'>;
   readonly log: Logger;
   readonly refusalLog: Pick<RefusalLog, 'refused'>;
 }
@@ -46,20 +47,17 @@ export interface Ports {
 }
 
 export function createPorts(options: PortsOptions): Ports {
-  const { publicApp, adminApp, config, limits, metrics, log, refusalLog } = options;
+  const { publicApp, adminApp, config, limits, metrics, deliveries, log, refusalLog } = options;
   const { receiver, admin } = config;
   const { keepAliveTimeout } = receiver;
   const serverOptions = { ...limits, keepAliveTimeout };
   const servers: Readonly<Record<Port, Server>> = {
     public: createPublicServer(publicApp, {
       ...serverOptions,
-      onProxyProtocol: (peer) =>
-        refusalLog.refused({
-          reason: 'proxy-protocol',
-          source: null,
-          clientIp: peerAddress(peer),
-          detail: PROXY_PROTOCOL,
-        }),
+      onMalformed({ problem, reason, peer }) {
+        deliveries.refused(problem.code, null);
+        refusalLog.refused({ reason, source: null, clientIp: peerAddress(peer), detail: problem.message });
+      },
     }),
     admin: createAdminServer(adminApp, serverOptions),
   };

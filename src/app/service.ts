@@ -205,6 +205,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     config,
     limits,
     metrics: metrics.connections,
+    deliveries,
     log,
   });
 

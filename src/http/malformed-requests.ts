@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../domain/problem.js';
+import type { ReasonCode } from '../domain/reasons.js';
 import { type ResponseTracker, trackResponses } from './pending-responses.js';
 
 interface ParserError extends NodeJS.ErrnoException {
@@ -9,11 +10,19 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** Called with the balancer's address; null once it has gone. */
-export type OnProxyProtocol = (peer: string | undefined) => void;
+/** A request that is not valid HTTP/1.1, and its answer. */
+export interface MalformedRequest {
+  readonly problem: Problem;
+  /** The code of the problem, or `proxy-protocol`: a balancer began the connection with a PROXY header. */
+  readonly reason: ReasonCode;
+  /** Address of the sender or of its balancer; undefined once it has disconnected. */
+  readonly peer: string | undefined;
+}
+
+export type OnMalformed = (request: MalformedRequest) => void;
 
 /** For the operator who set up the balancer, and for its log. */
-export const PROXY_PROTOCOL =
+const PROXY_PROTOCOL =
   'A PROXY protocol header came before the request. The receiver does not read it: switch it off in the balancer, or put haproxy in between, which reads it and sends X-Forwarded-For.';
 
 /** Version 1 is a line of text, version 2 begins with twelve bytes that no request can begin with. */
@@ -29,10 +38,8 @@ function beginsProxyProtocol(bytes: Buffer | undefined): boolean {
  * Responds with a problem document, instead of Node's bare status line, to what the HTTP parser rejects. The response comes
  * after those to earlier requests on the same connection, so that a sender does not take the 400 for the outcome of a
  * delivery that is still being stored. The connection ends with it.
- *
- * @param onProxyProtocol a balancer began the connection with a PROXY header
  */
-export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxyProtocol): void {
+export function rejectMalformedRequests(server: Server, onMalformed: OnMalformed): void {
   const tracker = trackResponses(server);
   // Node emits the event again for every further chunk of a broken connection.
   const broken = new WeakSet<Duplex>();
@@ -40,10 +47,17 @@ export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxy
     if (broken.has(socket)) return;
     broken.add(socket);
     const isProxyProtocol = beginsProxyProtocol(error.rawPacket);
-    if (isProxyProtocol) onProxyProtocol(socket.remoteAddress);
     const problem = isProxyProtocol ? new Problem('request-malformed', PROXY_PROTOCOL) : problemOf(error);
-    if (problem === null) socket.destroy(error);
-    else respondInOrder(socket, problem, tracker);
+    if (problem === null) {
+      socket.destroy(error);
+      return;
+    }
+    onMalformed({
+      problem,
+      reason: isProxyProtocol ? 'proxy-protocol' : problem.code,
+      peer: socket.remoteAddress,
+    });
+    respondInOrder(socket, problem, tracker);
   });
 }
 

@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import { withCheckedHead } from '../http/checked-head.js';
 import { expressMessages } from '../http/express-messages.js';
 import { headersCheckInterval } from '../http/headers-check-interval.js';
-import { type OnProxyProtocol, rejectConnect, rejectMalformedRequests } from '../http/malformed-requests.js';
+import { type OnMalformed, rejectConnect, rejectMalformedRequests } from '../http/malformed-requests.js';
 import { deferContinue } from './router.js';
 
 export interface PublicServerOptions {
@@ -11,7 +11,8 @@ export interface PublicServerOptions {
   readonly keepAliveTimeout: number;
   readonly headersTimeout: number;
   readonly maxHeaderBytes: number;
-  readonly onProxyProtocol?: OnProxyProtocol;
+  /** Called for each request that Node's parser rejects. */
+  readonly onMalformed?: OnMalformed;
 }
 
 /**
@@ -36,7 +37,7 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
   server.on('checkContinue', withoutUpgrade(deferContinue(app)));
   // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
   server.on('checkExpectation', withoutUpgrade(app));
-  rejectMalformedRequests(server, options.onProxyProtocol ?? (() => {}));
+  rejectMalformedRequests(server, options.onMalformed ?? (() => {}));
   rejectConnect(server);
   return allowHalfClosed(server);
 }

@@ -216,6 +216,11 @@ describe('an invalid HTTP request', () => {
     });
     expect(JSON.parse(answer.body)).toMatchObject({ status, code });
     await until(() => client.socket.readableEnded);
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    expect(metrics).toContain(`refusals_total{reason="${code}",`);
+    expect(service.log).toContainEqual(
+      expect.objectContaining({ event: 'refused', reason: code, clientIp: '127.0.0.1' }),
+    );
   });
 
   it('is rejected after the responses to complete requests before it', async () => {

@@ -7,23 +7,23 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /**
  * The first of the small changes of CONTRIBUTING.md, made on a copy of the sources: a kind of content is one entry of
- * src/domain/kinds.ts. The compiler names the two places that cannot follow from it; everything else does.
+ * src/domain/kinds.ts. It is one that nobody will add. The compiler names the two places that cannot follow from it; everything else does.
  */
 
 const ROOT = join(import.meta.dirname, '../../..');
 const COPIED = ['src', 'config', 'scripts', 'docs', 'package.json', 'tsconfig.json', 'test'];
 
-const KIND = 'transcript.vtt';
+const KIND = 'transcript.morse';
 const KINDS = 'src/domain/kinds.ts';
-const ENTRY = `  'transcript.vtt': {
-    label: 'transcript (WebVTT)',
-    tokens: ['transcript.vtt'],
-    file: 'transcript.vtt',
-    mediaType: 'text/vtt; charset=utf-8',
+const ENTRY = `  'transcript.morse': {
+    label: 'transcript (Morse code)',
+    tokens: ['transcript.morse'],
+    file: 'transcript.morse',
+    mediaType: 'text/x-morse; charset=utf-8',
     check: 'text',
-    beginning: /^WEBVTT\\b/,
+    beginning: /^MORSE\\b/,
     retention: 'transcript',
-    document: 'vtt',
+    document: 'morse',
   },
 `;
 const WRITER = 'src/simulator/content/job-contents.ts';
@@ -70,14 +70,14 @@ describe('a kind added to the table', () => {
     edit(
       WRITER,
       '  jobinfo: (',
-      "  'transcript.vtt': () => bufferContent(Buffer.from('WEBVTT\\n'), 'text/plain'),\n",
+      "  'transcript.morse': () => bufferContent(Buffer.from('MORSE ... --- ...\\n'), 'text/plain'),\n",
     );
-    edit(VIEWER, "  'transcript.txt':", "  'transcript.vtt': readTextTranscript,\n");
+    edit(VIEWER, "  'transcript.txt':", "  'transcript.morse': readTextTranscript,\n");
   });
 
   it('is received, archived, counted, described, and fetched from the service', async () => {
     const { stdout } = await node('test/support/project/kind-probe.ts', KIND, join(copy.path, 'store'));
-    const artefact = { file: KIND, kind: KIND, contentType: 'text/vtt; charset=utf-8', exact: true };
+    const artefact = { file: KIND, kind: KIND, contentType: 'text/x-morse; charset=utf-8', exact: true };
     expect(JSON.parse(stdout)).toEqual({
       hinted: [artefact],
       recognised: [artefact],
@@ -91,10 +91,12 @@ describe('a kind added to the table', () => {
 
   it('is in the page, the documents and the schema of the ledger', async () => {
     await run(process.execPath, ['scripts/copy-assets.mjs'], { cwd: copy.path });
-    expect(textOf('src/dashboard/vendor/kinds.js')).toContain('transcript (WebVTT)');
+    expect(textOf('src/dashboard/vendor/kinds.js')).toContain('transcript (Morse code)');
     await node('scripts/doc-tables.mjs');
     await node('scripts/ledger-schema.mjs');
-    expect(textOf('docs/store-layout.md')).toMatch(/^\| `transcript\.vtt` \| .*`text\/vtt; charset=utf-8`/m);
-    expect(textOf('docs/ledger.schema.json')).toContain('"transcript.vtt"');
+    expect(textOf('docs/store-layout.md')).toMatch(
+      /^\| `transcript\.morse` \| .*`text\/x-morse; charset=utf-8`/m,
+    );
+    expect(textOf('docs/ledger.schema.json')).toContain('"transcript.morse"');
   });
 });

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { SWEEP_AFTER } from '../../../src/app/background-work.js';
 import {
+  artefactPath,
   conflictClaimKey,
+  conflictKey,
   deadEventKey,
   deadEventMarker,
   erasureKey,
@@ -18,7 +20,7 @@ import {
 } from '../../../src/archive/layout.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
-import { ITEM_KINDS } from '../../../src/domain/kinds.js';
+import { ITEM_KINDS, KINDS } from '../../../src/domain/kinds.js';
 import {
   compactionPlanKey,
   dailyRollupKey,
@@ -32,6 +34,13 @@ import { createMemoryStore, type MemoryStore } from '../../support/store/memory-
 
 const HOUR = 'dt=2026-01-31/hour=00/';
 const TIME = '2026-01-31T00:00:00Z';
+/** Rule and days of each retention class. */
+const RULES = {
+  transcript: 'transcripts 1095',
+  jobinfo: 'jobinfo 1095',
+  attachment: 'attachments 1095',
+  data: 'media 30',
+} as const;
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 
 describe('k8s/s3/lifecycle-by-tags.json', () => {
@@ -72,20 +81,13 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
     const found = Object.entries(ends(store))
       .filter(([key]) => key.startsWith(folder))
       .map(([key, rule]) => [key.slice(folder.length).replace(/[0-9a-f]{64}$/, '<hash>'), rule]);
-    expect(found).toEqual([
-      ['attachments/0a1b2c3d4e5f6071.bin', 'attachments 1095'],
-      ['conflicts/0a1b2c3d4e5f6071.bin.<hash>', 'attachments 1095'],
-      ['conflicts/data.<hash>', 'media 30'],
-      ['conflicts/jobinfo.json.<hash>', 'jobinfo 1095'],
-      ['conflicts/transcript.json.<hash>', 'transcripts 1095'],
-      ['conflicts/transcript.srt.<hash>', 'transcripts 1095'],
-      ['conflicts/transcript.txt.<hash>', 'transcripts 1095'],
-      ['data', 'media 30'],
-      ['jobinfo.json', 'jobinfo 1095'],
-      ['transcript.json', 'transcripts 1095'],
-      ['transcript.srt', 'transcripts 1095'],
-      ['transcript.txt', 'transcripts 1095'],
-    ]);
+    const expected = ITEM_KINDS.flatMap((kind) => {
+      const name = kind === 'attachment' ? { attachmentName: '0a1b2c3d4e5f6071.bin' } : {};
+      const path = artefactPath({ kind, contentType: 'x/y', ...name });
+      const conflict = conflictKey('', path, '').replace(/\.?$/, '.<hash>');
+      return [path, conflict].map((key) => [key, RULES[KINDS[kind].retention]]);
+    });
+    expect(found).toEqual(expected.sort());
   });
 
   it('ends media of one source earlier, once that rule is enabled and names the source', () => {

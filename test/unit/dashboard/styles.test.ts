@@ -16,6 +16,17 @@ describe('the styles of tables', () => {
     expect(styles.flatMap((text) => text.match(/^.*:nth-.*$/gm) ?? [])).toEqual([]);
   });
 
+  it('give each column of the deliveries its place on narrow screens', () => {
+    const narrow = styles
+      .flatMap((text) => text.split(/^@media /m))
+      .filter((part) => /^\(max-width: 820px\)/.test(part));
+    const columns = [...deliveries.matchAll(/\{ name: '([^']+)', cell/g)].map(([, name]) => name);
+    expect(columns.length).toBeGreaterThan(5);
+    const placed = (name?: string) =>
+      narrow.some((part) => part.includes(`[data-key="deliveries"] td[data-label="${name}"]`));
+    expect(columns.filter((name) => !placed(name))).toEqual([]);
+  });
+
   it('name columns that are there', () => {
     const selectors = styles.flatMap((text) => text.split(/[{}]/));
     const named = selectors.flatMap((selector) =>

@@ -51,7 +51,6 @@ describe('the table of reasons', () => {
       expect.arrayContaining([
         'body-incomplete in receive/receive.ts',
         'audio-unreadable in capture/run-session.ts',
-        'proxy-protocol in app/ports.ts',
         'erased in receive/delivery.ts',
       ]),
     );

@@ -55,8 +55,8 @@ describe('deploy/s3-notifications', () => {
     ['SQS', messages],
     ['EventBridge', matches],
   ] as const)('sends each transcript to %s once, and nothing else', (_way, count) => {
-    expect(transcripts).toHaveLength(3);
-    expect(transcripts.map(count)).toEqual([1, 1, 1]);
+    expect(transcripts.map((key) => [key, count(key)])).toEqual(transcripts.map((key) => [key, 1]));
+    expect(transcripts).not.toEqual([]);
     expect(others.filter((key) => count(key) > 0)).toEqual([]);
   });
 

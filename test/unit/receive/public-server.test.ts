@@ -108,11 +108,13 @@ describe('the public port', () => {
     ['not told', false],
   ])('rejects the PROXY protocol of a balancer, its operator %s', async (_, isTold) => {
     const peers: unknown[] = [];
-    port = await openPublicPort(isTold ? { onProxyProtocol: (peer) => peers.push(peer) } : {});
+    port = await openPublicPort(
+      isTold ? { onMalformed: ({ reason, peer }) => peers.push([reason, peer]) } : {},
+    );
     const client = await port.connect();
     await client.send('PROXY TCP4 203.0.113.7 10.0.0.1 51234 8080\r\n');
     expect((await client.answer()).status).toBe(400);
-    expect(peers).toEqual(isTold ? ['127.0.0.1'] : []);
+    expect(peers).toEqual(isTold ? [['proxy-protocol', '127.0.0.1']] : []);
   });
 
   it('announces how long it keeps idle connections', async () => {

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { PROBLEM_CODES, Problem } from '../../../src/domain/problem.js';
+
+/** Rows of tables, items of lists and paragraphs. */
+const statements = ['docs/answers.md', 'docs/admin-api.md'].flatMap((file) =>
+  readFileSync(file, 'utf8').split(/\n(?=[|\n-])/),
+);
+
+describe('the documents of answers', () => {
+  it.each(PROBLEM_CODES)('say when %s is answered, and its status', (code) => {
+    const described = statements.filter((each) => each.includes(`\`${code}\``));
+    expect(described.join('\n')).toMatch(new RegExp(`\\b${new Problem(code, '').status}\\b`));
+  });
+});

@@ -19,8 +19,8 @@ const DOMAIN = [
   'next-steps',
   'reasons',
 ].map((name) => `domain/${name}`);
-/** They import each other alone, at the same paths. */
-const HEALTH = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
+/** They import each other and the above alone. */
+const HEALTH = ['callback-phrases', 'describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
   .map((name) => `health/${name}`)
   .concat('store/store-remedies', 'text/plural');
 const { resolve } = createRequire(import.meta.url);
@@ -41,7 +41,8 @@ for (const module of [...DOMAIN, ...HEALTH]) {
   });
   const file = join(vendor, `${module.replace('domain/', '')}.js`);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, code);
+  // Those of the domain lie one folder higher than in src.
+  writeFileSync(file, code.replaceAll(/(['"])\.\.\/domain\//g, '$1../'));
 }
 cpSync(join('src', PAGE), join('dist', PAGE), {
   recursive: true,

@@ -104,11 +104,13 @@ export function createAdmin(options: AdminOptions): Admin {
     },
   });
   const changes = createChangeGate();
+  const refusalCounts = createRefusalCountsReader(store, Date.now);
   const { outbox, subscribers } = options.events;
   const health = {
     store: { location: store.location, status: options.storeStatus },
     sources: options.credentials,
     quarantine: () => quarantine.entries(CHECKS_PER_PAGE),
+    senderRefusals: refusalCounts.lastHour,
     lastReconcile: createReconcileReportReader(store),
     lastVerify,
     subscribers: (scope: SourceScope) => listSubscribers({ outbox }, scope),
@@ -128,7 +130,7 @@ export function createAdmin(options: AdminOptions): Admin {
     ...repairs,
     quarantine,
     fresh: createFreshView(view),
-    refusalCounts: createRefusalCountsReader(store, Date.now),
+    refusalCounts: refusalCounts.daily,
     history: createJobHistory(view),
     retained: options.recovery.retained,
     clock: Date.now,

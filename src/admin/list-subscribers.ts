@@ -1,5 +1,5 @@
 import type { SourceScope } from '../domain/rights.js';
-import { subscriberIssues } from '../health/subscriber-issues.js';
+import { subscriberIssues } from '../health/checks/subscriber-issues.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import type { SubscriberStatus } from '../subscribers/subscriber-status.js';
 import type { SubscriberFigures } from './api/answers/subscribers.js';
@@ -48,6 +48,9 @@ function subscriberOf(status: SubscriberStatus, dead: number, now: number): Subs
     lagSeconds,
     retrying: waiting,
     lastError: lastFailure,
-    issues: subscriberIssues({ name, stateDamaged, lagSeconds, dead, lastError: lastFailure }, now),
+    issues: subscriberIssues(
+      { name, stateDamaged, lagSeconds, dead, openSince, lastError: lastFailure },
+      now,
+    ),
   };
 }

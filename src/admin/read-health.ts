@@ -1,7 +1,9 @@
 import type { SourceScope } from '../domain/rights.js';
 import { isInScope } from '../domain/rights.js';
+import type { CallbackFacts } from '../health/checks/callback-issues.js';
 import { verdictOf } from '../health/health-verdict.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
+import { NO_REGION } from '../ledger/rollup/last-accepted.js';
 import type { CanaryStatus } from '../observe/canary.js';
 import type { Health } from './api/answers/health.js';
 import type { SubscriberFigures } from './api/answers/subscribers.js';
@@ -54,9 +56,11 @@ export async function readHealth(
       region,
       lastDeliveryAt: byRegion[region] ?? null,
     })),
+    noRegion: ofAll({ lastDeliveryAt: byRegion[NO_REGION] ?? null }),
     sources: sources.map(({ source }) => ({ source, lastDeliveryAt: bySource[source] ?? null })),
     unknown: facts.unknown,
     last24h: last24h && { since: last24h.since, until: last24h.until, ...last24h.total },
+    callbacks: facts.callbacks && callbackFigures(facts.callbacks),
     failing: facts.failing,
     oldestOpen: facts.oldestOpen,
     quarantine: entries && quarantineFigures(entries),
@@ -82,6 +86,22 @@ function processFacts(parts: HealthParts, scope: SourceScope) {
   } satisfies ProcessFacts;
 }
 
+function callbackFigures({ hourSince, daySince, accepted, refused, unauthenticated, missed }: CallbackFacts) {
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const requests = unauthenticated.flatMap(({ minutes }) => minutes.map(([, count]) => count));
+  const lastAt = Math.max(0, ...[...accepted.values()].map((each) => each.lastAt));
+  return {
+    since: new Date(hourSince).toISOString(),
+    accepted: sum([...accepted.values()].map((each) => each.requests)),
+    rejected: sum(refused.map(({ count }) => count)) + sum(requests),
+    lastAcceptedAt: lastAt === 0 ? null : new Date(lastAt).toISOString(),
+    missed: {
+      since: new Date(daySince).toISOString(),
+      ...{ jobs: missed.ofJobs, missed: missed.jobs, lastHour: missed.lastHour },
+    },
+  };
+}
+
 function quarantineFigures(entries: Awaited<ReturnType<HealthParts['quarantine']>>) {
   const of = (wanted: string) => entries.filter(({ state }) => state === wanted);
   const waiting = of('waiting');
@@ -99,6 +119,7 @@ const OF_ALL_SOURCES = [
   'reconcile',
   'verify',
   'regions',
+  'noRegion',
   'budget',
   'activeDeliveries',
   'ledger.rows',

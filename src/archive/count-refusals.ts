@@ -11,15 +11,20 @@ interface CountedRefusal {
   /** Null for requests to no configured source. */
   readonly source: string | null;
   readonly reason: string;
+  /** Whether it is most likely the speech service's all the same. */
+  readonly isFromSender: boolean;
 }
 
-/** The refusals of one source and reason on one day in UTC. */
+/** The refusals of one source and reason within one hour in UTC. */
 export interface RefusalCount {
   readonly source: string | null;
   readonly reason: string;
   readonly count: number;
+  /** ISO 8601: of the first and the last one. */
   readonly first: string;
   readonly last: string;
+  /** Those that are most likely the speech service's, by minute of the hour: "07". */
+  readonly fromSender: Readonly<Record<string, number>>;
 }
 
 export interface RefusalCounter {
@@ -28,17 +33,20 @@ export interface RefusalCounter {
   stop(): Promise<void>;
 }
 
-const WRITE_EVERY = 60_000;
+/** Milliseconds between two writes. The first refusals after a pause are written within a second: other replicas warn of them. */
+const WRITE_EVERY = 10_000;
+const LOOK_EVERY = 1000;
 
-/** Counts of one day; further sources are counted without their name. Senders choose neither sources nor reasons. */
+/** Counts of one hour; further sources are counted without their name. Senders choose neither sources nor reasons. */
 const MAX_COUNTS = 1000;
 
-/** Days that wait for a store that is away. */
-const MAX_DAYS = 2;
+/** Hours that wait for a store that is away. */
+const MAX_HOURS = 12;
 
 /**
  * Counts unauthenticated refusals in the store, for other replicas and for the time after this process: one object for each
- * day, written at most once a minute and only when there is something new, so that no number of requests fills the store.
+ * hour, written only when there is something new and not more often than the interval, so that no number of requests fills
+ * the store.
  */
 export function countRefusals(
   store: Pick<ObjectStore, 'replace'>,
@@ -46,53 +54,74 @@ export function countRefusals(
   interval = WRITE_EVERY,
 ): RefusalCounter {
   const run = ulidMaker()();
-  const days = new Map<string, Map<string, RefusalCount>>();
+  const hours = new Map<string, Map<string, RefusalCount>>();
   const changed = new Set<string>();
-  const writing = repeat(write, { interval, firstWithin: interval });
+  let wroteAt = Number.NEGATIVE_INFINITY;
+  const lookEvery = Math.min(interval, LOOK_EVERY);
+  const looking = repeat(look, { interval: lookEvery, firstWithin: lookEvery });
+
+  async function look(): Promise<void> {
+    if (changed.size === 0 || performance.now() - wroteAt < interval) return;
+    wroteAt = performance.now();
+    await write();
+  }
 
   async function write(): Promise<void> {
-    for (const day of isStoreReady() ? [...changed] : []) {
-      changed.delete(day);
+    for (const hour of isStoreReady() ? [...changed] : []) {
+      changed.delete(hour);
       try {
-        const counts = [...(days.get(day)?.values() ?? [])];
-        await store.replace(
-          refusalCountsKey(day, run),
-          Buffer.from(JSON.stringify({ counts })),
-          DOCUMENT_HEADERS,
-        );
+        const counts = [...(hours.get(hour)?.values() ?? [])];
+        const document = Buffer.from(JSON.stringify({ counts }));
+        await store.replace(refusalCountsKey(hour, run), document, DOCUMENT_HEADERS);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        changed.add(day);
+        changed.add(hour);
       }
     }
   }
 
+  /** Makes room for an hour: those that are written go first. */
+  function forgetOldest(): void {
+    const all = [...hours.keys()];
+    const oldest = all.find((hour) => !changed.has(hour)) ?? all[0];
+    if (oldest === undefined) return;
+    hours.delete(oldest);
+    changed.delete(oldest);
+  }
+
   return {
-    add({ at, source, reason }) {
-      const day = at.slice(0, 10);
-      const counts = days.get(day) ?? new Map<string, RefusalCount>();
-      days.set(day, counts);
-      for (const old of [...days.keys()].slice(0, -MAX_DAYS)) {
-        days.delete(old);
-        changed.delete(old);
-      }
-      const named = counts.size < MAX_COUNTS || counts.has(nameOf(source, reason)) ? source : null;
-      const before = counts.get(nameOf(named, reason));
-      const count = {
-        source: named,
-        reason,
-        count: (before?.count ?? 0) + 1,
-        first: before?.first ?? at,
-        last: at,
-      };
-      counts.set(nameOf(named, reason), count);
-      changed.add(day);
+    add(refusal) {
+      const hour = refusal.at.slice(0, 13);
+      if (!hours.has(hour) && hours.size >= MAX_HOURS) forgetOldest();
+      const counts = hours.get(hour) ?? new Map<string, RefusalCount>();
+      hours.set(hour, counts);
+      countOne(counts, refusal);
+      changed.add(hour);
     },
     async stop() {
-      await writing.stop();
+      await looking.stop();
       await write();
     },
   };
+}
+
+function countOne(
+  counts: Map<string, RefusalCount>,
+  { at, source, reason, isFromSender }: CountedRefusal,
+): void {
+  const named = counts.size < MAX_COUNTS || counts.has(nameOf(source, reason)) ? source : null;
+  const name = nameOf(named, reason);
+  const before = counts.get(name);
+  const fromSender = before?.fromSender ?? {};
+  const minute = at.slice(14, 16);
+  counts.set(name, {
+    source: named,
+    reason,
+    count: (before?.count ?? 0) + 1,
+    first: before?.first ?? at,
+    last: at,
+    fromSender: isFromSender ? { ...fromSender, [minute]: (fromSender[minute] ?? 0) + 1 } : fromSender,
+  });
 }
 
 function nameOf(source: string | null, reason: string): string {

@@ -143,7 +143,7 @@ export const REMOVALS_FOLDER = `${RETENTION_FOLDER}removals/`;
 
 export const REPORTS_FOLDER = 'reports/reconcile/';
 export const VERIFY_REPORTS_FOLDER = 'reports/verify/';
-/** Counts of unauthenticated refusals, of each day and each run of a replica. */
+/** Counts of unauthenticated refusals, of each hour and each run of a replica. */
 export const REFUSAL_COUNTS_FOLDER = 'reports/refusals/';
 
 /** Reports sort by time. Keys have no `:`, which some file systems reject. */
@@ -155,9 +155,9 @@ export function verifyReportKey(startedAt: string): string {
   return `${VERIFY_REPORTS_FOLDER}${startedAt.replaceAll(':', '-')}.json`;
 }
 
-/** `day` is `YYYY-MM-DD`, `run` belongs to one run of one process. */
-export function refusalCountsKey(day: string, run: string): string {
-  return `${REFUSAL_COUNTS_FOLDER}${day}/${run}.json`;
+/** `hour` is `YYYY-MM-DDTHH` in UTC, `run` belongs to one run of one process. */
+export function refusalCountsKey(hour: string, run: string): string {
+  return `${REFUSAL_COUNTS_FOLDER}${hour}/${run}.json`;
 }
 
 /** Folders whose objects all have one kind; rollups and Parquet files end with the ledger that they are made of. */

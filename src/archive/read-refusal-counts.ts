@@ -4,7 +4,7 @@ import type { RefusalCount } from './count-refusals.js';
 import { REFUSAL_COUNTS_FOLDER } from './layout.js';
 
 /** Counts of one day in UTC, of all replicas. */
-interface DailyRefusals extends RefusalCount {
+interface DailyRefusals extends Omit<RefusalCount, 'fromSender'> {
   /** `YYYY-MM-DD`. */
   readonly day: string;
 }
@@ -16,52 +16,106 @@ export interface RefusalCounts {
   readonly complete: boolean;
 }
 
-/** Objects of each run and day; a process that restarts in a loop leaves many. */
-const MAX_OBJECTS = 500;
+/** Refusals of the last hour that are most likely the speech service's, of one source, reason and replica. */
+export interface SenderRefusals {
+  readonly source: string | null;
+  readonly reason: string;
+  /** How many in each minute; beginnings of minutes in milliseconds since the epoch. */
+  readonly minutes: readonly (readonly [start: number, count: number])[];
+}
+
+export interface RefusalCountsReader {
+  /** Everything since the beginning of yesterday in UTC. Rejects with `StoreError`. */
+  daily(): Promise<RefusalCounts>;
+  /** Minutes that began within the last hour. Rejects with `StoreError`, and where objects of that time cannot be read. */
+  lastHour(): Promise<readonly SenderRefusals[]>;
+}
+
+/** Objects of each run and hour; a process that restarts in a loop leaves many. The newest ones count. */
+const MAX_OBJECTS = 1000;
 const MAX_BYTES = 1024 * 1024;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 /** Milliseconds for which a result holds: all readers share it. */
-const HOLDS_FOR = 30_000;
+const HOLDS_FOR = { daily: 30_000, lastHour: 5000 };
 
-/** Reads what all replicas counted since the beginning of yesterday in UTC, the newest objects first. */
+/** Reads what all replicas counted. */
 export function createRefusalCountsReader(
   store: Pick<ObjectStore, 'list' | 'read'>,
   clock: () => number,
-): () => Promise<RefusalCounts> {
-  let last: { readonly at: number; readonly counts: Promise<RefusalCounts> } | null = null;
-  return () => {
-    const now = clock();
-    if (last === null || now - last.at >= HOLDS_FOR || now < last.at)
-      last = { at: now, counts: read(store, now) };
-    const { counts } = last;
-    // Read again after a failure.
-    counts.catch(() => {
-      if (last?.counts === counts) last = null;
-    });
-    return counts;
+): RefusalCountsReader {
+  return {
+    daily: shared(HOLDS_FOR.daily, clock, (now) => readDays(store, now)),
+    lastHour: shared(HOLDS_FOR.lastHour, clock, (now) => readLastHour(store, now)),
   };
 }
 
-async function read(store: Pick<ObjectStore, 'list' | 'read'>, now: number): Promise<RefusalCounts> {
-  const yesterday = new Date(now - 24 * 3_600_000).toISOString().slice(0, 10);
+/** Read again after a failure. */
+function shared<T>(holdsFor: number, clock: () => number, read: (now: number) => Promise<T>) {
+  let last: { readonly at: number; readonly result: Promise<T> } | null = null;
+  return (): Promise<T> => {
+    const now = clock();
+    if (last === null || now - last.at >= holdsFor || now < last.at) last = { at: now, result: read(now) };
+    const { result } = last;
+    result.catch(() => {
+      if (last?.result === result) last = null;
+    });
+    return result;
+  };
+}
+
+interface HourlyCounts {
+  /** `YYYY-MM-DDTHH`. */
+  readonly hour: string;
+  /** Null for an object that is none of ours. */
+  readonly counts: readonly RefusalCount[] | null;
+}
+
+/** @param since beginning of the first hour or day: `2026-03-04T05` */
+async function readSince(store: Pick<ObjectStore, 'list' | 'read'>, since: string): Promise<HourlyCounts[]> {
   const keys: string[] = [];
-  const options = { startAfter: `${REFUSAL_COUNTS_FOLDER}${yesterday}/` };
+  const options = { startAfter: `${REFUSAL_COUNTS_FOLDER}${since}/` };
   for await (const { key } of store.list(REFUSAL_COUNTS_FOLDER, options)) {
     keys.push(key);
     if (keys.length > MAX_OBJECTS) keys.shift();
   }
-  const sums = new Map<string, DailyRefusals>();
-  let unreadable = 0;
+  const found: HourlyCounts[] = [];
   for (const key of keys) {
-    const counts = countsOf(await readDocument(store, key, MAX_BYTES));
-    if (counts === null) unreadable += 1;
-    const day = key.slice(REFUSAL_COUNTS_FOLDER.length).slice(0, 10);
-    for (const count of counts ?? []) add(sums, { day, ...count });
+    const hour = key.slice(REFUSAL_COUNTS_FOLDER.length).slice(0, 13);
+    found.push({ hour, counts: countsOf(await readDocument(store, key, MAX_BYTES)) });
+  }
+  return found;
+}
+
+async function readDays(store: Pick<ObjectStore, 'list' | 'read'>, now: number): Promise<RefusalCounts> {
+  const hours = await readSince(store, new Date(now - DAY).toISOString().slice(0, 10));
+  const sums = new Map<string, DailyRefusals>();
+  for (const { hour, counts } of hours) {
+    for (const { fromSender: _, ...count } of counts ?? []) add(sums, { day: hour.slice(0, 10), ...count });
   }
   const counts = [...sums.values()].sort((a, b) =>
     a.day === b.day ? b.count - a.count : a.day < b.day ? 1 : -1,
   );
-  return { counts, complete: unreadable === 0 && keys.length < MAX_OBJECTS };
+  const isWhole = hours.every((each) => each.counts !== null);
+  return { counts, complete: isWhole && hours.length < MAX_OBJECTS };
+}
+
+async function readLastHour(
+  store: Pick<ObjectStore, 'list' | 'read'>,
+  now: number,
+): Promise<readonly SenderRefusals[]> {
+  const hours = await readSince(store, new Date(now - HOUR).toISOString().slice(0, 13));
+  return hours.flatMap(({ hour, counts }) => {
+    if (counts === null) throw new Error(`the counts of refusals of ${hour} are damaged`);
+    return counts.flatMap(({ source, reason, fromSender }) => {
+      const minutes = Object.entries(fromSender)
+        .map(([minute, count]) => [Date.parse(`${hour}:${minute}Z`), count] as const)
+        .filter(([start]) => start >= now - HOUR)
+        .sort(([one], [other]) => one - other);
+      return minutes.length === 0 ? [] : [{ source, reason, minutes }];
+    });
+  });
 }
 
 function add(sums: Map<string, DailyRefusals>, more: DailyRefusals): void {
@@ -80,9 +134,16 @@ function countsOf(document: Record<string, unknown> | null): RefusalCount[] | nu
 }
 
 function isCount(value: unknown): value is RefusalCount {
-  const { source, reason, count, first, last } = (value ?? {}) as Partial<
+  const { source, reason, count, first, last, fromSender } = (value ?? {}) as Partial<
     Record<keyof RefusalCount, unknown>
   >;
   const areTexts = [source ?? '', reason, first, last].every((text) => typeof text === 'string');
-  return areTexts && Number.isSafeInteger(count);
+  return areTexts && Number.isSafeInteger(count) && isMinutes(fromSender);
+}
+
+function isMinutes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(
+    ([minute, count]) => /^[0-5]\d$/.test(minute) && Number.isSafeInteger(count),
+  );
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { listSubscribers } from '../admin/list-subscribers.js';
 import { canAskService } from '../app/speech-options.js';
+import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import { ConfigError } from '../config/config-error.js';
 import { type CredentialState, credentialSettings } from '../health/credential-states.js';
 import { describeIssue } from '../health/describe-issue.js';
@@ -24,7 +25,7 @@ export function createCommand(): Command {
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExit code 0 when all is well, 1 for a warning, 2 for a failure that needs action now.',
+      '\nExit code 0 when all is well, 1 for a warning or when not everything could be looked at, 2 for a failure that needs action now.',
     )
     .action(async ({ json }: { readonly json?: true }) => {
       const status = await withRecovery(true, readStatus).catch(unreadableStore);
@@ -56,6 +57,7 @@ function unreadableStore(error: unknown): Status {
   const issues = [issueOf('store-unreadable', { reason, condition: conditionOf(error) })];
   const unseen = [
     'deliveries',
+    'callbacks',
     'failing',
     'quarantine',
     'reconcile',
@@ -71,7 +73,7 @@ function unreadableStore(error: unknown): Status {
   };
 }
 
-const EXIT_CODES = { ok: EXIT.ok, warning: EXIT.failed, failing: EXIT.usage } as const;
+const EXIT_CODES = { ok: EXIT.ok, unknown: EXIT.failed, warning: EXIT.failed, failing: EXIT.usage } as const;
 
 async function readStatus(work: RecoveryWork): Promise<Status> {
   const { config, parts } = work;
@@ -90,6 +92,7 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
     {
       view,
       quarantine: quarantine.entries,
+      senderRefusals: createRefusalCountsReader(store, Date.now).lastHour,
       lastReconcile: createReconcileReportReader(store),
       lastVerify: createVerifyReportReader(store),
       subscribers: () => listSubscribers({ outbox }),

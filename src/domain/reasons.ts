@@ -105,7 +105,7 @@ export const REASONS = {
   draining: { words: 'the replica was shutting down', remedy: RETRIED },
   'store-unavailable': {
     words: 'the store was unavailable',
-    remedy: `See the Store tile of the overview. ${RETRIED}`,
+    remedy: `If the store still fails, the overview says how; else the log has the cause (event delivery, field cause). ${RETRIED}`,
   },
   'store-full': {
     words: 'the store was full, or its quota spent',
@@ -272,10 +272,14 @@ export const REASONS = {
 
 export type ReasonCode = keyof typeof REASONS;
 
+export function isReasonCode(value: unknown): value is ReasonCode {
+  // An own property: reasons come from untrusted input too and could be `constructor`.
+  return typeof value === 'string' && Object.hasOwn(REASONS, value);
+}
+
 /** The entry of a code; null for a reason that an operator or the service wrote. */
 export function reasonOf(code: string | null | undefined): Reason | null {
-  // An own property: reasons come from untrusted input too and could be `constructor`.
-  return typeof code === 'string' && Object.hasOwn(REASONS, code) ? REASONS[code as ReasonCode] : null;
+  return isReasonCode(code) ? REASONS[code] : null;
 }
 
 /** From what Explain can judge a request that was rejected with this code; null for what it does not judge. */

@@ -32,7 +32,14 @@ export function remediesOf(topic: string): Pick<IssueWords, 'label' | 'remedy'>[
     .map((kind) => ({ label: kind.label, remedy: remedyOf(kind, ANY) }));
 }
 
-const ANY: Params = { source: '<source>', subscriber: '<name>', condition: null, successor: null };
+const ANY: Params = {
+  source: '<source>',
+  subscriber: '<name>',
+  condition: null,
+  successor: null,
+  cause: null,
+  job: null,
+};
 
 /** Issues are made by `issueOf` alone, which takes the params of its code. */
 function kindOf(code: IssueCode): IssueKind<Params> {
@@ -43,9 +50,9 @@ function remedyOf({ remedy }: IssueKind<Params>, params: Params): string | null 
   return typeof remedy === 'function' ? remedy(params) : remedy;
 }
 
-/** Stable while the issue lasts, and different for each source, credential and subscriber: "events-dead:crm". */
+/** Stable while the issue lasts, and different for each source, credential, subscriber and cause: "events-dead:crm". */
 export function issueName({ code, params }: Pick<Issue, 'code' | 'params'>): string {
-  const { source, credential, subscriber }: Params = params;
-  const about = [source, credential, subscriber].filter((name) => typeof name === 'string');
+  const { source, credential, subscriber, cause }: Params = params;
+  const about = [source, credential, subscriber, cause].filter((name) => typeof name === 'string');
   return about.length === 0 ? code : `${code}:${about.join('/')}`;
 }

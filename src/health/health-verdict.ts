@@ -1,11 +1,12 @@
 import type { LedgerViewStatus } from '../ledger/read/ledger-view.js';
 import type { CanaryStatus } from '../observe/canary.js';
-import { credentialIssues } from './credential-issues.js';
+import { type CallbackFacts, callbackIssues } from './checks/callback-issues.js';
+import { credentialIssues } from './checks/credential-issues.js';
+import { reconcileIssues, type ServiceFacts } from './checks/reconcile-issues.js';
 import type { CredentialState } from './credential-states.js';
 import { issueOf } from './issue-kinds.js';
-import type { Issue } from './issues.js';
+import { type Issue, LEVELS, type Level } from './issues.js';
 import type { UnknownFacts } from './known-facts.js';
-import { reconcileIssues, type ServiceFacts } from './reconcile-issues.js';
 import type { ReconcileFigures } from './reconcile-report-reader.js';
 import type { Unseen, Verdict } from './verdict-words.js';
 import type { VerifyFigures } from './verify-report-reader.js';
@@ -33,6 +34,7 @@ export interface VerdictFacts {
   readonly receiver: ReceiverFacts | null;
   /** When a receiver last wrote its canary (ISO 8601); undefined when the store was not searched for canaries. */
   readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
+  readonly callbacks: CallbackFacts | null;
   readonly store: Pick<CanaryStatus, 'writable' | 'reason' | 'condition' | 'lastSuccessAt'>;
   readonly ledger: LedgerViewStatus;
   /** From when on every delivery was looked at for failures (ISO 8601), and whether that is the service's whole retention. */
@@ -60,10 +62,11 @@ export interface VerdictFacts {
 /** Is all well? `since` and `unseen` bound what the verdict claims. */
 export function verdictOf(facts: VerdictFacts, now: number): Verdict {
   const issues = issuesIn(facts, now);
-  const sorted = [...issues.filter(isFailing), ...issues.filter((issue) => !isFailing(issue))];
+  // Stable: among equals callbacks come first.
+  const sorted = issues.toSorted((one, other) => rankOf(other.level) - rankOf(one.level));
   const unseen = unseenIn(facts);
   return {
-    level: sorted[0]?.level ?? 'ok',
+    level: sorted[0]?.level ?? (unknownIn(facts) ? 'unknown' : 'ok'),
     since: Date.parse(facts.looked.since) < now ? facts.looked.since : null,
     complete: unseen.length === 0,
     unseen,
@@ -71,10 +74,11 @@ export function verdictOf(facts: VerdictFacts, now: number): Verdict {
   };
 }
 
-const isFailing = ({ level }: Issue) => level === 'failing';
+const rankOf = (level: Level) => LEVELS.indexOf(level);
 
 function issuesIn(facts: VerdictFacts, now: number): Issue[] {
   return [
+    ...(facts.callbacks === null ? [] : callbackIssues(facts.callbacks, now)),
     ...storeIssues(facts),
     ...receivingIssues(facts),
     ...ledgerIssues(facts),
@@ -154,7 +158,7 @@ function ledgerIssues({ ledger, scoped }: VerdictFacts): Issue[] {
 
 /** Figures that cover all sources. */
 const OF_ALL_SOURCES: readonly Unseen[] = ['quarantine', 'reconcile', 'verify'];
-const UNREAD = ['failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
+const UNREAD = ['callbacks', 'failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
 
 /** What the verdict does not cover although nothing failed; failures that hide something are issues themselves. */
 function unseenIn({ receiver, looked, otherCredentials, scoped, unknown }: VerdictFacts): Unseen[] {
@@ -164,4 +168,9 @@ function unseenIn({ receiver, looked, otherCredentials, scoped, unknown }: Verdi
     ...(receiver === null && otherCredentials ? (['credentials'] as const) : []),
     ...(scoped ? OF_ALL_SOURCES : []),
   ];
+}
+
+/** Not what a token or a configuration leaves out: that is known to be left out. */
+function unknownIn({ looked, unknown }: VerdictFacts): boolean {
+  return !looked.complete || UNREAD.some((name) => unknown[name] !== undefined);
 }

@@ -1,6 +1,7 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 import { remedyOf } from '../store/store-remedies.js';
 import { count, plural } from '../text/plural.js';
+import { missedInWords, missedRemedy, refusedInWords, refusedRemedy } from './callback-phrases.js';
 import type { Issue, IssueCode, IssueLevel, IssueParams, StoreFailure, Topic } from './issues.js';
 import { attemptInWords, failuresInWords, faultsInWords, lossesInWords } from './phrases.js';
 
@@ -10,6 +11,8 @@ export type ShowTime = (instant: string) => string;
 export interface IssueKind<Params> {
   readonly topic: Topic;
   readonly level: IssueLevel;
+  /** The level that it can rise to. */
+  readonly upTo?: IssueLevel;
   /** Subscribers to `health.opened` are notified of it. */
   readonly notified: boolean;
   /** One or two words, for a tile. */
@@ -22,14 +25,26 @@ export interface IssueKind<Params> {
 
 const quiet = { level: 'warning', notified: false } as const;
 const warning = { level: 'warning', notified: true } as const;
+const unknown = { level: 'unknown', notified: false } as const;
 const failing = { level: 'failing', notified: true } as const;
 
 const SEE_FAILURES = 'See Failures on the page, or run transcript-receiver failures.';
+const SUBSCRIBER_REMEDY = 'Correct its address or what answers there; events are sent again for 24 hours.';
 const storeRemedy = ({ condition }: Pick<StoreFailure, 'condition'>) =>
   condition === null ? 'Run transcript-receiver doctor.' : remedyOf(condition);
 
 /** Every issue that there is. A new one is an entry here, and in `IssueParams`. */
 export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]> } = {
+  'callbacks-refused': {
+    ...{ topic: 'callbacks', ...warning, upTo: 'failing', label: 'Refused' },
+    text: refusedInWords,
+    remedy: refusedRemedy,
+  },
+  'callbacks-missed': {
+    ...{ topic: 'callbacks', ...warning, upTo: 'failing', label: 'Missed' },
+    text: missedInWords,
+    remedy: missedRemedy,
+  },
   'store-not-writable': {
     ...{ topic: 'store', ...failing, label: 'Not writable' },
     text: ({ reason, since }, time) =>
@@ -71,7 +86,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     remedy: storeRemedy,
   },
   'ledger-loading': {
-    ...{ topic: 'ledger', ...quiet, label: 'Loading' },
+    ...{ topic: 'ledger', ...unknown, label: 'Loading' },
     text: () => 'The ledger is still being read; figures are not complete yet.',
     remedy: null,
   },
@@ -102,6 +117,14 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'expected', ...warning, label: 'Missing' },
     text: ({ jobs }) => `Reconcile misses the results of ${plural(jobs, 'job')}.`,
     remedy: SEE_FAILURES,
+  },
+  'expected-unknown': {
+    ...{ topic: 'expected', ...unknown, label: 'Unknown' },
+    text: ({ since }, time) =>
+      since === null
+        ? 'Whether every job was received is unknown: no reconcile has seen all of them yet.'
+        : `Whether every job since ${time(since)} was received is unknown: no later reconcile has seen all of them.`,
+    remedy: 'Correct what the issues of reconcile say.',
   },
   'reconcile-not-configured': {
     ...{ topic: 'reconcile', ...quiet, label: 'Not configured' },
@@ -172,14 +195,19 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'subscribers', ...warning, label: 'State damaged' },
     text: ({ subscriber }) =>
       `Nothing is sent to ${subscriber}: outbox/${subscriber}/state.json is damaged, or of a newer version.`,
-    remedy: ({ subscriber }) =>
-      `Restore it from a backup. Otherwise delete it and outbox/${subscriber}/claim-*.json, so that sending begins again, and send what was missed: transcript-receiver replay notify --subscriber ${subscriber} --since <time>.`,
+    remedy: 'Restore it from a backup. Without one see docs/operations.md, "Subscribers".',
+  },
+  'subscriber-paused': {
+    ...{ topic: 'subscribers', ...warning, label: 'Paused' },
+    text: ({ subscriber, since, status, error }, time) =>
+      `Sending to ${subscriber} has been paused since ${time(since)}, because its address fails${attemptInWords(status, error)}.`,
+    remedy: SUBSCRIBER_REMEDY,
   },
   'subscriber-lagging': {
     ...{ topic: 'subscribers', ...warning, label: 'Lagging' },
     text: ({ subscriber, since, status, error }, time) =>
       `Events for ${subscriber} have waited since ${time(since)}${attemptInWords(status, error)}.`,
-    remedy: 'Correct its address or what answers there; events are sent again for 24 hours.',
+    remedy: SUBSCRIBER_REMEDY,
   },
   'events-dead': {
     ...{ topic: 'subscribers', ...warning, label: 'Events not sent' },
@@ -192,7 +220,12 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
 
 export const ISSUE_CODES = Object.keys(ISSUES) as readonly IssueCode[];
 
-export function issueOf<Code extends IssueCode>(code: Code, params: IssueParams[Code]): Issue {
-  const { topic, level } = ISSUES[code];
+/** @param level where it depends on the facts */
+export function issueOf<Code extends IssueCode>(
+  code: Code,
+  params: IssueParams[Code],
+  level: IssueLevel = ISSUES[code].level,
+): Issue {
+  const { topic } = ISSUES[code];
   return { topic, level, code, params };
 }

@@ -2,6 +2,7 @@ import type { StoreCondition } from '../store/store-remedies.js';
 
 /** Topics of issues, of the dashboard's tiles and of its help. */
 export const TOPICS = [
+  'callbacks',
   'store',
   'receiving',
   'ledger',
@@ -15,8 +16,14 @@ export const TOPICS = [
 ] as const;
 export type Topic = (typeof TOPICS)[number];
 
-/** `failing`: results are lost or cannot be received. `warning`: they may be, if nothing is done. */
-export type IssueLevel = 'warning' | 'failing';
+/**
+ * From the best to the worst. `unknown`: not everything could be looked at. `warning`: results may be lost, if nothing is done.
+ * `failing`: results are lost or cannot be received.
+ */
+export const LEVELS = ['ok', 'unknown', 'warning', 'failing'] as const;
+export type Level = (typeof LEVELS)[number];
+export type IssueLevel = Exclude<Level, 'ok'>;
+export const ISSUE_LEVELS = LEVELS.filter((level) => level !== 'ok');
 
 type Counts = Readonly<Record<string, number>>;
 export type StoreFailure = {
@@ -38,6 +45,30 @@ type Expiry = {
 
 /** Facts of each issue by its code: numbers, names and instants (ISO 8601). */
 export interface IssueParams {
+  'callbacks-refused': {
+    /** Null for requests to no configured source. */
+    readonly source: string | null;
+    /** A reason (docs/reasons.md). */
+    readonly cause: string;
+    /** What `refused` and `accepted` count. Unauthenticated requests are counted as requests. */
+    readonly unit: 'jobs' | 'requests';
+    /** Within the last hour. */
+    readonly refused: number;
+    readonly accepted: number;
+    /** When the first of them was refused. */
+    readonly since: string;
+  };
+  'callbacks-missed': {
+    /** Jobs that recovery had to fetch, and how many of them within the last hour. */
+    readonly missed: number;
+    readonly lastHour: number;
+    /** All jobs of that time. */
+    readonly jobs: number;
+    /** One of the missed. */
+    readonly job: string | null;
+    /** Jobs from then on were counted: a day, or less where the ledger has too many lines for memory. */
+    readonly since: string;
+  };
   'store-not-writable': StoreFailure;
   'store-unreadable': Omit<StoreFailure, 'since'>;
   'not-ready': { readonly reason: string | null };
@@ -61,6 +92,8 @@ export interface IssueParams {
     readonly complete: boolean;
   };
   'results-missing': { readonly jobs: number };
+  /** When a reconcile last saw everything; null when none did yet. */
+  'expected-unknown': { readonly since: string | null };
   'reconcile-not-configured': Readonly<Record<string, never>>;
   'reconcile-not-scheduled': Readonly<Record<string, never>>;
   'reconcile-not-run': Readonly<Record<string, never>>;
@@ -84,6 +117,13 @@ export interface IssueParams {
   };
   'quarantine-growing': { readonly bodies: number };
   'subscriber-state-damaged': { readonly subscriber: string };
+  'subscriber-paused': {
+    readonly subscriber: string;
+    readonly since: string;
+    /** Of the last failed attempt. */
+    readonly status: number | null;
+    readonly error: string | null;
+  };
   'subscriber-lagging': {
     readonly subscriber: string;
     readonly since: string;

@@ -1,18 +1,21 @@
 import type { QuarantineEntry } from '../archive/quarantine/quarantine-store.js';
 import { isFetchable } from '../domain/failure-causes.js';
-import type { SourceScope } from '../domain/rights.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { FailurePage, LedgerView } from '../ledger/read/ledger-view.js';
+import type { CallbackFacts, UnauthenticatedRefusals } from './checks/callback-issues.js';
+import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
 import type { OldestOpen, ReceiverFacts, VerdictFacts } from './health-verdict.js';
 import type { Issue } from './issues.js';
 import { createKnownFacts } from './known-facts.js';
-import type { ServiceFacts } from './reconcile-issues.js';
 import type { ReconcileFigures } from './reconcile-report-reader.js';
 import type { VerifyFigures } from './verify-report-reader.js';
 
 /** Where the facts behind the verdict come from. */
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }> {
-  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures'>;
+  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'callbacks'>;
+  /** Of the last hour and of all replicas, those that are most likely the speech service's. */
+  readonly senderRefusals: () => Promise<readonly UnauthenticatedRefusals[]>;
   readonly quarantine: () => Promise<readonly QuarantineEntry[]>;
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
   readonly lastVerify: () => Promise<VerifyFigures | null>;
@@ -50,21 +53,26 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const ledger = view.status();
   const known = createKnownFacts(patience === undefined ? { ledger } : { ledger, patience });
   const ofAll = scope === null;
-  const [summary, failures, entries, reconcile, verify, subscribers] = await Promise.all([
+  const [callbacks, summary, failures, entries, reconcile, verify, subscribers] = await Promise.all([
+    known.read('callbacks', readCallbacks(from, scope)),
     known.read('last24h', view.summary({ scope })),
-    known.read('failing', view.openFailures({ limit: 1, scope })),
+    known.read('failing', view.openFailures({ limit: 1, scope, givenUpBy: now })),
     ofAll ? known.read('quarantine', from.quarantine()) : null,
     ofAll ? known.read('reconcile', from.lastReconcile()) : null,
     ofAll ? known.read('verify', from.lastVerify()) : null,
     known.read('subscribers', from.subscribers(scope)),
   ]);
   const { unknown } = known;
+  // The newest hours are read first: callbacks are known before the rest.
+  if (ledger.error !== null || callbacks === null || callbacks.hourSince > now - HOUR)
+    known.noteUnread('callbacks');
   known.noteUnread('last24h', 'regions', 'sources', 'credentials');
   // Failures that are known stay known while the ledger cannot be read.
   if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
   const lastUses = summary?.last.byCredential ?? {};
   const facts = {
     ...process,
+    callbacks,
     ledger,
     looked: {
       since: failures?.searchedBackTo ?? new Date(now).toISOString(),
@@ -87,6 +95,16 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     unknown,
   } satisfies VerdictFacts;
   return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, entries };
+}
+
+const HOUR = 3_600_000;
+
+async function readCallbacks(
+  { view, senderRefusals }: Pick<FactSources<never>, 'view' | 'senderRefusals'>,
+  scope: SourceScope,
+): Promise<CallbackFacts> {
+  const [figures, unauthenticated] = await Promise.all([view.callbacks(scope), senderRefusals()]);
+  return { ...figures, unauthenticated: unauthenticated.filter(({ source }) => isInScope(scope, source)) };
 }
 
 /** Failures are sorted by when the service deletes the results: the first is of the oldest job. */

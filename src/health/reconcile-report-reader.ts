@@ -18,12 +18,14 @@ export interface ReconcileFigures {
   readonly missing: number;
   /** Jobs of the account that lead to no source here. */
   readonly ignored: number;
+  /** Whether the figures are of a run that saw everything. */
+  readonly isWhole: boolean;
   /** What kept the last run of full scope from seeing everything. */
   readonly faults: readonly string[];
 }
 
 /** The figures of one report. */
-interface RunFigures extends ReconcileFigures {
+interface RunFigures extends Omit<ReconcileFigures, 'isWhole'> {
   /** The run was limited to a part of the jobs. */
   readonly limited: boolean;
 }
@@ -84,6 +86,7 @@ function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
   const { limited: _, ...figures } = picture;
   return {
     ...figures,
+    isWhole: whole !== undefined,
     missing: whole === undefined ? figures.missing : Math.max(...runs.map(({ missing }) => missing)),
     // A restart interrupts the run in flight: no fault as long as the next run completes; health warns when it is overdue.
     faults:

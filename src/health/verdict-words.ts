@@ -2,10 +2,11 @@
 
 import { plural } from '../text/plural.js';
 import type { ShowTime } from './issue-kinds.js';
-import type { Issue, IssueLevel } from './issues.js';
+import type { Issue, Level } from './issues.js';
 
 /** Members of the health summary that come from the store, and are unknown when it cannot be read. */
 export const UNKNOWABLE = [
+  'callbacks',
   'failing',
   'last24h',
   'regions',
@@ -20,6 +21,7 @@ export type Unknowable = (typeof UNKNOWABLE)[number];
 
 /** What a verdict does not cover. */
 const UNSEEN = {
+  callbacks: 'the callbacks of the last hour',
   deliveries: 'some of them, which Failures names',
   failing: 'the failing jobs',
   quarantine: 'the quarantine',
@@ -33,8 +35,8 @@ export const UNSEEN_NAMES = Object.keys(UNSEEN) as readonly Unseen[];
 
 /** Is all well? One answer for the page, `GET health`, `status` and the notices. */
 export interface Verdict {
-  /** The worst level of the issues. */
-  readonly level: 'ok' | IssueLevel;
+  /** The worst level of the issues; `unknown` also without one, when something could not be looked at. */
+  readonly level: Level;
   /** ISO 8601: from then on every delivery was looked at; null when none could be. */
   readonly since: string | null;
   /** Whether everything was looked at. */
@@ -48,6 +50,7 @@ export interface Verdict {
 export function headlineOf({ level, complete }: Verdict): string {
   if (level === 'failing') return 'Act now';
   if (level === 'warning') return 'Look at this';
+  if (level === 'unknown') return 'Not everything is known';
   return complete ? 'All is well' : 'No issue seen';
 }
 

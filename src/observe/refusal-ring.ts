@@ -20,7 +20,8 @@ export interface Refusal {
 }
 
 export interface RefusalRing {
-  add(refusal: Refusal): void;
+  /** @param isFromSender as of `AccessDecision`; default false */
+  add(refusal: Refusal, isFromSender?: boolean): void;
   /** Newest first. */
   list(): readonly Refusal[];
 }
@@ -32,7 +33,9 @@ export interface RefusalRingOptions {
   /** How many are kept. */
   readonly capacity?: number;
   /** Called with what was wrong, for each refusal. */
-  readonly onAdd?: (refusal: Pick<Refusal, 'at' | 'source' | 'reason'>) => void;
+  readonly onAdd?: (
+    refusal: Pick<Refusal, 'at' | 'source' | 'reason'> & { readonly isFromSender: boolean },
+  ) => void;
 }
 
 /** The last refusals, in memory only. */
@@ -40,10 +43,10 @@ export function createRefusalRing({ capacity = 500, onAdd }: RefusalRingOptions 
   const ring: Refusal[] = [];
   let next = 0;
   return {
-    add(refusal) {
+    add(refusal, isFromSender = false) {
       ring[next] = cut(refusal);
       const { at, source, cause, reason } = refusal;
-      onAdd?.({ at, source, reason: cause ?? reason });
+      onAdd?.({ at, source, reason: cause ?? reason, isFromSender });
       next = (next + 1) % capacity;
     },
     list() {

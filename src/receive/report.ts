@@ -43,7 +43,7 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
       if (problem?.code === 'body-malformed') ledger.quarantine('refused');
       logRefusal(log, line, problem);
     },
-    unauthenticated({ problem, source, clientIp, cause }, request) {
+    unauthenticated({ problem, source, clientIp, cause, isFromSender }, request) {
       const reason = problem.code;
       const userAgent = header(request.headers, 'user-agent');
       deliveries.refused(reason, source);
@@ -51,7 +51,8 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
       const peer = peerAddress(request.peer);
       const at = new Date().toISOString();
       const wrong = cause === null ? null : (`credential-${cause}` as const);
-      refusals.add({ at, source, clientIp, reason, cause: wrong, userAgent, peer, forwardedFor });
+      const refusal = { at, source, clientIp, reason, cause: wrong, userAgent, peer, forwardedFor };
+      refusals.add(refusal, isFromSender);
       refusalLog.refused({ reason, source, clientIp, detail: cause ?? problem.message });
     },
     refusalUnrecorded(line, error) {

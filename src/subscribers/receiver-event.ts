@@ -62,7 +62,7 @@ export interface HealthNotice {
   readonly issue: string;
   /** Such as `store`, `failures` or `subscribers`. An open set. */
   readonly topic: string;
-  readonly level: 'warning' | 'failing';
+  readonly level: 'unknown' | 'warning' | 'failing';
   /** What is wrong, for programs. An open set. */
   readonly code: string;
   /** Facts by the code: numbers, names and instants. */

@@ -18,6 +18,7 @@ type HealthOnly =
   | 'store'
   | 'quarantine'
   | 'sources'
+  | 'senderRefusals'
   | 'lastReconcile'
   | 'lastVerify'
   | 'retention'

@@ -26,6 +26,8 @@ export interface TrackedIssue {
   readonly state: 'watched' | 'opening' | 'open' | 'closing';
   /** Of `opening` and `closing`. */
   readonly pending: PendingNotice | null;
+  /** The subscriber heard of it before, as a warning. */
+  readonly announced?: true;
 }
 
 /** By the name of the issue. */
@@ -106,9 +108,13 @@ function noticeOf(issue: Issue, since: string): TrackedIssue['notice'] {
 
 function whilePresent(known: TrackedIssue, issue: Issue, now: number, newId: () => string): TrackedIssue {
   const seen = { ...known, lastSeen: now };
-  if (known.state === 'watched' && now - known.firstSeen >= OPEN_AFTER) {
+  const lasts = known.state === 'watched' && now - known.firstSeen >= OPEN_AFTER;
+  // A subscriber that was warned must hear that somebody has to act now.
+  const isWorse = known.state === 'open' && issue.level === 'failing' && known.notice.level !== 'failing';
+  if (lasts || isWorse) {
     const notice = noticeOf(issue, known.notice.since);
-    return { ...seen, notice, state: 'opening', pending: { id: newId(), at: now } };
+    const announced = isWorse ? { announced: true as const } : {};
+    return { ...seen, ...announced, notice, state: 'opening', pending: { id: newId(), at: now } };
   }
   // One that returns while its end is being announced is announced again afterwards: the end may be on its way.
   return seen;
@@ -126,7 +132,7 @@ function whileGone(
   if (!whole) return { ...known, lastSeen: now };
   if (known.state === 'closing' || gone < CLOSE_AFTER) return known;
   // The subscriber never heard of it.
-  if (known.state === 'opening') return undefined;
+  if (known.state === 'opening' && !known.announced) return undefined;
   return { ...known, state: 'closing', pending: { id: newId(), at: now } };
 }
 

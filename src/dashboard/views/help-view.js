@@ -19,6 +19,12 @@ const HELP_TOPICS = {
       'Search for the job at the top of the page, by its id, by a part of it, or by a value of its context. Its page says what is known, and what to do next. Many jobs at once are under Failures. Callbacks without a valid credential or address are under Refusals alone.',
     document: 'docs/a-transcript-is-missing.md',
   },
+  callbacks: {
+    title: 'Callbacks',
+    means:
+      'Whether the callbacks of the speech service are accepted, of all replicas. Rejected ones count when they authenticated, or came from an address that the source admits; other requests do not count. A callback that the service still tries again is not counted for two minutes. Missed are jobs of the last day whose results recovery had to fetch: their callbacks were rejected, or did not get here.',
+    document: 'docs/operations.md',
+  },
   store: {
     title: 'The store',
     means:

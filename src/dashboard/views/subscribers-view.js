@@ -63,11 +63,11 @@ function deadOf(name, signal) {
 }
 
 /** @param {Subscriber} subscriber @returns {[Tone, string]} */
-function subscriberState({ breaker, sender, lagSeconds, retrying, untried, issues: [issue] }) {
-  if (breaker === 'open') return ['notice', 'Paused'];
+function subscriberState({ sender, lagSeconds, retrying, untried, unread, issues: [issue] }) {
   if (issue !== undefined) return [TONES[issue.level], describeIssue(issue).label];
   if (sender === null) return ['neutral', 'No sender'];
-  return ['good', lagSeconds + retrying + untried === 0 ? 'Up to date' : 'Sending'];
+  if (lagSeconds + retrying + untried > 0) return ['busy', 'Sending'];
+  return unread ? ['neutral', 'Not read yet'] : ['good', 'Up to date'];
 }
 
 /** @param {Subscriber} subscriber @param {Refresh} again */

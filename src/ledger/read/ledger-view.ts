@@ -7,6 +7,7 @@ import { type DeliveryQuery, instantOf, prepareSearch } from './delivery-query.j
 import { type FoundLines, searchDeliveries } from './delivery-search.js';
 import { createFailureHistory } from './failures/failure-history.js';
 import { type FailureQuery, findOpenFailures } from './failures/open-failures.js';
+import { type CallbackFigures, callbackFigures } from './figures/callback-figures.js';
 import { createDroppedRows } from './figures/dropped-rows.js';
 import { type LedgerSummary, summarise } from './figures/ledger-summary.js';
 import { createRollupListing } from './figures/rollup-listing.js';
@@ -132,6 +133,8 @@ export interface LedgerView {
    * bad instants.
    */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
+  /** How the callbacks of the last hour and day fared, over the lines in memory. */
+  callbacks(scope?: SourceScope): Promise<CallbackFigures>;
   status(): LedgerViewStatus;
 }
 
@@ -285,6 +288,8 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       const gap = { since: new Date(since).toISOString(), until: summary.until };
       return { ...summary, gaps: [...summary.gaps, gap], faults };
     },
+    callbacks: (scope = null) =>
+      callbackFigures({ window, completeSince: completeSince(), scope, now: clock() }),
     status() {
       const since = completeSince();
       const { state, refreshedAt, error, condition } = schedule.status();

@@ -1,6 +1,9 @@
 import type { LastAccepted } from './rollup.js';
 import { MAX_NAMES } from './rollup-groups.js';
 
+/** Stands for addresses of no region, as in the figures by region. */
+export const NO_REGION = 'none';
+
 /** A line, as far as it says that a callback was accepted. */
 interface AcceptedFields {
   readonly origin: string;
@@ -29,7 +32,7 @@ export function createLastAccepted(): LastAcceptedTimes {
     byCredential,
     add({ outcome, origin, region, source, credential, received }) {
       if (outcome === 'refused' || origin !== 'callback') return;
-      if (region !== null) note(byRegion, region, received);
+      note(byRegion, region ?? NO_REGION, received);
       if (source !== null) note(bySource, source, received);
       if (credential !== null) note(byCredential, `${source}/${credential}`, received);
     },

@@ -1,6 +1,6 @@
 import { Problem } from '../../domain/problem.js';
 import type { RequestHeaders } from '../request-headers.js';
-import { type Allowlist, compileAllowlist, type EgressTable } from './allowlist.js';
+import { type Allowlist, ANY, compileAllowlist, type EgressTable } from './allowlist.js';
 import {
   type AuthenticationFailure,
   type Authenticator,
@@ -43,6 +43,11 @@ export interface AccessDecision {
   readonly credentialFailure: AuthenticationFailure | null;
   /** In report mode: the code that enforcement would have refused the address with. */
   readonly wouldRefuse: 'address-refused' | 'address-unreadable' | null;
+  /**
+   * Whether the request is most likely the sender's, also when it is refused: it carries the secret of a credential, or comes from an
+   * address that more than `any` admits. Other requests must not disturb the verdict on health.
+   */
+  readonly isFromSender: boolean;
 }
 
 /**
@@ -65,13 +70,16 @@ export function compileAccessCheck(options: AccessRules): AccessCheck {
     } = checkAddress(request, options.clientAddress, allowlist);
     if (refusal !== null && options.allowMode === 'enforce') {
       const nothing = { credential: null, credentialFailure: null, wouldRefuse: null };
-      return { problem: refusal, clientIp, region, rule, ...nothing };
+      // The secret from another address: the service has a new one, or a balancer hides it.
+      const isFromSender = hasCredentials && checkCredential(request, authenticator).credential !== null;
+      return { problem: refusal, clientIp, region, rule, ...nothing, isFromSender };
     }
     const { problem, credential, credentialFailure } = hasCredentials
       ? checkCredential(request, authenticator)
       : checkDirect(request);
     const wouldRefuse = refusal === null ? null : (refusal.code as 'address-refused' | 'address-unreadable');
-    return { problem, clientIp, region, rule, credential, credentialFailure, wouldRefuse };
+    const isFromSender = credential !== null || (rule !== null && rule !== ANY);
+    return { problem, clientIp, region, rule, credential, credentialFailure, wouldRefuse, isFromSender };
   };
 }
 

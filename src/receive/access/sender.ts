@@ -24,6 +24,8 @@ export interface UnauthenticatedCaller {
   readonly clientIp: string | null;
   /** For operators only: the response tells the sender no more than it must. */
   readonly cause: AuthenticationFailure | null;
+  /** Whether it is most likely the speech service all the same. */
+  readonly isFromSender: boolean;
 }
 
 /** Checks source, address and credential, in this order. */
@@ -31,13 +33,17 @@ export function authenticateSender(
   sources: ReadonlyMap<string, Source>,
   request: CallbackRequest,
 ): Sender | UnauthenticatedCaller {
+  const access = { peer: request.peer, headers: request.headers, now: Date.now() };
   const source = sources.get(request.sourceName);
   if (source === undefined) {
     const problem = new Problem('source-unknown', 'No source of that name is configured here.');
-    return { problem, source: null, clientIp: peerAddress(request.peer), cause: null };
+    const isFromSender = [...sources.values()].some(({ checkAccess }) => checkAccess(access).isFromSender);
+    return { problem, source: null, clientIp: peerAddress(request.peer), cause: null, isFromSender };
   }
-  const decision = source.checkAccess({ peer: request.peer, headers: request.headers, now: Date.now() });
-  const { problem, clientIp, region, credential, credentialFailure, wouldRefuse } = decision;
-  if (problem !== null) return { problem, source: source.name, clientIp, cause: credentialFailure };
+  const { problem, clientIp, region, credential, credentialFailure, wouldRefuse, isFromSender } =
+    source.checkAccess(access);
+  if (problem !== null) {
+    return { problem, source: source.name, clientIp, cause: credentialFailure, isFromSender };
+  }
   return { source, clientIp, region, credential, wouldRefuse };
 }

@@ -38,6 +38,7 @@ describe('health after reconcile', () => {
       issues: [
         missing,
         { code: 'reconcile-incomplete', params: { faults: 2, first: expect.stringMatching(/^eu1: .*401/) } },
+        { code: 'expected-unknown', level: 'unknown' },
       ],
     });
     simulator.faults.remove(denied);

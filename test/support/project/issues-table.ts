@@ -1,4 +1,6 @@
 import { ISSUE_CODES, ISSUES, type IssueKind } from '../../../src/health/issue-kinds.js';
+import type { IssueCode } from '../../../src/health/issues.js';
+import { ALERTS_OF_ISSUES, runbookOf } from './alerts-of-issues.js';
 
 /** What a remedy is made from, where it depends on that. */
 const UNKNOWN = {
@@ -9,19 +11,28 @@ const UNKNOWN = {
   events: 1,
   source: '<source>',
   successor: null,
+  cause: null,
+  job: '<job>',
 };
 
 /** The table of docs/operations.md: every issue of the verdict. */
 export function issuesTable(): string {
   return `${[
-    '| code | level | what to do |',
-    '|---|---|---|',
+    '| code | level | alerts | what to do |',
+    '|---|---|---|---|',
     ...ISSUE_CODES.map((code) => {
-      const { level, notified, remedy } = ISSUES[code] as IssueKind<typeof UNKNOWN>;
+      const { level, upTo, notified, remedy } = ISSUES[code] as IssueKind<typeof UNKNOWN>;
       const text = typeof remedy === 'function' ? remedy(UNKNOWN) : remedy;
-      return `| \`${code}\` | ${level}${notified ? ', notice' : ''} | ${escaped(text ?? 'Nothing.')} |`;
+      const levels = `${level}${upTo === undefined ? '' : ` to ${upTo}`}${notified ? ', notice' : ''}`;
+      return `| \`${code}\` | ${levels} | ${alertsOf(code)} | ${escaped(text ?? 'Nothing.')} |`;
     }),
   ].join('\n')}\n`;
+}
+
+function alertsOf(code: IssueCode): string {
+  const alerts = ALERTS_OF_ISSUES[code];
+  if (typeof alerts === 'string') return '';
+  return alerts.map((alert) => `[${alert}](runbooks/${runbookOf(alert)})`).join(', ');
 }
 
 const escaped = (text: string) => text.replaceAll('<', '\\<');

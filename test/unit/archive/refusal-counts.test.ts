@@ -11,7 +11,9 @@ const MINUTE = 60_000;
 const clock = () => NOON;
 
 const at = (ms: number) => new Date(NOON + ms).toISOString();
-const wrong = { source: 'intake', reason: 'credential-wrong' };
+const wrong = { source: 'intake', reason: 'credential-wrong', isFromSender: false };
+const counted = { source: 'intake', reason: 'credential-wrong' };
+const fromSender = { ...wrong, isFromSender: true };
 
 describe('counts of unauthenticated refusals', () => {
   it('of ended replicas and of yesterday are read together, older ones are not', async () => {
@@ -25,13 +27,13 @@ describe('counts of unauthenticated refusals', () => {
     const other = countRefusals(store, () => true);
     other.add({ at: at(-1), ...wrong });
     await other.stop();
-    expect(await createRefusalCountsReader(store, clock)()).toEqual({
+    expect(await createRefusalCountsReader(store, clock).daily()).toEqual({
       complete: true,
       counts: [
-        { day: '2026-03-04', ...wrong, count: 3, first: at(-1), last: at(1) },
+        { day: '2026-03-04', ...counted, count: 3, first: at(-1), last: at(1) },
         {
           day: '2026-03-03',
-          ...wrong,
+          ...counted,
           count: 2,
           first: at(-24 * 60 * MINUTE),
           last: at(-24 * 60 * MINUTE + 1),
@@ -49,12 +51,55 @@ describe('counts of unauthenticated refusals', () => {
     expect(store.calls).toHaveLength(1);
   });
 
+  it('are not written again within the interval, whatever comes', async () => {
+    const store = createMemoryStore();
+    const counter = countRefusals(store, () => true, 3_600_000);
+    counter.add({ at: at(0), ...wrong });
+    await until(() => store.calls.length > 0);
+    counter.add({ at: at(1), ...wrong });
+    await counter.stop();
+    expect(store.calls).toHaveLength(2);
+  });
+
+  it('of the last hour are those of the sender, by minute, of all replicas', async () => {
+    const store = createMemoryStore();
+    for (const replica of [0, 1]) {
+      const counter = countRefusals(store, () => true);
+      for (const ms of [-60 * MINUTE - 1, -59 * MINUTE, -2 * MINUTE, -2 * MINUTE + 1])
+        counter.add({ at: at(ms), ...fromSender });
+      counter.add({ at: at(-MINUTE), ...wrong });
+      counter.add({ at: at(-MINUTE), ...fromSender, source: null, reason: 'source-unknown' });
+      await counter.stop();
+      expect(await createRefusalCountsReader(store, clock).lastHour()).toHaveLength(2 * (replica + 1));
+    }
+    expect((await createRefusalCountsReader(store, clock).lastHour()).slice(0, 2)).toEqual([
+      {
+        ...counted,
+        minutes: [
+          [NOON - 59 * MINUTE, 1],
+          [NOON - 2 * MINUTE, 2],
+        ],
+      },
+      { source: null, reason: 'source-unknown', minutes: [[NOON - MINUTE, 1]] },
+    ]);
+  });
+
+  it('keep the hours that wait for the store bounded', async () => {
+    const store = createMemoryStore();
+    let isReady = false;
+    const counter = countRefusals(store, () => isReady, 3_600_000);
+    for (let hour = 0; hour < 100; hour += 1) counter.add({ at: at(hour * 60 * MINUTE), ...wrong });
+    isReady = true;
+    await counter.stop();
+    expect(store.calls).toHaveLength(12);
+  });
+
   it('are bounded: further sources are counted without their name', async () => {
     const store = createMemoryStore();
     const counter = countRefusals(store, () => true);
     for (let n = 0; n < 3000; n += 1) counter.add({ ...wrong, at: at(n), source: `source-${n % 1500}` });
     await counter.stop();
-    const { counts } = await createRefusalCountsReader(store, clock)();
+    const { counts } = await createRefusalCountsReader(store, clock).daily();
     expect(counts).toHaveLength(1001);
     expect(counts[0]).toMatchObject({ source: null, count: 1000 });
   });
@@ -69,13 +114,17 @@ describe('counts of unauthenticated refusals', () => {
     await until(() => store.calls.length > 2);
     isAway = false;
     await counter.stop();
-    const { counts } = await createRefusalCountsReader(store, clock)();
+    const { counts } = await createRefusalCountsReader(store, clock).daily();
     expect(counts).toMatchObject([{ count: 1 }]);
   });
 
   it('say when an object cannot be read as one', async () => {
     const store = createMemoryStore();
     store.put('reports/refusals/2026-03-04/01.json', '{"counts":[{"source":1}]}');
-    expect(await createRefusalCountsReader(store, clock)()).toEqual({ complete: false, counts: [] });
+    expect(await createRefusalCountsReader(store, clock).daily()).toEqual({ complete: false, counts: [] });
+    store.put('reports/refusals/2026-03-04T12/01.json', '{"counts":[{"source":1}]}');
+    await expect(createRefusalCountsReader(store, clock).lastHour()).rejects.toThrow(
+      /2026-03-04T12 are damaged/,
+    );
   });
 });

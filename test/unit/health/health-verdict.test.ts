@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { REASONS } from '../../../src/domain/reasons.js';
+import type { CallbackFacts } from '../../../src/health/checks/callback-issues.js';
+import { subscriberIssues } from '../../../src/health/checks/subscriber-issues.js';
 import { describeIssue, issueName, remediesOf } from '../../../src/health/describe-issue.js';
 import { type VerdictFacts, verdictOf } from '../../../src/health/health-verdict.js';
 import { ISSUE_CODES, issueOf } from '../../../src/health/issue-kinds.js';
@@ -9,7 +12,6 @@ import {
   TOPICS,
   type Topic,
 } from '../../../src/health/issues.js';
-import { subscriberIssues } from '../../../src/health/subscriber-issues.js';
 import { coverageOf, goodNews, headlineOf } from '../../../src/health/verdict-words.js';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -21,6 +23,7 @@ const RECONCILED = {
   expected: 5,
   received: 5,
   missing: 0,
+  isWhole: true,
   ignored: 0,
   faults: [],
 };
@@ -30,7 +33,16 @@ const VERIFIED = {
   window: { since: '2026-10-16T03:41:00Z', until: '2026-11-15T03:41:00Z' },
   ...{ deep: false, complete: true, checked: 9, bytes: 900, missing: 0, damaged: 0, refetch: [], faults: [] },
 };
+const CALLBACKS: CallbackFacts = {
+  hourSince: NOW - 3_600_000,
+  daySince: NOW - 24 * 3_600_000,
+  accepted: new Map(),
+  refused: [],
+  missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null },
+  unauthenticated: [],
+};
 const WELL: VerdictFacts = {
+  callbacks: CALLBACKS,
   receiver: { ready: true, reason: null, draining: false, waiters: 0 },
   store: { writable: true, reason: null, condition: null, lastSuccessAt: NOW - 5000 },
   ledger: {
@@ -64,7 +76,14 @@ const EXPIRING = {
 };
 const EXPIRED = { ...EXPIRING, state: 'expired' as const, expires: '2026-11-19T12:00:00.000Z' };
 const VALID = { ...EXPIRING, credential: 'd', state: 'in-use' as const, expires: null };
-const SUBSCRIBER = { name: 'crm', stateDamaged: false, lagSeconds: 0, dead: 0, lastError: null };
+const SUBSCRIBER = {
+  name: 'crm',
+  stateDamaged: false,
+  lagSeconds: 0,
+  dead: 0,
+  openSince: null,
+  lastError: null,
+};
 const ANSWERED_503 = { status: 503, error: null };
 const LAG = 20 * 60;
 
@@ -75,9 +94,38 @@ interface Expected<Code extends IssueCode> {
   readonly params: IssueParams[Code];
   readonly text: string;
   readonly remedy: string | null;
+  /** Codes of the issues that come with it. */
+  readonly also?: readonly IssueCode[];
 }
 
 const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
+  'callbacks-refused': {
+    facts: {
+      callbacks: {
+        ...CALLBACKS,
+        accepted: new Map([['s', { jobs: 7, requests: 9, lastAt: NOW }]]),
+        refused: [{ source: 's', reason: 'query-invalid', count: 5, sinceAccepted: 0, first: NOW - 600_000 }],
+      },
+    },
+    is: 'callbacks warning',
+    params: {
+      ...{ source: 's', cause: 'query-invalid', unit: 'jobs', refused: 5, accepted: 7 },
+      since: '2026-11-20T11:50:00.000Z',
+    },
+    text: 'The callbacks of 5 jobs to s were rejected since 2026-11-20T11:50:00.000Z: the query had no valid id and status. In the last hour 7 were accepted.',
+    remedy:
+      'Check that no proxy changes the query. Refusals on the page show the requests. Then run transcript-receiver reconcile.',
+  },
+  'callbacks-missed': {
+    facts: {
+      callbacks: { ...CALLBACKS, missed: { jobs: 5, lastHour: 0, ofJobs: 9, lastJob: 'j' } },
+    },
+    is: 'callbacks warning',
+    params: { missed: 5, lastHour: 0, jobs: 9, job: 'j', since: '2026-11-19T12:00:00.000Z' },
+    text: 'The callbacks of 5 of 9 jobs since 2026-11-19T12:00:00.000Z did not bring the results, so that recovery had to fetch them; none of them in the last hour.',
+    remedy:
+      'Find what keeps callbacks away: transcript-receiver job j shows what the service was answered, and Refusals what was rejected here.',
+  },
   'store-not-writable': {
     facts: { store: { ...WELL.store, writable: false, reason: 'disk full', condition: 'full' } },
     is: 'store failing',
@@ -129,7 +177,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   },
   'ledger-loading': {
     facts: { ledger: { ...WELL.ledger, state: 'loading' } },
-    is: 'ledger warning',
+    is: 'ledger unknown',
     params: {},
     text: 'The ledger is still being read; figures are not complete yet.',
     remedy: null,
@@ -175,6 +223,13 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     text: 'Reconcile misses the results of 2 jobs.',
     remedy: 'See Failures on the page, or run transcript-receiver failures.',
   },
+  'expected-unknown': {
+    facts: { reconcile: { ...RECONCILED, isWhole: false } },
+    is: 'expected unknown',
+    params: { since: null },
+    text: 'Whether every job was received is unknown: no reconcile has seen all of them yet.',
+    remedy: 'Correct what the issues of reconcile say.',
+  },
   'reconcile-not-configured': {
     facts: { reconcile: null, service: { configured: false, interval: 900_000 } },
     is: 'reconcile warning',
@@ -202,6 +257,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: { since: '2026-11-19T09:00:00Z' },
     text: 'Reconcile last finished at 2026-11-19T09:00:00Z; callbacks lost since are not noticed.',
     remedy: 'See why it does not run, in the log of the receiver or of the CronJob.',
+    also: ['expected-unknown'],
   },
   'reconcile-incomplete': {
     facts: { reconcile: { ...RECONCILED, faults: ['eu1: answered 401', 'us1: too'] } },
@@ -209,6 +265,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: { faults: 2, first: 'eu1: answered 401' },
     text: 'The last reconcile did not see everything: eu1: answered 401 (and 1 more).',
     remedy: 'Correct this, then run transcript-receiver reconcile.',
+    also: ['expected-unknown'],
   },
   'artefacts-missing': {
     facts: { verify: { ...VERIFIED, missing: 2, damaged: 1 } },
@@ -263,8 +320,17 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'subscribers warning',
     params: { subscriber: 'crm' },
     text: 'Nothing is sent to crm: outbox/crm/state.json is damaged, or of a newer version.',
-    remedy:
-      'Restore it from a backup. Otherwise delete it and outbox/crm/claim-*.json, so that sending begins again, and send what was missed: transcript-receiver replay notify --subscriber crm --since <time>.',
+    remedy: 'Restore it from a backup. Without one see docs/operations.md, "Subscribers".',
+  },
+  'subscriber-paused': {
+    facts: subscribed({
+      ...SUBSCRIBER,
+      ...{ openSince: '2026-11-20T11:58:00.000Z', lagSeconds: 120, lastError: ANSWERED_503 },
+    }),
+    is: 'subscribers warning',
+    params: { subscriber: 'crm', since: '2026-11-20T11:58:00.000Z', status: 503, error: null },
+    text: 'Sending to crm has been paused since 2026-11-20T11:58:00.000Z, because its address fails; it answered 503 last.',
+    remedy: 'Correct its address or what answers there; events are sent again for 24 hours.',
   },
   'subscriber-lagging': {
     facts: subscribed({ ...SUBSCRIBER, lagSeconds: LAG, lastError: ANSWERED_503 }),
@@ -288,11 +354,11 @@ function subscribed(facts: Parameters<typeof subscriberIssues>[0]): Partial<Verd
 
 describe('an issue', () => {
   it.each(ISSUE_CODES)('%s has its facts, its words and what to do', (code) => {
-    const { facts, is, params, text, remedy } = EXPECTED[code];
+    const { facts, is, params, text, remedy, also = [] } = EXPECTED[code];
     const issue = { code, params, topic: is.split(' ')[0], level: is.split(' ')[1] };
     const { issues } =
       facts === null ? { issues: [issueOf(code, params)] } : verdictOf({ ...WELL, ...facts }, NOW);
-    expect(issues).toEqual([issue]);
+    expect(issues).toEqual([issue, ...also.map((other) => expect.objectContaining({ code: other }))]);
     expect(describeIssue({ code, params })).toEqual({ label: expect.stringMatching(/^[A-Z]/), text, remedy });
   });
 
@@ -312,6 +378,20 @@ describe('an issue', () => {
       'events-dead:crm',
     ]);
     expect(named('jobs-failing')).toBe('jobs-failing');
+  });
+});
+
+describe('advice', () => {
+  /** What destroys, or begins anew: it would make a green page of a loss. */
+  const DANGEROUS =
+    /(?<!do not )\bdelete\b|\b(drop|empty|wipe|format|reset)\b|\bbegins? (a new|again|anew)|\bnew (store|bucket)\b/i;
+
+  it('of issues and reasons neither destroys nor begins anew', () => {
+    const topics = TOPICS.flatMap((topic) => remediesOf(topic).map(({ remedy }) => remedy ?? ''));
+    const reasons = Object.values(REASONS).map(({ remedy }) => remedy ?? '');
+    const advice = [...topics, ...reasons];
+    expect(advice.length).toBeGreaterThan(100);
+    expect(advice.filter((text) => DANGEROUS.test(text))).toEqual([]);
   });
 });
 
@@ -361,41 +441,54 @@ describe('the verdict', () => {
     expect(coverageOf(verdict, String)).toBe(`Covers every delivery since ${since}.`);
   });
 
-  it.each<[string, Partial<VerdictFacts>, string[], RegExp]>([
+  it.each<[string, Partial<VerdictFacts>, string[], RegExp, 'ok' | 'unknown']>([
     [
       'deliveries that are neither in memory nor compacted',
       { looked: { since: '2026-11-20T10:00:00.000Z', complete: false } },
       ['deliveries'],
       /^Covers deliveries since 2026-11-20T10:00:00.000Z\. Not covered: some of them, which Failures names\.$/,
+      'unknown',
     ],
     [
       'a quarantine that could not be listed',
       { waiting: null, unknown: { quarantine: NO_ANSWER } },
       ['quarantine'],
       /the quarantine\./,
+      'unknown',
     ],
     [
       'reports that could not be read',
       { reconcile: null, verify: null, unknown: { reconcile: NO_ANSWER, verify: NO_ANSWER } },
       ['reconcile', 'verify'],
       /the results of reconcile; the results of verify/,
+      'unknown',
     ],
     [
       'failing jobs that could not be read',
       { failing: null, unknown: { failing: NO_ANSWER } },
       ['failing'],
       /the failing jobs/,
+      'unknown',
     ],
     [
       'what covers all sources, for a token that may see some',
       { scoped: true, waiting: null, reconcile: null, verify: null },
       ['quarantine', 'reconcile', 'verify'],
       /the quarantine/,
+      // It is known what a token leaves out.
+      'ok',
     ],
-  ])('claims no more than was looked at: %s', (_, overrides, unseen, coverage) => {
+    [
+      'callbacks that could not be counted',
+      { callbacks: null, unknown: { callbacks: NO_ANSWER } },
+      ['callbacks'],
+      /the callbacks of the last hour/,
+      'unknown',
+    ],
+  ])('claims no more than was looked at: %s', (_, overrides, unseen, coverage, level) => {
     const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
-    expect(verdict).toMatchObject({ level: 'ok', complete: false, unseen, issues: [] });
-    expect(headlineOf(verdict)).toBe('No issue seen');
+    expect(verdict).toMatchObject({ level, complete: false, unseen, issues: [] });
+    expect(headlineOf(verdict)).toBe(level === 'ok' ? 'No issue seen' : 'Not everything is known');
     expect(goodNews(verdict, 7)).toMatch(/no failing job was found in what was looked at/);
     expect(goodNews(verdict, null)).toBe('The deliveries could not be counted.');
     expect(coverageOf(verdict, String)).toMatch(coverage);
@@ -421,6 +514,24 @@ describe('the verdict', () => {
     expect(verdict.level).toBe('failing');
     expect(verdict.issues.map(({ code }) => code)).toEqual(['artefacts-missing', 'quarantine-growing']);
     expect(headlineOf(verdict)).toBe('Act now');
+  });
+
+  it('puts what callbacks suffer before all else of the same level', () => {
+    const missed = { jobs: 40, lastHour: 40, ofJobs: 40, lastJob: 'j' };
+    const { issues } = verdictOf(
+      {
+        ...WELL,
+        store: { ...WELL.store, writable: false },
+        waiting: 1,
+        callbacks: { ...CALLBACKS, missed },
+      },
+      NOW,
+    );
+    expect(issues.map(({ code }) => code)).toEqual([
+      'callbacks-missed',
+      'store-not-writable',
+      'quarantine-growing',
+    ]);
   });
 
   it.each<[string, Partial<VerdictFacts>]>([

@@ -6,6 +6,12 @@ import { CREDENTIAL_NOTICE } from '../../../src/domain/credential-notice.js';
 import { PROBLEM_CODES } from '../../../src/domain/problem.js';
 import { createMetrics } from '../../../src/observe/metrics/metrics.js';
 import { inProject, readManifest, readProjectFile } from '../../support/manifests.js';
+import {
+  ALERT_PREFIX,
+  ALERTS_OF_ISSUES,
+  ALERTS_WITHOUT_ISSUE,
+  runbookOf,
+} from '../../support/project/alerts-of-issues.js';
 
 interface Rule {
   readonly alert: string;
@@ -33,6 +39,26 @@ describe('alerts', () => {
     };
     const cases = tests.flatMap((test) => test.alert_rule_test).filter((each) => each.alertname === alert);
     expect(cases.some((each) => each.exp_alerts.length > 0)).toBe(true);
+  });
+});
+
+describe('alerts and issues of the verdict', () => {
+  const names = rules.map(({ alert }) => alert.replace(ALERT_PREFIX, ''));
+  const used = new Set(
+    Object.values(ALERTS_OF_ISSUES).flatMap((alerts) => (typeof alerts === 'string' ? [] : alerts)),
+  );
+
+  it('are one list: every alert has an issue, or a reason why it has none', () => {
+    expect([...used, ...Object.keys(ALERTS_WITHOUT_ISSUE)].sort()).toEqual([...names].sort());
+  });
+
+  it('say of an issue without an alert why it has none', () => {
+    const reasons = Object.values(ALERTS_OF_ISSUES).filter((alerts) => typeof alerts === 'string');
+    expect(reasons.filter((reason) => reason.length < 10)).toEqual([]);
+  });
+
+  it.each(rules)('$alert has the page that the table of issues leads to', ({ alert, annotations }) => {
+    expect(annotations.runbook_url).toMatch(new RegExp(`/${runbookOf(alert.replace(ALERT_PREFIX, ''))}$`));
   });
 });
 

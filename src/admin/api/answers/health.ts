@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LEVELS } from '../../../health/issues.js';
 import { UNKNOWABLE, UNSEEN_NAMES } from '../../../health/verdict-words.js';
 import { STORE_CONDITIONS } from '../../../store/store-remedies.js';
 import { issueSchema } from './issue.js';
@@ -8,8 +9,10 @@ import { type Answer, amount, count, countsByName, instant } from './values.js';
 const verdictSchema = z
   .strictObject({
     level: z
-      .enum(['ok', 'warning', 'failing'])
-      .describe('the worst of the issues; failing: results are lost or cannot be received'),
+      .enum(LEVELS)
+      .describe(
+        'the worst of the issues; failing: results are lost or cannot be received; unknown: no issue, but not everything could be looked at',
+      ),
     since: instant.nullable().describe('from here on every delivery was looked at; null when none could be'),
     complete: z.boolean().describe('whether everything was looked at'),
     unseen: z.array(z.enum(UNSEEN_NAMES)).describe('what was not'),
@@ -28,6 +31,9 @@ const reconcileFiguresSchema = z
     missing: count.describe(
       'jobs that should be here and are not: unrecoverable, failed; a later run that found more of them counts',
     ),
+    isWhole: z
+      .boolean()
+      .describe('the figures are of a run that saw everything; otherwise they are lower bounds'),
     ignored: count.describe('jobs of the account whose callback URLs lead to no source here'),
     faults: z
       .array(z.string())
@@ -128,6 +134,25 @@ export const namesSchema = z
   .meta({ id: 'Names' });
 export type Names = Answer<typeof namesSchema>;
 
+const callbacksSchema = z
+  .strictObject({
+    since: instant.describe('from here on they were counted: an hour, or less where memory holds less'),
+    accepted: count,
+    rejected: count.describe(
+      'jobs whose callback was rejected, and unauthenticated requests that are most likely the service’s',
+    ),
+    lastAcceptedAt: instant.nullable().describe('within that time'),
+    missed: z
+      .strictObject({
+        since: instant,
+        jobs: count.describe('all jobs of the time'),
+        missed: count.describe('those whose results recovery had to fetch'),
+        lastHour: count.describe('of these within the last hour'),
+      })
+      .describe('of the last day, or less where memory holds less'),
+  })
+  .meta({ id: 'Callbacks', description: 'How the callbacks of the last hour and day fared' });
+
 const unknownSchema = z.strictObject({
   reason: z.string(),
   since: instant.nullable().describe('when the ledger was last read; null when it still is, or never was'),
@@ -162,15 +187,20 @@ export const healthSchema = z
       .describe('memory for bodies, in bytes'),
     activeDeliveries: count.nullable(),
     regions: z.array(z.strictObject({ region: z.string(), lastDeliveryAt: instant.nullable() })),
+    noRegion: z
+      .strictObject({ lastDeliveryAt: instant.nullable() })
+      .nullable()
+      .describe('callbacks from addresses that belong to no region'),
     sources: z.array(z.strictObject({ source: z.string(), lastDeliveryAt: instant.nullable() })),
     unknown: z
       .partialRecord(z.enum(UNKNOWABLE), unknownSchema)
       .describe('members that could not be read, and why: there null means unknown, not none'),
     last24h: z.strictObject({ since: instant, until: instant, ...FIGURES }).nullable(),
+    callbacks: callbacksSchema.nullable(),
     failing: countsByName
       .nullable()
       .describe(
-        'jobs whose last ledger line is a failure, by outcome; at least these when the ledger cannot be read',
+        'jobs whose last ledger line is a failure, by outcome, without rejected callbacks that the service still tries; at least these when the ledger cannot be read',
       ),
     oldestOpen: z
       .strictObject({

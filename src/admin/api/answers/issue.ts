@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { ISSUE_CODES } from '../../../health/issue-kinds.js';
-import { TOPICS } from '../../../health/issues.js';
+import { ISSUE_LEVELS, TOPICS } from '../../../health/issues.js';
 
 export const issueSchema = z
   .strictObject({
     topic: z.enum(TOPICS).describe("topic of the dashboard's tiles and of its help"),
-    level: z.enum(['warning', 'failing']),
+    level: z.enum(ISSUE_LEVELS),
     code: z.enum(ISSUE_CODES),
     params: z
       .record(z.string(), z.unknown())

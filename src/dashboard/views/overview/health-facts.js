@@ -13,6 +13,7 @@ import { isPartlyRead, notShown, OF_ALL_SOURCES, toFailures } from './tile-parts
  */
 export function healthFacts(health, now) {
   return [
+    callbacksFacts(health, now),
     storeFacts(health, now),
     receivingFacts(health),
     quarantineFacts(health),
@@ -24,6 +25,27 @@ export function healthFacts(health, now) {
     subscribersFacts(health),
     ledgerFacts(health, now),
   ];
+}
+
+/** @param {Health} health @param {number} now @returns {Facts} */
+function callbacksFacts({ callbacks }, now) {
+  const tile = { id: /** @type {const} */ ('callbacks'), title: 'Callbacks' };
+  if (callbacks === null) return { ...tile, isNeutral: true, word: 'Unknown', figure: '–', details: [] };
+  const { accepted, rejected, lastAcceptedAt, missed } = callbacks;
+  const isQuiet = accepted === 0 && missed.missed === 0;
+  return {
+    ...tile,
+    isNeutral: isQuiet,
+    word: isQuiet ? 'None lately' : 'Accepted',
+    figure: count(accepted),
+    details: [
+      'accepted in the last hour',
+      ...(lastAcceptedAt === null ? [] : [`The last one ${ago(lastAcceptedAt, now)}`]),
+      ...(rejected > 0 ? [`${count(rejected)} rejected`] : []),
+      `${count(missed.missed)} of ${count(missed.jobs, 'job')} missed in 24 h`,
+    ],
+    ...(rejected > 0 && { action: { href: '#/refusals', text: 'Show what was rejected' } }),
+  };
 }
 
 /** @param {Health} health @param {number} now @returns {Facts} */
@@ -132,12 +154,18 @@ function subscribersFacts({ subscribers }) {
   const dead = list.reduce((sum, one) => sum + one.dead, 0);
   const lag = Math.max(...list.map(({ lagSeconds }) => lagSeconds));
   const failing = list.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
+  const unread = list.some((one) => one.unread);
   return {
     ...tile,
-    word: lag === 0 ? 'Up to date' : 'Sending',
+    isNeutral: lag > 0 || unread,
+    word: lag > 0 ? 'Sending' : unread ? 'Not read yet' : 'Up to date',
     figure: count(dead > 0 ? dead : list.length),
     details: [
-      lag === 0 ? 'No event waits' : `The oldest event waits for ${span(lag * 1000)}`,
+      lag === 0
+        ? unread
+          ? 'How many events wait is unknown'
+          : 'No event waits'
+        : `The oldest event waits for ${span(lag * 1000)}`,
       ...(failing.length > 0 ? [`Paused: ${listed(failing)}`] : []),
     ],
     action: { href: '#/subscribers', text: dead > 0 && may('repair') ? 'Inspect and send again' : 'Show' },

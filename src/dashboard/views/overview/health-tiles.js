@@ -28,6 +28,7 @@ export function healthTiles(health, now) {
 
 /** The member of the summary that each tile shows. @type {Partial<Record<Topic, Unknowable>>} */
 const MEMBERS = {
+  callbacks: 'callbacks',
   quarantine: 'quarantine',
   failures: 'failing',
   expected: 'reconcile',

@@ -9,23 +9,39 @@ import { notShown, toFailures } from './tile-parts.js';
 /** What reconcile and verify found. */
 
 /** @param {Health} health @returns {Facts} */
-export function expectedFacts({ reconcile, scope }) {
+export function expectedFacts({ reconcile, callbacks, scope }) {
   const tile = { id: /** @type {const} */ ('expected'), title: 'Expected and received' };
   if (scope !== null) return notShown(tile.id, tile.title);
   if (reconcile === null) {
     const details = ['Reconcile has not run yet'];
     return { ...tile, isNeutral: true, word: 'Never compared', figure: '–', details };
   }
-  const { received, expected, missing } = reconcile;
+  const { received, expected, missing, isWhole } = reconcile;
   return {
     ...tile,
     // The jobs that are missing fail: Failures has them.
     isNeutral: missing > 0,
     word: missing > 0 ? `${count(missing)} missing` : 'Complete',
-    figure: `${count(received)} of ${count(expected)}`,
-    details: expectedInWords(reconcile),
+    figure: isWhole ? `${count(received)} of ${count(expected)}` : '–',
+    details: [
+      ...(isWhole ? expectedInWords(reconcile) : seenInWords(reconcile)),
+      ...fetchedInWords(callbacks),
+    ],
     ...(missing > 0 && { action: toFailures('Show missing jobs') }),
   };
+}
+
+/** What a run that did not see everything saw. @param {ReconcileFigures} reconcile */
+function seenInWords({ received, expected }) {
+  return expected === 0
+    ? ['No job was seen']
+    : [`Of the ${count(expected, 'job')} seen, ${count(received)} received`];
+}
+
+/** Of all runs, not of the last one. @param {Health['callbacks']} callbacks */
+function fetchedInWords(callbacks) {
+  const missed = callbacks?.missed.missed ?? 0;
+  return missed === 0 ? [] : [`${count(missed)} needed reconcile in 24 h`];
 }
 
 /**
@@ -45,7 +61,6 @@ function expectedInWords({ expected, received, missing, ignored, outcomes }) {
   ].filter((text) => typeof text === 'string');
   return [
     parts.length === 1 ? 'Every expected job was received' : `${parts.join(' + ')} = ${count(expected)}`,
-    of('recovered') > 0 && `${count(of('recovered'))} of these were fetched by reconcile`,
     of('conflict') > 0 && `${count(of('conflict'))} of these are in conflict`,
     of('expired') > 0 && `${count(of('expired'))} more expired`,
     ignored > 0 && `${count(ignored)} more not ours: no callback URL leads here`,

@@ -48,7 +48,8 @@ function tileAction(title, { href, text }) {
 }
 
 /** @param {Health} health @param {number} now */
-function regionsTile({ regions, scope, unknown }, now) {
+function regionsTile({ regions, noRegion, scope, unknown }, now) {
+  const others = noRegion?.lastDeliveryAt ?? null;
   return h(
     'li',
     { class: 'tile wide', 'data-key': 'regions' },
@@ -59,6 +60,13 @@ function regionsTile({ regions, scope, unknown }, now) {
           'ul',
           { class: 'regions' },
           regions.map((region) => regionState(region, unknown.regions !== undefined, now)),
+          others !== null &&
+            h(
+              'li',
+              { 'data-key': 'none' },
+              'other addresses',
+              h('span', { class: 'quiet' }, ago(others, now)),
+            ),
         ),
     tileAction('Last callback by region', { href: '#/help/regions', text: 'What this means' }),
   );

@@ -10,7 +10,7 @@ import { coverageOf, goodNews, headlineOf } from '../../vendor/health/verdict-wo
 /** @import { Tone } from '../../lib/elements/status.js' */
 
 /** @type {Record<Health['verdict']['level'], Tone>} */
-export const TONES = { ok: 'good', warning: 'notice', failing: 'bad' };
+export const TONES = { ok: 'good', unknown: 'neutral', warning: 'notice', failing: 'bad' };
 
 /**
  * The receiver's own verdict: one line while all is well, otherwise each issue with what to do.
@@ -70,6 +70,7 @@ function issueItem(issue) {
 
 /** Where the page shows what an issue is about; help otherwise. @type {Partial<Record<Topic, string>>} */
 const PLACES = {
+  callbacks: '#/refusals',
   failures: '#/failures',
   expected: '#/failures',
   quarantine: '#/failures',

@@ -1,6 +1,7 @@
 import { FAILURES, isFailure } from '../../../domain/failure-rules.js';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
+import { isStillTried } from '../../../domain/still-tried.js';
 import type { LedgerRow } from '../window/ledger-row.js';
 import { rowScope } from '../window/row-scope.js';
 import type { RowWindow } from '../window/row-window.js';
@@ -13,6 +14,8 @@ export interface FailureQuery {
   readonly region?: string | undefined;
   /** Milliseconds since the epoch; failed at or after it. */
   readonly since?: number | undefined;
+  /** Milliseconds since the epoch; without the rejected callbacks that the service is still trying then. */
+  readonly givenUpBy?: number | undefined;
   /** Only failures that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
   readonly limit: number;
@@ -73,8 +76,9 @@ function newest(rows: readonly LedgerRow[]): LedgerRow | undefined {
   return rows.toSorted((a, b) => b.received - a.received)[0];
 }
 
-function matches(row: LedgerRow, { outcome, source, region, since }: FailureQuery): boolean {
+function matches(row: LedgerRow, { outcome, source, region, since, givenUpBy }: FailureQuery): boolean {
   return (
+    (givenUpBy === undefined || row.outcome !== 'refused' || !isStillTried(row, givenUpBy)) &&
     (outcome === undefined || row.outcome === outcome) &&
     (source === undefined || row.source === source) &&
     (region === undefined || row.region === region) &&

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRawSync } from 'node:zlib';
 import type { LedgerLine } from '../../../domain/delivery.js';
+import { isReasonCode, type ReasonCode } from '../../../domain/reasons.js';
 import { parseLine } from '../../parse-segment.js';
 import type { LogEntry } from '../log/log-entry.js';
 import type { FilterFields } from '../log/log-filter.js';
@@ -12,6 +13,10 @@ export interface LedgerRow extends LogPosition, FilterFields {
   /** Receipt, in milliseconds since the epoch. */
   readonly received: number;
   readonly credential: string | null;
+  /** A code; null also for words of an operator or of the service. */
+  readonly reason: ReasonCode | null;
+  /** Whether an operator did it. */
+  readonly isAct: boolean;
   readonly bytes: number;
   readonly durationMs: number;
   /** Hashes of its values, which bounds the memory they take; null without any. */
@@ -105,7 +110,7 @@ export function createRowPacker(): (entries: readonly LogEntry[]) => LedgerRow[]
 }
 
 /** The object, its numbers, its pointers in window and searches, and its part of a block, without texts and context. */
-const ROW_BYTES = 296;
+const ROW_BYTES = 304;
 /** The head of a text of its own. */
 const TEXT_BYTES = 24;
 
@@ -128,6 +133,8 @@ function rowOf(entry: LogEntry, block: LineBlock, index: number, textBytes: numb
     outcome: shared(line.outcome) ?? '',
     origin: shared(line.origin) ?? '',
     credential: shared(line.credential),
+    reason: isReasonCode(line.reason) ? line.reason : null,
+    isAct: line.actor !== undefined,
     bytes: Number(line.bytes) || 0,
     durationMs: Number(line.durationMs) || 0,
     context: contextHashes(line.context),

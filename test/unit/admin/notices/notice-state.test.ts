@@ -45,6 +45,31 @@ describe('notices of health', () => {
     ]);
   });
 
+  it('announce again an issue that begins to fail, and its end once', () => {
+    const missed = { missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
+    const seen = (second: number) => {
+      if (second >= 1200) return [];
+      return [issueOf('callbacks-missed', missed, second < 300 ? 'warning' : 'failing')];
+    };
+    expect(timeline(seen, 3600)).toEqual([
+      `${OPEN} opening callbacks-missed`,
+      '300 opening callbacks-missed',
+      `${1185 + CLOSE} closing callbacks-missed`,
+    ]);
+  });
+
+  it('announce the end of a warning whose failure could not be announced', () => {
+    const missed = { missed: 9, lastHour: 9, jobs: 9, job: null, since: '' };
+    const at = (ms: number, issues: Issue[], state: TrackedIssues) =>
+      afterLook(state, { issues, whole: true }, START + ms, () => `id-${ms}`);
+    const warned = [issueOf('callbacks-missed', missed)];
+    const open = afterDelivery(at(OPEN_AFTER, warned, at(0, warned, {})), 'callbacks-missed');
+    const worse = at(OPEN_AFTER + 1, [issueOf('callbacks-missed', missed, 'failing')], open);
+    expect(worse['callbacks-missed']).toMatchObject({ state: 'opening', notice: { level: 'failing' } });
+    const over = at(OPEN_AFTER + 1 + CLOSE_AFTER, [], worse);
+    expect(over['callbacks-missed']).toMatchObject({ state: 'closing' });
+  });
+
   it('say nothing of an issue that does not last', () => {
     expect(timeline((second) => (second < OPEN ? [QUARANTINE] : []), 3600)).toEqual([]);
   });

@@ -11,6 +11,10 @@ const WELL = {
   verdict: { level: 'ok', since: null, complete: true, unseen: [], issues: [] },
   scope: null,
   unknown: {},
+  callbacks: {
+    ...{ since: '2026-11-20T11:00:00Z', accepted: 7, rejected: 0, lastAcceptedAt: '2026-11-20T11:58:00Z' },
+    missed: { since: '2026-11-19T12:00:00Z', jobs: 7, missed: 0, lastHour: 0 },
+  },
   failing: {},
   ready: true,
   draining: false,
@@ -38,7 +42,7 @@ const WELL = {
     refreshedAt: '2026-11-20T11:59:59Z',
   },
 };
-const SUBSCRIBER = { name: 'crm', dead: 0, lagSeconds: 0, breaker: 'closed' };
+const SUBSCRIBER = { name: 'crm', dead: 0, lagSeconds: 0, unread: false, breaker: 'closed' };
 
 interface Tile {
   readonly id: string;
@@ -54,8 +58,8 @@ const tileOf = (id: string, more: object = {}) => tilesOf(more).find((one) => on
 const withIssues = (...issues: Issue[]) => ({ verdict: { ...WELL.verdict, issues } });
 
 describe('the tiles', () => {
-  it('are ten, good or quiet without issues, and explain themselves', () => {
-    expect(tilesOf()).toHaveLength(10);
+  it('are eleven, good or quiet without issues, and explain themselves', () => {
+    expect(tilesOf()).toHaveLength(11);
     for (const { id, tone, action } of tilesOf()) {
       expect([id, ['good', 'neutral'].includes(tone)]).toEqual([id, true]);
       expect(action).toEqual({ href: `#/help/${id}`, text: 'What this means' });
@@ -90,13 +94,37 @@ describe('the tiles', () => {
       'reconcile',
       { reconcile: { finishedAt: '2020-01-01T00:00:00Z', expected: 1, outcomes: {}, faults: ['x'] } },
     ],
-    ['subscribers', { subscribers: [{ ...SUBSCRIBER, lagSeconds: 1e6, dead: 9, breaker: 'open' }] }],
+    ['subscribers', { subscribers: [{ ...SUBSCRIBER, dead: 9 }] }],
+    ['callbacks', { callbacks: { ...WELL.callbacks, rejected: 9 } }],
     ['credentials', { credentials: [{ source: 's', credential: 'c', state: 'expired', lastUsedAt: null }] }],
   ])('%s does not judge by itself', (id, facts) => {
     expect(tileOf(id, facts)?.tone).toBe('good');
   });
 
+  it.each<[string, object, string]>([
+    ['waits for a subscriber', { lagSeconds: 60 }, 'Sending'],
+    ['waits for a subscriber that is paused', { lagSeconds: 60, breaker: 'open' }, 'Sending'],
+    ['may wait where nobody counted', { unread: true }, 'Not read yet'],
+  ])('are not good while an event %s', (_, facts, word) => {
+    const subscribers = [{ ...SUBSCRIBER, ...facts }];
+    expect(tileOf('subscribers', { subscribers })).toMatchObject({ tone: 'neutral', word });
+  });
+
+  it('are yellow beside a pause', () => {
+    const params = { subscriber: 'crm', since: '2026-11-20T11:58:00Z', status: 503, error: null };
+    const subscribers = [{ ...SUBSCRIBER, lagSeconds: 60, breaker: 'open' }];
+    expect(
+      tileOf('subscribers', { ...withIssues(issueOf('subscriber-paused', params)), subscribers }),
+    ).toMatchObject({ tone: 'notice', word: 'Paused' });
+  });
+
+  it('are not good before a callback was accepted', () => {
+    const callbacks = { ...WELL.callbacks, accepted: 0, lastAcceptedAt: null };
+    expect(tileOf('callbacks', { callbacks })).toMatchObject({ tone: 'neutral', word: 'None lately' });
+  });
+
   it.each<[Topic, string]>([
+    ['callbacks', 'callbacks'],
     ['quarantine', 'quarantine'],
     ['failures', 'failing'],
     ['expected', 'reconcile'],
@@ -172,13 +200,20 @@ describe('the tiles', () => {
       expected: 1889,
       received: 1884,
       missing: 3,
+      isWhole: true,
       ignored: 12,
     };
-    expect(tileOf('expected', { reconcile })?.details).toEqual([
+    const callbacks = { ...WELL.callbacks, missed: { ...WELL.callbacks.missed, missed: 883 } };
+    expect(tileOf('expected', { reconcile, callbacks })?.details).toEqual([
       '1,884 received + 3 missing + 2 pending = 1,889',
-      '38 of these were fetched by reconcile',
       '12 more not ours: no callback URL leads here',
+      '883 needed reconcile in 24 h',
     ]);
+    const blind = { ...reconcile, isWhole: false, expected: 0, received: 0, missing: 0 };
+    const unknown = withIssues(issueOf('expected-unknown', { since: null }));
+    expect(tileOf('expected', { ...unknown, reconcile: blind })).toMatchObject({
+      ...{ tone: 'neutral', word: 'Unknown', figure: '–', details: ['No job was seen'] },
+    });
     const later = { ...reconcile, missing: 5 };
     expect(tileOf('expected', { reconcile: later })?.details).toContain('A later run found 5 missing');
   });

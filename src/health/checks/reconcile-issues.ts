@@ -1,6 +1,6 @@
-import { issueOf } from './issue-kinds.js';
-import type { Issue } from './issues.js';
-import type { ReconcileFigures } from './reconcile-report-reader.js';
+import { issueOf } from '../issue-kinds.js';
+import type { Issue } from '../issues.js';
+import type { ReconcileFigures } from '../reconcile-report-reader.js';
 
 export interface ServiceFacts {
   /** An API key and at least one region's address are configured. */
@@ -19,11 +19,15 @@ export function reconcileIssues(
 ): Issue[] {
   const since = reconcile?.finishedAt ?? null;
   if (reconcile === null || since === null) return [neverRun(service)];
-  const { faults } = reconcile;
+  const { faults, isWhole } = reconcile;
   const [first] = faults;
+  const isOverdue = now - Date.parse(since) > RECONCILE_OVERDUE;
   return [
-    ...(now - Date.parse(since) > RECONCILE_OVERDUE ? [issueOf('reconcile-overdue', { since })] : []),
+    ...(isOverdue ? [issueOf('reconcile-overdue', { since })] : []),
     ...(first === undefined ? [] : [issueOf('reconcile-incomplete', { faults: faults.length, first })]),
+    ...(isWhole && !isOverdue && first === undefined
+      ? []
+      : [issueOf('expected-unknown', { since: isWhole ? since : null })]),
   ];
 }
 

@@ -1,5 +1,5 @@
-import { issueOf } from './issue-kinds.js';
-import type { Issue } from './issues.js';
+import { issueOf } from '../issue-kinds.js';
+import type { Issue } from '../issues.js';
 
 /** What the verdict needs to know of a subscriber. */
 export interface SubscriberFacts {
@@ -10,6 +10,8 @@ export interface SubscriberFacts {
   readonly lagSeconds: number;
   /** Events that ended without being sent. */
   readonly dead: number;
+  /** ISO 8601: since when nothing is sent but single attempts, because the address fails; null while it works. */
+  readonly openSince: string | null;
   readonly lastError: { readonly status: number | null; readonly error: string | null } | null;
 }
 
@@ -17,7 +19,7 @@ export interface SubscriberFacts {
 const LAGGING = 15 * 60;
 
 export function subscriberIssues(
-  { name: subscriber, stateDamaged, lagSeconds, dead, lastError }: SubscriberFacts,
+  { name: subscriber, stateDamaged, lagSeconds, dead, openSince, lastError }: SubscriberFacts,
   now: number,
 ): Issue[] {
   const { status = null, error = null } = lastError ?? {};
@@ -25,6 +27,9 @@ export function subscriberIssues(
   return [
     ...(stateDamaged ? [issueOf('subscriber-state-damaged', { subscriber })] : []),
     ...(lagSeconds > LAGGING ? [issueOf('subscriber-lagging', { subscriber, since, status, error })] : []),
+    ...(openSince !== null && lagSeconds <= LAGGING
+      ? [issueOf('subscriber-paused', { subscriber, since: openSince, status, error })]
+      : []),
     ...(dead > 0 ? [issueOf('events-dead', { subscriber, events: dead })] : []),
   ];
 }

@@ -1,0 +1,27 @@
+import type { ReasonCode } from './reasons.js';
+
+/**
+ * Milliseconds for which the service tries a callback again: it gives up some 66 s after the first failure (one public sample).
+ * The rest is for attempts that are slow to fail.
+ */
+export const STILL_TRIED = 120_000;
+
+/** A retry may succeed; every other rejected callback is rejected again until somebody changes something. */
+const PASSING: ReadonlySet<ReasonCode | null> = new Set<ReasonCode>([
+  'overloaded',
+  'draining',
+  'store-unavailable',
+  'store-full',
+  'write-race',
+  'internal',
+  'body-incomplete',
+  'body-too-slow',
+]);
+
+/** Whether the service is most likely still trying to deliver a callback that was rejected. */
+export function isStillTried(
+  rejected: { readonly reason: ReasonCode | null; readonly received: number },
+  now: number,
+): boolean {
+  return PASSING.has(rejected.reason) && now - rejected.received < STILL_TRIED;
+}

@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Issue } from '../../../src/health/issues.js';
+import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
+import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { runCommand } from '../../support/processes/run-command.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
+
+/*
+ * The light tells of callbacks that are rejected, also when a recovery fetched the results: by the page of any replica, and by
+ * `status`, which reads the store alone.
+ */
+
+const SECRET = 'X-Callback-Token: correct-horse-battery-staple';
+const WRONG = 'X-Callback-Token: what-somebody-typed-instead';
+const JSON_TYPE = { 'content-type': 'application/json' };
+const credentials = { main: { headers: [SECRET] } };
+
+let simulator: Simulator;
+let services: RunningService[];
+
+beforeEach(async () => {
+  simulator = await createSimulator({ seed: 'refused', regions: { eu1: 0 }, timeScale: 0.001 });
+  services = [];
+});
+afterEach(async () => {
+  await simulator.close();
+  for (const service of services.reverse()) await service.stop();
+});
+
+const speech = () => ({
+  apiKey: simulator.apiKey,
+  regions: Object.fromEntries(
+    Object.entries(simulator.batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]),
+  ),
+  maxRequestsPerSecond: 1000,
+});
+
+async function start(settings: Record<string, unknown> = {}): Promise<RunningService> {
+  const service = await startService({ sources: { intake: { credentials } }, speech: speech(), ...settings });
+  services.push(service);
+  return service;
+}
+
+/** A command with the settings of the service, as an operator or a CronJob runs it. */
+function command(name: string, { folder }: RunningService, ...options: string[]) {
+  const settings = {
+    store: { url: `file:${folder}` },
+    sources: { intake: { credentials } },
+    speech: speech(),
+    recovery: { grace: '0s', interval: 'off' },
+  };
+  return runCommand([name, ...options], { NODE_CONFIG: JSON.stringify(settings) });
+}
+
+/** Jobs of the speech service with this header. Settles when it delivered or gave up their callbacks. */
+async function submit(count: number, header: string, { publicUrl }: RunningService) {
+  const jobs = Array.from({ length: count }, () =>
+    simulator.submit({
+      words: 20,
+      config: {
+        type: 'transcription',
+        notification_config: [
+          { url: `${publicUrl}/callbacks/intake`, contents: ['transcript'], auth_headers: [header] },
+        ],
+      },
+    }),
+  );
+  return Promise.all(jobs.map(async ({ notified }) => (await notified)[0]));
+}
+
+const about = (issues: readonly Issue[], code: string) => issues.filter((issue) => issue.code === code);
+const verdictOf = async (service: RunningService) => (await adminApi(service).get('/health')).body.verdict;
+/** The issue once it counts all: counts are written within a second, then every ten, and read again after five. */
+async function refusedOf(service: RunningService, refused: number): Promise<Issue | undefined> {
+  let issue: Issue | undefined;
+  await until(async () => {
+    [issue] = about((await verdictOf(service)).issues, 'callbacks-refused');
+    return issue?.params.refused === refused;
+  });
+  return issue;
+}
+
+describe('a sender with the wrong secret', () => {
+  it('is failing, by source and cause, also after reconcile fetched everything', async () => {
+    const service = await start();
+    expect(await submit(40, WRONG, service)).toEqual(Array(40).fill('failed'));
+    const { code, stdout } = await command('reconcile', service, '--json');
+    expect([code, JSON.parse(stdout).outcomes.recovered]).toEqual([0, 40]);
+
+    await refusedOf(service, 160);
+    const { level, issues } = await verdictOf(service);
+    expect(level).toBe('failing');
+    expect(issues[0]).toMatchObject({
+      ...{ topic: 'callbacks', level: 'failing', code: 'callbacks-refused' },
+      params: { source: 'intake', cause: 'credential-wrong', unit: 'requests', refused: 160, accepted: 0 },
+    });
+    expect(issues[1]).toMatchObject({
+      ...{ topic: 'callbacks', level: 'failing', code: 'callbacks-missed' },
+      params: { missed: 40, lastHour: 40, jobs: 40 },
+    });
+    const status = await command('status', service);
+    expect(status.code).toBe(2);
+    expect(status.stdout).toMatch(
+      /^Act now\.\n {2}failing {2}160 callbacks to intake were rejected since 20\S+Z: the headers match no credential of the source\. In the last hour none was accepted\.\n {11}Compare auth_headers of the job with the credentials of the source\. Submit jobs with what transcript-receiver notification-config intake prints\./,
+    );
+    expect(status.stdout).toMatch(/The callbacks of 40 of 40 jobs since 20\S+Z did not bring the results/);
+  });
+
+  it('is known to a replica that starts afterwards', async () => {
+    const first = await start();
+    await submit(2, WRONG, first);
+    await refusedOf(first, 8);
+    const second = await start({ store: { url: `file:${first.folder}` } });
+    const [issue] = about((await verdictOf(second)).issues, 'callbacks-refused');
+    expect(issue).toMatchObject({ level: 'failing', params: { source: 'intake', refused: 8 } });
+  });
+});
+
+describe('what is no issue', () => {
+  it('is one stray request, beside callbacks and without any', async () => {
+    const service = await start();
+    await sendCallback(service, 'id=stray&status=success', '', { 'x-callback-token': 'wrong' }, 'intake');
+    await until(async () => (await adminApi(service).get('/health')).body.callbacks.rejected === 1);
+    const { issues } = await verdictOf(service);
+    expect(about(issues, 'callbacks-refused')).toEqual([]);
+  });
+
+  it('is a stranger that only `any` admits', async () => {
+    const folder = await temporaryFolder();
+    const settings = {
+      store: { url: `file:${folder.path}` },
+      sources: { intake: { credentials, allow: ['any'] } },
+    };
+    const first = await startService(settings);
+    for (let n = 0; n < 20; n += 1)
+      await sendCallback(first, `id=j${n}&status=success`, '', { 'x-callback-token': 'wrong' }, 'intake');
+    await first.stop();
+    const second = await start(settings);
+    const { callbacks, verdict } = (await adminApi(second).get('/health')).body;
+    const { counts } = (await adminApi(second).get('/refusals/counts')).body;
+    expect(counts).toMatchObject([{ count: 20 }]);
+    expect([callbacks.rejected, about(verdict.issues, 'callbacks-refused')]).toEqual([0, []]);
+  });
+});
+
+describe('the secret from an address that is not admitted', () => {
+  it('counts: the service has a new address, or a balancer hides it', async () => {
+    const service = await start({ sources: { intake: { credentials, allow: ['192.0.2.1'] } } });
+    await submit(2, SECRET, service);
+    const issue = await refusedOf(service, 8);
+    expect(issue).toMatchObject({ params: { source: 'intake', cause: 'address-refused', refused: 8 } });
+  });
+});
+
+describe('an unknown source', () => {
+  it('counts where the address is admitted by a source', async () => {
+    const service = await start();
+    for (let n = 0; n < 6; n += 1)
+      await sendCallback(service, `id=j${n}&status=success`, '{}', JSON_TYPE, 'intaek');
+    const issue = await refusedOf(service, 6);
+    expect(issue).toMatchObject({ params: { source: null, cause: 'source-unknown', refused: 6 } });
+  });
+});
+
+describe('an authenticated callback that is rejected', () => {
+  it('counts by job', async () => {
+    const service = await start({ sources: { intake: { credentials, maxBytes: '1KiB' } } });
+    const token = { ...JSON_TYPE, 'x-callback-token': 'correct-horse-battery-staple' };
+    for (let n = 0; n < 10; n += 1)
+      await sendCallback(service, `id=j${n % 5}&status=success`, 'x'.repeat(2000), token, 'intake');
+    const issue = await refusedOf(service, 5);
+    expect(issue).toMatchObject({
+      level: 'failing',
+      params: { source: 'intake', cause: 'body-too-large', unit: 'jobs', refused: 5, accepted: 0 },
+    });
+  });
+});

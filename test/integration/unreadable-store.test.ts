@@ -2,6 +2,7 @@ import { access, rename } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { describeIssue } from '../../src/health/describe-issue.js';
 import { remedyOf } from '../../src/store/store-remedies.js';
+import { type RecordingServer, recordingServer } from '../support/http/recording-server.js';
 import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
 import { runCommand } from '../support/processes/run-command.js';
@@ -16,25 +17,31 @@ import { until } from '../support/until.js';
 
 const PART = 5 * 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
-const SUBSCRIBERS = {
+/** One that works: a failing one would be an issue of its own. */
+const subscribers = () => ({
   crm: {
-    url: 'http://127.0.0.1:9/events',
+    url: `${consumer.url}/events`,
     secrets: [`whsec_${Buffer.from('a secret of some 24 bytes').toString('base64')}`],
   },
-};
+});
 /** Good news, which nobody may read out of a store that was not read. */
 const NONE =
   /\bnone\b|never run|not run yet|is empty|No (job is|body|hour|\w+ matches)|has no (body|line)|would be replayed|All is well|Erased|matched +0|intact +0/i;
 
+let consumer: RecordingServer;
 let lost: LostJobs;
 /** A job whose callback was lost. */
 let missing: string;
 
 beforeAll(async () => {
+  consumer = await recordingServer();
   lost = await lostJobs();
   missing = await lost.lose();
 });
-afterAll(() => lost.simulator.close());
+afterAll(async () => {
+  await lost.simulator.close();
+  await consumer.close();
+});
 
 /** A transcript, a conflict, which is a failing job, and a quarantined body; resolves to the id of that. */
 async function fill(service: RunningService, api: AdminApi): Promise<string> {
@@ -142,7 +149,7 @@ describe('beside a bucket', () => {
       },
       limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },
       sources: { default: { allowUnauthenticated: true } },
-      subscribers: SUBSCRIBERS,
+      subscribers: subscribers(),
       recovery: { interval: 'off' },
     };
     env = { NODE_CONFIG: JSON.stringify(settings) };
@@ -339,7 +346,7 @@ describe('beside a folder that is gone', () => {
       ...lost.settings,
       store: { canaryInterval: '1s' },
       retention: { transcript: '90d' },
-      subscribers: SUBSCRIBERS,
+      subscribers: subscribers(),
       sources: { default: { allowUnauthenticated: true } },
     };
     service = await startService(settings);

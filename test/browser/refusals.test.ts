@@ -12,7 +12,8 @@ it('of all replicas, and before a restart, are counted by cause above those of t
   const store = await openStore({ url: `file:${fixture.service.folder}` });
   const ended = countRefusals(store, () => true);
   const at = new Date().toISOString();
-  for (let n = 0; n < 12; n += 1) ended.add({ at, source: 'default', reason: 'credential-wrong', isFromSender: false });
+  for (let n = 0; n < 12; n += 1)
+    ended.add({ at, source: 'default', reason: 'credential-wrong', isFromSender: false });
   await ended.stop();
   await store.close();
 

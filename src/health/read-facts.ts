@@ -1,8 +1,9 @@
 import type { QuarantineEntry } from '../archive/quarantine/quarantine-store.js';
+import type { SenderRefusals } from '../archive/read-refusal-counts.js';
 import { isFetchable } from '../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { FailurePage, LedgerView } from '../ledger/read/ledger-view.js';
-import type { CallbackFacts, UnauthenticatedRefusals } from './checks/callback-issues.js';
+import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
 import type { OldestOpen, ReceiverFacts, VerdictFacts } from './health-verdict.js';
@@ -15,7 +16,7 @@ import type { VerifyFigures } from './verify-report-reader.js';
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }> {
   readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'callbacks'>;
   /** Of the last hour and of all replicas, those that are most likely the speech service's. */
-  readonly senderRefusals: () => Promise<readonly UnauthenticatedRefusals[]>;
+  readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
   readonly quarantine: () => Promise<readonly QuarantineEntry[]>;
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
   readonly lastVerify: () => Promise<VerifyFigures | null>;

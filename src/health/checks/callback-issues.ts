@@ -1,21 +1,13 @@
+import type { SenderRefusals } from '../../archive/read-refusal-counts.js';
 import type { CallbackFigures } from '../../ledger/read/figures/callback-figures.js';
 import { issueOf } from '../issue-kinds.js';
 import type { Issue, IssueLevel } from '../issues.js';
-
-/** Requests that were refused before they authenticated, and are most likely the speech service's all the same. */
-export interface UnauthenticatedRefusals {
-  /** Null for requests to no configured source. */
-  readonly source: string | null;
-  readonly reason: string;
-  /** How many in each minute; beginnings of minutes in milliseconds since the epoch. */
-  readonly minutes: readonly (readonly [start: number, count: number])[];
-}
 
 /** What the verdict needs to know of callbacks. */
 export interface CallbackFacts
   extends Pick<CallbackFigures, 'hourSince' | 'daySince' | 'accepted' | 'refused' | 'missed'> {
   /** Of the last hour, of all replicas. */
-  readonly unauthenticated: readonly UnauthenticatedRefusals[];
+  readonly unauthenticated: readonly SenderRefusals[];
 }
 
 /** Jobs or requests below which nothing is an issue: a stray request is none. */

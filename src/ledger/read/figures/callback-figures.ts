@@ -8,7 +8,7 @@ import type { LedgerRow } from '../window/ledger-row.js';
 import type { RowWindow } from '../window/row-window.js';
 
 /** Accepted callbacks of a source within the last hour. */
-export interface AcceptedCallbacks {
+interface AcceptedCallbacks {
   readonly jobs: number;
   readonly requests: number;
   /** Milliseconds since the epoch. */
@@ -16,7 +16,7 @@ export interface AcceptedCallbacks {
 }
 
 /** Authenticated callbacks of one source that were rejected for one reason within the last hour. */
-export interface RefusedCallbacks {
+interface RefusedCallbacks {
   readonly source: string | null;
   readonly reason: ReasonCode | null;
   /** Jobs whose callback was rejected and not accepted afterwards, and requests that named no job. */
@@ -28,7 +28,7 @@ export interface RefusedCallbacks {
 }
 
 /** Jobs whose results a recovery had to fetch, because no callback had brought them. */
-export interface MissedCallbacks {
+interface MissedCallbacks {
   /** Of the last day; `failed` and `unrecoverable` ones included. */
   readonly jobs: number;
   readonly lastHour: number;

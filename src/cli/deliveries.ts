@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { deliveriesCsv } from '../domain/deliveries-csv.js';
+import { type CsvLine, csvLine, deliveriesCsv } from '../domain/deliveries-csv.js';
 import { isAccess, type LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
@@ -9,8 +9,8 @@ import { rejectUnknownNames } from '../ledger/read/filter-names.js';
 import type { LedgerView } from '../ledger/read/ledger-view.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
-import { printJson, printJsonLine, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
+import { printJsonLine, printJsonList, printLines } from './shared/format/print.js';
+import { createProgress, type Progress } from './shared/format/progress.js';
 import { textRow } from './shared/format/text-row.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { readUpTo } from './shared/options/read-number.js';
@@ -21,7 +21,7 @@ interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without'> {
   readonly since?: Date;
   readonly until?: Date;
   readonly acts?: true;
-  readonly limit: number;
+  readonly limit?: number;
   readonly follow?: true;
   readonly csv?: true;
   readonly json?: true;
@@ -29,6 +29,10 @@ interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without'> {
 
 /** Lines that the reader gives at once. */
 const PAGE = 500;
+/** Lines of a table, unless more are asked for. */
+const SHOWN = 50;
+/** Lines of an export: those of CSV are in memory until the names of all contexts are known. */
+const MOST_LINES = 1_000_000;
 /** Milliseconds between two searches for new lines. */
 const FOLLOW_EVERY = 2_000;
 
@@ -45,10 +49,14 @@ export function createCommand(): Command {
     .option('--since <time>', 'received since: 48h, 7d, or a time with its zone', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--acts', 'also what operators did')
-    .option('--limit <number>', 'lines to list', readUpTo(1_000_000), 50)
+    .option(
+      '--limit <number>',
+      `lines to list; default: ${SHOWN}, and all with --csv or --json`,
+      readUpTo(MOST_LINES),
+    )
     .option('-f, --follow', 'list new lines as they come, until it is interrupted')
-    .option('--csv', 'print CSV with a header')
-    .option('--json', 'print one JSON document; with --follow one a line')
+    .option('--csv', 'print all that match as CSV with a header')
+    .option('--json', 'print all that match as one JSON document; with --follow one a line')
     .action(async (options: Options) => {
       checkJobs(options.job === undefined ? [] : [options.job]);
       if (options.csv && (options.json || options.follow))
@@ -67,11 +75,8 @@ async function list(work: RecoveryWork, options: Options): Promise<void> {
   try {
     await view.refresh();
     rejectUnknownNames(query, filterNamesOf(work.config), view);
-    const found = await search(view, query, options.limit);
-    progress.end();
-    if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
-    if (!options.follow) return print(found, options);
-    await follow(view, query, found.lines, options, work.signal);
+    if (options.follow) await follow(view, query, progress, options, work.signal);
+    else await print(linesOf(view, query, limitOf(options)), progress, options);
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
   } finally {
@@ -89,59 +94,123 @@ function queryOf(options: Options): DeliveryQuery {
   };
 }
 
-interface Found {
-  readonly lines: readonly LedgerLine[];
-  readonly faults: readonly string[];
+function limitOf({ limit, csv, json }: Options): number {
+  return limit ?? (csv || json ? MOST_LINES : SHOWN);
+}
+
+/** How a search ended. */
+interface SearchEnd {
   /** Whether older lines match as well. */
   readonly isCut: boolean;
+  readonly faults: readonly string[];
 }
 
-/** Newest first. */
-async function search(view: LedgerView, query: DeliveryQuery, limit: number): Promise<Found> {
-  const lines: LedgerLine[] = [];
+/** Newest first, as many at a time as the reader gives. */
+async function* linesOf(
+  view: LedgerView,
+  query: DeliveryQuery,
+  limit: number,
+): AsyncGenerator<readonly LedgerLine[], SearchEnd> {
   const faults = new Set<string>();
+  let left = limit;
   let cursor: string | undefined;
   do {
-    const page = await view.deliveries({ ...query, limit: Math.min(PAGE, limit - lines.length), cursor });
-    lines.push(...page.deliveries);
+    const page = await view.deliveries({ ...query, limit: Math.min(PAGE, left), cursor });
+    left -= page.deliveries.length;
     for (const fault of page.faults) faults.add(fault);
     cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined && lines.length < limit);
-  return { lines, faults: [...faults], isCut: cursor !== undefined };
+    yield page.deliveries;
+  } while (cursor !== undefined && left > 0);
+  return { isCut: cursor !== undefined, faults: [...faults] };
 }
 
-function print({ lines, faults, isCut }: Found, { csv, json, limit }: Options): void {
-  if (json) printJson({ deliveries: lines, complete: !isCut && faults.length === 0, faults });
-  else if (csv) process.stdout.write(deliveriesCsv(lines));
-  else if (lines.length === 0) printLines(['No delivery matches.']);
-  else printLines([TITLES, ...lines.map(rowOf)]);
+type Search = ReturnType<typeof linesOf>;
+
+async function print(search: Search, progress: Progress, options: Options): Promise<void> {
+  const { csv, json } = options;
+  const { isCut, faults } = await (json ? printAsJson : csv ? printAsCsv : printAsTable)(search, progress);
+  const isExport = Boolean(csv || json);
+  if (faults.length > 0 || (isCut && isExport)) process.exitCode = EXIT.incomplete;
   const notes = [
-    ...(isCut ? [`older deliveries match as well: raise --limit above ${limit}, or set --until`] : []),
+    ...(isCut ? [cutNote(options)] : []),
     ...faults.map((fault) => `lines may be missing: ${fault}`),
   ];
-  if (!json) for (const note of notes) process.stderr.write(`transcript-receiver: ${note}\n`);
+  for (const note of notes) process.stderr.write(`transcript-receiver: ${note}\n`);
 }
 
-/** Prints what was found, oldest first, and then what comes. */
+function cutNote(options: Options): string {
+  const limit = limitOf(options);
+  if (!options.csv && !options.json)
+    return `older deliveries match as well: raise --limit above ${limit}, or set --until`;
+  const remedy =
+    options.limit === undefined ? 'export shorter times with --since and --until' : 'leave --limit out';
+  return `the export is not whole: more than ${limit} deliveries match; ${remedy}`;
+}
+
+async function printAsTable(search: Search, progress: Progress): Promise<SearchEnd> {
+  const { lines, end } = await collect(search, (line) => line);
+  progress.end();
+  printLines(lines.length === 0 ? ['No delivery matches.'] : [TITLES, ...lines.map(rowOf)]);
+  return end;
+}
+
+/** The header comes first, and every name of a context is a column. */
+async function printAsCsv(search: Search, progress: Progress): Promise<SearchEnd> {
+  const { lines, end } = await collect<CsvLine>(search, csvLine);
+  progress.end();
+  process.stdout.write(deliveriesCsv(lines));
+  return end;
+}
+
+async function printAsJson(search: Search, progress: Progress): Promise<SearchEnd> {
+  const list = printJsonList('deliveries');
+  for (;;) {
+    const { value, done } = await search.next();
+    progress.end();
+    if (!done) {
+      await list.add(value);
+      continue;
+    }
+    await list.end({ complete: !value.isCut && value.faults.length === 0, faults: value.faults });
+    return value;
+  }
+}
+
+async function collect<T>(
+  search: Search,
+  pick: (line: LedgerLine) => T,
+): Promise<{ readonly lines: readonly T[]; readonly end: SearchEnd }> {
+  const lines: T[] = [];
+  for (;;) {
+    const { value, done } = await search.next();
+    if (done) return { lines, end: value };
+    for (const line of value) lines.push(pick(line));
+  }
+}
+
+/** Prints what is found, oldest first, and then what comes. */
 async function follow(
   view: LedgerView,
   query: DeliveryQuery,
-  found: readonly LedgerLine[],
-  { json, limit }: Options,
+  progress: Progress,
+  { json, limit = SHOWN }: Options,
   signal: AbortSignal,
 ): Promise<void> {
   let seen = new Set<string>();
-  let lines = found;
+  let most = limit;
   for (;;) {
+    const { lines, end } = await collect(linesOf(view, query, most), (line) => line);
+    progress.end();
+    if (end.faults.length > 0) process.exitCode = EXIT.incomplete;
     for (const line of lines.toReversed().filter((each) => !seen.has(identityOf(each)))) {
       if (json) printJsonLine(line);
       else printLines([rowOf(line)]);
     }
     seen = new Set([...lines.map(identityOf), ...seen].slice(0, 10 * PAGE));
+    most = Math.max(limit, PAGE);
     await sleep(FOLLOW_EVERY, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     await view.refresh();
-    lines = (await search(view, query, Math.max(limit, PAGE))).lines;
   }
 }
 

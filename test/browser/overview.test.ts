@@ -195,6 +195,35 @@ describe('deliveries', () => {
     await page.getByRole('cell', { name: 'good' }).waitFor({ state: 'detached' });
   });
 
+  it('are not exported in part', async () => {
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
+    await fixture.dashboard.go('deliveries');
+    await page.getByRole('cell', { name: 'good' }).waitFor();
+    let saved = 0;
+    page.on('download', () => {
+      saved += 1;
+    });
+    // The export asks for the largest pages.
+    await page.route(/\/deliveries\?.*limit=500$/, async (route) => {
+      const answer = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...answer, faults: ['a segment cannot be read'] } });
+    });
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    await page
+      .getByText('Nothing was exported. Lines could not be read: a segment cannot be read.')
+      .waitFor();
+    await page.unroute(/\/deliveries\?.*limit=500$/);
+    await page.route(/\/deliveries\?.*limit=500/, async (route) => {
+      const answer = await (await route.fetch()).json();
+      const deliveries = Array.from({ length: 50_000 }, () => answer.deliveries[0]);
+      await route.fulfill({ json: { ...answer, deliveries, nextCursor: 'more' } });
+    });
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    await page.getByText('Nothing was exported. More than 50,000 lines match.').waitFor();
+    expect(saved).toBe(0);
+  });
+
   it("leave operators' acts out, until the address asks for them", async () => {
     const { page } = fixture.dashboard;
     await sendCallback(fixture.service, 'id=poor&status=error');

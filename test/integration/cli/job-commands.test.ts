@@ -203,11 +203,31 @@ describe('deliveries', () => {
     );
     const filtered = await cli('deliveries', '--context', 'customer=acme', '--since', '1h', '--json');
     expect(JSON.parse(filtered.stdout)).toMatchObject({ deliveries: [{ jobId: 'd1' }], complete: true });
-    const csv = await cli('deliveries', '--csv', '--limit', '1');
-    expect(csv.stdout).toMatch(/^receivedAt,jobId,.*\r\n.*,d2,stored,.*\r\n$/);
-    expect(csv.stderr).toMatch(/older deliveries match as well/);
+    const cut = await cli('deliveries', '--limit', '1');
+    expect(cut).toMatchObject({ code: 0, stderr: expect.stringMatching(/older deliveries match as well/) });
     expect(await cli('deliveries', '--source', 'misspelt')).toMatchObject({ code: 2 });
     expect(await cli('deliveries', '--job', 'none')).toMatchObject({ stdout: 'No delivery matches.\n' });
+  });
+
+  it('exports all that match, more than a table shows, or fails', async () => {
+    for (let n = 0; n < 60; n += 1)
+      await sendCallback(service, `id=d${n}&status=success&customer=acme`, 'Hello', TEXT);
+    const asked = ['deliveries', '--context', 'customer=acme', '--since', '7d'];
+    const csv = await cli(...asked, '--csv');
+    expect(csv).toMatchObject({ code: 0, stderr: '' });
+    expect(csv.stdout.split('\r\n')).toHaveLength(62);
+    expect(csv.stdout).toMatch(/^receivedAt,jobId,.*,customer\r\n.*,d59,stored,.*,acme\r\n/);
+    const json = await cli(...asked, '--json');
+    expect(json).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(json.stdout)).toMatchObject({ complete: true, faults: [] });
+    expect(JSON.parse(json.stdout).deliveries).toHaveLength(60);
+    const none = await cli('deliveries', '--job', 'none', '--json');
+    expect(JSON.parse(none.stdout)).toEqual({ deliveries: [], complete: true, faults: [] });
+    for (const form of ['--csv', '--json']) {
+      const cut = await cli(...asked, form, '--limit', '59');
+      expect(cut).toMatchObject({ code: 4, stderr: expect.stringMatching(/not whole: more than 59/) });
+      expect(await cli(...asked, form, '--limit', '60')).toMatchObject({ code: 0, stderr: '' });
+    }
   });
 
   it('follows: what comes is printed once, until it is interrupted', async () => {

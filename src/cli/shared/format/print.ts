@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { terminalJson, terminalText } from '../../../text/terminal-text.js';
 
 /** One JSON document on standard output, for programs. */
@@ -8,6 +9,30 @@ export function printJson(value: unknown): void {
 /** One JSON document in one line, for lists that have no end. */
 export function printJsonLine(value: unknown): void {
   process.stdout.write(`${terminalJson(value, 0)}\n`);
+}
+
+/**
+ * One JSON document with a list of any length, an entry a line: it is printed while it is read, as fast as the reader of the output
+ * takes it.
+ */
+export function printJsonList(name: string) {
+  let before = `{${JSON.stringify(name)}: [\n`;
+  const write = async (text: string) => {
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  };
+  return {
+    async add(entries: readonly unknown[]): Promise<void> {
+      if (entries.length === 0) return;
+      const text = entries.map((entry) => terminalJson(entry, 0)).join(',\n');
+      await write(`${before}${text}`);
+      before = ',\n';
+    },
+    /** @param rest further members of the document */
+    async end(rest: object): Promise<void> {
+      const opening = before === ',\n' ? '\n' : before;
+      await write(`${opening}], ${terminalJson(rest, 0).slice(1)}\n`);
+    },
+  };
 }
 
 /** Lines on standard output, for people. */

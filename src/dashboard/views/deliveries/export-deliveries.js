@@ -11,29 +11,30 @@ import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
 const MOST_LINES = 50_000;
 
 /**
- * Saves the deliveries that match as a CSV file, newest first. The announcement says where the file ends early.
+ * Saves all deliveries that match as a CSV file, newest first. A file that would end early, or leave lines out, is not saved: the
+ * announcement says so.
  * @param {FilterValues} filters as the API has them @returns {Promise<Announcement>}
  */
 export async function exportDeliveries(filters) {
   /** @type {LedgerLine[]} */
   const lines = [];
-  /** @type {Set<string>} */
-  const faults = new Set();
-  let isCut = false;
-  for await (const page of deliveryPages(filters)) {
-    lines.push(...page.deliveries);
-    for (const fault of page.faults) faults.add(fault);
-    isCut = page.nextCursor !== null && lines.length >= MOST_LINES;
-    if (isCut) break;
+  for await (const { deliveries, nextCursor, faults } of deliveryPages(filters)) {
+    lines.push(...deliveries);
+    if (faults.length > 0) return notSaved(`Lines could not be read: ${faults.join('; ')}.`);
+    if (nextCursor !== null && lines.length >= MOST_LINES)
+      return notSaved(
+        `More than ${count(MOST_LINES, 'line')} match. Choose a shorter time, or use "transcript-receiver deliveries --csv".`,
+      );
   }
   saveFile(
     `deliveries-${new Date().toISOString().slice(0, 16).replace(':', '')}Z.csv`,
     deliveriesCsv(lines),
     'text/csv',
   );
-  const saved = `${count(lines.length, 'line')} exported`;
-  if (isCut) return { text: `${saved}, the newest ones. Choose a shorter time to get all.`, tone: 'notice' };
-  return faults.size === 0
-    ? { text: `${saved}.`, tone: 'good' }
-    : { text: `${saved}. Not read: ${[...faults].join('; ')}.`, tone: 'notice' };
+  return { text: `${count(lines.length, 'line')} exported.`, tone: 'good' };
+}
+
+/** @param {string} why @returns {Announcement} */
+function notSaved(why) {
+  return { text: `Nothing was exported. ${why}`, tone: 'bad' };
 }

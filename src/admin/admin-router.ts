@@ -8,6 +8,7 @@ import { adviceOf } from '../store/store-remedies.js';
 import type { Access } from './access/access.js';
 import type { ChangeGate } from './access/change-gate.js';
 import { peerOf, SignInRefusal } from './access/failed-sign-ins.js';
+import type { ReadGate } from './access/read-gate.js';
 import type { SignIn } from './access/sign-in.js';
 import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
 import { type JsonLimits, readJson } from './read-json.js';
@@ -17,6 +18,8 @@ export interface AdminRouterOptions extends JsonLimits {
   readonly signIn: SignIn;
   /** Every request but GET passes through it. */
   readonly changes: Pick<ChangeGate, 'pass'>;
+  /** Every read that is answered as JSON passes through it, and every preview of a change. */
+  readonly reads: ReadGate;
   /** Called for every request that is signed in. */
   readonly onSignedIn: (access: Access, peer: string | null) => void;
   /** Called with unexpected errors: bugs. */
@@ -52,7 +55,7 @@ export function createAdminRouter(options: AdminRouterOptions): Router {
 }
 
 function mountPath(router: Router, path: string, options: AdminRouterOptions): void {
-  const { signIn, changes } = options;
+  const { signIn } = options;
   const routes = options.routes.filter((route) => route.path === path);
   for (const route of routes) {
     router[lowerCase(route.method)](path, async (request, response) => {
@@ -60,18 +63,10 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
       const peer = peerOf(request);
       options.onSignedIn(access, peer);
       const body = route.body === undefined ? undefined : await readJson(request, options);
-      const handle = () =>
-        route.handle({
-          params: paramsOf(request),
-          query: queryOf(request),
-          body,
-          access,
-          actor: access.actor,
-          peer,
-          request,
-          response,
-        });
-      answer(response, await (route.method === 'GET' ? handle() : changes.pass(response, handle)));
+      const call = { params: paramsOf(request), query: queryOf(request), body, access, peer };
+      const handle = (signal?: AbortSignal) =>
+        route.handle({ ...call, actor: access.actor, request, response, signal });
+      answer(response, await passGates(route, { request, response, access, body }, handle, options));
     });
   }
   const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
@@ -80,6 +75,33 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
     const problem = new Problem('method-not-allowed', `Use ${allow}.`);
     respondProblem(request, response, problem, DRAIN, false, { allow });
   });
+}
+
+interface Asked {
+  readonly request: Request;
+  readonly response: ServerResponse;
+  readonly access: Access;
+  readonly body: unknown;
+}
+
+async function passGates<T>(
+  route: AdminRoute,
+  { request, response, access, body }: Asked,
+  handle: (signal?: AbortSignal) => Promise<T>,
+  { changes, reads }: AdminRouterOptions,
+): Promise<T> {
+  if (route.method === 'GET') {
+    const isDownload = Object.values(route.answers).some((each) => each && 'contentTypes' in each);
+    // Downloads have a gate of their own, and what every token may ask reads nothing.
+    if (isDownload || route.right === null) return handle();
+    const sources = access.scope && [...access.scope].sort();
+    // An access to content is recorded with the name of its token.
+    const question = route.right === 'view' ? JSON.stringify([request.originalUrl, sources]) : null;
+    return reads.pass(question, response, handle);
+  }
+  const isPreview = (body as { dryRun?: unknown } | undefined)?.dryRun === true;
+  if (isPreview) return reads.pass(null, response, (signal) => changes.pass(response, () => handle(signal)));
+  return changes.pass(response, handle).finally(reads.changed);
 }
 
 function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {

@@ -1,6 +1,5 @@
 import type { Express } from 'express';
 import type { Archive } from '../archive/archive.js';
-import { CHECKS_PER_PAGE } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import type { SourceScope } from '../domain/rights.js';
 import { followsAnyInScope } from '../domain/rights.js';
@@ -26,6 +25,7 @@ import type { AdminToken } from './access/access.js';
 import { createAccessLedger } from './access/access-ledger.js';
 import { type ChangeGate, createChangeGate } from './access/change-gate.js';
 import type { FailedSignIn } from './access/failed-sign-ins.js';
+import { createReadGate } from './access/read-gate.js';
 import { createSignIn } from './access/sign-in.js';
 import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './api/admin-routes.js';
@@ -109,11 +109,11 @@ export function createAdmin(options: AdminOptions): Admin {
   const health = {
     store: { location: store.location, status: options.storeStatus },
     sources: options.credentials,
-    quarantine: () => quarantine.entries(CHECKS_PER_PAGE),
+    quarantine: quarantine.count,
     senderRefusals: refusalCounts.lastHour,
     lastReconcile: createReconcileReportReader(store),
     lastVerify,
-    subscribers: (scope: SourceScope) => listSubscribers({ outbox }, scope),
+    subscribers: (scope: SourceScope, signal?: AbortSignal) => listSubscribers({ outbox }, scope, signal),
     retention: options.recovery.retention,
     retentionWarning: options.recovery.retentionWarning,
   };
@@ -152,7 +152,14 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   let marking: { stop(): Promise<void> } | null = null;
   return {
-    app: createAdminApp({ ...options, routes, signIn, changes, onSignedIn: accessLedger.signedIn }),
+    app: createAdminApp({
+      ...options,
+      routes,
+      signIn,
+      changes,
+      reads: createReadGate(),
+      onSignedIn: accessLedger.signedIn,
+    }),
     changes,
     start() {
       view.start();

@@ -12,11 +12,12 @@ export interface SubscriberListParts {
 export async function listSubscribers(
   { outbox }: SubscriberListParts,
   scope: SourceScope = null,
+  signal?: AbortSignal,
 ): Promise<SubscriberFigures[]> {
   const statuses = await outbox.statuses(scope);
   return Promise.all(
     statuses.map(async (status) =>
-      subscriberOf(status, await outbox.countDeadEvents(status.name, scope), Date.now()),
+      subscriberOf(status, await outbox.countDeadEvents(status.name, scope, signal), Date.now()),
     ),
   );
 }

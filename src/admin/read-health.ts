@@ -22,7 +22,7 @@ export interface HealthParts extends FactSources<SubscriberFigures> {
 }
 
 /** Milliseconds that a fact may take: an open dashboard asks every few seconds. */
-const PATIENCE = 3_000;
+export const PATIENCE = 3_000;
 
 /** The verdict and the facts behind it. What covers all sources is null where the client may see some only. */
 export async function readHealth(
@@ -33,7 +33,7 @@ export async function readHealth(
   const ofAll = <T>(value: T): T | null => (scope === null ? value : null);
   const sources = parts.sources.filter(({ source }) => isInScope(scope, source));
   const process = processFacts(parts, scope);
-  const { facts, summary, last24h, entries } = await readFacts({ ...parts, sources }, process, {
+  const { facts, summary, last24h, quarantine } = await readFacts({ ...parts, sources }, process, {
     now,
     scope,
     patience: PATIENCE,
@@ -63,7 +63,7 @@ export async function readHealth(
     callbacks: facts.callbacks && callbackFigures(facts.callbacks),
     failing: facts.failing,
     oldestOpen: facts.oldestOpen,
-    quarantine: entries && quarantineFigures(entries),
+    quarantine,
     service: parts.service,
     reconcile: facts.reconcile,
     verify: facts.verify,
@@ -99,17 +99,6 @@ function callbackFigures({ hourSince, daySince, accepted, refused, unauthenticat
       since: new Date(daySince).toISOString(),
       ...{ jobs: missed.ofJobs, missed: missed.jobs, lastHour: missed.lastHour },
     },
-  };
-}
-
-function quarantineFigures(entries: Awaited<ReturnType<HealthParts['quarantine']>>) {
-  const of = (wanted: string) => entries.filter(({ state }) => state === wanted);
-  const waiting = of('waiting');
-  return {
-    waiting: waiting.length,
-    waitingBytes: waiting.reduce((sum, { bytes }) => sum + bytes, 0),
-    released: of('released').length,
-    settled: of('settled').length,
   };
 }
 

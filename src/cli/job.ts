@@ -109,7 +109,7 @@ async function look(
     progress.show(`searching the ledger before ${found.searchedBackTo}`);
     found = await inspectJob(parts, jobId);
   }
-  const query = { job: jobId, state: 'all', limit: 100 } as const;
+  const query = { job: jobId, state: 'all', limit: 100, signal } as const;
   const { quarantine: bodies } = await listQuarantine(parts.quarantine, query);
   const known = typeof found === 'string' ? null : found;
   const serviceAnswer = typeof found === 'string' ? found : 'not-asked';

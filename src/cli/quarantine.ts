@@ -40,7 +40,16 @@ async function list({ state, job, source, limit }: Options): Promise<QuarantineL
   return withRecovery(true, async (work) => {
     checkSource(work.config, source);
     const { quarantine } = openRepairs(work);
-    return listQuarantine(quarantine, { state, job, source, limit });
+    const bodies: ListedBody[] = [];
+    let nextCursor: string | null = null;
+    do {
+      const query = { state, job, source, limit: limit - bodies.length, signal: work.signal };
+      const page = await listQuarantine(quarantine, { ...query, cursor: nextCursor ?? undefined });
+      bodies.push(...page.quarantine);
+      ({ nextCursor } = page);
+      // A page that had to look far ends early.
+    } while (nextCursor !== null && bodies.length < limit);
+    return { quarantine: bodies, nextCursor };
   });
 }
 

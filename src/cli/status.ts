@@ -91,7 +91,7 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
   const { facts, summary, last24h } = await readFacts(
     {
       view,
-      quarantine: quarantine.entries,
+      quarantine: quarantine.count,
       senderRefusals: createRefusalCountsReader(store, Date.now).lastHour,
       lastReconcile: createReconcileReportReader(store),
       lastVerify: createVerifyReportReader(store),

@@ -1,5 +1,5 @@
 import type { LedgerViewStatus } from '../ledger/read/ledger-view.js';
-import { withDeadline } from '../time/deadline.js';
+import { DeadlineError, withDeadline } from '../time/deadline.js';
 import type { Unknowable } from './verdict-words.js';
 
 /** Why a fact is unknown. */
@@ -13,8 +13,8 @@ export interface Unknown {
 export type UnknownFacts = { readonly [Name in Unknowable]?: Unknown };
 
 export interface KnownFacts {
-  /** Reads a fact; null when it cannot be read, and `unknown` then says why. */
-  read<T>(name: Unknowable, fact: Promise<T>): Promise<T | null>;
+  /** Reads a fact; null when it cannot be read in time, which aborts the signal, and `unknown` then says why. */
+  read<T>(name: Unknowable, fact: (signal?: AbortSignal) => Promise<T>): Promise<T | null>;
   readonly unknown: UnknownFacts;
   /** Facts from the ledger that the lines in memory do not show. */
   noteUnread(...names: readonly Unknowable[]): void;
@@ -35,8 +35,7 @@ export function createKnownFacts({ ledger, patience }: KnownFactsOptions): Known
     unknown,
     async read(name, fact) {
       try {
-        if (patience === undefined) return await fact;
-        return await withDeadline(fact, patience, `the store did not answer within ${patience} ms`);
+        return await (patience === undefined ? fact() : readWithin(patience, fact));
       } catch (error) {
         unknown[name] = { reason: error instanceof Error ? error.message : 'the store failed', since };
         return null;
@@ -46,6 +45,17 @@ export function createKnownFacts({ ledger, patience }: KnownFactsOptions): Known
       if (unread !== null) for (const name of names) unknown[name] = unread;
     },
   };
+}
+
+/** Milliseconds that a fact has to end by its signal: it may know what it found before. */
+const GRACE = 500;
+
+async function readWithin<T>(patience: number, fact: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const message = `the store did not answer within ${patience} ms`;
+  const signal = AbortSignal.timeout(patience);
+  return withDeadline(fact(signal), patience + GRACE, message).catch((error: unknown) => {
+    throw error === signal.reason ? new DeadlineError(message) : error;
+  });
 }
 
 function unreadLedger({ state, error, refreshedAt }: KnownFactsOptions['ledger']): Unknown | null {

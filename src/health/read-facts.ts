@@ -1,4 +1,4 @@
-import type { QuarantineEntry } from '../archive/quarantine/quarantine-store.js';
+import type { QuarantineFigures } from '../archive/quarantine/quarantine-count.js';
 import type { SenderRefusals } from '../archive/read-refusal-counts.js';
 import { isFetchable } from '../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
@@ -17,10 +17,11 @@ export interface FactSources<Subscriber extends { readonly issues: readonly Issu
   readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'callbacks'>;
   /** Of the last hour and of all replicas, those that are most likely the speech service's. */
   readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
-  readonly quarantine: () => Promise<readonly QuarantineEntry[]>;
-  readonly lastReconcile: () => Promise<ReconcileFigures | null>;
-  readonly lastVerify: () => Promise<VerifyFigures | null>;
-  readonly subscribers: (scope: SourceScope) => Promise<readonly Subscriber[]>;
+  /** The signals end what is still being read. */
+  readonly quarantine: (signal?: AbortSignal) => Promise<QuarantineFigures>;
+  readonly lastReconcile: (signal?: AbortSignal) => Promise<ReconcileFigures | null>;
+  readonly lastVerify: (signal?: AbortSignal) => Promise<VerifyFigures | null>;
+  readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly Subscriber[]>;
   readonly sources: readonly CredentialSettings[];
   readonly service: ServiceFacts;
   /** Milliseconds for which the service keeps results. */
@@ -54,14 +55,14 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const ledger = view.status();
   const known = createKnownFacts(patience === undefined ? { ledger } : { ledger, patience });
   const ofAll = scope === null;
-  const [callbacks, summary, failures, entries, reconcile, verify, subscribers] = await Promise.all([
-    known.read('callbacks', readCallbacks(from, scope)),
-    known.read('last24h', view.summary({ scope })),
-    known.read('failing', view.openFailures({ limit: 1, scope, givenUpBy: now })),
-    ofAll ? known.read('quarantine', from.quarantine()) : null,
-    ofAll ? known.read('reconcile', from.lastReconcile()) : null,
-    ofAll ? known.read('verify', from.lastVerify()) : null,
-    known.read('subscribers', from.subscribers(scope)),
+  const [callbacks, summary, failures, quarantine, reconcile, verify, subscribers] = await Promise.all([
+    known.read('callbacks', () => readCallbacks(from, scope)),
+    known.read('last24h', () => view.summary({ scope })),
+    known.read('failing', () => view.openFailures({ limit: 1, scope, givenUpBy: now })),
+    ofAll ? known.read('quarantine', from.quarantine) : null,
+    ofAll ? known.read('reconcile', from.lastReconcile) : null,
+    ofAll ? known.read('verify', from.lastVerify) : null,
+    known.read('subscribers', (signal) => from.subscribers(scope, signal)),
   ]);
   const { unknown } = known;
   // The newest hours are read first: callbacks are known before the rest.
@@ -82,7 +83,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
     oldestOpen: failures && oldestOpen(failures, retention),
     retentionEnds: failures && retentionEnding(failures, retentionWarning, now),
-    waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,
+    waiting: quarantine?.waiting ?? null,
     reconcile,
     verify,
     service,
@@ -95,7 +96,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     subscribers,
     unknown,
   } satisfies VerdictFacts;
-  return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, entries };
+  return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, quarantine };
 }
 
 const HOUR = 3_600_000;

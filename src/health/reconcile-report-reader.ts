@@ -1,7 +1,7 @@
 import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
 import { INTERRUPTED } from '../reconcile/recovery-errors.js';
 import { sawEverything } from '../reconcile/report/recovery-report.js';
-import type { ObjectStore } from '../store/object-store.js';
+import type { ListRange, ObjectStore } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
 
 /** The last complete reconcile run; before the first complete one, the last run. */
@@ -43,14 +43,15 @@ const RUNS_LOOKED_AT = 100;
 export function createReconcileReportReader(
   store: ObjectStore,
   clock: () => number = Date.now,
-): () => Promise<ReconcileFigures | null> {
+): (signal?: AbortSignal) => Promise<ReconcileFigures | null> {
   // Reports never change, and while a fault lasts the same ones are needed again and again.
   let read = new Map<string, RunFigures>();
 
   /** Newest first, down to the first that saw everything. */
-  async function runsOf(keys: readonly string[]): Promise<Map<string, RunFigures>> {
+  async function runsOf(keys: readonly string[], signal?: AbortSignal): Promise<Map<string, RunFigures>> {
     const runs = new Map<string, RunFigures>();
-    for (const key of keys.slice(-RUNS_LOOKED_AT).reverse()) {
+    for (const key of keys.toReversed()) {
+      signal?.throwIfAborted();
       const run = read.get(key) ?? runOf(await readDocument(store, key, MAX_BYTES));
       if (run === null) continue;
       runs.set(key, run);
@@ -60,19 +61,22 @@ export function createReconcileReportReader(
     return runs;
   }
 
-  return async () => {
+  return async (signal) => {
     // Reports accumulate over years; the last ones are nearly always recent.
-    const since = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
-    const recent = await runsOf(await keysOf(store, since));
-    read = [...recent.values()].some(sawEverything) ? recent : await runsOf(await keysOf(store));
+    const startAfter = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
+    const recent = await runsOf(await keysOf(store, { startAfter, signal }), signal);
+    read = [...recent.values()].some(sawEverything)
+      ? recent
+      : await runsOf(await keysOf(store, { signal }), signal);
     return summed([...read.values()]);
   };
 }
 
-async function keysOf(store: ObjectStore, startAfter?: string): Promise<string[]> {
+/** The last ones, oldest first. */
+async function keysOf(store: ObjectStore, range: ListRange): Promise<string[]> {
   const keys: string[] = [];
-  for await (const { key } of store.list(REPORTS_FOLDER, startAfter === undefined ? {} : { startAfter })) {
-    if (key.endsWith('.json')) keys.push(key);
+  for await (const { key } of store.list(REPORTS_FOLDER, range)) {
+    if (key.endsWith('.json') && keys.push(key) > RUNS_LOOKED_AT) keys.shift();
   }
   return keys;
 }

@@ -41,20 +41,20 @@ type Finding = Pick<VerifyFinding, 'key' | 'jobId' | 'receivedAt' | 'reason' | '
 export function createVerifyReportReader(
   store: ObjectStore,
   clock: () => number = Date.now,
-): () => Promise<VerifyFigures | null> {
+): (signal?: AbortSignal) => Promise<VerifyFigures | null> {
   // Reports never change.
   let read = new Map<string, Run>();
 
   /** Newest first; the newest of all, and those of the last days. */
-  async function runs(now: number): Promise<Run[]> {
+  async function runs(now: number, signal?: AbortSignal): Promise<Run[]> {
     const keys: string[] = [];
-    for await (const { key } of store.list(VERIFY_REPORTS_FOLDER)) if (key.endsWith('.json')) keys.push(key);
+    for await (const { key } of store.list(VERIFY_REPORTS_FOLDER, { signal }))
+      if (key.endsWith('.json') && keys.push(key) > MAX_REPORTS) keys.shift();
     const oldest = verifyReportKey(new Date(now - REMEMBERED).toISOString());
-    const wanted = keys
-      .slice(-MAX_REPORTS)
-      .filter((key, index, all) => key >= oldest || index === all.length - 1);
+    const wanted = keys.filter((key, index, all) => key >= oldest || index === all.length - 1);
     const found = new Map<string, Run>();
     for (const key of wanted.reverse()) {
+      signal?.throwIfAborted();
       const run = read.get(key) ?? runOf(await readDocument(store, key, MAX_BYTES));
       if (run !== null) found.set(key, run);
     }
@@ -62,9 +62,9 @@ export function createVerifyReportReader(
     return [...found.values()];
   }
 
-  return async () => {
+  return async (signal) => {
     const now = clock();
-    return figuresOf(await runs(now), now);
+    return figuresOf(await runs(now, signal), now);
   };
 }
 

@@ -16,11 +16,11 @@ export interface MarkStoredOptions {
 export function markStoredRegularly({ quarantine, isReady, onError }: MarkStoredOptions): {
   stop(): Promise<void>;
 } {
-  const mark = async () => {
+  const mark = async (signal: AbortSignal) => {
     if (!isReady()) return;
     // The next run sees the same bodies again.
-    await quarantine.markStored().catch((error: unknown) => {
-      if (!(error instanceof StoreError)) onError(error);
+    await quarantine.markStored(signal).catch((error: unknown) => {
+      if (!(error instanceof StoreError) && !signal.aborted) onError(error);
     });
   };
   return repeat(mark, { interval: INTERVAL, firstWithin: INTERVAL });

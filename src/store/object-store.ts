@@ -172,6 +172,8 @@ export interface ListRange {
   readonly startAfter?: string;
   /** Objects that are listed at most. */
   readonly limit?: number;
+  /** Ends the listing, which then throws its reason; no further call is made. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ListedObject {

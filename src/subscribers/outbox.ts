@@ -50,9 +50,9 @@ export interface Outbox {
   /** Newest first. */
   deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
   /** Dead events that belong to sources of the scope, at most 1,000. */
-  countDeadEvents(subscriber: string, scope: SourceScope): Promise<number>;
+  countDeadEvents(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<number>;
   /** What these have in common. */
-  deadCauses(subscriber: string, scope: SourceScope): Promise<DeadCause[]>;
+  deadCauses(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<DeadCause[]>;
   deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
   /**
    * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is

@@ -410,6 +410,22 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await keysBelow('list/pages/', keys[half - 1])).toEqual(keys.slice(half));
       }, 120_000);
 
+      it('ends when its signal aborts, with the reason', async () => {
+        for (const key of ordered) await put(key);
+        const ending = new AbortController();
+        const keys: string[] = [];
+        const listing = async () => {
+          for await (const { key } of store.list('list/order/', { signal: ending.signal })) {
+            keys.push(key);
+            if (keys.length === 2) ending.abort(new Error('nobody waits any more'));
+          }
+        };
+        // An answer of S3 that is here already may be listed to its end.
+        await listing().catch((error: unknown) => expect(error).toEqual(new Error('nobody waits any more')));
+        const late = store.list('list/order/', { signal: ending.signal })[Symbol.asyncIterator]();
+        await expect(late.next()).rejects.toThrow('nobody waits any more');
+      });
+
       it('tells size and time of each object', async () => {
         await put('list/info/one', '12345');
         for await (const object of store.list('list/info/')) {

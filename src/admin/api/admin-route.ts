@@ -68,6 +68,8 @@ export interface AdminRequest {
   readonly peer: string | null;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** For reads that are answered as JSON, and for previews: aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The same with its input as the schemas of the route read it. */

@@ -3,7 +3,7 @@ import { type FilterNames, namesInScope } from '../../ledger/read/filter-names.j
 import type { FreshView } from '../../ledger/read/fresh-view.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import { instantInput, whole } from '../../text/read-input.js';
-import { type HealthParts, readHealth } from '../read-health.js';
+import { type HealthParts, PATIENCE, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
 import type { SubscriberFigures } from './answers/subscribers.js';
@@ -26,11 +26,11 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
     ...parts,
     subscribers(scope: SourceScope) {
       const key = JSON.stringify(scope && [...scope].sort());
-      const read = subscribers.get(key) ?? cachedFor(LISTING_CACHE_MS, () => parts.subscribers(scope));
+      const read =
+        subscribers.get(key) ?? cachedFor(LISTING_CACHE_MS, (signal) => parts.subscribers(scope, signal));
       subscribers.set(key, read);
       return read();
     },
-    quarantine: cachedFor(LISTING_CACHE_MS, parts.quarantine),
     lastReconcile: cachedFor(REPORTS_CACHE_MS, parts.lastReconcile),
     lastVerify: cachedFor(REPORTS_CACHE_MS, parts.lastVerify),
   };
@@ -85,12 +85,15 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
   ];
 }
 
-/** Calls `load` at most once per `milliseconds`, never twice at once, and shares its result; a failure is not kept. */
-function cachedFor<T>(milliseconds: number, load: () => Promise<T>): () => Promise<T> {
+/**
+ * Calls `load` at most once per `milliseconds`, never twice at once, and shares its result; a failure is not kept. Who shares it has
+ * as much patience: its signal ends what takes longer.
+ */
+function cachedFor<T>(milliseconds: number, load: (signal: AbortSignal) => Promise<T>): () => Promise<T> {
   let cached: { readonly at: number; readonly value: Promise<T>; isLoading: boolean } | null = null;
   return () => {
     if (cached !== null && (cached.isLoading || Date.now() - cached.at < milliseconds)) return cached.value;
-    const entry = { at: Date.now(), value: load(), isLoading: true };
+    const entry = { at: Date.now(), value: load(AbortSignal.timeout(PATIENCE)), isLoading: true };
     cached = entry;
     entry.value.then(
       () => {

@@ -72,7 +72,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       },
       ticket: true,
       answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
-      problems: ['not-found', 'artefact-expired', 'range-not-satisfiable', 'overloaded'],
+      problems: ['not-found', 'artefact-expired', 'range-not-satisfiable'],
       async handle({ params, request, response, access, peer }) {
         const info = await findArtefact(parts, params.id, params.path ?? '', access.scope);
         if (info === null) throw await missingArtefact(parts, params.id, params.path ?? '', access.scope);

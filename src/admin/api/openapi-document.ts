@@ -117,7 +117,8 @@ function answerContent(answer: RouteContract['answers'][number] | undefined, toJ
 }
 
 /** Every problem that a route can answer with. */
-export function problemCodesOf({ method, body, problems = [] }: RouteContract): ProblemCode[] {
+export function problemCodesOf({ method, right, body, problems = [] }: RouteContract): ProblemCode[] {
+  const isRead = method === 'GET' && right !== null;
   return [
     'request-invalid',
     'credential-invalid',
@@ -126,6 +127,7 @@ export function problemCodesOf({ method, body, problems = [] }: RouteContract): 
     ...problems,
     ...(body === undefined ? [] : ['body-too-slow' as const, 'body-too-large' as const]),
     'store-unavailable',
+    ...(isRead ? ['overloaded' as const] : []),
     ...(method === 'GET' ? [] : ['draining' as const]),
   ];
 }

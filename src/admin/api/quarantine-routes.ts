@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { quarantineFolder } from '../../archive/layout.js';
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
-import { CHECKS_PER_PAGE, type QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
@@ -54,9 +54,9 @@ export function quarantineRoutes({
         ...page(50),
       },
       answers: { 200: quarantineSchema },
-      async handle({ query, access: { scope } }) {
+      async handle({ query, access: { scope }, signal }) {
         rejectUnknownNames({ source: query.source, region: query.region }, names, view, scope);
-        return ok(await listQuarantine(quarantine, { ...query, scope, checks: CHECKS_PER_PAGE }));
+        return ok(await listQuarantine(quarantine, { ...query, scope, signal }));
       },
     }),
     adminRoute({
@@ -93,7 +93,7 @@ export function quarantineRoutes({
         206: { contentTypes: ['application/octet-stream'] },
         304: null,
       },
-      problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
+      problems: ['not-found', 'range-not-satisfiable'],
       async handle({ params: { id = '' }, request, response, access, peer }) {
         const known = await quarantinedRequest(quarantine, id, access.scope);
         const info = await quarantine.bodyInfo(id);

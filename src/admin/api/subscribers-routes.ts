@@ -17,16 +17,21 @@ import { page } from './request-schemas.js';
 
 export interface SubscribersRouteParts {
   readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'deadCauses' | 'send'>;
-  readonly subscribers: (scope: SourceScope) => Promise<readonly SubscriberFigures[]>;
+  readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly SubscriberFigures[]>;
+  readonly subscriberNames: (scope: SourceScope) => readonly string[];
 }
 
 /** Milliseconds; the subscriber's own time-out is shorter, unless requests of other events are in its way. */
 const TEST_TIMEOUT = 60_000;
 
-export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts): AdminRoute[] {
-  async function rejectUnknown(name: string, scope: SourceScope): Promise<void> {
-    const known = (await subscribers(scope)).some((each) => each.name === name);
-    if (!known) throw new Problem('not-found', 'There is no such subscriber.');
+export function subscribersRoutes({
+  outbox,
+  subscribers,
+  subscriberNames,
+}: SubscribersRouteParts): AdminRoute[] {
+  function rejectUnknown(name: string, scope: SourceScope): void {
+    if (!subscriberNames(scope).includes(name))
+      throw new Problem('not-found', 'There is no such subscriber.');
   }
   return [
     adminRoute({
@@ -36,8 +41,8 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       tag: 'Subscribers',
       summary: 'The subscribers, and how far each is',
       answers: { 200: subscribersSchema },
-      async handle({ access: { scope } }) {
-        return ok({ subscribers: await subscribers(scope), nextCursor: null });
+      async handle({ access: { scope }, signal }) {
+        return ok({ subscribers: await subscribers(scope, signal), nextCursor: null });
       },
     }),
     adminRoute({
@@ -49,7 +54,7 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       answers: { 200: waitingEventsSchema },
       problems: ['not-found', 'conflict'],
       async handle({ params: { id: name = '' }, access: { scope } }) {
-        await rejectUnknown(name, scope);
+        rejectUnknown(name, scope);
         return ok({ waitingEvents: await listWaitingEvents(outbox, name, scope), nextCursor: null });
       },
     }),
@@ -62,10 +67,10 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       query: page(50),
       answers: { 200: deadEventsSchema },
       problems: ['not-found'],
-      async handle({ params: { id: name = '' }, query, access: { scope } }) {
-        await rejectUnknown(name, scope);
-        const { deadEvents, nextCursor } = await outbox.deadEvents(name, { ...query, scope });
-        const causes = await outbox.deadCauses(name, scope);
+      async handle({ params: { id: name = '' }, query, access: { scope }, signal }) {
+        rejectUnknown(name, scope);
+        const { deadEvents, nextCursor } = await outbox.deadEvents(name, { ...query, scope, signal });
+        const causes = await outbox.deadCauses(name, scope, signal);
         return ok({ causes, deadEvents: deadEvents.map(shownEvent), nextCursor });
       },
     }),
@@ -78,7 +83,7 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       answers: { 200: testedSchema },
       problems: ['not-found'],
       async handle({ params: { id: name = '' }, access: { scope } }) {
-        await rejectUnknown(name, scope);
+        rejectUnknown(name, scope);
         const event = testEvent(newDeliveryId(), '/admin');
         return ok(await outbox.send(name, event, AbortSignal.timeout(TEST_TIMEOUT)));
       },

@@ -2,27 +2,22 @@ import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import type { StoredItem } from '../../domain/item.js';
 import type { QuarantineState } from '../../domain/quarantined-body.js';
-import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/object-store.js';
+import { inGroups } from '../../store/in-groups.js';
+import { type NewestOptions, newestStretches } from '../../store/newest-first.js';
+import {
+  type ListedObject,
+  type ObjectInfo,
+  type ObjectStore,
+  StoreError,
+} from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
 import { type QuarantinedRequest, quarantineContent } from './quarantine.js';
-import {
-  markQuarantined,
-  type QuarantinedBody,
-  quarantinedBodies,
-  removeErasedBody,
-} from './quarantined-bodies.js';
+import { createQuarantineCount, type QuarantineCount, type QuarantineEntry } from './quarantine-count.js';
+import { markQuarantined, quarantinedIds, removeErasedBody } from './quarantined-bodies.js';
 import { readRequest } from './read-request.js';
 import { markSettled, readSettlement, type Settlement, settledKey } from './settle-bodies.js';
-import { createStoredBodies } from './stored-bodies.js';
-
-/** A quarantined body in a listing. */
-export interface QuarantineEntry {
-  readonly id: string;
-  readonly bytes: number;
-  readonly state: QuarantineState;
-}
 
 /** The outcome of a release; stored beside the body, which stays, as `released.json`. */
 interface ReleaseRecord {
@@ -38,18 +33,19 @@ interface ReleaseRecord {
 /** Whose content a quarantined body is. */
 type QuarantineOwner = Pick<QuarantinedRequest, 'jobId' | 'source'>;
 
-/** `checks` of a listing that a page waits for: two requests each, sixteen at once. */
-export const CHECKS_PER_PAGE = 200;
-
 /** Reads the quarantine of all replicas, and marks bodies as released or settled. */
 export interface QuarantineStore {
   /**
-   * Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. Looks at most `checks`
-   * waiting ones up in the archive, by default all; one that was not looked up yet counts as waiting.
+   * Oldest first. Bodies whose `request.json` is missing were never acknowledged and are left out, also by the other lists. None
+   * holds more than what it is at in memory.
    */
-  entries(checks?: number): Promise<QuarantineEntry[]>;
+  entries(range?: EntryRange): AsyncIterable<QuarantineEntry>;
+  newest(options?: NewestOptions): AsyncIterable<QuarantineEntry>;
   /** The entries of one job, newest first, without reading those of others. */
-  entriesOf(jobId: string): Promise<QuarantineEntry[]>;
+  newestOf(jobId: string, options?: NewestOptions): AsyncIterable<QuarantineEntry>;
+  count: QuarantineCount;
+  /** Whether the archive holds what a body should have brought. */
+  isStored(request: QuarantinedRequest): Promise<boolean>;
   request(id: string): Promise<QuarantinedRequest | null>;
   /** Key and size of the body; null when it is missing. */
   bodyInfo(id: string): Promise<ObjectInfo | null>;
@@ -69,11 +65,19 @@ export interface QuarantineStore {
   /** The state of one body. */
   stateOf(id: string): Promise<QuarantineState>;
   /** Marks the bodies that are settled because the archive holds what they should have brought, before that expires. */
-  markStored(): Promise<void>;
+  markStored(signal?: AbortSignal): Promise<void>;
   /** Removes a body of an erased job with everything that belongs to it. */
   removeErased(id: string, jobId: string): Promise<void>;
 }
 
+interface EntryRange {
+  /** Only bodies behind this id. */
+  readonly after?: string | undefined;
+  /** Ends the listing with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const LOOKED_UP_AT_ONCE = 16;
 const NAME = /^quarantine\/([^/]+)\/(body|request\.json|released\.json|settled\.json)$/;
 
 /** @param isStored whether the archive holds what a body should have brought. Default: never. */
@@ -102,17 +106,37 @@ export function createQuarantineStore(
     const known = await request(id);
     return known !== null && (await isStored(known));
   };
-  const storedBodies = createStoredBodies(isBodyStored);
+  const entries = ({ after = '', signal }: EntryRange = {}) => {
+    // Behind everything in the folder of that id.
+    const startAfter = after === '' ? QUARANTINE_FOLDER : `${quarantineFolder(after)}~`;
+    return entriesOf(store.list(QUARANTINE_FOLDER, { startAfter, signal }));
+  };
+
+  async function markIfStored(id: string): Promise<void> {
+    const owner = await request(id);
+    if (owner === null || !(await isStored(owner))) return;
+    const settledAt = new Date().toISOString();
+    const by = { by: 'stored', deliveryId: null, actor: null, reason: null } as const;
+    await markSettled(store, id, owner, { v: 1, settledAt, ...by });
+  }
 
   return {
-    async entries(checks = Number.POSITIVE_INFINITY) {
-      const listed = await listEntries(store);
-      return withStored(listed, await storedBodies.among(listed, checks));
+    entries,
+    async *newest(options) {
+      for await (const objects of newestStretches(store, QUARANTINE_FOLDER, options)) {
+        const found: QuarantineEntry[] = [];
+        for await (const entry of entriesOf(objects)) found.push(entry);
+        yield* found.reverse();
+      }
     },
-    async entriesOf(jobId) {
-      const listed = (await quarantinedBodies(store, jobId)).flatMap(entryOf).reverse();
-      return withStored(listed, await createStoredBodies(isBodyStored).among(listed, listed.length));
+    async *newestOf(jobId, { before = '~', signal } = {}) {
+      for (const id of (await quarantinedIds(store, jobId, signal)).reverse()) {
+        if (!isUlid(id) || id >= before) continue;
+        yield* entriesOf(store.list(quarantineFolder(id), { signal }));
+      }
     },
+    count: createQuarantineCount({ entries, isStored: isBodyStored }),
+    isStored,
     request,
     release,
     settlement,
@@ -137,50 +161,41 @@ export function createQuarantineStore(
     unmarkReleased: (id) => store.delete(keyOf(id, 'released.json')),
     markSettled: (id, owner, mark) => markSettled(store, id, owner, mark),
     unmarkSettled: (id) => store.delete(settledKey(id)),
-    async markStored() {
-      const listed = await listEntries(store);
-      const stored = await createStoredBodies(isBodyStored).among(listed, listed.length);
-      for (const { id } of listed.filter(({ id, state }) => state === 'waiting' && stored.has(id))) {
-        const owner = await request(id);
-        if (owner === null) continue;
-        const settledAt = new Date().toISOString();
-        const by = { by: 'stored', deliveryId: null, actor: null, reason: null } as const;
-        await markSettled(store, id, owner, { v: 1, settledAt, ...by });
-      }
+    async markStored(signal) {
+      for await (const group of inGroups(entries({ signal }), LOOKED_UP_AT_ONCE))
+        await Promise.all(
+          group.map(async ({ id, state }) => state === 'waiting' && (await markIfStored(id))),
+        );
     },
     removeErased: (id, jobId) => removeErasedBody(store, id, jobId),
   };
 }
 
-function withStored(listed: readonly QuarantineEntry[], stored: ReadonlySet<string>): QuarantineEntry[] {
-  return listed.map((entry) =>
-    entry.state === 'waiting' && stored.has(entry.id) ? { ...entry, state: 'settled' } : entry,
-  );
-}
-
-function entryOf({ id, keys, bytes }: QuarantinedBody): QuarantineEntry[] {
-  const has = (name: string) => keys.includes(`${quarantineFolder(id)}${name}`);
-  if (!isUlid(id) || !has('request.json')) return [];
-  return [{ id, bytes, state: stateBy(has) }];
-}
-
-function stateBy(has: (name: string) => boolean): QuarantineState {
-  if (has('released.json')) return 'released';
-  return has('settled.json') ? 'settled' : 'waiting';
-}
-
-async function listEntries(store: ObjectStore): Promise<QuarantineEntry[]> {
-  const found = new Map<string, { bytes: number; readonly names: Set<string> }>();
-  for await (const { key, size } of store.list(QUARANTINE_FOLDER)) {
-    const [, id = '', name = ''] = NAME.exec(key) ?? [];
-    if (!isUlid(id)) continue;
-    const entry = found.get(id) ?? { bytes: 0, names: new Set() };
-    found.set(id, entry);
-    entry.names.add(name);
-    if (name === 'body') entry.bytes = size;
+/** The bodies of a listing, whose objects come folder by folder. */
+async function* entriesOf(
+  listed: AsyncIterable<ListedObject> | Iterable<ListedObject>,
+): AsyncGenerator<QuarantineEntry> {
+  let id = '';
+  let bytes = 0;
+  let names = new Set<string>();
+  const ended = (): QuarantineEntry[] =>
+    isUlid(id) && names.has('request.json') ? [{ id, bytes, state: stateBy(names) }] : [];
+  for await (const { key, size } of listed) {
+    const [, of, name = ''] = NAME.exec(key) ?? [];
+    if (of === undefined) continue;
+    if (of !== id) {
+      yield* ended();
+      id = of;
+      bytes = 0;
+      names = new Set();
+    }
+    names.add(name);
+    if (name === 'body') bytes = size;
   }
-  return [...found]
-    .filter(([, { names }]) => names.has('request.json'))
-    .map(([id, { bytes, names }]) => ({ id, bytes, state: stateBy((name) => names.has(name)) }))
-    .reverse();
+  yield* ended();
+}
+
+function stateBy(names: ReadonlySet<string>): QuarantineState {
+  if (names.has('released.json')) return 'released';
+  return names.has('settled.json') ? 'settled' : 'waiting';
 }

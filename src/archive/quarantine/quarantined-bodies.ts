@@ -24,11 +24,21 @@ export async function markQuarantined(store: ObjectStore, jobId: string, deliver
 
 /** The bodies of a job, oldest first. Asks the store for those of this job only. */
 export async function quarantinedBodies(store: ObjectStore, jobId: string): Promise<QuarantinedBody[]> {
-  const ids: string[] = [];
-  for await (const { key } of store.list(quarantineMarkers(jobId))) ids.push(idOf(key, jobId));
+  const ids = await quarantinedIds(store, jobId);
   const limit = pLimit(LISTS_AT_ONCE);
   const bodies = await Promise.all(ids.map((id) => limit(() => bodyOf(store, id))));
   return bodies.filter(({ keys }) => keys.length > 0);
+}
+
+/** Ids of the deliveries of a job whose body is in the index, oldest first. */
+export async function quarantinedIds(
+  store: ObjectStore,
+  jobId: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { key } of store.list(quarantineMarkers(jobId), { signal })) ids.push(idOf(key, jobId));
+  return ids;
 }
 
 /** Ids of the deliveries whose body the quarantine holds, held, or is about to hold. */

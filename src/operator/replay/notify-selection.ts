@@ -8,7 +8,6 @@ import { formatNotifyItem, type NotifyParts } from './notify-item.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import { selectorMatch } from './selector-match.js';
 
-/** Each page lists all of them. */
 const DEAD_AT_ONCE = 1000;
 
 /**
@@ -16,33 +15,38 @@ const DEAD_AT_ONCE = 1000;
  * those of ledger lines. Only events that the subscriber asks for are selected.
  *
  * @param limit the search ends once more are found
+ * @param signal ends it with its reason
  */
 export async function selectEvents(
   parts: NotifyParts,
   selector: ReplaySelector,
   limit: number,
+  signal?: AbortSignal,
 ): Promise<ReplaySelection> {
   if (selector.cause !== undefined && !selector.dead)
     throw new Problem('request-invalid', 'The cause of an event is one of dead events: add dead.');
   const names = namesOf(parts, selector);
   const wanted = selector.events && new Set(selector.events);
   const events = selector.dead
-    ? deadEvents(parts, names, selector)
+    ? deadEvents(parts, names, selector, signal)
     : ledgerEvents(parts, names, { ...rangeOf(selector.events), ...given(selector) });
-  const found = new Map<string, JobEvent>();
+  // Without the events themselves, which may be many.
+  const found = new Map<string, { readonly jobId: string; readonly bytes: number }>();
   for await (const { subscriber, event } of events) {
+    signal?.throwIfAborted();
     if (wanted?.has(event.id) === false) continue;
     const receivedAt = selector.dead ? 'dead' : event.time;
-    const { id: eventId, data } = event;
-    found.set(formatNotifyItem({ subscriber, receivedAt, eventId, jobId: data.jobId }), event);
+    const { jobId } = event.data;
+    const item = formatNotifyItem({ subscriber, receivedAt, eventId: event.id, jobId });
+    found.set(item, { jobId, bytes: Buffer.byteLength(JSON.stringify(event)) });
     if (found.size > limit) break;
   }
   const selected = [...found].reverse();
   return {
     // The oldest first, as they were sent the first time.
     items: selected.map(([item]) => item),
-    jobs: [...new Set(selected.map(([, { data }]) => data.jobId))],
-    bytes: selected.reduce((sum, [, event]) => sum + Buffer.byteLength(JSON.stringify(event)), 0),
+    jobs: [...new Set(selected.map(([, { jobId }]) => jobId))],
+    bytes: selected.reduce((sum, [, { bytes }]) => sum + bytes, 0),
   };
 }
 
@@ -118,13 +122,14 @@ async function* deadEvents(
   { outbox }: NotifyParts,
   names: readonly string[],
   selector: ReplaySelector,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<SelectedEvent> {
   const scope = scopeOf(selector);
   const isSelected = selectorMatch(selector);
   for (const subscriber of names) {
     let cursor: string | undefined;
     do {
-      const page = await outbox.deadEvents(subscriber, { limit: DEAD_AT_ONCE, cursor, scope });
+      const page = await outbox.deadEvents(subscriber, { limit: DEAD_AT_ONCE, cursor, scope, signal });
       for (const dead of page.deadEvents) {
         const { event } = dead;
         const isOfCause = selector.cause === undefined || deadFacts(dead).code === selector.cause;

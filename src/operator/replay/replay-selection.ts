@@ -1,7 +1,9 @@
+import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
 import { instantOf } from '../../ledger/read/delivery-query.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import { inGroups } from '../../store/in-groups.js';
 import { failuresOf, jobsOf } from '../failures-by-cause.js';
 import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
@@ -12,32 +14,46 @@ import { selectorMatch } from './selector-match.js';
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
   readonly view: Pick<LedgerView, 'lines' | 'openFailures'>;
-  readonly quarantine: Pick<QuarantineStore, 'entries' | 'request'>;
+  readonly quarantine: Pick<QuarantineStore, 'entries' | 'request' | 'isStored'>;
   readonly notify: NotifyParts;
 }
 
 const MAX_REPLAY_ITEMS = 100_000;
 const READS_AT_ONCE = 16;
 
-/** Throws `request-invalid` for contradicting filters, for a refetch of everything, and for too many items. */
-export async function selectItems(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+/**
+ * Throws `request-invalid` for contradicting filters, for a refetch of everything, and for too many items.
+ *
+ * @param signal ends the selection with its reason
+ */
+export async function selectItems(
+  parts: SelectionParts,
+  selector: ReplaySelector,
+  signal?: AbortSignal,
+): Promise<ReplaySelection> {
   const { since, until } = selector;
   if (since !== undefined && until !== undefined && Date.parse(since) >= Date.parse(until)) {
     throw new Problem('request-invalid', 'since must be before until.');
   }
   if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
-  const selection = await selectByKind(parts, selector);
+  const selection = await selectByKind(parts, selector, signal);
   if (selection.items.length <= MAX_REPLAY_ITEMS) return selection;
   throw new Problem('request-invalid', `More than ${MAX_REPLAY_ITEMS} are selected: narrow it down.`);
 }
 
-async function selectByKind(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
-  if (selector.kind === 'notify') return selectEvents(parts.notify, selector, MAX_REPLAY_ITEMS);
+async function selectByKind(
+  parts: SelectionParts,
+  selector: ReplaySelector,
+  signal: AbortSignal | undefined,
+): Promise<ReplaySelection> {
+  if (selector.kind === 'notify') return selectEvents(parts.notify, selector, MAX_REPLAY_ITEMS, signal);
   if (selector.subscriber !== undefined || selector.dead !== undefined || selector.events) {
     throw new Problem('request-invalid', 'subscriber, dead and events belong to replays of the kind notify.');
   }
   if (selector.cause !== undefined) return selectFailing(parts, selector, selector.cause);
-  return selector.kind === 'refetch' ? selectJobs(parts, selector) : selectBodies(parts, selector);
+  return selector.kind === 'refetch'
+    ? selectJobs(parts, selector, signal)
+    : selectBodies(parts, selector, signal);
 }
 
 /** The items that failed in an earlier replay. Throws `request-invalid` for an unknown one, and for other filters beside it. */
@@ -78,7 +94,11 @@ async function selectFailing(
 }
 
 /** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */
-async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+async function selectJobs(
+  { view }: SelectionParts,
+  selector: ReplaySelector,
+  signal: AbortSignal | undefined,
+): Promise<ReplaySelection> {
   const { kind: _kind, failedOf: _failedOf, jobs, sources, ...filters } = selector;
   // A client that may see some sources cannot know whether a job without deliveries belongs to them.
   const filtered = sources !== undefined || Object.values(filters).some((value) => value !== undefined);
@@ -88,6 +108,7 @@ async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): P
   const named = jobs === undefined ? null : new Set(jobs);
   const bytes = new Map<string, number>(filtered ? [] : [...(named ?? [])].map((job) => [job, 0]));
   for await (const lines of view.lines({ ...filters, scope: scopeOf(selector) })) {
+    signal?.throwIfAborted();
     for (const { jobId, bytes: size } of lines) {
       if (jobId === null || (named !== null && !named.has(jobId))) continue;
       bytes.set(jobId, Math.max(bytes.get(jobId) ?? 0, Number(size) || 0));
@@ -101,22 +122,27 @@ async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): P
 async function selectBodies(
   { quarantine }: SelectionParts,
   selector: ReplaySelector,
+  signal: AbortSignal | undefined,
 ): Promise<ReplaySelection> {
   const isSelected = selectorMatch(selector);
   const jobs = new Set<string>();
   const items: string[] = [];
   let bytes = 0;
-  const waiting = (await quarantine.entries()).filter(({ state }) => state === 'waiting').reverse();
-  for (let index = 0; index < waiting.length; index += READS_AT_ONCE) {
-    const group = waiting.slice(index, index + READS_AT_ONCE);
-    const requests = await Promise.all(group.map(({ id }) => quarantine.request(id)));
-    for (const [place, request] of requests.entries()) {
-      const entry = group[place];
-      if (request === null || entry === undefined) continue;
-      if (!isSelected({ ...request, time: request.receivedAt, outcome: 'quarantined' })) continue;
-      items.push(entry.id);
-      jobs.add(request.jobId);
-      bytes += entry.bytes;
+  const isWaiting = async (request: QuarantinedRequest) =>
+    isSelected({ ...request, time: request.receivedAt, outcome: 'quarantined' }) &&
+    !(await quarantine.isStored(request));
+  for await (const group of inGroups(quarantine.entries({ signal }), READS_AT_ONCE)) {
+    const marked = group.filter(({ state }) => state === 'waiting');
+    const waiting = await Promise.all(
+      marked.map(async (entry) => {
+        const request = await quarantine.request(entry.id);
+        return request !== null && (await isWaiting(request)) ? [{ ...entry, jobId: request.jobId }] : [];
+      }),
+    );
+    for (const { id, jobId, bytes: size } of waiting.flat()) {
+      items.push(id);
+      jobs.add(jobId);
+      bytes += size;
     }
     if (items.length > MAX_REPLAY_ITEMS) break;
   }

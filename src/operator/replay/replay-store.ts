@@ -1,6 +1,7 @@
 import { REPLAYS_FOLDER, replayKey } from '../../archive/layout.js';
 import type { AuditInfo } from '../../ledger/ledger-line.js';
-import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { type NewestOptions, newestStretches } from '../../store/newest-first.js';
+import { type ListedObject, type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { createClaim } from '../../store/take-over.js';
 import { isUlid } from '../../text/id-cursor.js';
@@ -11,6 +12,14 @@ interface StoredReplay {
   readonly state: ReplayState;
   readonly cancelled: boolean;
 }
+
+export interface FailuresPart {
+  readonly start: number;
+  readonly limit: number;
+}
+
+/** Failures of one replay that stay in memory: the dashboard polls the first ones. */
+const MAX_KEPT = 1000;
 
 /**
  * The replays of all replicas: the state in `replays/<id>.json`; in `replays/<id>/` the items, one object per claim, the
@@ -31,10 +40,23 @@ export interface ReplayStore {
   isCancelled(id: string): Promise<boolean>;
   /** Keeps failures beside the state, as a numbered batch of a claim, which counts once a saved state has its number. */
   addFailures(id: string, claim: number, batch: number, entries: readonly ReplayFailure[]): Promise<void>;
-  /** The items that failed, each once, in the order in which they did: the list only grows. */
-  failures(id: string): Promise<readonly ReplayFailure[]>;
-  /** Ids, newest first. */
-  list(): Promise<string[]>;
+  /**
+   * The items that failed, each once, in the order in which they did: the list only grows. Reads what holds this part of the list;
+   * default all.
+   */
+  failures(id: string, part?: FailuresPart): Promise<readonly ReplayFailure[]>;
+  /** Ids, newest first; no more are read than are asked for. */
+  newest(options?: NewestOptions): AsyncIterable<string>;
+  /** Ids behind this one, which need not be there, oldest first. */
+  behind(id: string): AsyncIterable<string>;
+}
+
+interface KnownBatches {
+  readonly id: string;
+  /** Entries of each batch by its key. */
+  readonly sizes: Map<string, number>;
+  /** Those of the first batches. */
+  readonly kept: Map<string, readonly ReplayFailure[]>;
 }
 
 export function createReplayStore(store: ObjectStore): ReplayStore {
@@ -44,16 +66,19 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
     beside(id, `failed-${padded(claim)}-${padded(batch)}`);
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), DOCUMENT_HEADERS);
 
-  let known: { readonly id: string; readonly batches: Map<string, readonly ReplayFailure[]> } = {
-    id: '',
-    batches: new Map(),
-  };
+  // Of the replay that was asked for last. A batch never changes.
+  let known: KnownBatches = { id: '', sizes: new Map(), kept: new Map() };
   const entriesOf = async (key: string) =>
     ((await readDocument(store, key))?.entries ?? []) as readonly ReplayFailure[];
 
   async function readState(id: string): Promise<ReplayState | null> {
     const state = isUlid(id) ? await readDocument(store, replayKey(id)) : null;
     return state !== null && isReplayState(state, id) ? (state as unknown as ReplayState) : null;
+  }
+
+  function* batchKeys(id: string, batches: ReplayState['batches']): Generator<string> {
+    for (const [claim, count] of Object.entries(batches))
+      for (let batch = 1; batch <= count; batch += 1) yield batchKey(id, Number(claim), batch);
   }
 
   return {
@@ -81,30 +106,41 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
     async addFailures(id, claim, batch, entries) {
       await store.replace(batchKey(id, claim, batch), jsonOf({ entries }), DOCUMENT_HEADERS);
     },
-    async failures(id) {
+    async failures(id, { start, limit } = { start: 0, limit: Number.POSITIVE_INFINITY }) {
       const { batches = {} } = (await readState(id)) ?? {};
-      // A batch never changes, and the dashboard polls the same replay.
-      if (known.id !== id) known = { id, batches: new Map() };
+      if (known.id !== id) known = { id, sizes: new Map(), kept: new Map() };
+      const { sizes, kept } = known;
       const failures: ReplayFailure[] = [];
-      for (const [claim, count] of Object.entries(batches)) {
-        for (let batch = 1; batch <= count; batch += 1) {
-          const key = batchKey(id, Number(claim), batch);
-          const entries = known.batches.get(key) ?? (await entriesOf(key));
-          known.batches.set(key, entries);
-          failures.push(...entries);
+      let place = 0;
+      for (const key of batchKeys(id, batches)) {
+        if (place >= start + limit) break;
+        const size = sizes.get(key);
+        if (size === undefined || place + size > start) {
+          const entries = kept.get(key) ?? (await entriesOf(key));
+          sizes.set(key, entries.length);
+          if (place + entries.length <= MAX_KEPT) kept.set(key, entries);
+          failures.push(...entries.slice(Math.max(0, start - place), start + limit - place));
         }
+        place += sizes.get(key) ?? 0;
       }
       return failures;
     },
-    async list() {
-      const ids: string[] = [];
-      for await (const { key } of store.list(REPLAYS_FOLDER)) {
-        const [, id = ''] = /^replays\/([^/]+)\.json$/.exec(key) ?? [];
-        if (isUlid(id)) ids.push(id);
+    async *newest(options) {
+      for await (const objects of newestStretches(store, REPLAYS_FOLDER, options)) {
+        yield* objects.flatMap(replayIdOf).reverse();
       }
-      return ids.reverse();
+    },
+    async *behind(id) {
+      // Behind everything in the folder of that replay.
+      const startAfter = `${REPLAYS_FOLDER}${id}~`;
+      for await (const object of store.list(REPLAYS_FOLDER, { startAfter })) yield* replayIdOf(object);
     },
   };
+}
+
+function replayIdOf({ key }: ListedObject): string[] {
+  const [, id = ''] = /^replays\/([^/]+)\.json$/.exec(key) ?? [];
+  return isUlid(id) ? [id] : [];
 }
 
 /** As a name that sorts by number. */

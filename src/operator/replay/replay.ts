@@ -35,9 +35,13 @@ const BUSY_PAUSE = 100;
  * Selects what a replay would work on. Throws `request-invalid` for a bad selector, and `conflict` for a refetch when
  * the service's API is not configured.
  */
-export async function selectReplay(parts: ReplayParts, selector: ReplaySelector): Promise<ReplaySelection> {
+export async function selectReplay(
+  parts: ReplayParts,
+  selector: ReplaySelector,
+  signal?: AbortSignal,
+): Promise<ReplaySelection> {
   if (selector.kind === 'refetch') requireService(parts.recovery);
-  return selectItems(parts, selector);
+  return selectItems(parts, selector, signal);
 }
 
 /**

@@ -1,7 +1,8 @@
-import { decodeTime } from 'ulid';
+import { decodeTime, encodeTime } from 'ulid';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { type AuditInfo, operatorLine } from '../../ledger/ledger-line.js';
+import { inGroups } from '../../store/in-groups.js';
 import { createLeaseWatch, LEASE } from '../../store/lease-watch.js';
 import { decodeIdCursor, encodeIdCursor } from '../../text/id-cursor.js';
 import {
@@ -22,6 +23,7 @@ import {
   type ReplayView,
   viewOf,
 } from './replay-state.js';
+import type { FailuresPart } from './replay-store.js';
 
 export interface ReplaysOptions extends ReplayParts {
   /** Milliseconds without a heartbeat after which a replay counts as interrupted. Default 30,000. */
@@ -38,17 +40,19 @@ interface ReplayQuery {
   readonly cursor?: string | undefined;
   /** Only replays that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The replays of all replicas. Runs those that are created here, and takes over those that no replica works on. */
 export interface Replays {
   /** What `create` would select, and reject. */
-  preview(selector: ReplaySelector): Promise<ReplaySelection>;
+  preview(selector: ReplaySelector, signal?: AbortSignal): Promise<ReplaySelection>;
   /** Resolves with the id as soon as the replay is durable. Once `start` was called, it runs in the background. */
   create(selector: ReplaySelector, audit: AuditInfo): Promise<string>;
   view(id: string): Promise<ReplayView | null>;
-  /** The items that failed, each with its reason. */
-  failures(id: string): Promise<readonly ReplayFailure[]>;
+  /** The items that failed, each with its reason; default all. */
+  failures(id: string, part?: FailuresPart): Promise<readonly ReplayFailure[]>;
   /** Newest first. */
   page(query: ReplayQuery): Promise<ReplayPage>;
   /** Null for an unknown id. Rejects with `conflict` when the replay is done. Idempotent. */
@@ -63,8 +67,12 @@ export interface Replays {
 
 /** Replays that a page reads to find those of some sources. */
 const MAX_LOOKED = 500;
+const READS_AT_ONCE = 16;
 /** Older replays are not taken over: the service no longer keeps their jobs. */
 const MAX_AGE = 30 * 24 * 3_600_000;
+/** Milliseconds after which no replay with an older id appears any more. */
+const SETTLED_AFTER = 3_600_000;
+const TIME_LENGTH = 10;
 
 export function createReplays(options: ReplaysOptions): Replays {
   const { replays, owner, lease = LEASE, onError } = options;
@@ -73,8 +81,9 @@ export function createReplays(options: ReplaysOptions): Replays {
   const running = new Map<string, Promise<void>>();
   /** Replays that are being created here. They are not abandoned, however long the ledger takes. */
   const creating = new Set<string>();
-  /** Replays that have ended never change again, and are not read again. */
+  /** Replays that have ended never change again, and are not read again: those behind the place up to which all have. */
   const ended = new Set<string>();
+  let endedTo = '';
   let timer: NodeJS.Timeout | null = null;
   let takingOver: Promise<void> = Promise.resolve();
   let started = false;
@@ -93,20 +102,36 @@ export function createReplays(options: ReplaysOptions): Replays {
   /** Resolves to whether another replica still has work to do. */
   async function takeOverAbandoned(): Promise<boolean> {
     let unfinished = false;
-    for (const id of await replays.list()) {
-      if (stopping.signal.aborted || Date.now() - decodeTime(id) > MAX_AGE) break;
-      if (running.has(id) || creating.has(id) || ended.has(id)) continue;
-      const found = await replays.read(id);
-      if (found === null || found.cancelled || found.state.finishedAt !== null) {
-        leases.forget(id);
-        ended.add(id);
-        continue;
-      }
-      unfinished = true;
-      const claimed = await takeOverReplay(options, leases, found.state);
-      if (claimed !== null && !stopping.signal.aborted) launch(claimed);
+    let allEnded = true;
+    const oldest = encodeTime(Date.now() - MAX_AGE, TIME_LENGTH);
+    for await (const id of replays.behind(endedTo > oldest ? endedTo : oldest)) {
+      if (stopping.signal.aborted) break;
+      const found = await takeOverIfAbandoned(id);
+      unfinished ||= found === 'unfinished';
+      allEnded &&= found === 'ended';
+      // What appears late, or was created by a clock that is behind, must not be passed over.
+      if (allEnded && Date.now() - decodeTime(id) > SETTLED_AFTER) endTo(id);
     }
     return unfinished;
+  }
+
+  async function takeOverIfAbandoned(id: string): Promise<'ended' | 'here' | 'unfinished'> {
+    if (ended.has(id)) return 'ended';
+    if (running.has(id) || creating.has(id)) return 'here';
+    const found = await replays.read(id);
+    if (found === null || found.cancelled || found.state.finishedAt !== null) {
+      leases.forget(id);
+      ended.add(id);
+      return 'ended';
+    }
+    const claimed = await takeOverReplay(options, leases, found.state);
+    if (claimed !== null && !stopping.signal.aborted) launch(claimed);
+    return 'unfinished';
+  }
+
+  function endTo(id: string): void {
+    endedTo = id;
+    ended.delete(id);
   }
 
   /** A read is a listing, which costs as much as a write: while no replay is unfinished, half as many are made. */
@@ -129,7 +154,7 @@ export function createReplays(options: ReplaysOptions): Replays {
   }
 
   return {
-    preview: (selector) => selectReplay(options, selector),
+    preview: (selector, signal) => selectReplay(options, selector, signal),
     view,
     failures: replays.failures,
     async create(selector, audit) {
@@ -144,23 +169,27 @@ export function createReplays(options: ReplaysOptions): Replays {
       }
       return state.replayId;
     },
-    async page({ limit, cursor, scope = null }) {
-      const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
-      const ids = (await replays.list()).filter((id) => id < before);
+    async page({ limit, cursor, scope = null, signal }) {
+      const before = cursor === undefined ? undefined : decodeIdCursor(cursor);
       // Where others are left out a page may be short, and has a cursor all the same.
-      const looked = ids.slice(0, scope === null ? limit : Math.max(limit, MAX_LOOKED));
+      const most = scope === null ? limit : Math.max(limit, MAX_LOOKED);
       const found: ReplayView[] = [];
-      let last: string | undefined;
-      while (looked.length > 0 && found.length < limit) {
-        const group = looked.splice(0, limit - found.length);
-        const views = await Promise.all(group.map(view));
-        found.push(
-          ...(views.filter((each) => each !== null && isReplayInScope(each.selector, scope)) as ReplayView[]),
+      const until = (id: string) => ({ replays: found, nextCursor: encodeIdCursor(id) });
+      let [looked, last] = [0, ''];
+      for await (const ids of inGroups(replays.newest({ before, signal }), Math.min(limit, READS_AT_ONCE))) {
+        const views = await Promise.all(
+          (found.length < limit && looked < most ? ids : []).map((id) => view(id)),
         );
-        last = group.at(-1);
+        signal?.throwIfAborted();
+        for (const [index, id] of ids.entries()) {
+          if (found.length === limit || looked === most) return until(last);
+          const replay = views[index] ?? null;
+          if (replay !== null && isReplayInScope(replay.selector, scope)) found.push(replay);
+          looked += 1;
+          last = id;
+        }
       }
-      const more = last !== undefined && last !== ids.at(-1);
-      return { replays: found, nextCursor: more && last !== undefined ? encodeIdCursor(last) : null };
+      return { replays: found, nextCursor: null };
     },
     async cancel(id, audit) {
       const before = await view(id);

@@ -15,6 +15,7 @@ interface ListSearch {
   readonly prefix: string;
   readonly startAfter: string;
   readonly names: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -24,7 +25,7 @@ interface ListSearch {
 export async function* listFiles(
   root: FileRoot,
   prefix: string,
-  { startAfter = '', limit = Number.POSITIVE_INFINITY }: ListRange = {},
+  { startAfter = '', limit = Number.POSITIVE_INFINITY, signal }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   await assertReadable(root, folder);
@@ -33,6 +34,7 @@ export async function* listFiles(
     prefix,
     startAfter,
     names: Math.min(limit, MAX_NAMES),
+    signal,
   })) {
     yield object;
     left -= 1;
@@ -68,6 +70,7 @@ function everythingBelow(prefix: string): ListSearch {
 
 async function* walk(root: string, folder: string, search: ListSearch): AsyncGenerator<ListedObject> {
   for await (const entry of sortedEntries(root, folder, search)) {
+    search.signal?.throwIfAborted();
     const key = `${folder}${entry.name}`;
     const object = entry.folder ? null : await describe(root, key);
     if (entry.folder) yield* walk(root, key, search);
@@ -101,6 +104,7 @@ async function entriesAfter(
   const first = createFirstEntries(search.names);
   try {
     for await (const dirent of await opendir(join(root, folder), { bufferSize: READ_AT_ONCE })) {
+      search.signal?.throwIfAborted();
       const entry = entryOf(dirent);
       if (entry === null || (last !== null && compareKeys(entry.name, last) <= 0)) continue;
       if (mayHold(`${folder}${entry.name}`, entry.folder, search)) first.add(entry);

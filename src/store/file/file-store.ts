@@ -104,7 +104,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     },
 
     list(prefix, options) {
-      return listing(prefix, () => listFiles(root, prefix, options));
+      return listing(prefix, () => listFiles(root, prefix, options), options?.signal);
     },
 
     folders(prefix) {
@@ -225,11 +225,16 @@ async function* purgePlace(parts: Parts, place: string): AsyncGenerator<PurgedOb
   await meta.removeFolder(place);
 }
 
-async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): AsyncGenerator<T> {
+async function* listing<T>(
+  prefix: string,
+  start: () => AsyncGenerator<T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T> {
   assertPrefix('list', prefix);
   try {
     yield* start();
   } catch (error) {
+    signal?.throwIfAborted();
     throw fileStoreError('list', prefix, error);
   }
 }

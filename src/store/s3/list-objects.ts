@@ -12,14 +12,14 @@ const PAGE = 1000;
 export async function* listObjects(
   bucket: S3Bucket,
   prefix: string,
-  { startAfter = '', limit = Number.POSITIVE_INFINITY }: ListRange = {},
+  { startAfter = '', limit = Number.POSITIVE_INFINITY, signal }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   let left = limit;
   const input = {
     ...(startAfter === '' ? {} : { StartAfter: bucket.prefix + startAfter }),
     ...(limit < PAGE ? { MaxKeys: limit } : {}),
   };
-  for await (const page of pages(bucket, prefix, input)) {
+  for await (const page of pages(bucket, prefix, input, signal)) {
     for (const object of page.Contents ?? []) {
       const key = ownKey(bucket, page, object.Key);
       if (!isListed(key, prefix)) continue;
@@ -44,21 +44,28 @@ async function* pages(
   bucket: S3Bucket,
   prefix: string,
   input: { StartAfter?: string; Delimiter?: string; MaxKeys?: number },
+  signal?: AbortSignal,
 ): AsyncGenerator<ListObjectsV2CommandOutput> {
   let token: string | undefined;
   do {
-    const page: ListObjectsV2CommandOutput = await withRetries(bucket.limits.retry, () =>
-      bucket.client.send(
-        new ListObjectsV2Command({
-          ...input,
-          Bucket: bucket.bucket,
-          Prefix: bucket.prefix + prefix,
-          // Foreign keys may hold characters that XML cannot represent.
-          EncodingType: 'url',
-          ContinuationToken: token,
-        }),
-      ),
+    signal?.throwIfAborted();
+    const page: ListObjectsV2CommandOutput = await withRetries(
+      bucket.limits.retry,
+      () =>
+        bucket.client.send(
+          new ListObjectsV2Command({
+            ...input,
+            Bucket: bucket.bucket,
+            Prefix: bucket.prefix + prefix,
+            // Foreign keys may hold characters that XML cannot represent.
+            EncodingType: 'url',
+            ContinuationToken: token,
+          }),
+          signal === undefined ? {} : { abortSignal: signal },
+        ),
+      { signal },
     ).catch((error: unknown) => {
+      signal?.throwIfAborted();
       throw s3StoreError('list', prefix, error);
     });
     yield page;

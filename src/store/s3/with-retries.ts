@@ -15,7 +15,7 @@ const MAX_DELAY_MS = 5_000;
 
 export interface S3RetryOptions {
   /** Ends the pauses between attempts. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Which failures are retried; default `isRetryable`. */
   readonly worthwhile?: (failure: S3Failure) => boolean;
 }

@@ -1,5 +1,5 @@
-import pLimit from 'p-limit';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { inGroups } from '../../store/in-groups.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type DeadCause, type DeadFacts, deadCauses, deadFacts } from './dead-causes.js';
 import { deadEventIds, readDeadEvent } from './dead-events.js';
@@ -12,10 +12,14 @@ const READ_AT_ONCE = 16;
 
 /** Methods reject with `StoreError`. */
 export interface DeadEventCounter {
-  /** Dead events of a subscriber that belong to sources of the scope, at most 1,000. */
-  count(subscriber: string, scope: SourceScope): Promise<number>;
-  /** Their causes, with the same bound. */
-  causes(subscriber: string, scope: SourceScope): Promise<DeadCause[]>;
+  /**
+   * Dead events of a subscriber that belong to sources of the scope, at most 1,000. For a scope the oldest 10,000 are looked at.
+   *
+   * @param signal ends the count with its reason
+   */
+  count(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<number>;
+  /** Their causes, with the same bounds. */
+  causes(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<DeadCause[]>;
 }
 
 type Known = DeadFacts & { readonly source: string | null };
@@ -23,7 +27,6 @@ type Known = DeadFacts & { readonly source: string | null };
 export function createDeadEventCounter(store: ObjectStore): DeadEventCounter {
   /** By subscriber and id: a dead event does not change. */
   const known = new Map<string, Known>();
-  const limited = pLimit(READ_AT_ONCE);
 
   /** Null for an event that was sent meanwhile. */
   async function factsOf(subscriber: string, id: string): Promise<Known | null> {
@@ -39,29 +42,29 @@ export function createDeadEventCounter(store: ObjectStore): DeadEventCounter {
     return facts;
   }
 
-  async function idsOf(subscriber: string, scope: SourceScope): Promise<string[]> {
-    const ids: string[] = [];
-    for await (const id of deadEventIds(store, subscriber)) {
-      ids.push(id);
-      if (scope === null && ids.length === MAX_COUNTED) break;
+  async function inScope(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<Known[]> {
+    const found: Known[] = [];
+    const limit = scope === null ? MAX_COUNTED : MAX_REMEMBERED;
+    for await (const ids of inGroups(deadEventIds(store, subscriber, { limit, signal }), READ_AT_ONCE)) {
+      for (const facts of await Promise.all(ids.map((id) => factsOf(subscriber, id))))
+        if (facts !== null && isInScope(scope, facts.source)) found.push(facts);
+      signal?.throwIfAborted();
+      if (found.length >= MAX_COUNTED) break;
     }
-    return ids;
+    return found.slice(0, MAX_COUNTED);
   }
 
-  async function inScope(subscriber: string, scope: SourceScope): Promise<Known[]> {
-    const ids = await idsOf(subscriber, scope);
-    const found = await Promise.all(ids.map((id) => limited(() => factsOf(subscriber, id))));
-    return found
-      .filter((facts) => facts !== null)
-      .filter(({ source }) => isInScope(scope, source))
-      .slice(0, MAX_COUNTED);
+  async function countAll(subscriber: string, signal?: AbortSignal): Promise<number> {
+    let count = 0;
+    for await (const _id of deadEventIds(store, subscriber, { limit: MAX_COUNTED, signal })) count += 1;
+    return count;
   }
 
   return {
-    async count(subscriber, scope) {
-      if (scope === null) return (await idsOf(subscriber, scope)).length;
-      return (await inScope(subscriber, scope)).length;
+    async count(subscriber, scope, signal) {
+      if (scope === null) return countAll(subscriber, signal);
+      return (await inScope(subscriber, scope, signal)).length;
     },
-    causes: async (subscriber, scope) => deadCauses(await inScope(subscriber, scope)),
+    causes: async (subscriber, scope, signal) => deadCauses(await inScope(subscriber, scope, signal)),
   };
 }

@@ -1,7 +1,9 @@
 import { isErased } from '../../archive/erasure/erasure.js';
 import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } from '../../archive/layout.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { ObjectStore, PurgedObject } from '../../store/object-store.js';
+import { inGroups } from '../../store/in-groups.js';
+import { type NewestOptions, newestStretches } from '../../store/newest-first.js';
+import type { ListRange, ObjectStore, PurgedObject } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { decodeIdCursor, encodeIdCursor, isUlid } from '../../text/id-cursor.js';
 import type { DeadEvent } from './dead-event.js';
@@ -64,45 +66,63 @@ export interface DeadEventQuery {
   readonly cursor?: string | undefined;
   /** Events of other sources, and of none, are neither listed nor in the cursor. Default null: all. */
   readonly scope?: SourceScope;
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** Events that are read at once while those of a scope are searched. */
-const READ_AT_ONCE = 100;
+/** Events that a page reads to find those of some sources; a page that needs more ends early with a cursor. */
+const MAX_READS = 1000;
+const READS_AT_ONCE = 16;
 
 export async function listDeadEvents(
   store: ObjectStore,
   subscriber: string,
-  { limit, cursor, scope = null }: DeadEventQuery,
+  { limit, cursor, scope = null, signal }: DeadEventQuery,
 ): Promise<DeadEventPage> {
-  const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
-  const ids: string[] = [];
-  for await (const id of deadEventIds(store, subscriber)) if (id < before) ids.push(id);
-  ids.reverse();
-  const found: DeadEvent[] = [];
-  const step = scope === null ? limit + 1 : READ_AT_ONCE;
-  for (let start = 0; start < ids.length && found.length <= limit; start += step) {
-    const some = ids.slice(start, start + step);
-    const events = await Promise.all(some.map((id) => readDeadEvent(store, subscriber, id)));
-    for (const dead of events) if (dead && isInScope(scope, dead.event.data.source)) found.push(dead);
+  const before = cursor === undefined ? undefined : decodeIdCursor(cursor);
+  const deadEvents: DeadEvent[] = [];
+  const until = (id: string) => ({ deadEvents, nextCursor: encodeIdCursor(id) });
+  const most = scope === null ? Number.POSITIVE_INFINITY : MAX_READS;
+  let [reads, last] = [0, ''];
+  const newest = newestIds(store, subscriber, { before, signal });
+  for await (const ids of inGroups(newest, Math.min(limit, READS_AT_ONCE))) {
+    if (deadEvents.length === limit || reads >= most) return until(last);
+    const events = await Promise.all(ids.map((id) => readDeadEvent(store, subscriber, id)));
+    signal?.throwIfAborted();
+    for (const [index, id] of ids.entries()) {
+      if (deadEvents.length === limit) return until(last);
+      const dead = events[index];
+      if (dead && isInScope(scope, dead.event.data.source)) deadEvents.push(dead);
+      last = id;
+    }
+    reads += ids.length;
   }
-  const deadEvents = found.slice(0, limit);
-  const last = deadEvents.at(-1);
-  return {
-    deadEvents,
-    nextCursor: found.length > limit && last !== undefined ? encodeIdCursor(last.event.id) : null,
-  };
+  return { deadEvents, nextCursor: null };
 }
 
-/** Oldest first. */
+async function* newestIds(
+  store: Pick<ObjectStore, 'list'>,
+  subscriber: string,
+  options: NewestOptions,
+): AsyncGenerator<string> {
+  const folder = deadEventsFolder(subscriber);
+  for await (const objects of newestStretches(store, folder, options))
+    yield* objects.flatMap(({ key }) => eventIdOf(key, folder)).reverse();
+}
+
+/** Oldest first; no more are read than are asked for. */
 export async function* deadEventIds(
   store: Pick<ObjectStore, 'list'>,
   subscriber: string,
+  range: Pick<ListRange, 'limit' | 'signal'> = {},
 ): AsyncGenerator<string> {
   const folder = deadEventsFolder(subscriber);
-  for await (const { key } of store.list(folder)) {
-    const id = key.slice(folder.length, -'.json'.length);
-    if (isUlid(id)) yield id;
-  }
+  for await (const { key } of store.list(folder, range)) yield* eventIdOf(key, folder);
+}
+
+function eventIdOf(key: string, folder: string): string[] {
+  const id = key.slice(folder.length, -'.json'.length);
+  return isUlid(id) ? [id] : [];
 }
 
 /**

@@ -134,6 +134,7 @@ export function createMemoryStore(
         if (options?.startAfter !== undefined && key <= options.startAfter) continue;
         const stored = objects.get(key);
         if (!stored) continue;
+        options?.signal?.throwIfAborted();
         yield { key, size: stored.body.length, modifiedAt: stored.modifiedAt };
         left -= 1;
         if (left === 0) return;

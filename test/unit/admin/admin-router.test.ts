@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import supertest from 'supertest';
 import { SignInRefusal } from '../../../src/admin/access/failed-sign-ins.js';
+import { createReadGate } from '../../../src/admin/access/read-gate.js';
 import { createAdminRouter } from '../../../src/admin/admin-router.js';
 import { createBodyReader } from '../../../src/http/body-reader.js';
 
@@ -24,6 +25,7 @@ beforeAll(async () => {
       issueTicket: refuse,
     },
     changes: { pass: (_response, change) => change() },
+    reads: createReadGate(),
     onSignedIn: () => {},
     onUnexpected: () => {},
     bodyReader,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Problem } from '../../../domain/problem.js';
+import { createSlots } from '../../access/slots.js';
 
 export interface DownloadLimits {
   /** Downloads at a time. */
@@ -25,56 +25,25 @@ export interface DownloadGate {
 
 export function createDownloadGate(limits: DownloadLimits): DownloadGate {
   const { maxDownloads, downloadIdleTimeout, downloadWait = 5_000 } = limits;
-  const waiting = new Set<() => void>();
-  let active = 0;
-
-  function enter(response: ServerResponse): Promise<void> | undefined {
-    if (active < maxDownloads) {
-      active += 1;
-      return undefined;
-    }
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        clearTimeout(timer);
-        waiting.delete(admit);
-        response.off('close', refuse);
-      };
-      const admit = (): void => {
-        leave();
-        active += 1;
-        resolve();
-      };
-      const refuse = (): void => {
-        leave();
-        reject(
-          new Problem(
-            'overloaded',
-            `${maxDownloads} downloads are in flight here already; try again when one has ended.`,
-          ),
-        );
-      };
-      const timer = setTimeout(refuse, downloadWait);
-      response.once('close', refuse);
-      waiting.add(admit);
-    });
-  }
-
-  function exit(): void {
-    active -= 1;
-    const [next] = waiting;
-    next?.();
-  }
+  const line = createSlots({
+    slots: maxDownloads,
+    patience: downloadWait,
+    refusal: `${maxDownloads} downloads are in flight here already; try again when one has ended.`,
+  });
 
   return {
     async pass(response, download) {
-      await enter(response);
+      const leaving = new AbortController();
+      const leave = () => leaving.abort();
+      response.once('close', leave);
+      await line.enter(leaving.signal).finally(() => response.off('close', leave));
       const cut = (): void => void response.destroy();
       response.setTimeout(downloadIdleTimeout, cut);
       try {
         await download();
       } finally {
         response.off('timeout', cut);
-        exit();
+        line.exit();
       }
     },
   };

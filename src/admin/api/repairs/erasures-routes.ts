@@ -37,6 +37,7 @@ export function erasuresRoutes(parts: ErasuresRouteParts): AdminRoute[] {
       summary: `Preview an erasure of up to ${ERASED_AT_ONCE} jobs, or erase them`,
       body: erasureOrder,
       answers: { 200: z.union([erasurePreviewSchema, erasureReportSchema]) },
+      problems: ['overloaded'],
       async handle({ body: { jobs: asked, unknown, dryRun, reason = null }, actor, access: { scope } }) {
         await parts.fresh();
         const extentOf = scope === null ? undefined : (jobId: string) => jobExtent(parts, jobId, scope);

@@ -99,8 +99,8 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       summary: 'Preview a replay, or start it',
       body: replayOrder,
       answers: { 200: replayPreviewSchema, 202: replayStartedSchema },
-      problems: ['conflict'],
-      async handle({ body: { selector: asked, dryRun, reason = null }, actor, access: { scope } }) {
+      problems: ['conflict', 'overloaded'],
+      async handle({ body: { selector: asked, dryRun, reason = null }, actor, access: { scope }, signal }) {
         await fresh();
         rejectUnknownNames(asked, names, view, scope);
         if (asked.failedOf !== undefined && (await viewInScope(asked.failedOf, scope)) === null) {
@@ -108,7 +108,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
         }
         const selector = scope === null ? asked : { ...asked, sources: [...scope].sort() };
         if (!dryRun) return accepted({ replayId: await replays.create(selector, { actor, reason }) });
-        const { items, bytes, jobs } = await replays.preview(selector);
+        const { items, bytes, jobs } = await replays.preview(selector, signal);
         return ok({ count: items.length, bytes, jobs: jobs.slice(0, PREVIEWED_JOBS) });
       },
     }),
@@ -120,8 +120,8 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       summary: 'Replays, newest first',
       query: page(50),
       answers: { 200: replaysSchema },
-      async handle({ query, access: { scope } }) {
-        return ok(await replays.page({ ...query, scope }));
+      async handle({ query, access: { scope }, signal }) {
+        return ok(await replays.page({ ...query, scope, signal }));
       },
     }),
     adminRoute({
@@ -134,8 +134,8 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       problems: ['not-found'],
       async handle({ params: { id = '' }, access: { scope } }) {
         const replay = (await viewInScope(id, scope)) ?? unknownReplay();
-        const failures = replay.failed > 0 ? await replays.failures(id) : [];
-        return ok({ ...replay, failures: failures.slice(0, SHOWN_FAILURES) });
+        const first = { start: 0, limit: SHOWN_FAILURES };
+        return ok({ ...replay, failures: replay.failed > 0 ? await replays.failures(id, first) : [] });
       },
     }),
     adminRoute({
@@ -149,13 +149,11 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       problems: ['not-found'],
       async handle({ params: { id = '' }, query: { limit, cursor }, access: { scope } }) {
         if ((await viewInScope(id, scope)) === null) unknownReplay();
-        const failures = await replays.failures(id);
         const start = cursor === undefined ? 0 : placeOf(cursor);
-        const page = failures.slice(start, start + limit);
-        const more = start + page.length < failures.length;
+        const failures = await replays.failures(id, { start, limit: limit + 1 });
         return ok({
-          failures: page,
-          nextCursor: more ? String(start + page.length) : null,
+          failures: failures.slice(0, limit),
+          nextCursor: failures.length > limit ? String(start + limit) : null,
         });
       },
     }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { listQuarantine } from '../../../../src/admin/jobs/list-quarantine.js';
 import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { markQuarantined, quarantinedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
@@ -23,6 +24,12 @@ const OWNER = { jobId: 'a', source: 'intake' };
 
 const requestOf = (deliveryId: string, jobId: string) => quarantinedRequest({ deliveryId, jobId });
 
+async function all<T>(entries: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const entry of entries) found.push(entry);
+  return found;
+}
+
 /** Keeps a body of a job with its request and its entry in the index, as the quarantine does. */
 async function keep(store: ReturnType<typeof createMemoryStore>, id: string, jobId: string, body = 'body') {
   const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
@@ -45,7 +52,7 @@ describe('the quarantine of all replicas', () => {
     store.put(`quarantine/${SECOND}/notes.txt`, 'not ours');
     const quarantine = createQuarantineStore(store);
     await quarantine.markReleased(FIRST, OWNER, RECORD);
-    expect(await quarantine.entries()).toEqual([
+    expect(await all(quarantine.newest())).toEqual([
       { id: SECOND, bytes: 7, state: 'waiting' },
       { id: FIRST, bytes: 4, state: 'released' },
     ]);
@@ -66,7 +73,7 @@ describe('the quarantine of all replicas', () => {
       await store.replace(key, Buffer.from(damage(whole)), { contentType: 'application/json', metadata: {} });
       const sources = new Map([[request.source, { contents: ['data'], keyPrefix: '', maxBytes: 100 }]]);
       const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
-      expect(await quarantine.entries()).toEqual([{ id: FIRST, bytes: 2, state: 'waiting' }]);
+      expect(await all(quarantine.newest())).toEqual([{ id: FIRST, bytes: 2, state: 'waiting' }]);
       const known = await quarantine.request(FIRST);
       expect(known).toMatchObject({
         jobId: 'a',
@@ -168,10 +175,10 @@ describe('a settled body', () => {
     expect(await quarantine.markSettled(FIRST, OWNER, MARK)).toEqual(MARK);
     expect(await quarantine.markSettled(FIRST, OWNER, { ...MARK, actor: 'late' })).toEqual(MARK);
     expect(await quarantine.settlement(FIRST)).toEqual(MARK);
-    expect(await quarantine.entries()).toEqual([{ id: FIRST, bytes: 4, state: 'settled' }]);
-    expect(await quarantine.entriesOf('a')).toEqual(await quarantine.entries());
+    expect(await all(quarantine.newest())).toEqual([{ id: FIRST, bytes: 4, state: 'settled' }]);
+    expect(await all(quarantine.newestOf('a'))).toEqual(await all(quarantine.newest()));
     await quarantine.markReleased(FIRST, OWNER, RECORD);
-    expect(await quarantine.entries()).toEqual([{ id: FIRST, bytes: 4, state: 'released' }]);
+    expect(await all(quarantine.newest())).toEqual([{ id: FIRST, bytes: 4, state: 'released' }]);
     expect(await quarantine.stateOf(FIRST)).toBe('released');
   });
 
@@ -184,11 +191,15 @@ describe('a settled body', () => {
       await keep(store, id, job);
     const archived = new Set(['a']);
     const quarantine = () => createQuarantineStore(store, async ({ jobId }) => archived.has(jobId));
-    const states = async () => (await quarantine().entries()).map(({ id, state }) => [id, state]);
+    const states = async () => {
+      const { quarantine: bodies } = await listQuarantine(quarantine(), { state: 'all' });
+      return bodies.map(({ deliveryId, state }) => [deliveryId, state]);
+    };
     const settled = [
       [SECOND, 'waiting'],
       [FIRST, 'settled'],
     ];
+    expect(await quarantine().count()).toEqual({ waiting: 1, waitingBytes: 4, released: 0, settled: 1 });
     expect(await states()).toEqual(settled);
     expect(await quarantine().stateOf(FIRST)).toBe('settled');
     expect(store.objects.has(`quarantine/${FIRST}/settled.json`)).toBe(false);
@@ -233,7 +244,7 @@ describe('the quarantined bodies of a job', () => {
     await keep(store, '01K2000000000000000000000C', 'b');
     const quarantine = createQuarantineStore(store);
     await quarantine.markReleased(FIRST, OWNER, RECORD);
-    expect(await quarantine.entriesOf('a')).toEqual([
+    expect(await all(quarantine.newestOf('a'))).toEqual([
       { id: SECOND, bytes: 7, state: 'waiting' },
       { id: FIRST, bytes: 4, state: 'released' },
     ]);

@@ -1,0 +1,141 @@
+import { decodeTime, encodeTime } from 'ulid';
+import { isUlid } from '../text/id-cursor.js';
+import type { ListedObject, ObjectStore } from './object-store.js';
+
+/** The most that S3 puts into one answer. */
+const PAGE = 1000;
+/** Milliseconds of the first stretch. */
+const FIRST_SPAN = 600_000;
+/** Milliseconds by which the clock of a replica may be ahead. */
+const AHEAD = 600_000;
+/** Length of the time in a ULID, which has milliseconds. */
+const TIME_LENGTH = 10;
+
+export interface NewestOptions {
+  /** Only objects whose ids come before this one. Default: all. */
+  readonly before?: string | undefined;
+  /** Ends the search with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The objects of a folder whose names begin with ULIDs, as stretches of time, the newest one first; each in key order. All objects of an
+ * id are in one stretch. A store lists in ascending order only, so the length of a stretch is searched: one that holds more than S3 puts
+ * into one answer is tried again shorter. So a page of the newest costs a few calls, however many there are, and the memory of one answer;
+ * only what was written within one millisecond is never divided.
+ *
+ * @param folder ends in `/`
+ */
+export async function* newestStretches(
+  store: Pick<ObjectStore, 'list'>,
+  folder: string,
+  { before = '~', signal }: NewestOptions = {},
+): AsyncGenerator<readonly ListedObject[]> {
+  const isWanted = ({ key }: ListedObject) => key < folder + before;
+  const first = await stretch(store, folder, { startAfter: folder, limit: PAGE, signal });
+  if (first.length < PAGE) return yield first.filter(isWanted);
+  const search = new StretchSearch(
+    timeOf(first[0], folder) ?? 0,
+    isUlid(before) ? decodeTime(before) + 1 : null,
+  );
+  while (!search.isOver()) {
+    const { from, end, limit } = search.next();
+    const startAfter = from === search.oldest ? folder : placeOf(folder, from);
+    const found = await stretch(store, folder, { startAfter, end, limit, signal });
+    if (found.length === limit) search.tooMany(timeOf(found[0], folder), timeOf(found.at(-1), folder));
+    else {
+      yield found.filter(isWanted);
+      search.found(found.length);
+    }
+  }
+}
+
+/** Chooses stretches of time, from the end on: by how dense the objects were, and where that misleads by halves. */
+class StretchSearch {
+  readonly oldest: number;
+  /** What is behind has been found; null is without end. */
+  #end: number | null;
+  #from = 0;
+  #span = FIRST_SPAN;
+  /** From here on there were too many for one answer; null where nothing is known. */
+  #many: number | null = null;
+  #isGuess = true;
+
+  constructor(oldest: number, end: number | null) {
+    this.oldest = oldest;
+    this.#end = end;
+  }
+
+  isOver(): boolean {
+    return this.#end !== null && this.#end <= this.oldest;
+  }
+
+  next(): { readonly from: number; readonly end: number | null; readonly limit: number } {
+    const top = this.#top();
+    this.#from = Math.max(this.#nextFrom(top), this.oldest);
+    return {
+      from: this.#from,
+      end: this.#end,
+      limit: top - this.#from > 1 ? PAGE : Number.POSITIVE_INFINITY,
+    };
+  }
+
+  #top(): number {
+    return this.#end ?? Math.max(Date.now() + AHEAD, (this.#many ?? 0) + 1);
+  }
+
+  #nextFrom(top: number): number {
+    const guess = (this.#end ?? Date.now()) - this.#span;
+    if (this.#many === null) return guess;
+    return this.#isGuess && guess > this.#many ? guess : Math.floor((this.#many + top) / 2);
+  }
+
+  /** @param first the time of the first object of the answer, as `last` of its last one; null for one that is named otherwise */
+  tooMany(first: number | null, last: number | null): void {
+    const [from, to] = [first ?? this.#from, last ?? this.#from];
+    this.#many = Math.max(from, this.#from);
+    // As dense as at its beginning the stretch would be half an answer.
+    this.#span = Math.max(1, Math.floor((to - from) / 2));
+  }
+
+  found(objects: number): void {
+    const end = this.#from;
+    this.#end = end;
+    this.#isGuess = objects > 0;
+    if (objects > 0 || (this.#many !== null && this.#many >= end)) this.#many = null;
+    if (this.#many === null)
+      this.#span = Math.floor(this.#span * Math.min(16, PAGE / 2 / Math.max(objects, 1))) || 1;
+  }
+}
+
+interface Stretch {
+  readonly startAfter: string;
+  /** Milliseconds since the epoch; null is without end. */
+  readonly end?: number | null;
+  readonly limit: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function stretch(
+  store: Pick<ObjectStore, 'list'>,
+  folder: string,
+  { startAfter, end = null, limit, signal }: Stretch,
+): Promise<ListedObject[]> {
+  const found: ListedObject[] = [];
+  const range = { startAfter, signal, ...(Number.isFinite(limit) ? { limit } : {}) };
+  for await (const object of store.list(folder, range)) {
+    if (end !== null && object.key >= placeOf(folder, end)) break;
+    found.push(object);
+  }
+  return found;
+}
+
+/** Where the ids of a time begin. */
+function placeOf(folder: string, time: number): string {
+  return folder + encodeTime(time, TIME_LENGTH);
+}
+
+function timeOf(object: ListedObject | undefined, folder: string): number | null {
+  const id = object?.key.slice(folder.length, folder.length + 26) ?? '';
+  return isUlid(id) ? decodeTime(id) : null;
+}

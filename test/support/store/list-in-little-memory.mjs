@@ -1,0 +1,36 @@
+/**
+ * A worker that asks for what operators see of a store with more objects than its heap could hold, and posts the answers.
+ */
+import { parentPort } from 'node:worker_threads';
+import { listQuarantine } from '../../../dist/admin/jobs/list-quarantine.js';
+import { createQuarantineStore } from '../../../dist/archive/quarantine/quarantine-store.js';
+import { createReplayStore } from '../../../dist/operator/replay/replay-store.js';
+import { createDeadEventCounter } from '../../../dist/subscribers/dead/dead-event-counter.js';
+import { listDeadEvents } from '../../../dist/subscribers/dead/dead-events.js';
+import { listedIds } from './listed-ids.mjs';
+
+const COUNT = 200_000;
+
+const bodies = listedIds({ folder: 'quarantine/', count: COUNT, names: ['/body', '/request.json'] });
+const quarantine = createQuarantineStore(bodies);
+const events = listedIds({ folder: 'outbox/crm/dead/', count: COUNT, names: ['.json'] });
+const replays = listedIds({
+  folder: 'replays/',
+  count: COUNT,
+  names: ['.json', '/claim-000001.json', '/items.json'],
+});
+
+async function first(ids) {
+  for await (const id of ids) return id;
+}
+
+parentPort.postMessage({
+  counted: await quarantine.count(),
+  page: await listQuarantine(quarantine, { limit: 50 }),
+  bodyCalls: bodies.listed.calls,
+  dead: await createDeadEventCounter(events).count('crm', null),
+  causes: await createDeadEventCounter(events).causes('crm', new Set(['intake'])),
+  deadPage: await listDeadEvents(events, 'crm', { limit: 50, scope: new Set(['intake']) }),
+  newestReplay: await first(createReplayStore(replays).newest()),
+  replayCalls: replays.listed.calls,
+});

@@ -1,0 +1,47 @@
+import { encodeTime } from 'ulid';
+
+const BEGIN = Date.parse('2026-01-01T00:00:00Z');
+
+/** The n-th of ids that sort by n, one every `every` milliseconds. */
+export function idAt(n, every = 1000) {
+  return `${encodeTime(BEGIN + n * every, 10)}0000000000000000`;
+}
+
+/**
+ * A store of which only the listing is there: so many ids, each with the objects of these names, which are made while they are listed.
+ * `listed` counts calls and objects.
+ */
+export function listedIds({ folder, count, names, every = 1000 }) {
+  const listed = { calls: 0, objects: 0 };
+  return {
+    listed,
+    async *list(prefix, { startAfter = '', limit = Number.POSITIVE_INFINITY, signal } = {}) {
+      listed.calls += 1;
+      let left = limit;
+      for (let n = firstBehind(startAfter, folder, count, every); n < count; n += 1) {
+        for (const name of names) {
+          const key = `${folder}${idAt(n, every)}${name}`;
+          if (!key.startsWith(prefix) || key <= startAfter) continue;
+          signal?.throwIfAborted();
+          listed.objects += 1;
+          yield { key, size: 4, modifiedAt: new Date(0) };
+          left -= 1;
+          if (left === 0) return;
+        }
+      }
+    },
+    read: async () => null,
+    head: async () => null,
+  };
+}
+
+/** By halves: a listing from the end must not make all ids before. */
+function firstBehind(startAfter, folder, count, every) {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (`${folder}${idAt(middle, every)}~` > startAfter) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { encodeTime } from 'ulid';
+import { newestStretches } from '../../../src/store/newest-first.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
+
+const FOLDER = 'things/';
+const NOW = Date.now();
+
+async function newest(store: ReturnType<typeof createMemoryStore>, before?: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const objects of newestStretches(store, FOLDER, { before }))
+    keys.push(...objects.map(({ key }) => key).reverse());
+  return keys;
+}
+
+function idOf(time: number, n: number): string {
+  return `${encodeTime(time, 10)}${String(n).padStart(16, '0')}`;
+}
+
+/** Bursts of ids: when, how many, and over which time. */
+const bursts = fc.array(
+  fc.record({
+    // The clock of another replica may be ahead.
+    age: fc.oneof(fc.integer({ min: -300_000, max: 600_000 }), fc.integer({ min: 0, max: 400 * 86_400_000 })),
+    count: fc.integer({ min: 1, max: 1500 }),
+    over: fc.constantFrom(0, 1000, 3_600_000),
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+
+describe('the newest of a folder', () => {
+  it('are all that a listing has, in the opposite order, whenever they came', async () => {
+    await fc.assert(
+      fc.asyncProperty(bursts, fc.integer({ min: 1, max: 9 }), async (given, tenths) => {
+        const store = createMemoryStore();
+        store.put('other/01K00000000000000000000000', '');
+        store.put('things/no-id', '');
+        for (const [index, { age, count, over }] of given.entries())
+          for (let n = 0; n < count; n += 1)
+            store.put(
+              `${FOLDER}${idOf(NOW - age + Math.floor((over * n) / count), index * 10_000 + n)}.json`,
+              '',
+            );
+        const all = [...store.objects.keys()]
+          .filter((key) => key.startsWith(FOLDER))
+          .sort()
+          .reverse();
+        expect(await newest(store)).toEqual(all);
+        const key = all[Math.floor((all.length * tenths) / 10)] ?? '';
+        const before = key.slice(FOLDER.length, FOLDER.length + 26);
+        expect(await newest(store, before)).toEqual(all.filter((each) => each < FOLDER + before));
+      }),
+      { numRuns: 30 },
+    );
+  }, 120_000);
+
+  it('have all objects of an id in one stretch', async () => {
+    const store = createMemoryStore();
+    for (let n = 0; n < 4000; n += 1)
+      for (const name of ['body', 'request.json'])
+        store.put(`${FOLDER}${idOf(NOW - n * 1000, n)}/${name}`, '');
+    const seen = new Set<string>();
+    for await (const objects of newestStretches(store, FOLDER)) {
+      const ids = new Set(objects.map(({ key }) => key.split('/')[1] ?? ''));
+      expect(objects).toHaveLength(ids.size * 2);
+      for (const id of ids) expect(seen.has(id)).toBe(false);
+      for (const id of ids) seen.add(id);
+    }
+    expect(seen.size).toBe(4000);
+  });
+
+  it.each([
+    ['over a month', 30 * 86_400_000],
+    ['within a minute, a year ago', 60_000, 365 * 86_400_000],
+    ['within a second, just now', 1000],
+  ])('are found with a few calls of one answer each: 50,000 %s', async (_, over, age = 0) => {
+    const store = createMemoryStore();
+    for (let n = 0; n < 50_000; n += 1)
+      store.put(`${FOLDER}${idOf(NOW - age - Math.floor((over * n) / 50_000), n)}`, '');
+    const limits: unknown[] = [];
+    const counted = {
+      list: (prefix: string, range: Parameters<typeof store.list>[1]) => {
+        limits.push(range?.limit);
+        return store.list(prefix, range);
+      },
+    };
+    let found = 0;
+    for await (const objects of newestStretches(counted, FOLDER)) {
+      found += objects.length;
+      if (found >= 50) break;
+    }
+    expect(found).toBeGreaterThanOrEqual(50);
+    expect(limits.length).toBeLessThanOrEqual(40);
+    expect(new Set(limits)).toEqual(new Set([1000]));
+  });
+
+  it('cost one call where they are few', async () => {
+    const store = createMemoryStore();
+    for (let n = 0; n < 999; n += 1) store.put(`${FOLDER}${idOf(NOW - n * 86_400_000, n)}`, '');
+    expect(await newest(store)).toHaveLength(999);
+    expect(store.calls).toHaveLength(1);
+  });
+});

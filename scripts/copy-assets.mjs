@@ -10,6 +10,7 @@ const PAGE = 'dashboard';
 const DOMAIN = [
   'deliveries-csv',
   'erasure-reasons',
+  'erasure-totals',
   'event-attempts',
   'failure-causes',
   'given-up',
@@ -18,6 +19,7 @@ const DOMAIN = [
   'kinds',
   'next-steps',
   'reasons',
+  'submitted-words',
 ].map((name) => `domain/${name}`);
 /** They import each other and the above alone. */
 const HEALTH = ['callback-phrases', 'describe-issue', 'issue-kinds', 'phrases', 'verdict-words']

@@ -46,6 +46,7 @@ export function createCommand(): Command {
     .option('--outcome <outcome>', 'only with this outcome, such as refused')
     .option('--origin <origin>', 'only of this origin, such as recovery')
     .option('--context <name=value>', 'only with this context')
+    .option('--context-omitted <name>', 'only where the value of this name was left out of the context')
     .option('--since <time>', 'received since: 48h, 7d, or a time with its zone', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--acts', 'also what operators did')
@@ -85,9 +86,10 @@ async function list(work: RecoveryWork, options: Options): Promise<void> {
 }
 
 function queryOf(options: Options): DeliveryQuery {
-  const { job, source, region, status, outcome, origin, context, since, until, acts } = options;
+  const { job, source, region, status, outcome, origin, context, contextOmitted } = options;
+  const { since, until, acts } = options;
   return {
-    ...{ job, source, region, status, outcome, origin, context },
+    ...{ job, source, region, status, outcome, origin, context, contextOmitted },
     since: since?.toISOString(),
     until: until?.toISOString(),
     without: acts ? undefined : 'acts',

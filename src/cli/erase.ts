@@ -1,22 +1,28 @@
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import type { ErasureRecord } from '../archive/erasure/erasure.js';
-import type { DeliveryContext } from '../domain/context.js';
+import { CONTEXT_NAME, type DeliveryContext } from '../domain/context.js';
 import { LEFT_OUT_REASONS } from '../domain/erasure-reasons.js';
+import { erasureTotals } from '../domain/erasure-totals.js';
 import { parseContextFilter } from '../ledger/read/context-filter.js';
-import { keptText, summaryOf } from '../operator/erase/erase-job.js';
 import { type ErasureLine, eraseJobs } from '../operator/erase/erase-jobs.js';
 import {
   type FoundJobs,
   type JobToErase,
   jobsOfContext,
+  jobsWithoutContext,
   previewErasure,
 } from '../operator/erase/jobs-to-erase.js';
 import { plural } from '../text/plural.js';
 import { terminalText } from '../text/terminal-text.js';
 import { openEraseReport } from './shared/erase-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import {
+  formatErasureLine,
+  formatErasureRecord,
+  formatErasureTotals,
+  isNotable,
+} from './shared/format/format-erasure.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
@@ -66,13 +72,20 @@ function readContextOptions(pairs: readonly string[]): DeliveryContext {
       const { name, value } = parseContextFilter(pair);
       return [name, value] as const;
     } catch (error) {
-      throw new UsageError(`--${(error as Error).message}`);
+      throw new UsageError(`--${(error as Error).message}${adviceFor(pair)}`);
     }
   });
   const context = Object.fromEntries(entries);
   if (Object.keys(context).length < entries.length)
     throw new UsageError('--context gives a name twice; all values have to match');
   return context;
+}
+
+/** Callbacks whose value was left out are found by its name, and erased by the ids of their jobs. */
+function adviceFor(pair: string): string {
+  const [, name] = /^([^=]+)=./.exec(pair) ?? [];
+  if (name === undefined || !CONTEXT_NAME.test(name)) return '';
+  return ` Jobs whose ${name} was left out: transcript-receiver deliveries --context-omitted ${name}. Erase those that are meant by their ids`;
 }
 
 async function readIds(jobs: readonly string[]): Promise<string[]> {
@@ -98,6 +111,8 @@ async function run(
   const progress = createProgress();
   progress.show('searching the ledger');
   const found = await jobsOfContext(search, context);
+  const names = Object.keys(context);
+  const unclear = await jobsWithoutContext(search, names, new Set([...given, ...found.jobIds]));
   let looked = 0;
   const jobIds = [...new Set([...given, ...found.jobIds])];
   const onJob = () => {
@@ -108,14 +123,18 @@ async function run(
   progress.end();
   rejectUnknown(jobs, options);
   if (jobs.length === 0) {
-    if (!options.json) printLines(['The ledger has no job with this context', LOST, ...faultsOf(found)]);
+    const nothing = ['The ledger has no job with this context', ...unclearOf(unclear, names), LOST];
+    if (!options.json) printLines([...nothing, ...faultsOf(found)]);
     if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
     return;
   }
-  const lost = Object.keys(context).length > 0 ? [LOST] : [];
+  const lost = names.length > 0 ? [...unclearOf(unclear, names), LOST] : [];
   if (!options.yes && jobs.some(({ erasure }) => erasure === null))
     await confirm([...formatPreview(jobs), ...lost, ...faultsOf(found)]);
   const report = options.report === undefined ? null : await openEraseReport(options.report);
+  const startedAt = new Date().toISOString();
+  const selector = { jobs: given.length, context, unknown: options.unknown ?? false };
+  await report?.add({ erasure: 'begun', startedAt, selector });
   const lines: ErasureLine[] = [];
   const order = {
     jobs,
@@ -128,11 +147,15 @@ async function run(
     await report?.add(line);
     progress.end();
     if (options.json) printJson(line);
-    else printLines(formatLine(line));
+    else if (jobs.length <= SHOWN || isNotable(line)) printLines(formatErasureLine(line));
     if (lines.length < jobs.length) progress.show(`${lines.length} of ${jobs.length} jobs`);
   });
   for (const unread of found.faults) await report?.add({ unread });
-  if (!options.json) printLines([...lost, ...faultsOf(found)]);
+  const totals = erasureTotals(lines);
+  const finishedAt = new Date().toISOString();
+  await report?.add({ erasure: 'ended', startedAt, finishedAt, selector, totals });
+  const sums = jobs.length > 1 ? [formatErasureTotals(totals)] : [];
+  if (!options.json) printLines([...sums, ...lost, ...faultsOf(found)]);
   else for (const line of faultsOf(found)) process.stderr.write(`transcript-receiver: ${line}\n`);
   process.exitCode = exitCodeOf(lines, found);
 }
@@ -185,14 +208,10 @@ function formatJob({
   protected: rest,
 }: JobToErase): string {
   if (state === 'unknown') return `  ${jobId}  ${LEFT_OUT_REASONS.unknown}`;
-  if (erasure !== null) return `  ${jobId}  ${formatRecord(erasure)}`;
+  if (erasure !== null) return `  ${jobId}  ${formatErasureRecord(erasure)}`;
   const held = rest === null ? '' : `, protected${rest.until === null ? '' : ` until ${rest.until}`}`;
   const bodies = plural(quarantined, 'quarantined body', 'quarantined bodies');
   return `  ${jobId}  ${plural(objects, 'object')}, ${bodies}, ${plural(bytes, 'byte')}${held}`;
-}
-
-function formatRecord({ erasedAt, actor, reason }: ErasureRecord): string {
-  return `erased at ${erasedAt} by ${actor}${reason === null ? '' : `: ${reason}`}`;
 }
 
 function faultsOf({ faults }: FoundJobs): string[] {
@@ -203,10 +222,10 @@ function faultsOf({ faults }: FoundJobs): string[] {
   ];
 }
 
-function formatLine(line: ErasureLine): string[] {
-  if ('error' in line) return [`NOT ERASED ${line.jobId}: ${line.error}`];
-  if (!('erased' in line)) return [`Nothing is left of ${line.jobId}: ${formatRecord(line)}`];
-  const { bytes, ...counts } = line.erased;
-  const erased = `Erased ${line.jobId}: ${summaryOf(counts)}, ${bytes} bytes`;
-  return line.kept === null ? [erased] : [erased, `${keptText(line.kept)}. Erase it again then.`];
+function unclearOf(jobIds: readonly string[], names: readonly string[]): string[] {
+  if (jobIds.length === 0) return [];
+  const more = jobIds.length > SHOWN ? ` and ${jobIds.length - SHOWN} more` : '';
+  return [
+    `${plural(jobIds.length, 'job')} may belong here too, because a value of ${names.join(' or ')} was left out of the context: ${jobIds.slice(0, SHOWN).join(', ')}${more}`,
+  ];
 }

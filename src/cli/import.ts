@@ -1,7 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
+import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
+import { erasureKey } from '../archive/layout.js';
 import { Problem } from '../domain/problem.js';
 import { type ImportForm, type ImportResult, importArtefacts } from '../operator/import/import-artefacts.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -45,15 +47,37 @@ async function importFiles(
   files: readonly string[],
   fields: Omit<Options, 'json'>,
 ): Promise<ImportResult> {
+  await rejectErasedThere(jobId, files);
   const form = await openForm(files, fields);
   return withRecovery(false, async ({ config, parts }) => {
     checkSource(config, fields.source);
+    if (await isEmptyStore(parts.store)) process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);
     const sources = new Map(Object.entries(config.sources));
     const request = { jobId, actor: CLI_ACTOR, clientIp: null };
     return importArtefacts({ ...parts, sources }, form, request).catch((error: unknown) => {
       throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
     });
   });
+}
+
+/**
+ * Files may come from the folder of another store, or from a copy of it: what was erased there stays erased. Throws `UsageError` for a
+ * job that has a mark above any of its files.
+ */
+async function rejectErasedThere(jobId: string, files: readonly string[]): Promise<void> {
+  const folders = new Set(files.flatMap((file) => foldersAbove(resolve(file))));
+  for (const folder of folders) {
+    const mark = join(folder, erasureKey(jobId));
+    if (await stat(mark).catch(() => null))
+      throw new UsageError(
+        `${jobId} was erased in the store that the files come from (${mark}): it is not stored again`,
+      );
+  }
+}
+
+function foldersAbove(path: string): string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
 /** The files in the place of an upload form. Throws `UsageError` for what is no file. */

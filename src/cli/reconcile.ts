@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { reconcile } from '../reconcile/reconcile.js';
 import type { RecoveryReport } from '../reconcile/report/recovery-report.js';
 import { UsageError } from './shared/exit-codes.js';
@@ -48,6 +49,7 @@ export function createCommand(): Command {
 async function run({ config, parts, view, signal }: RecoveryWork, options: Options): Promise<RecoveryReport> {
   checkSource(config, options.source);
   checkRegions(parts);
+  if (!options.json && (await isEmptyStore(parts.store))) printLines([`Note: ${EMPTY_STORE}`]);
   const progress = createProgress();
   const failingJobs = async () => {
     progress.show('reading the ledger');

@@ -103,6 +103,14 @@ export interface ExpiredObjects {
   readonly objects: number;
 }
 
+/** Why a body was too large for its source; in bytes. */
+export interface TooLargeBody {
+  /** By its Content-Length; null without one. */
+  readonly declared: number | null;
+  /** `maxBytes` of the source then. */
+  readonly limit: number;
+}
+
 /** One line of the ledger (docs/ledger.md). Field order is the order on disk. */
 export interface LedgerLine {
   readonly v: 1;
@@ -138,4 +146,6 @@ export interface LedgerLine {
   readonly traceparent?: string;
   /** What expired; `bytes` is their size. */
   readonly expired?: ExpiredObjects;
+  /** Only of a body that was too large. */
+  readonly tooLarge?: TooLargeBody;
 }

@@ -1,3 +1,4 @@
+import type { TooLargeBody } from './delivery.js';
 import { gaveUpInWords } from './given-up.js';
 import {
   disputed,
@@ -8,6 +9,7 @@ import {
   otherVersions,
 } from './next-steps.js';
 import { reasonInWords } from './reasons.js';
+import { exactBytes, tooLargeInWords } from './submitted-words.js';
 
 /** How far a state needs a person: nothing is missing, nothing to say, needs attention, needs action. */
 export type StateTone = 'good' | 'neutral' | 'notice' | 'bad';
@@ -45,6 +47,7 @@ interface TimelineLine {
   readonly origin: string;
   readonly outcome: string;
   readonly status: string | null;
+  readonly tooLarge?: TooLargeBody | undefined;
   readonly items: readonly { readonly key: string; readonly outcome: string }[];
 }
 
@@ -139,7 +142,7 @@ function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): D
   if (lost.length > 0 && transcripts.length === 0) return lostState(job, at);
   if (failure?.outcome === 'conflict' || (conflicts.length > 0 && decision === undefined))
     return ['notice', 'Conflict', conflictInWords(artefacts), 'choose'];
-  if (failure !== null) return failingState(failure, transcripts.length > 0);
+  if (failure !== null) return failingState(failure, timeline, transcripts.length > 0);
   if (lost.length > 0) return lostState(job, at);
   if (decision?.outcome === 'chosen')
     return ['good', 'Chosen', 'An operator chose which version counts. All versions are kept.', null];
@@ -166,16 +169,19 @@ function conflictInWords(artefacts: readonly StoredArtefact[]): string {
 
 function failingState(
   { outcome, reason }: NonNullable<KnownJob['failure']>,
+  timeline: KnownJob['timeline'],
   hasTranscript: boolean,
 ): Described {
   const why = reasonInWords(reason);
+  const tooLarge = reason === 'body-too-large' ? timeline.findLast((line) => line.tooLarge)?.tooLarge : null;
+  const sizes = tooLarge ? ` ${tooLargeInWords(tooLarge, exactBytes)}` : '';
   const because = why ? `: ${why}` : '';
   const next = outcome === 'unrecoverable' ? 'import' : 'refetch';
-  if (!hasTranscript) return ['bad', 'Missing', `The last attempt failed${because}.`, next];
+  if (!hasTranscript) return ['bad', 'Missing', `The last attempt failed${because}.${sizes}`, next];
   return [
     'bad',
     'Failing',
-    `The transcript is stored, but a later attempt failed${because}. A refetch that finds nothing missing settles this.`,
+    `The transcript is stored, but a later attempt failed${because}.${sizes} A refetch that finds nothing missing settles this.`,
     'refetch',
   ];
 }

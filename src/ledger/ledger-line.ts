@@ -1,5 +1,5 @@
 import type { DeliveryContext, OmittedContext } from '../domain/context.js';
-import type { ExpiredObjects, LedgerItem, LedgerLine } from '../domain/delivery.js';
+import type { ExpiredObjects, LedgerItem, LedgerLine, TooLargeBody } from '../domain/delivery.js';
 import { ulidMaker } from '../text/ulid-maker.js';
 
 /** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
@@ -11,9 +11,17 @@ export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
   readonly contextOmitted: OmittedContext | null;
   readonly traceparent: string | null;
   readonly expired: ExpiredObjects | null;
+  readonly tooLarge: TooLargeBody | null;
 }
 
-type OptionalField = 'actor' | 'wouldRefuse' | 'context' | 'contextOmitted' | 'traceparent' | 'expired';
+type OptionalField =
+  | 'actor'
+  | 'wouldRefuse'
+  | 'context'
+  | 'contextOmitted'
+  | 'traceparent'
+  | 'expired'
+  | 'tooLarge';
 
 /** The fields of a line that no request of a sender stands behind. */
 export const NO_REQUEST = {
@@ -25,11 +33,12 @@ export const NO_REQUEST = {
   contextOmitted: null,
   traceparent: null,
   expired: null,
+  tooLarge: null,
 } as const;
 
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
-  const { actor, wouldRefuse, context, contextOmitted, traceparent, expired } = fields;
+  const { actor, wouldRefuse, context, contextOmitted, traceparent, expired, tooLarge } = fields;
   return {
     v: 1,
     deliveryId: fields.deliveryId,
@@ -54,6 +63,7 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     ...(contextOmitted === null ? undefined : { contextOmitted }),
     ...(traceparent === null ? undefined : { traceparent }),
     ...(expired === null ? undefined : { expired }),
+    ...(tooLarge === null ? undefined : { tooLarge }),
   };
 }
 

@@ -189,6 +189,10 @@ export class Delivery {
       contextOmitted: this.#query?.contextOmitted ?? null,
       traceparent: this.#traceparent,
       expired: null,
+      tooLarge:
+        reason === 'body-too-large'
+          ? { declared: this.request.declaredLength, limit: source.maxBytes }
+          : null,
     });
   }
 }

@@ -1,4 +1,3 @@
-import { isErased } from '../archive/erasure/erasure.js';
 import { isStandIn } from '../domain/kinds.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
@@ -11,6 +10,7 @@ import { ErasedError } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { endedResult, jobResult } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
+import { wasErased } from './was-erased.js';
 
 const ON_RECORD = 'there is no transcript, which is on record';
 const BEING_RETRIED = 'the service is still retrying its callback';
@@ -59,7 +59,7 @@ async function endOf(ended: Ended, callback: ExpectedCallback): Promise<End> {
   const place: EndedJob = { jobId: job.id, source: callback.source, createdAt: job.created_at };
   signal?.throwIfAborted();
   if (await looking(() => isEndRecorded(parts, place))) return 'on-record';
-  if (await isErased(parts.store, job.id)) throw new ErasedError();
+  if (await wasErased(parts, job)) throw new ErasedError();
   const arrival = await looking(() => lastArrival(parts, place));
   if (arrival !== null) {
     if (!dryRun) await noteArrival(parts, place, arrival);

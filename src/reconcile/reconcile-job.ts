@@ -1,4 +1,3 @@
-import { isErased } from '../archive/erasure/erasure.js';
 import { retentionClassOf } from '../domain/retention-class.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
@@ -14,6 +13,7 @@ import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { endedResult, jobResult, untouchedJob } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
+import { wasErased } from './was-erased.js';
 
 /**
  * Reconciles one job: what should be here, what is here, what is missing; fetches that and records it. Null when the
@@ -99,7 +99,7 @@ async function fetchJob(
   const { region } = client;
   const { signal } = options;
   signal?.throwIfAborted();
-  if (await isErased(parts.store, job.id)) throw new ErasedError();
+  if (await wasErased(parts, job)) throw new ErasedError();
   const stored = options.again
     ? await presentKeys(parts.store, plan.missing, { ...options, again: false })
     : NONE;

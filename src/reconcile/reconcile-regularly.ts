@@ -1,3 +1,4 @@
+import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import type { Logger } from '../observe/logger.js';
 import type { RecoveryMetrics } from '../observe/metrics/recovery-metrics.js';
 import type { JobRecord } from '../speech/wire.js';
@@ -39,6 +40,7 @@ async function runOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const started = performance.now();
+  if (await isEmptyStore(parts.store).catch(() => false)) log.warn({ event: 'store-empty' }, EMPTY_STORE);
   const finished = (ok: boolean, sawAll: boolean) => {
     metrics.finished({ ok, oldestUnrecovered: missing.oldestAfter(sawAll) });
     return performance.now() - started;

@@ -54,6 +54,9 @@ export function deliveriesRoutes({
           .optional()
           .describe('acts: leaves out what operators did, accesses included'),
         context: textInput.optional().describe('`name=value` of the context, such as call=123'),
+        contextOmitted: textInput
+          .optional()
+          .describe('a name of the context whose value was left out, without `context`'),
         ...page(50),
       },
       answers: { 200: deliveriesSchema },

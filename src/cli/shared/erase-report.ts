@@ -1,11 +1,12 @@
 import { appendFile, readFile } from 'node:fs/promises';
+import type { ErasureRunLine } from '../../domain/erasure-totals.js';
 import type { ErasureLine } from '../../operator/erase/erase-jobs.js';
 import { UsageError } from './exit-codes.js';
 
 /** The report of an erasure as a file of JSON lines. */
 export interface EraseReport {
-  /** Appends what became of a job, or a file of the ledger that could not be read, so that jobs may be missing. */
-  add(line: ErasureLine | { readonly unread: string }): Promise<void>;
+  /** Appends the beginning or the end of a run, what became of a job, or a file of the ledger that could not be read. */
+  add(line: ErasureLine | ErasureRunLine | { readonly unread: string }): Promise<void>;
 }
 
 /** Goes on where the file ends. Throws `UsageError` when it cannot be written. */

@@ -1,20 +1,43 @@
-import { isContextValue } from '../../domain/context.js';
+import { CONTEXT_NAME, hasContextValue, isContextValue } from '../../domain/context.js';
 import { Problem } from '../../domain/problem.js';
 
 /** One wanted value of the context. */
 export interface ContextFilter {
   readonly name: string;
-  readonly value: string;
+  /** Null: the value was left out. */
+  readonly value: string | null;
 }
 
+/** The part of a line that the filter looks at; it comes from the store: anything may be there. */
+interface ContextFields {
+  readonly context?: unknown;
+  readonly contextOmitted?: unknown;
+}
+
+export function matchesContext(
+  { name, value }: ContextFilter,
+  { context, contextOmitted }: ContextFields,
+): boolean {
+  if (value !== null) return hasContextValue(context, name, value);
+  return typeof contextOmitted === 'object' && contextOmitted !== null && Object.hasOwn(contextOmitted, name);
+}
+
+/** Why a value can be in no line. */
+const UNRECORDED =
+  'A value is 1 to 128 printable ASCII characters without blanks. Any other is left out when the callback arrives, so that no line has it.';
+
 /** Reads `name=value`. Throws `Problem` `request-invalid`, which shows what to type with each of the known names. */
-export function parseContextFilter(text: string, names: readonly string[] = ['customer']): ContextFilter {
+export function parseContextFilter(
+  text: string,
+  names: readonly string[] = ['customer'],
+): { readonly name: string; readonly value: string } {
   const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   if (name === undefined || value === undefined || !isContextValue(value)) {
     // Most likely a value alone.
     const typed = isContextValue(text) && !text.includes('=') && !names.includes(text) ? text : '123';
     const examples = names.map((each) => `${each}=${typed}`).join(' or ');
-    throw new Problem('request-invalid', `context must be <name>=<value>, such as ${examples}.`);
+    const why = name !== undefined && CONTEXT_NAME.test(name) ? ` ${UNRECORDED}` : '';
+    throw new Problem('request-invalid', `context must be <name>=<value>, such as ${examples}.${why}`);
   }
   return { name, value };
 }

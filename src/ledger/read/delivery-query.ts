@@ -2,7 +2,7 @@ import { ACCESS_ORIGIN, isDelivery, isOperatorAct, isOutcomeOfNoDelivery } from 
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { readInstant } from '../../time/instant.js';
-import { parseContextFilter } from './context-filter.js';
+import { type ContextFilter, parseContextFilter } from './context-filter.js';
 import type { LogFilter } from './log/log-filter.js';
 import {
   beforeInstant,
@@ -30,6 +30,8 @@ export interface DeliveryQuery {
   readonly scope?: SourceScope | undefined;
   /** `name=value` of the context. */
   readonly context?: string | undefined;
+  /** A name of the context whose value was left out; excludes `context`. */
+  readonly contextOmitted?: string | undefined;
   /** Rows per page, 1 to 500. Default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -70,7 +72,7 @@ export function prepareSearch(
     const value = query[field];
     return value === undefined ? [] : [[field, value] as const];
   });
-  const context = query.context === undefined ? null : parseContextFilter(query.context);
+  const context = contextFilterOf(query);
   return {
     limit,
     since: instantOf('since', query.since) ?? Number.NEGATIVE_INFINITY,
@@ -78,6 +80,11 @@ export function prepareSearch(
     explicit: query.since !== undefined || query.until !== undefined,
     filter: { wanted: Object.fromEntries(wanted), context, lists, exists },
   };
+}
+
+function contextFilterOf({ context, contextOmitted }: DeliveryQuery): ContextFilter | null {
+  if (context !== undefined) return parseContextFilter(context);
+  return contextOmitted === undefined ? null : { name: contextOmitted, value: null };
 }
 
 /**

@@ -68,6 +68,22 @@ export async function jobsOfContext(
   return { jobIds: [...jobIds], faults: [...faults] };
 }
 
+/**
+ * Jobs of the ledger that are not `known`, and of which a line says that the value of one of these names was left out: nobody knows whose
+ * they are. Rejects with `StoreError`.
+ */
+export async function jobsWithoutContext(
+  { view }: Pick<JobSearchParts, 'view'>,
+  names: readonly string[],
+  known: ReadonlySet<string>,
+): Promise<string[]> {
+  const jobIds = new Set<string>();
+  for (const name of names)
+    for await (const lines of pages(view, { contextOmitted: name, limit: PAGE }))
+      for (const { jobId } of lines) if (jobId !== null && !known.has(jobId)) jobIds.add(jobId);
+  return [...jobIds];
+}
+
 interface PreviewOptions {
   /** How much of a job belongs to the sources of the client. Default: all of it. */
   readonly extentOf?: ((jobId: string) => Promise<'all' | 'some' | 'none'>) | undefined;

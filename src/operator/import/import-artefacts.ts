@@ -6,6 +6,8 @@ import { outcomeOf } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
 import { Problem } from '../../domain/problem.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
+import { isErasedInLedger } from '../../ledger/read/erased-in-ledger.js';
+import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createFileSink, type FileSink } from './import-files.js';
@@ -21,6 +23,7 @@ export interface ImportParts {
   readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
+  readonly view: Pick<LedgerView, 'deliveries'>;
   readonly sources: ReadonlyMap<string, ImportSource>;
 }
 
@@ -51,6 +54,7 @@ export interface ImportResult {
   readonly items: readonly StoredItem[];
 }
 
+const LEDGER_SEARCHED = 30 * 86_400_000;
 /** Milliseconds that an import waits for the first byte of memory, as callbacks do. */
 const MEMORY_WAIT = 10_000;
 
@@ -66,7 +70,7 @@ export async function importArtefacts(
 ): Promise<ImportResult> {
   const started = performance.now();
   const act = { deliveryId: newDeliveryId(), receivedAt: new Date().toISOString(), jobId: request.jobId };
-  await rejectErased(parts.store, request.jobId);
+  await rejectErased(parts, request.jobId);
   let begun: { readonly staged: StagedDelivery; readonly target: ImportTarget } | null = null;
   const sink = createFileSink(() => {
     const target = importTarget(parts.sources, readImportFields(form.fields()));
@@ -80,7 +84,7 @@ export async function importArtefacts(
     const fields = readImportFields(form.fields());
     rejectLateFields(target, fields);
     const items = await staged.commit();
-    if (items === null) throw erasedJob(null);
+    if (items === null) throw erasedJob('meanwhile');
     const outcome = outcomeOf(items);
     const { status, source, context } = target;
     const durationMs = Math.round(performance.now() - started);
@@ -112,13 +116,15 @@ export async function importArtefacts(
   }
 }
 
-async function rejectErased(store: ObjectStore, jobId: string): Promise<void> {
+/** By its mark or, where a store was restored without its marks, by the last month of the ledger. */
+async function rejectErased({ store, view }: ImportParts, jobId: string): Promise<void> {
   const mark = await readErasure(store, jobId);
-  if (mark !== null) throw erasedJob(mark.erasedAt);
+  if (mark !== null) throw erasedJob(`on ${mark.erasedAt.slice(0, 10)}`);
+  const since = new Date(Date.now() - LEDGER_SEARCHED).toISOString();
+  if (await isErasedInLedger(view, jobId, since)) throw erasedJob('before');
 }
 
-function erasedJob(erasedAt: string | null): Problem {
-  const at = erasedAt === null ? 'meanwhile' : `on ${erasedAt.slice(0, 10)}`;
+function erasedJob(at: string): Problem {
   return new Problem(
     'conflict',
     `This job was erased ${at}, and an erased job is never stored again: import the files under another job id.`,

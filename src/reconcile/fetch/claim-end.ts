@@ -7,7 +7,7 @@ import {
 import { endRecordKey } from '../../archive/layout.js';
 import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
 import { newDeliveryId } from '../../ledger/ledger-line.js';
-import { SERVICE_CLOCK_TOLERANCE } from '../clock-tolerance.js';
+import { searchFrom } from '../clock-tolerance.js';
 import type { RecoveryParts } from '../recovery-parts.js';
 
 /** A job that ended, and a source that should have received its callback. */
@@ -45,8 +45,7 @@ export async function isEndRecorded({ store }: EndParts, { jobId, source }: Ende
  */
 export async function lastArrival({ view, clock }: EndParts, job: EndedJob): Promise<LedgerLine | null> {
   await view.refresh();
-  const created = Math.min(Date.parse(job.createdAt), clock()) - SERVICE_CLOCK_TOLERANCE;
-  const since = new Date(Number.isNaN(created) ? 0 : created).toISOString();
+  const since = searchFrom(job.createdAt, clock());
   let cursor: string | null | undefined;
   while (cursor !== null) {
     const page = await view.deliveries({ job: job.jobId, since, limit: PAGE, ...(cursor && { cursor }) });

@@ -304,6 +304,34 @@ describe('erase on the command line', () => {
     });
   });
 
+  it('prints the sums of many jobs, and no line of each', async () => {
+    const ids = Array.from({ length: 21 }, (_, n) => `e${n + 1}`);
+    for (const id of ids) await store(id);
+    const { stdout } = await pipe(['erase', '-', '--yes'], ids.join('\n'));
+    expect(stdout).toBe('21 jobs erased now: 21 artefacts, 105 bytes\n');
+  });
+
+  it('names the jobs whose value was left out, which may belong to the customer', async () => {
+    await service.stop();
+    service = await startService({ sources: { default: { context: ['customer'] } } });
+    await store('e1', '&customer=acme');
+    await store('e2', '&customer=Acme%20Corp');
+    const preview = await cli(['erase', '--context', 'customer=acme']);
+    expect(preview.stderr).toMatch(
+      /1 job may belong here too, because a value of customer was left out of the context: e2$/m,
+    );
+    const wrong = await cli(['erase', '--context', 'customer=Acme Corp', '--yes']);
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toMatch(
+      /printable ASCII characters without blanks.* no line has it.*deliveries --context-omitted customer/,
+    );
+    const found = await cli(['deliveries', '--context-omitted', 'customer', '--json']);
+    expect(JSON.parse(found.stdout).deliveries).toMatchObject([{ jobId: 'e2' }]);
+    const { stdout } = await cli(['job', 'e2']);
+    expect(stdout).toMatch(/^Left out of the context: customer \(not 1 to 128 printable ASCII/m);
+    expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(2);
+  });
+
   it('goes on with what is left, and appends a line for every job to the report', async () => {
     for (const id of ['e1', 'e2', 'e3']) await store(id);
     expect((await cli(['erase', 'e1', '--yes'])).code).toBe(0);
@@ -316,9 +344,18 @@ describe('erase on the command line', () => {
       'Erased e3',
       'Nothing is left of e1',
     ]);
+    expect(result.stdout).toMatch(/^2 jobs erased now: 2 artefacts, 10 bytes; 1 erased before$/m);
     const [torn, ...lines] = (await readFile(file, 'utf8')).trim().split('\n');
     expect(torn).toBe('{"jobId":"e1","err');
-    const reported = lines.map((line) => JSON.parse(line));
+    const [begun, ...reported] = lines.map((line) => JSON.parse(line));
+    const ended = reported.pop();
+    const selector = { jobs: 3, context: {}, unknown: false };
+    const instant = expect.stringMatching(/^2\d{3}-.*Z$/);
+    expect(begun).toEqual({ erasure: 'begun', startedAt: instant, selector });
+    expect(ended).toMatchObject({
+      ...{ erasure: 'ended', startedAt: begun.startedAt, finishedAt: instant, selector },
+      totals: { jobs: 3, erasedNow: 2, erasedBefore: 1, notErased: 0, removed: { artefacts: 2, bytes: 10 } },
+    });
     expect(reported.map(({ jobId, complete }) => `${jobId} ${complete}`).sort()).toEqual([
       'e1 true',
       'e2 true',
@@ -339,7 +376,7 @@ describe('erase on the command line', () => {
     const result = await cli(['erase', '--context', 'customer=acme', '--yes', '--report', report]);
     expect(result.stdout).toMatch(/^Erased e1: .*\nA job whose .*\nJobs with this context may be missing/s);
     expect(result.code).toBe(4);
-    const [job, unread] = (await readFile(report, 'utf8'))
+    const [, job, unread] = (await readFile(report, 'utf8'))
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));

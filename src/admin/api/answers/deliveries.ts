@@ -109,6 +109,14 @@ const LINE = {
     .meta(OPEN)
     .optional()
     .describe('what expired'),
+  tooLarge: z
+    .strictObject({
+      declared: count.nullable().describe('Content-Length; null without one'),
+      limit: count.describe('`maxBytes` of the source then'),
+    })
+    .meta(OPEN)
+    .optional()
+    .describe('of a body that was too large: bytes'),
 };
 
 export const ledgerLineSchema = z.strictObject(LINE).meta({

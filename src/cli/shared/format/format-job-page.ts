@@ -2,6 +2,7 @@ import type { Job, JobMatches, ListedArtefact } from '../../../admin/api/answers
 import { type JobState, NO_SERVICE_RECORD } from '../../../domain/job-state.js';
 import { disputed, isConflict, otherVersions } from '../../../domain/next-steps.js';
 import { reasonInWords } from '../../../domain/reasons.js';
+import { exactBytes, omittedInWords, omittedOf, tooLargeInWords } from '../../../domain/submitted-words.js';
 
 /** Newest lines of the timeline that are printed. */
 const SHOWN = 50;
@@ -54,11 +55,11 @@ function knownOf(job: Job, location: string): string[] {
 
 function contextOf(timeline: Job['timeline']): string[] {
   const context = timeline.findLast((line) => line.context !== undefined)?.context;
-  if (context === undefined) return [];
+  const values = Object.entries(context ?? {}).map(([name, value]) => `${name}=${value}`);
+  const omitted = omittedOf(timeline);
   return [
-    `Context: ${Object.entries(context)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(' ')}`,
+    ...(values.length === 0 ? [] : [`Context: ${values.join(' ')}`]),
+    ...(omitted === null ? [] : [`Left out of the context: ${omittedInWords(omitted)}`]),
   ];
 }
 
@@ -79,10 +80,11 @@ function lostRow({ key, kind, size, sha256, storedAt }: Job['lost'][number]): st
 
 function timelineRows(timeline: Job['timeline']): string[] {
   const left = timeline.length - SHOWN;
-  const rows = timeline.slice(-SHOWN).map(({ receivedAt, origin, outcome, actor, reason }) => {
+  const rows = timeline.slice(-SHOWN).map(({ receivedAt, origin, outcome, actor, reason, tooLarge }) => {
     const by = actor === undefined ? '' : ` by ${actor}`;
     const why = reason === null ? '' : `  ${reasonInWords(reason)}`;
-    return `  ${receivedAt}  ${origin.padEnd(9)}  ${outcome}${by}${why}`;
+    const sizes = tooLarge === undefined ? '' : `. ${tooLargeInWords(tooLarge, exactBytes)}`;
+    return `  ${receivedAt}  ${origin.padEnd(9)}  ${outcome}${by}${why}${sizes}`;
   });
   return left > 0 ? [`  ${left} earlier lines are left out; --json has them`, ...rows] : rows;
 }

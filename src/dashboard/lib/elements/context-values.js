@@ -1,3 +1,4 @@
+import { omittedInWords, omittedOf } from '../../vendor/submitted-words.js';
 import { to } from '../screen/route.js';
 import { h, link } from './dom.js';
 
@@ -24,4 +25,18 @@ export function contextValues(lines) {
 /** @param {readonly LedgerLine[]} lines */
 export function hasContext(lines) {
   return lines.some(({ context }) => context !== undefined);
+}
+
+/**
+ * Names of the context whose value was left out, so that no search and no erasure by it finds the job; null where none is.
+ * @param {readonly LedgerLine[]} lines
+ */
+export function omittedContext(lines) {
+  const omitted = omittedOf(lines);
+  if (omitted === null) return null;
+  return h(
+    'p',
+    { class: 'quiet', 'data-key': 'omitted' },
+    `Left out of the context: ${omittedInWords(omitted)}.`,
+  );
 }

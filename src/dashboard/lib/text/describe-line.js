@@ -1,5 +1,6 @@
 import { callbackStatusInWords, retentionClassInWords } from '../../vendor/job-state.js';
 import { reasonInWords } from '../../vendor/reasons.js';
+import { omittedInWords, tooLargeInWords } from '../../vendor/submitted-words.js';
 import { bytes, capital, clock, count, listed, milliseconds } from './format.js';
 import { actOf, kindInWords, outcomeOf, own } from './ledger-terms.js';
 
@@ -134,11 +135,12 @@ function detailsOf(line) {
   return [
     isReport && status !== null && `The service reported ${callbackStatusInWords(status)}.`,
     event && `${event}.`,
+    line.tooLarge && tooLargeInWords(line.tooLarge, bytes),
     sentBy(line),
     ...(isAct ? [] : causeOf(line)),
     line.wouldRefuse &&
       `Accepted in report mode; enforcement would reject it: ${reasonInWords(line.wouldRefuse)}.`,
-    line.contextOmitted && `Left out of the context: ${omittedIn(line.contextOmitted)}.`,
+    line.contextOmitted && `Left out of the context: ${omittedInWords(line.contextOmitted)}.`,
   ];
 }
 
@@ -149,12 +151,6 @@ function causeOf({ origin, outcome, reason, actor, clientIp }) {
     !isInTitle && reason && `${capital(reasonInWords(reason) ?? '')}.`,
     actor && `By ${actor}${origin === 'admin' && clientIp ? ` from ${clientIp}` : ''}.`,
   ];
-}
-
-/** @param {NonNullable<LedgerLine['contextOmitted']>} omitted */
-function omittedIn(omitted) {
-  const reasons = Object.entries(omitted).filter(([, reason]) => typeof reason === 'string');
-  return listed(reasons.map(([name, reason]) => `${name} (${reason})`));
 }
 
 /**

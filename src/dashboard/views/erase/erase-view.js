@@ -88,7 +88,9 @@ async function preview(form, result) {
     const unknown = new FormData(form).has('unknown');
     const again = () => preview(form, result);
     const typed = ids.length === 0 ? context : null;
-    result.replaceChildren(previewPanel(found, { unknown, typed, form, result, again }));
+    result.replaceChildren(
+      previewPanel(found, { context, named: ids.length, unknown, typed, form, result, again }),
+    );
   } catch (error) {
     if (isCurrent()) result.replaceChildren(problemPanel(error));
   }

@@ -9,6 +9,7 @@ import { deliveryPages } from '../../lib/api/delivery-pages.js';
  *
  * @typedef {object} PreviewedJobs
  * @property {readonly JobToErase[]} jobs
+ * @property {readonly string[]} unclear ids of jobs that may belong here: the value of the context was left out of their lines
  * @property {readonly string[]} faults files of the ledger that cannot be read, so that jobs may be missing
  */
 
@@ -24,12 +25,17 @@ export async function previewJobs({ context, ids }, signal, onProgress) {
   const jobIds = new Set(ids);
   /** @type {Set<string>} */
   const faults = new Set();
+  /** @type {Set<string>} */
+  const unclear = new Set();
   if (context !== '') {
     for await (const page of deliveryPages({ context }, signal)) {
       for (const { jobId } of page.deliveries) if (jobId !== null) jobIds.add(jobId);
       for (const fault of page.faults) faults.add(fault);
       onProgress(`Searching the ledger: ${jobIds.size} jobs so far`);
     }
+    const contextOmitted = context.slice(0, context.indexOf('='));
+    for await (const page of deliveryPages({ contextOmitted }, signal))
+      for (const { jobId } of page.deliveries) if (jobId !== null && !jobIds.has(jobId)) unclear.add(jobId);
   }
   /** @type {JobToErase[]} */
   const jobs = [];
@@ -39,7 +45,7 @@ export async function previewJobs({ context, ids }, signal, onProgress) {
     signal.throwIfAborted();
     if ('jobs' in found) jobs.push(...found.jobs);
   }
-  return { jobs, faults: [...faults] };
+  return { jobs, unclear: [...unclear], faults: [...faults] };
 }
 
 /**

@@ -15,6 +15,8 @@ const SHOWN_JOBS = 100;
 
 /**
  * @typedef {object} Options
+ * @property {string} context as it was typed; empty without one
+ * @property {number} named ids that were named
  * @property {boolean} unknown whether to erase ids about which nothing is known
  * @property {string | null} typed what the user types to confirm; null for the number of jobs
  */
@@ -23,7 +25,7 @@ const SHOWN_JOBS = 100;
  * What would be erased, and the button that does it.
  * @param {PreviewedJobs} found @param {Place & Options} options
  */
-export function previewPanel({ jobs, faults }, options) {
+export function previewPanel({ jobs, unclear, faults }, options) {
   const of = (/** @type {JobToErase['state']} */ state) => jobs.filter((job) => job.state === state);
   const chosen = options.unknown ? [...of('known'), ...of('unknown')] : of('known');
   const before = of('erased').flatMap(({ jobId, erasure }) =>
@@ -32,12 +34,12 @@ export function previewPanel({ jobs, faults }, options) {
   const leftOutAs = (/** @type {keyof typeof LEFT_OUT_REASONS} */ state) =>
     of(state).map(({ jobId }) => ({ jobId, error: LEFT_OUT_REASONS[state] }));
   const leftOut = [...(options.unknown ? [] : leftOutAs('unknown')), ...leftOutAs('shared')];
-  const found = { before, leftOut, faults };
+  const found = { before, leftOut, unclear, faults };
   const unreached = unreachedInWords(found);
   if (jobs.length === 0) return emptyPanel('The ledger has no job with this context.', ...unreached);
   if (chosen.length === 0 && before.length === 0)
     return emptyPanel('There is nothing to erase.', ...unreached);
-  if (chosen.length === 0) return reportPanel({ lines: [], left: 0 }, found, options.again);
+  if (chosen.length === 0) return reportPanel({ lines: [], left: 0, run: null }, found, options.again);
   const number = count(chosen.length, 'job');
   const onclick = () => eraseIfConfirmed(chosen, found, options);
   return h(
@@ -57,7 +59,7 @@ export function previewPanel({ jobs, faults }, options) {
 }
 
 /** @param {readonly JobToErase[]} chosen @param {Found} found @param {Place & Options} options */
-async function eraseIfConfirmed(chosen, found, { unknown, typed, ...place }) {
+async function eraseIfConfirmed(chosen, found, { context, named, unknown, typed, ...place }) {
   const agreed = await confirmDialog({
     title: `Erase ${count(chosen.length, 'job')}?`,
     body: h(
@@ -72,7 +74,14 @@ async function eraseIfConfirmed(chosen, found, { unknown, typed, ...place }) {
   });
   if (agreed === null) return;
   const ids = chosen.map(({ jobId }) => jobId);
-  await runErasure({ ids, unknown, reason: agreed.reason }, found, place);
+  const selector = { jobs: named, context: contextOf(context), unknown };
+  await runErasure({ ids, unknown, reason: agreed.reason }, selector, found, place);
+}
+
+/** @param {string} text `name=value`, or empty @returns {Record<string, string>} */
+function contextOf(text) {
+  const at = text.indexOf('=');
+  return at < 0 ? {} : { [text.slice(0, at)]: text.slice(at + 1) };
 }
 
 /** @param {readonly JobToErase[]} jobs */

@@ -4,8 +4,10 @@ import { jobLink, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, clock, count, total } from '../../lib/text/format.js';
 import { KEPT_REASONS } from '../../vendor/erasure-reasons.js';
+import { erasureTotals } from '../../vendor/erasure-totals.js';
 
 /** @import { Erased } from '../../lib/api/api-answers.js' */
+/** @import { ErasureRunLine, ErasureSelector } from '../../vendor/erasure-totals.js' */
 /** @import { ReportLine } from './erasure-calls.js' */
 
 /** Failed jobs that are named. */
@@ -18,22 +20,25 @@ const SHOWN_IDS = 10;
  * @typedef {object} Found
  * @property {readonly ReportLine[]} before erased completely
  * @property {readonly {jobId: string, error: string}[]} leftOut named by the user, and not erased
+ * @property {readonly string[]} unclear ids of jobs that may belong here
  * @property {readonly string[]} faults files of the ledger that cannot be read, so that jobs may be missing
  */
 
 /**
  * What became of the jobs, to be downloaded.
- * @param {{lines: readonly ReportLine[], left: number, error?: unknown}} outcome `left`: jobs that were not reached
+ * @param {{lines: readonly ReportLine[], left: number, error?: unknown, run: Run | null}} outcome `left`: jobs that were not reached;
+ *   `run`: null when nothing was left to erase
  * @param {Found} found @param {() => void} again previews what is left
  */
-export function reportPanel({ lines, left, error = null }, found, again) {
+export function reportPanel({ lines, left, error = null, run }, found, again) {
   const { before, leftOut, faults } = found;
   const erased = lines.flatMap((line) => ('erased' in line ? [line] : []));
   const failed = lines.flatMap((line) => ('error' in line ? [line] : []));
   const kept = erased.flatMap((line) => line.kept ?? []);
   const isDone = left === 0 && failed.length === 0 && error === null;
   const isWhole = isDone && kept.length + faults.length === 0;
-  const report = [...before, ...lines, ...leftOut, ...faults.map((unread) => ({ unread }))];
+  const jobLines = [...before, ...lines, ...leftOut];
+  const report = [...jobLines, ...faults.map((unread) => ({ unread }))];
   return h(
     'div',
     { class: `panel ${isWhole ? 'good' : ''}` },
@@ -68,17 +73,32 @@ export function reportPanel({ lines, left, error = null }, found, again) {
       report.length > 0 &&
         h(
           'button',
-          { type: 'button', class: isDone ? '' : 'plain', onclick: () => save(report) },
+          {
+            type: 'button',
+            class: isDone ? '' : 'plain',
+            onclick: () => save(run === null ? report : withRun(report, run, jobLines)),
+          },
           'Download report',
         ),
     ),
   );
 }
 
-/** @param {Pick<Found, 'leftOut' | 'faults'>} found */
-export function unreachedInWords({ leftOut, faults }) {
+/** @param {Pick<Found, 'leftOut' | 'unclear' | 'faults'>} found */
+export function unreachedInWords({ leftOut, unclear, faults }) {
   const errors = [...new Set(leftOut.map(({ error }) => error))];
-  return [unreadLines(faults), ...errors.map((why) => leftOutInWords(leftOut, why))];
+  return [
+    unreadLines(faults),
+    ...errors.map((why) => leftOutInWords(leftOut, why)),
+    unclear.length > 0 &&
+      h(
+        'p',
+        {},
+        `${count(unclear.length, 'job')} may belong here too, because the value was left out of the context: `,
+        unclear.slice(0, SHOWN_IDS).map((jobId) => [jobLink(jobId), ' ']),
+        unclear.length > SHOWN_IDS && `and ${count(unclear.length - SHOWN_IDS, 'more', 'more')}`,
+      ),
+  ];
 }
 
 /** @param {Found['leftOut']} leftOut @param {string} why */
@@ -109,6 +129,25 @@ function keptInWords(kept) {
 function leftInWords(left, error) {
   const jobs = error === null ? count(left, 'job') : `At most ${count(left, 'job')}`;
   return `${jobs} left. Nothing is erased twice: preview again to go on.`;
+}
+
+/**
+ * When and for what a run was begun; its instant is ISO 8601.
+ * @typedef {{startedAt: string, selector: ErasureSelector}} Run
+ */
+
+/**
+ * The report between its first and its last line.
+ * @param {readonly object[]} report @param {Run} run @param {readonly ReportLine[]} jobLines
+ */
+function withRun(report, run, jobLines) {
+  const ended = { ...run, finishedAt: new Date().toISOString(), totals: erasureTotals(jobLines) };
+  /** @type {[ErasureRunLine, ErasureRunLine]} */
+  const [first, last] = [
+    { erasure: 'begun', ...run },
+    { erasure: 'ended', ...ended },
+  ];
+  return [first, ...report, last];
 }
 
 /** @param {readonly object[]} lines */

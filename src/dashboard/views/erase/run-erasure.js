@@ -5,6 +5,7 @@ import { eraseJobs } from './erasure-calls.js';
 import { reportPanel } from './report-panel.js';
 
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
+/** @import { ErasureSelector } from '../../vendor/erasure-totals.js' */
 /** @import { ReportLine } from './erasure-calls.js' */
 /** @import { Found } from './report-panel.js' */
 
@@ -18,9 +19,10 @@ import { reportPanel } from './report-panel.js';
 /**
  * Erases jobs, and shows how far it is and then the report.
  * @param {{ids: readonly string[], unknown: boolean, reason: string | undefined}} order
- * @param {Found} found @param {Place} place
+ * @param {ErasureSelector} selector @param {Found} found @param {Place} place
  */
-export async function runErasure({ ids, ...order }, found, { form, result, again }) {
+export async function runErasure({ ids, ...order }, selector, found, { form, result, again }) {
+  const startedAt = new Date().toISOString();
   /** @type {ReportLine[]} */
   const lines = [];
   const progress = progressPanel(ids.length);
@@ -45,7 +47,7 @@ export async function runErasure({ ids, ...order }, found, { form, result, again
     return;
   }
   form.hidden = false;
-  result.replaceChildren(reportPanel({ lines, left, error }, found, again));
+  result.replaceChildren(reportPanel({ lines, left, error, run: { startedAt, selector } }, found, again));
   result.querySelector('button')?.focus();
 }
 

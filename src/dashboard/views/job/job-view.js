@@ -1,6 +1,6 @@
 import { ApiError, get } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
-import { contextValues, hasContext } from '../../lib/elements/context-values.js';
+import { contextValues, hasContext, omittedContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
 import { knownNames } from '../../lib/elements/filter-form.js';
@@ -97,6 +97,7 @@ function pageOf(job, bodies, { chosen, sources, transcript, comparison, download
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
     hasContext(timeline) && h('p', { 'data-key': 'context' }, contextValues(timeline)),
+    omittedContext(timeline),
     // An erased job takes nothing any more.
     job.erasure === null
       ? jobActions(jobId, steps[0]?.action, again, canAcknowledge && acknowledgeButton(jobId, again))

@@ -1,7 +1,6 @@
-import { hasContextValue } from '../../../domain/context.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { OTHER } from '../../rollup/rollup.js';
-import type { ContextFilter } from '../context-filter.js';
+import { type ContextFilter, matchesContext } from '../context-filter.js';
 import { beforeInstant, comparePositions, type LogOrder, type LogPosition } from './log-position.js';
 
 /** The fields of a line that filters look at. */
@@ -59,7 +58,7 @@ export function matchesFields({ wanted, lists, exists }: LogFilter, fields: Filt
 export function matchesLine(filter: LogFilter, line: LedgerLine): boolean {
   const { context } = filter;
   if (!matchesFields(filter, { ...line, job: line.jobId })) return false;
-  return context === null || hasContextValue(line.context, context.name, context.value);
+  return context === null || matchesContext(context, line);
 }
 
 /** The values that the lines of a file have together; null where they are not known. */

@@ -1,8 +1,8 @@
-import { hasContextValue } from '../../../domain/context.js';
 import { probeOfJob } from '../../parquet/job-blooms.js';
 import type { LedgerColumns } from '../../parquet/ledger-columns.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import type { LedgerFile } from '../../parquet/open-ledger-file.js';
+import { matchesContext } from '../context-filter.js';
 import { entryOf, inOrder, type LogStep } from './log-entry.js';
 import { endOf, type LogFilter, type LogRange, matchesFields } from './log-filter.js';
 import { beforeInstant, comparePositions, type LogPosition } from './log-position.js';
@@ -100,9 +100,10 @@ async function matchesOf(
   readonly columns: Partial<LedgerColumns>;
 }> {
   const { context } = filter;
+  const contextColumn = context?.value === null ? 'contextOmitted' : 'context';
   const columns = await file.readColumns(group, [
     ...(['writtenAt', 'deliveryId', 'jobId', 'source', 'region', 'status', 'outcome', 'origin'] as const),
-    ...(context === null ? [] : (['context'] as const)),
+    ...(context === null ? [] : ([contextColumn] as const)),
   ]);
   const positionOf = (row: number): LogPosition => ({
     written: columns.writtenAt[row] ?? 0,
@@ -122,8 +123,10 @@ async function matchesOf(
       origin: columns.origin[row] ?? '',
     };
     if (!matchesFields(filter, fields)) continue;
-    const values = () => JSON.parse(columns.context?.[row] ?? 'null') as unknown;
-    if (context !== null && !hasContextValue(values(), context.name, context.value)) continue;
+    const values = () => ({
+      [contextColumn]: JSON.parse(columns[contextColumn]?.[row] ?? 'null') as unknown,
+    });
+    if (context !== null && !matchesContext(context, values())) continue;
     matches.push({ ...position, row });
   }
   const isOldest = order === 'oldest';

@@ -137,7 +137,7 @@ function rowOf(entry: LogEntry, block: LineBlock, index: number, textBytes: numb
     isAct: line.actor !== undefined,
     bytes: Number(line.bytes) || 0,
     durationMs: Number(line.durationMs) || 0,
-    context: contextHashes(line.context),
+    context: contextHashes(line.context, line.contextOmitted),
     block,
     index,
     heldBytes: textBytes + bytesOfRow(line),

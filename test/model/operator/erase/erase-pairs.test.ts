@@ -6,6 +6,7 @@ import { createErasures } from '../../../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { parseConfig } from '../../../../src/config/config.js';
+import { createLedgerView } from '../../../../src/ledger/read/ledger-view.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import { eraseJob } from '../../../../src/operator/erase/erase-job.js';
 import { importArtefacts } from '../../../../src/operator/import/import-artefacts.js';
@@ -149,7 +150,7 @@ const OTHERS: Readonly<Record<string, (at: Replica) => Promise<unknown>>> = {
   'a release': ({ release }) => releaseBody(release, QUARANTINED, AUDIT),
   'an import': ({ store, archive, ledger, sources }) =>
     importArtefacts(
-      { store, archive, ledger, sources },
+      { store, archive, ledger, sources, view: createLedgerView({ store }) },
       {
         expectedBytes: null,
         fields: () => ({}),

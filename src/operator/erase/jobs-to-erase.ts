@@ -69,8 +69,8 @@ export async function jobsOfContext(
 }
 
 /**
- * Jobs of the ledger that are not `known`, and of which a line says that the value of one of these names was left out: nobody knows whose
- * they are. Rejects with `StoreError`.
+ * Jobs of the ledger that are not `known`, with a line where the value of one of these names was left out: nobody knows whose they are.
+ * Rejects with `StoreError`.
  */
 export async function jobsWithoutContext(
   { view }: Pick<JobSearchParts, 'view'>,

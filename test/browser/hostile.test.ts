@@ -161,7 +161,7 @@ const CHECK = `({
     .map((element) => element.outerHTML).filter((html) => !html.includes('src="main.js"')),
   addresses: [...document.querySelectorAll('[href], [src]')].filter((element) => !element.closest('head'))
     .map((element) => element.getAttribute('href') ?? element.getAttribute('src'))
-    .filter((address) => !/^#|^\\/admin\\/api\\/jobs\\//.test(address)),
+    .filter((address) => !/^#|^admin\\/api\\/jobs\\//.test(address)),
   handlers: document.querySelectorAll('[onclick], [onerror], [onload], [style*=expression]').length,
 })`;
 

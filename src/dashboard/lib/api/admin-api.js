@@ -14,6 +14,8 @@ export class ApiError extends Error {
   }
 }
 
+/** Relative to the page, so that a balancer can serve it below a path prefix. */
+export const API = 'admin/api';
 /** Milliseconds. Changes have no limit, because they can move media. */
 const READ_TIMEOUT = 30_000;
 let notifySignedOut = () => {};
@@ -81,7 +83,7 @@ async function call(method, path, { headers = {}, ...rest }) {
   const bearer = token();
   let response;
   try {
-    response = await fetch(`/admin/api${path}`, {
+    response = await fetch(API + path, {
       method,
       headers: {
         ...headers,

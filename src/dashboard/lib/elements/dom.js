@@ -6,7 +6,7 @@
 /** @import { Child, Properties } from './element-types.js' */
 
 /** In-page routes and the admin API: no other address is linked to or loaded. */
-const SAFE_ADDRESS = /^(#\/|\/admin\/api\/)/;
+const SAFE_ADDRESS = /^(#|admin\/api)\//;
 const ADDRESS_ATTRIBUTES = new Set(['href', 'src']);
 /** Attributes that could run code or change the style of the page. */
 const FORBIDDEN = /^(style|srcdoc|action|formaction|xlink:href|srcset|on.*)$/i;

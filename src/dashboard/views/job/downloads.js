@@ -1,4 +1,4 @@
-import { post } from '../../lib/api/admin-api.js';
+import { API, post } from '../../lib/api/admin-api.js';
 
 /** @import { Ticket } from '../../lib/api/api-answers.js' */
 /** @typedef {ReturnType<typeof createDownloads>} Downloads */
@@ -22,12 +22,12 @@ export function createDownloads(jobId) {
      * @param {string} key
      */
     address: (key) =>
-      `/admin/api${pathOf(jobId, key)}${ticket === null ? '' : `?ticket=${encodeURIComponent(ticket.ticket)}`}`,
+      `${API}${pathOf(jobId, key)}${ticket === null ? '' : `?ticket=${encodeURIComponent(ticket.ticket)}`}`,
   };
 }
 
 /**
- * Path of an artefact below `/admin/api`, by its key.
+ * Path of an artefact below the admin API, by its key.
  * @param {string} jobId @param {string} key @returns {`/jobs/${string}/artefacts/${string}`}
  */
 export function pathOf(jobId, key) {

@@ -1,6 +1,6 @@
 /**
  * The bytes that a fresh callback of 10 KB allocates on V8's heap, by call site, and the calls of the store that it
- * costs; fails above a bound of either. `.ci/run` runs it on Node 20 and 24.
+ * costs; fails above a bound of either. `.ci/run` runs it.
  *
  *   npm run allocations [-- --body transcript|form] [--callbacks 4000] [--rows 25] [--out file.heapprofile] [dist/main.js]
  *

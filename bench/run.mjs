@@ -98,7 +98,7 @@ function limited(scenario) {
 /** Contestants take turns, and the order turns with each round, so that no one always runs on a tired machine. */
 async function measureRounds(name, scenario, store) {
   const order = { scenario, store, scratch, profile: options.profile ?? null };
-  order.node = scenario.node === '24' ? node24() : process.execPath;
+  order.node = scenario.node === '26' ? node26() : process.execPath;
   const count = Math.min(rounds, scenario.rounds ?? rounds);
   const turns = Array.from({ length: count }, (_, round) => ({
     label: `${name}, round ${round + 1} of ${count}`,
@@ -166,18 +166,18 @@ async function attempt(label, target, work) {
   }
 }
 
-/** Node 24 comes as an npm package and is kept in the cache folder. */
-function node24() {
+/** Node 26 comes as an npm package and is kept in the cache folder. */
+function node26() {
   const prefix = join(
     process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
     'transcript-receiver-ci',
-    'node24',
+    'node26',
   );
   const find = () =>
     existsSync(join(prefix, 'node_modules')) &&
     readdirSync(join(prefix, 'node_modules'), { recursive: true }).find((path) => path.endsWith('/bin/node'));
   if (!find())
-    execFileSync('npm', ['install', '--prefix', prefix, '--no-save', '--no-audit', '--no-fund', 'node@24'], {
+    execFileSync('npm', ['install', '--prefix', prefix, '--no-save', '--no-audit', '--no-fund', 'node@26'], {
       stdio: 'ignore',
     });
   return join(prefix, 'node_modules', find());

@@ -10,10 +10,9 @@ const form = (kind) => (target) => (target === 'multer-s3' ? 'form-one' : kind);
  * same content as a multipart part, tus and the uploader the bare media.
  */
 export const SCENARIOS = {
-  // The release of the image first.
-  'node24-json-10k': small('callbacks of 10 KB JSON, 48 connections, on Node 24', {
+  'node26-json-10k': small('callbacks of 10 KB JSON, 48 connections, on Node 26', {
     bytes: 10 * KB,
-    node: '24',
+    node: '26',
   }),
   'json-1k': small('callbacks of 1 KB JSON, 48 connections', {
     bytes: KB,
@@ -88,21 +87,21 @@ export const SCENARIOS = {
     store: 'real',
     rounds: 1,
   }),
-  'node24-media-1g': large('1 GiB of media, one upload, on Node 24', {
+  'node26-media-1g': large('1 GiB of media, one upload, on Node 26', {
     bytes: GIB,
     connections: 1,
     count: 1,
     rounds: 3,
-    node: '24',
+    node: '26',
     targets: ['product', 'multer-s3', 'lib-storage'],
   }),
-  'node24-media-50': large('50 x 48 MB at once, store latency 300 ms, on Node 24', {
+  'node26-media-50': large('50 x 48 MB at once, store latency 300 ms, on Node 26', {
     bytes: 48 * MB,
     connections: 50,
     count: 50,
     latency: 300,
     rounds: 1,
-    node: '24',
+    node: '26',
     targets: ['product', 'lib-storage'],
   }),
 };
@@ -127,7 +126,7 @@ function large(title, options) {
 
 /** This build beside another one. */
 function besideAnother() {
-  return ['20', '24'].map((node) => [
+  return ['24', '26'].map((node) => [
     `beside-node${node}`,
     small(`callbacks of 10 KB JSON, 48 connections, beside another build, on Node ${node}`, {
       bytes: 10 * KB,

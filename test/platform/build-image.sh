@@ -23,9 +23,8 @@ if [ ! -f "$base" ]; then
   mv "$base.new.tar" "$base"
 fi
 
-node24=$cache/node24
-[ -d "$node24/node_modules/node" ] || npm install --prefix "$node24" --no-save --no-audit --no-fund node@24
-node=$(find "$node24/node_modules" -path '*/bin/node' -type f -print -quit)
+# Of the line that the image has: what npm's scripts run on.
+node=$project/node_modules/node/bin/node
 npm=$(npm root --global)/npm
 
 bare=$("${buildah[@]}" from scratch)

@@ -392,7 +392,7 @@ describe('a refusal', () => {
     const { page } = fixture.dashboard;
     await sendCallback(fixture.service, 'id=j', '', { 'x-t': 'not-the-secret' }, 'guarded');
     await fixture.dashboard.go('refusals');
-    const row = page.getByRole('row').filter({ hasText: 'guarded' });
+    const row = page.locator('[data-key=list]').getByRole('row').filter({ hasText: 'guarded' });
     await row.getByText('The headers match no credential of the source.').waitFor();
     await row.getByRole('link', { name: 'Explain' }).click();
     const result = page.locator('.result');

@@ -9,29 +9,30 @@ import { notShown, toFailures } from './tile-parts.js';
 /** What reconcile and verify found. */
 
 /** @param {Health} health @returns {Facts} */
-export function expectedFacts({ reconcile, callbacks, scope }) {
+export function expectedFacts({ reconcile, callbacks, scope, verdict }) {
   const tile = { id: /** @type {const} */ ('expected'), title: 'Expected and received' };
   if (scope !== null) return notShown(tile.id, tile.title);
   if (reconcile === null) {
     const details = ['Reconcile has not run yet'];
     return { ...tile, isNeutral: true, word: 'Never compared', figure: '–', details };
   }
-  const { received, expected, missing, isWhole } = reconcile;
+  const { received, expected, missing } = reconcile;
+  const isUnknown = verdict.issues.some(({ code }) => code === 'expected-unknown');
   return {
     ...tile,
     // The jobs that are missing fail: Failures has them.
     isNeutral: missing > 0,
     word: missing > 0 ? `${count(missing)} missing` : 'Complete',
-    figure: isWhole ? `${count(received)} of ${count(expected)}` : '–',
+    figure: isUnknown ? '–' : `${count(received)} of ${count(expected)}`,
     details: [
-      ...(isWhole ? expectedInWords(reconcile) : seenInWords(reconcile)),
+      ...(isUnknown ? seenInWords(reconcile) : expectedInWords(reconcile)),
       ...fetchedInWords(callbacks),
     ],
     ...(missing > 0 && { action: toFailures('Show missing jobs') }),
   };
 }
 
-/** What a run that did not see everything saw. @param {ReconcileFigures} reconcile */
+/** What the run of the figures saw; later ones, or that one itself, did not see everything. @param {ReconcileFigures} reconcile */
 function seenInWords({ received, expected }) {
   return expected === 0
     ? ['No job was seen']

@@ -27,9 +27,9 @@ export function subscriberIssues(
   return [
     ...(stateDamaged ? [issueOf('subscriber-state-damaged', { subscriber })] : []),
     ...(lagSeconds > LAGGING ? [issueOf('subscriber-lagging', { subscriber, since, status, error })] : []),
+    ...(dead > 0 ? [issueOf('events-dead', { subscriber, events: dead })] : []),
     ...(openSince !== null && lagSeconds <= LAGGING
       ? [issueOf('subscriber-paused', { subscriber, since: openSince, status, error })]
       : []),
-    ...(dead > 0 ? [issueOf('events-dead', { subscriber, events: dead })] : []),
   ];
 }

@@ -1,0 +1,261 @@
+/**
+ * What operators' reads of a large store cost the callbacks: one replica with the heap of the image's limit on a file store with many
+ * quarantined bodies, dead events and replays gets callbacks at a steady rate, alone, and while clients ask for their lists, give up and
+ * come again. Prints what became of the questions, p50 and p99 of the callbacks, and the memory. Goals: alive, every question is answered
+ * with 200 or 503, p99 at most doubled.
+ *
+ *   npm run build && node bench/operators-reads.mjs [--bodies 100000] [--events 50000] [--replays 10000] [--clients 20]
+ *     [--give-up 30] [--rate 20] [--seconds 60] [--equal] [--main dist/main.js]
+ *
+ * With `--equal` all clients ask for the same page of the quarantine.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { encodeTime } from 'ulid';
+import { openStore } from '../dist/store/open-store.js';
+import { V8_FLAGS } from '../scripts/v8-flags.mjs';
+import { pathOf, peakRss, startServer, stopAll } from './lib/processes.mjs';
+import { median } from './lib/report.mjs';
+import { PATH } from './lib/targets.mjs';
+
+const { values } = parseArgs({
+  options: {
+    bodies: { type: 'string', default: '100000' },
+    events: { type: 'string', default: '50000' },
+    replays: { type: 'string', default: '10000' },
+    clients: { type: 'string', default: '20' },
+    'give-up': { type: 'string', default: '30' },
+    rate: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '60' },
+    equal: { type: 'boolean', default: false },
+    main: { type: 'string', default: pathOf('../dist/main.js') },
+  },
+});
+const [bodies, events, replays, clients, giveUp, rate, seconds] = [
+  ...['bodies', 'events', 'replays', 'clients', 'give-up', 'rate', 'seconds'],
+].map((name) => Number(values[name]));
+const TOKEN = 'token-of-the-benchmark';
+/** Megabytes of V8's old generation in the image's smallest container. */
+const HEAP = 192;
+const QUARANTINE = '/quarantine?limit=';
+const LISTS = [QUARANTINE, '/subscribers/crm/dead?limit=', '/replays?limit=', '/quarantine?state=all&limit='];
+const scratch = mkdtempSync(join(tmpdir(), 'operators-reads-'));
+
+try {
+  const folder = join(scratch, 'data');
+  const store = { url: `file:${folder}` };
+  const opened = await openStore(store);
+  // The first write makes the folder a store.
+  await opened.create('reports/bench.json', Buffer.from('{}'), {
+    contentType: 'application/json',
+    metadata: {},
+  });
+  await opened.close();
+  fill(folder);
+  const receiver = await start(store);
+  while (!(await fetch(`${receiver.said.receiverUrl}/readyz`)).ok) await sleep(100);
+  console.log(
+    '| callbacks | number | p50 ms | p99 ms | max ms | p99, of that at rest | reads: 200, 503, given up, failed | 200 after: median, max |',
+  );
+  console.log('|---|---:|---:|---:|---:|---:|---|---|');
+  const rest = await phase(receiver, 'at rest', null, 0);
+  await phase(receiver, `beside ${clients} clients`, rest, clients);
+  await phase(receiver, 'at rest again', rest, 0);
+  console.log(
+    `\nat most ${Math.round(peakRss(receiver.pid) / 1024 / 1024)} MB resident; ${await waiting(receiver)}`,
+  );
+  await receiver.stop();
+} finally {
+  await stopAll();
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+/** The n-th of `count` ids, spread over a week. */
+function idOf(n, count) {
+  const time = Date.now() - 7 * 86_400_000 + Math.floor((n * 7 * 86_400_000) / count);
+  return `${encodeTime(time, 10)}${String(n).padStart(16, '0')}`;
+}
+
+function fill(folder) {
+  const put = (path, document) => writeFileSync(join(folder, path), JSON.stringify(document));
+  for (let n = 0; n < bodies; n += 1) {
+    const deliveryId = idOf(n, bodies);
+    mkdirSync(join(folder, 'quarantine', deliveryId), { recursive: true });
+    put(`quarantine/${deliveryId}/body`, 'broken');
+    put(`quarantine/${deliveryId}/request.json`, requestOf(deliveryId, `job${n}`));
+  }
+  mkdirSync(join(folder, 'outbox/crm/dead'), { recursive: true });
+  for (let n = 0; n < events; n += 1) {
+    const id = idOf(n, events);
+    put(`outbox/crm/dead/${id}.json`, deadEvent(id, `job${n}`));
+  }
+  mkdirSync(join(folder, 'replays'), { recursive: true });
+  for (let n = 0; n < replays; n += 1) {
+    const replayId = idOf(n, replays);
+    mkdirSync(join(folder, 'replays', replayId));
+    put(`replays/${replayId}/items.json`, { items: ['job1'] });
+    put(`replays/${replayId}/claim-000001.json`, { owner: 'bench' });
+    put(`replays/${replayId}.json`, replayOf(replayId));
+  }
+}
+
+function requestOf(deliveryId, jobId) {
+  return {
+    ...{
+      v: 1,
+      deliveryId,
+      receivedAt: new Date().toISOString(),
+      source: 'default',
+      region: null,
+      clientIp: null,
+    },
+    ...{ method: 'POST', jobId, status: 'success', query: `id=${jobId}&status=success`, headers: {} },
+    ...{ reason: 'json-invalid', detail: 'It was broken.', bytes: 8, sha256: '0'.repeat(64) },
+  };
+}
+
+function deadEvent(id, jobId) {
+  const at = new Date().toISOString();
+  const data = {
+    jobId,
+    source: 'default',
+    region: null,
+    status: 'success',
+    origin: 'callback',
+    outcome: 'stored',
+  };
+  const attempt = { at, status: 410, error: null, answer: 'gone' };
+  return {
+    ...{
+      v: 1,
+      subscriber: 'crm',
+      reason: 'rejected',
+      endedAt: at,
+      firstTriedAt: at,
+      attempts: 1,
+      history: [attempt],
+    },
+    event: {
+      ...{ specversion: '1.0', id, type: 'transcript-receiver.job.stored.v1', source: '/callbacks/default' },
+      ...{
+        subject: jobId,
+        time: at,
+        datacontenttype: 'application/json',
+        data: { ...data, context: null, items: [] },
+      },
+    },
+  };
+}
+
+function replayOf(replayId) {
+  const at = new Date().toISOString();
+  return {
+    ...{
+      v: 1,
+      replayId,
+      createdAt: at,
+      actor: 'bench',
+      reason: null,
+      selector: { kind: 'refetch', jobs: ['job1'] },
+    },
+    ...{ total: 1, bytes: 0, next: 1, ahead: [], done: 1, failed: 0, outcomes: { matched: 1 }, batches: {} },
+    ...{ claim: 1, owner: 'bench', heartbeatAt: at, finishedAt: at },
+  };
+}
+
+function start(store) {
+  const settings = {
+    receiver: { host: '127.0.0.1', port: 0 },
+    admin: { host: '127.0.0.1', port: 0, tokens: { bench: TOKEN } },
+    sources: { default: { allowUnauthenticated: true } },
+    subscribers: {
+      crm: { url: 'http://127.0.0.1:9/', secrets: [`whsec_${Buffer.alloc(32).toString('base64')}`] },
+    },
+    store,
+  };
+  return startServer({
+    name: 'receiver',
+    args: [...V8_FLAGS, `--max-old-space-size=${HEAP}`, resolve(values.main), 'serve'],
+    env: { NODE_CONFIG: JSON.stringify(settings) },
+    logFile: join(scratch, 'receiver.log'),
+    isReady: (line) => line.event === 'listening',
+  });
+}
+
+async function phase(receiver, name, rest, number) {
+  const generator = fork(pathOf('load/generator.mjs'));
+  const group = {
+    port: Number(new URL(receiver.said.receiverUrl).port),
+    ...{ path: PATH, headers: {}, idPrefix: `o${Date.now().toString(36)}`, connections: 16, perSecond: rate },
+    body: { kind: 'transcript', bytes: 10_240 },
+  };
+  const looking = new AbortController();
+  generator.send({ groups: [group], warmUpMs: 2000, measureMs: seconds * 1000 });
+  await once(generator, 'message');
+  const seen = { answered: [], refused: 0, givenUp: 0, failed: 0 };
+  const looks = Array.from({ length: number }, (_, n) => client(receiver, n, seen, looking.signal));
+  const [{ results, message }] = await once(generator, 'message');
+  looking.abort();
+  await Promise.all(looks);
+  generator.disconnect();
+  if (results === undefined) throw new Error(`the callbacks failed: ${message}`);
+  const { p50, p99, max, count, statuses } = results[0];
+  const bad = Object.keys(statuses).join() === '200' ? '' : ` ${JSON.stringify(statuses)}`;
+  const times = [p50, p99, max].map((each) => each?.toFixed(0)).join(' | ');
+  const { answered, refused, givenUp, failed } = seen;
+  const took =
+    answered.length === 0 ? '' : `${median(answered).toFixed(1)}, ${Math.max(...answered).toFixed(1)} s`;
+  const ratio = rest === null ? '' : (p99 / rest).toFixed(2);
+  const reads = number === 0 ? '' : `${answered.length}, ${refused}, ${givenUp}, ${failed}`;
+  console.log(`| ${name}${bad} | ${count} | ${times} | ${ratio} | ${reads} | ${took} |`);
+  return p99;
+}
+
+/** Asks, gives up after a while, and comes again, as a page does that stays open. */
+async function client(receiver, n, seen, signal) {
+  const path = values.equal
+    ? `${QUARANTINE}50`
+    : `${LISTS[n % LISTS.length]}${50 - Math.floor(n / LISTS.length)}`;
+  while (!signal.aborted) {
+    const began = performance.now();
+    const patience = AbortSignal.timeout(giveUp * 1000);
+    try {
+      const response = await fetch(`${receiver.said.adminUrl}/admin/api${path}`, {
+        headers: { authorization: `Bearer ${TOKEN}` },
+        signal: AbortSignal.any([patience, signal]),
+      });
+      const answer = await response.json();
+      if (response.status === 200) seen.answered.push((performance.now() - began) / 1000);
+      else if (response.status === 503 && response.headers.has('retry-after')) seen.refused += 1;
+      else throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`);
+      await sleep(1000, null, { signal }).catch(() => undefined);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (patience.aborted) seen.givenUp += 1;
+      else {
+        seen.failed += 1;
+        if (seen.failed === 1) console.error(error);
+        await sleep(1000);
+      }
+    }
+  }
+}
+
+/** What the health summary says of the quarantine, once it has counted it. */
+async function waiting(receiver) {
+  const began = performance.now();
+  for (;;) {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const response = await fetch(`${receiver.said.adminUrl}/admin/api/health`, { headers });
+    const { quarantine, unknown } = await response.json();
+    if (quarantine !== null)
+      return `${quarantine.waiting} wait, known ${((performance.now() - began) / 1000).toFixed(0)} s later`;
+    if (performance.now() - began > 120_000) return `the quarantine is ${unknown.quarantine?.reason}`;
+    await sleep(2000);
+  }
+}

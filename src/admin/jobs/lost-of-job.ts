@@ -2,6 +2,7 @@ import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
 import type { RetentionClass } from '../../domain/retention-class.js';
 import { retentionClassOf } from '../../domain/retention-class.js';
 import type { ExpiredBefore } from '../../retention/retention-view.js';
+import { isKey } from '../../store/object-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
 
@@ -27,6 +28,8 @@ export async function lostOfJob(
   for (const { origin, items, receivedAt } of timeline) {
     if (!isDelivery(origin)) continue;
     for (const { key, kind, size, sha256, outcome } of items) {
+      // A ledger that was edited by hand may hold any text; no store can be asked for it.
+      if (!isKey(key)) continue;
       const isOld = outcome === 'identical' && named.has(key);
       if (!isOld && outcome !== 'read') named.set(key, { key, kind, size, sha256, storedAt: receivedAt });
     }

@@ -130,7 +130,7 @@ function besideAnother() {
     `beside-node${node}`,
     small(`callbacks of 10 KB JSON, 48 connections, beside another build, on Node ${node}`, {
       bytes: 10 * KB,
-      node: node === '20' ? undefined : node,
+      node,
       targets: ['product', 'product-beside', 'express-put'],
     }),
   ]);

@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { withCheckedHead } from '../http/checked-head.js';
+import type { ConnectionRequests } from '../http/connection-requests.js';
+import { isDropped } from '../http/dropped-messages.js';
 import { expressMessages } from '../http/express-messages.js';
 import { headersCheckInterval } from '../http/headers-check-interval.js';
 import { rejectConnect } from '../http/malformed-requests.js';
@@ -15,9 +17,13 @@ export interface AdminServerOptions {
 const IDLE = 600_000;
 
 /** The HTTP server of the admin port. It has no total time-out, because imports and downloads may have many gigabytes. */
-export function createAdminServer(app: Express, options: AdminServerOptions): Server {
+export function createAdminServer(
+  app: Express,
+  requests: ConnectionRequests,
+  options: AdminServerOptions,
+): Server {
   const settings = {
-    ...expressMessages(app),
+    ...requests.bound(expressMessages(app)),
     requestTimeout: 0,
     headersTimeout: options.headersTimeout,
     connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
@@ -28,10 +34,11 @@ export function createAdminServer(app: Express, options: AdminServerOptions): Se
   const server = createServer(settings, listener);
   // The connection limit listens to this event too, and with a listener Node does not send 100 by itself.
   server.on('checkContinue', (request, response) => {
+    if (isDropped(request)) return;
     response.writeContinue();
     listener(request, response);
   });
-  rejectConnect(server);
+  rejectConnect(server, requests);
   server.setTimeout(IDLE);
   return server;
 }

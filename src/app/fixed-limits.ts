@@ -21,8 +21,10 @@ const FIXED_LIMITS = {
   maxBudgetWaiters: 256,
   /** Downloads of artefacts at the same time: half of the connections to the store that serve downloads. */
   maxDownloads: 32,
-  /** A player that is paused resumes with a range; until then its download would hold a place. */
-  downloadIdleTimeout: 60 * SECOND,
+  /** A player that is paused resumes with a range; until then its download holds a place. */
+  downloadIdleTimeout: 300 * SECOND,
+  /** A client reads each response as it comes; what nobody reads is held in memory. */
+  unreadTimeout: 30 * SECOND,
   /** Browsers and metrics: one page opens six connections. */
   maxAdminConnections: 256,
 };

@@ -2,7 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { createAdminServer } from '../admin/admin-server.js';
 import type { Config } from '../config/config.js';
+import { closeUnread } from '../http/close-unread.js';
 import { connectionLimits, openFileLimit } from '../http/connection-limits.js';
+import { ConnectionRequests } from '../http/connection-requests.js';
 import { drainServer } from '../http/drain-server.js';
 import { limitConnections } from '../http/limit-connections.js';
 import { listen } from '../http/listen.js';
@@ -51,17 +53,18 @@ export function createPorts(options: PortsOptions): Ports {
   const { receiver, admin } = config;
   const { keepAliveTimeout } = receiver;
   const serverOptions = { ...limits, keepAliveTimeout };
+  const requests = { public: new ConnectionRequests(), admin: new ConnectionRequests() };
   const servers: Readonly<Record<Port, Server>> = {
-    public: createPublicServer(publicApp, {
+    public: createPublicServer(publicApp, requests.public, {
       ...serverOptions,
       onMalformed({ problem, reason, peer }) {
         deliveries.refused(problem.code, null);
         refusalLog.refused({ reason, source: null, clientIp: peerAddress(peer), detail: problem.message });
       },
     }),
-    admin: createAdminServer(adminApp, serverOptions),
+    admin: createAdminServer(adminApp, requests.admin, serverOptions),
   };
-  const connectionLog = limitBoth(servers, limits, metrics, log);
+  const connectionLog = limitBoth(servers, requests, limits, metrics, log);
   let opening: Promise<PortAddresses> | null = null;
 
   async function openBoth(): Promise<PortAddresses> {
@@ -88,6 +91,7 @@ export function createPorts(options: PortsOptions): Ports {
 /** Limits the connections of both ports; counts and logs those that are closed because of it. */
 function limitBoth(
   servers: Readonly<Record<Port, Server>>,
+  requests: Readonly<Record<Port, ConnectionRequests>>,
   limits: ServiceLimits,
   metrics: ConnectionMetrics,
   log: Logger,
@@ -100,7 +104,8 @@ function limitBoth(
   }
   const connectionLog = createConnectionLog(log);
   for (const port of ['public', 'admin'] as const) {
-    const limited = limitConnections(servers[port], {
+    closeUnread(servers[port], requests[port], { after: limits.unreadTimeout });
+    const limited = limitConnections(servers[port], requests[port], {
       most: most[port],
       isTrusted: TRUSTED[port],
       onShed: () => {

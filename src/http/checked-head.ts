@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../domain/problem.js';
+import { isDropped } from './dropped-messages.js';
 import { respondProblem } from './respond.js';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -7,9 +8,13 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 /** How much of the body is drained of a request whose head is invalid. */
 const DRAIN = { bytes: 64 * 1024, ms: 1000 };
 
-/** Rejects requests that Node's parser accepts and HTTP/1.1 does not, before the listener sees them. */
+/**
+ * Ignores requests that are dropped, and rejects those that Node's parser accepts and HTTP/1.1 does not, before the listener sees
+ * them.
+ */
 export function withCheckedHead(listener: Listener): Listener {
   return (request, response) => {
+    if (isDropped(request)) return;
     const fault = headFault(request);
     if (fault === null) listener(request, response);
     else respondProblem(request, response, new Problem('request-malformed', fault), DRAIN, true);

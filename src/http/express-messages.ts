@@ -1,12 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
+import type { MessageClasses } from './connection-requests.js';
 import { joiningRequest } from './joining-request.js';
-
-/** Options of Node's `createServer`. */
-export interface MessageClasses {
-  readonly IncomingMessage: typeof IncomingMessage;
-  readonly ServerResponse: typeof ServerResponse;
-}
 
 /**
  * Classes for the requests and responses of an app's server, created with Express's prototypes. Express replaces the prototype of

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { trackResponses } from './pending-responses.js';
+import type { ConnectionRequests } from './connection-requests.js';
 
 export interface ConnectionLimitOptions {
   /** Most connections at a time. */
@@ -22,8 +22,11 @@ export interface ConnectionLimiter {
  * unauthenticated ones first, then authenticated ones, then unauthenticated ones that were refused and still send. A
  * connection with a delivery in flight is never closed; when all have one, the new connection is closed.
  */
-export function limitConnections(server: Server, options: ConnectionLimitOptions): ConnectionLimiter {
-  const { pendingOf, watch } = trackResponses(server);
+export function limitConnections(
+  server: Server,
+  requests: ConnectionRequests,
+  options: ConnectionLimitOptions,
+): ConnectionLimiter {
   // Sets iterate in insertion order: the first has waited longest.
   const connections = new Set<Duplex>();
   const idleUntrusted = new Set<Duplex>();
@@ -50,7 +53,7 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
 
   function isRefused(socket: Duplex): boolean {
     if (trusted.has(socket)) return false;
-    return pendingOf(socket).every((response) => response.headersSent && !showsTrust(response));
+    return requests.pendingOf(socket).every((response) => response.headersSent && !showsTrust(response));
   }
 
   function longestIdle(): Duplex | undefined {
@@ -72,7 +75,7 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     socket.once('close', () => forget(socket));
   });
 
-  watch({
+  requests.watch({
     began(socket) {
       idleUntrusted.delete(socket);
       idleTrusted.delete(socket);
@@ -80,7 +83,8 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     ended(socket, response) {
       if (!connections.has(socket)) return;
       if (showsTrust(response)) trusted.add(socket);
-      if (pendingOf(socket).length === 0) (trusted.has(socket) ? idleTrusted : idleUntrusted).add(socket);
+      if (requests.pendingOf(socket).length === 0)
+        (trusted.has(socket) ? idleTrusted : idleUntrusted).add(socket);
     },
   });
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../domain/problem.js';
 import type { ReasonCode } from '../domain/reasons.js';
-import { type ResponseTracker, trackResponses } from './pending-responses.js';
+import type { ConnectionRequests } from './connection-requests.js';
 
 interface ParserError extends NodeJS.ErrnoException {
   /** The bytes that Node's parser did not understand. */
@@ -39,8 +39,11 @@ function beginsProxyProtocol(bytes: Buffer | undefined): boolean {
  * after those to earlier requests on the same connection, so that a sender does not take the 400 for the outcome of a
  * delivery that is still being stored. The connection ends with it.
  */
-export function rejectMalformedRequests(server: Server, onMalformed: OnMalformed): void {
-  const tracker = trackResponses(server);
+export function rejectMalformedRequests(
+  server: Server,
+  requests: ConnectionRequests,
+  onMalformed: OnMalformed,
+): void {
   // Node emits the event again for every further chunk of a broken connection.
   const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: ParserError, socket: Socket) => {
@@ -57,25 +60,24 @@ export function rejectMalformedRequests(server: Server, onMalformed: OnMalformed
       reason: isProxyProtocol ? 'proxy-protocol' : problem.code,
       peer: socket.remoteAddress,
     });
-    respondInOrder(socket, problem, tracker);
+    respondInOrder(socket, problem, requests);
   });
 }
 
 /** Responds to CONNECT, whose connection Node closes without a response when nothing listens for it. */
-export function rejectConnect(server: Server): void {
-  const tracker = trackResponses(server);
+export function rejectConnect(server: Server, requests: ConnectionRequests): void {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // Node has removed its own listener.
     socket.on('error', () => {});
     const problem = new Problem('request-malformed', 'CONNECT is for proxies; this is not one.');
-    respondInOrder(socket, problem, tracker);
+    respondInOrder(socket, problem, requests);
   });
 }
 
-function respondInOrder(socket: Duplex, problem: Problem, tracker: ResponseTracker): void {
-  const pending = tracker.pendingOf(socket).find(({ writableFinished }) => !writableFinished);
+function respondInOrder(socket: Duplex, problem: Problem, requests: ConnectionRequests): void {
+  const pending = requests.pendingOf(socket).find(({ writableFinished }) => !writableFinished);
   if (pending?.req.complete) {
-    pending.once('close', () => respondInOrder(socket, problem, tracker));
+    pending.once('close', () => respondInOrder(socket, problem, requests));
   } else if (!socket.writable || pending?.headersSent) {
     socket.destroy();
   } else {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { withCheckedHead } from '../http/checked-head.js';
+import type { ConnectionRequests } from '../http/connection-requests.js';
 import { expressMessages } from '../http/express-messages.js';
 import { headersCheckInterval } from '../http/headers-check-interval.js';
 import { type OnMalformed, rejectConnect, rejectMalformedRequests } from '../http/malformed-requests.js';
@@ -19,10 +20,14 @@ export interface PublicServerOptions {
  * The HTTP server of the public port. Node's total time-out for a request is off, because an upload of many gigabytes may
  * take hours; the body reader enforces idle time-out, minimum rate and total time instead.
  */
-export function createPublicServer(app: Express, options: PublicServerOptions): Server {
+export function createPublicServer(
+  app: Express,
+  requests: ConnectionRequests,
+  options: PublicServerOptions,
+): Server {
   const server = createServer(
     {
-      ...expressMessages(app),
+      ...requests.bound(expressMessages(app)),
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
       connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
@@ -37,21 +42,20 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
   server.on('checkContinue', withoutUpgrade(deferContinue(app)));
   // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
   server.on('checkExpectation', withoutUpgrade(app));
-  rejectMalformedRequests(server, options.onMalformed ?? (() => {}));
-  rejectConnect(server);
+  rejectMalformedRequests(server, requests, options.onMalformed ?? (() => {}));
+  rejectConnect(server, requests);
   return allowHalfClosed(server);
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Ignores a request to upgrade, and checks the head. */
+/** Checks the head, and ignores a request to upgrade. */
 function withoutUpgrade(listener: Listener): Listener {
-  const checked = withCheckedHead(listener);
-  return (request, response) => {
+  return withCheckedHead((request, response) => {
     // Node drops what follows such a request in the same segment. Closing shows the sender that it was not read.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    checked(request, response);
-  };
+    listener(request, response);
+  });
 }
 
 /**

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { type BodyLimits, type BodyReader, declaredLengthOf } from '../http/body-reader.js';
-import { limitPerTurn } from '../http/limit-per-turn.js';
 import { BodyAbortedError } from '../http/request-body.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from '../http/respond.js';
 import type { CallbackRequest } from './callback-request.js';
@@ -82,18 +81,8 @@ function refuse(
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  perTurn(() => {
-    try {
-      respondProblem(request, response, problem, drain, routes.isDraining());
-    } catch (fault) {
-      routes.onUnexpected(fault);
-      response.destroy();
-    }
-  });
+  respondProblem(request, response, problem, drain, routes.isDraining());
 }
-
-/** Shared by all requests, as the event loop is. Eight refusals take less than a millisecond. */
-const perTurn = limitPerTurn(8);
 
 /** A sender without a `100 Continue` has sent nothing to drain. */
 const NOTHING: DrainLimits = { bytes: 0, ms: 0 };

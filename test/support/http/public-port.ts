@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Acknowledgement } from '../../../src/domain/delivery.js';
 import { createBodyReader } from '../../../src/http/body-reader.js';
+import { ConnectionRequests } from '../../../src/http/connection-requests.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
 import { mountHealth, type Readiness } from '../../../src/receive/health-routes.js';
 import { createPublicServer, type PublicServerOptions } from '../../../src/receive/public-server.js';
@@ -55,7 +56,7 @@ export async function openPublicPort(options: PublicPortOptions = {}): Promise<P
     receiver: { receive: async (request) => ({ ...ACKNOWLEDGEMENT, ...(await receive(request)) }) },
   });
   mountFallbacks(app, answering);
-  const server = createPublicServer(app, {
+  const server = createPublicServer(app, new ConnectionRequests(), {
     keepAliveTimeout: 600_000,
     headersTimeout: 60_000,
     maxHeaderBytes: 16_384,

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConnectionRequests } from '../../../src/http/connection-requests.js';
 import { type ConnectionLimiter, limitConnections } from '../../../src/http/limit-connections.js';
 import { type RawClient, rawClient } from '../../support/http/raw-http.js';
 import { until } from '../../support/until.js';
@@ -19,9 +20,10 @@ function keep(request: IncomingMessage, response: ServerResponse): void {
   exchanges.set(request.url ?? '', { request, response });
 }
 
-async function start(newServer: Server): Promise<void> {
-  server = newServer;
-  limiter = limitConnections(server, {
+async function start(options: ServerOptions = {}): Promise<void> {
+  const requests = new ConnectionRequests();
+  server = createServer({ ...options, ...requests.bound({ IncomingMessage, ServerResponse }) });
+  limiter = limitConnections(server, requests, {
     most: MOST,
     isTrusted: (_request, { statusCode }) => statusCode === 200,
     onShed: () => {
@@ -40,7 +42,7 @@ beforeEach(async () => {
   accepted = 0;
   clients = [];
   exchanges = new Map();
-  await start(createServer());
+  await start();
 });
 
 afterEach(async () => {

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConnectionRequests } from '../../../src/http/connection-requests.js';
 import { type MalformedRequest, rejectMalformedRequests } from '../../../src/http/malformed-requests.js';
 import { type RawClient, rawClient } from '../../support/http/raw-http.js';
 import { until } from '../../support/until.js';
@@ -14,13 +15,16 @@ let rejected: MalformedRequest[];
 beforeEach(async () => {
   requests = [];
   rejected = [];
-  server = createServer({ connectionsCheckingInterval: 10, maxHeaderSize: 4096 }, (request, response) =>
-    requests.push({ request, response }),
+  const following = new ConnectionRequests();
+  const classes = following.bound({ IncomingMessage, ServerResponse });
+  server = createServer(
+    { ...classes, connectionsCheckingInterval: 10, maxHeaderSize: 4096 },
+    (request, response) => requests.push({ request, response }),
   );
   server.on('connection', (socket) => {
     connection = socket;
   });
-  rejectMalformedRequests(server, (request) => rejected.push(request));
+  rejectMalformedRequests(server, following, (request) => rejected.push(request));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   client = await rawClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { allowPauses } from '../../../http/close-unread.js';
 import { createSlots } from '../../access/slots.js';
 
 export interface DownloadLimits {
@@ -38,6 +39,7 @@ export function createDownloadGate(limits: DownloadLimits): DownloadGate {
       response.once('close', leave);
       await line.enter(leaving.signal).finally(() => response.off('close', leave));
       const cut = (): void => void response.destroy();
+      allowPauses(response);
       response.setTimeout(downloadIdleTimeout, cut);
       try {
         await download();

@@ -1,0 +1,147 @@
+// Requests that are sent without reading the answers, against the receiver and against Node's bare `http` server in turn.
+// node bench/flood/requests.mjs [--connections 40,100,1000] [--kinds nope,healthz,...] [--seconds 20] [--heap 192|none] [--reconnect]
+//                               [--targets receiver,http] [--port public|admin]
+// Prints for each how large the process became and how long honest callbacks waited beside it.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { V8_FLAGS } from '../../scripts/v8-flags.mjs';
+import { cpuMs, pathOf, peakRss, startServer, stopAll } from '../lib/processes.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    connections: { type: 'string', default: '40,100,1000' },
+    kinds: { type: 'string', default: 'nope,healthz,anonymous,authenticated' },
+    targets: { type: 'string', default: 'http,receiver' },
+    seconds: { type: 'string', default: '20' },
+    heap: { type: 'string', default: '192' },
+    port: { type: 'string', default: 'public' },
+    reconnect: { type: 'boolean', default: false },
+  },
+});
+
+const MB = 1024 * 1024;
+const TOKEN = 'bench-token-of-twenty-chars';
+const HONEST_EVERY = 250;
+const GIVE_UP = 60_000;
+
+const get = (path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const post = (token) =>
+  `POST /callbacks/guarded?id=flood&status=success HTTP/1.1\r\nHost: x\r\n${token}Content-Length: 2\r\n\r\n{}`;
+const KINDS = {
+  nope: get('/nope'),
+  healthz: get('/healthz'),
+  anonymous: post(''),
+  authenticated: post(`X-Token: ${TOKEN}\r\n`),
+  metrics: get('/metrics'),
+  health: `GET /admin/api/health HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`,
+};
+
+const heap = options.heap === 'none' ? [] : [`--max-old-space-size=${options.heap}`];
+const scratch = mkdtempSync(join(tmpdir(), 'flood-'));
+
+const TARGETS = {
+  http: () =>
+    startServer({
+      name: 'http',
+      args: [...V8_FLAGS, ...heap, pathOf('flood/bare-http.mjs')],
+      env: { MALLOC_ARENA_MAX: '2' },
+      logFile: join(scratch, 'http.log'),
+    }),
+  receiver: () =>
+    startServer({
+      name: 'receiver',
+      args: [...V8_FLAGS, ...heap, pathOf('../dist/main.js'), 'serve'],
+      env: {
+        MALLOC_ARENA_MAX: '2',
+        NODE_CONFIG: JSON.stringify({
+          receiver: { host: '127.0.0.1', port: 0, drainDelay: 0 },
+          admin: { host: '127.0.0.1', port: 0, tokens: { bench: TOKEN } },
+          store: { url: `file:${mkdtempSync(join(scratch, 'store-'))}` },
+          sources: { guarded: { credentials: { main: { headers: [`X-Token: ${TOKEN}`] } } } },
+        }),
+      },
+      logFile: join(scratch, 'receiver.log'),
+      isReady: ({ event }) => event === 'listening',
+    }),
+};
+
+/** Milliseconds until an honest callback on a connection of its own is answered, and the status. */
+function honestCallback(url, n) {
+  const started = performance.now();
+  return new Promise((resolve) => {
+    const done = (status) => resolve({ status, ms: Math.round(performance.now() - started) });
+    const sending = request(`${url}/callbacks/guarded?id=honest-${n}&status=success`, {
+      method: 'POST',
+      agent: false,
+      headers: { 'content-type': 'application/json', 'content-length': 2, 'x-token': TOKEN },
+    });
+    sending.setTimeout(GIVE_UP, () => sending.destroy(new Error('timeout')));
+    sending.on('response', (response) => response.resume().on('end', () => done(response.statusCode)));
+    sending.on('error', (error) => done(error.code ?? error.message));
+    sending.end('{}');
+  });
+}
+
+async function attack(target, kind, connections) {
+  const server = await TARGETS[target]();
+  const { receiverUrl, adminUrl } = server.said;
+  await sleep(1500);
+  for (let n = 0; n < 20; n += 1) await honestCallback(receiverUrl, `before-${n}`);
+  const seconds = Number(options.seconds);
+  const port = Number(new URL(options.port === 'admin' ? (adminUrl ?? receiverUrl) : receiverUrl).port);
+  const rest = peakRss(server.pid);
+  const cpu = cpuMs(server.pid);
+  const sender = fork(pathOf('flood/sender.mjs'));
+  const reported = once(sender, 'message');
+  sender.send({ port, connections, text: KINDS[kind], seconds, reconnect: options.reconnect });
+  const isAlive = () => server.child.exitCode === null && server.child.signalCode === null;
+  const honest = [];
+  let [peak, spent] = [rest, 0];
+  const ends = performance.now() + seconds * 1000;
+  for (let n = 0; performance.now() < ends && isAlive(); n += 1) {
+    peak = Math.max(peak, peakRss(server.pid));
+    spent = cpuMs(server.pid) - cpu;
+    honest.push(honestCallback(receiverUrl, n));
+    await sleep(HONEST_EVERY);
+  }
+  const [sent] = await reported;
+  const answers = await Promise.all(honest);
+  const alive = isAlive();
+  await server.stop();
+  const statuses = {};
+  for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
+  return {
+    target,
+    kind,
+    connections,
+    alive,
+    restMB: Math.round(rest / MB),
+    peakMB: Math.round(peak / MB),
+    honestSlowestMs: Math.max(...answers.map(({ ms }) => ms)),
+    statuses,
+    cpuSeconds: spent / 1000,
+    sentMB: Math.round(sent.bytes / MB),
+    opened: sent.opened,
+    open: sent.open,
+  };
+}
+
+try {
+  console.log(JSON.stringify({ node: process.version, heap: options.heap, port: options.port }));
+  for (const kind of options.kinds.split(',')) {
+    for (const connections of options.connections.split(',').map(Number)) {
+      for (const target of options.targets.split(',')) {
+        console.log(JSON.stringify(await attack(target, kind, connections)));
+      }
+    }
+  }
+} finally {
+  await stopAll();
+  rmSync(scratch, { recursive: true, force: true });
+}

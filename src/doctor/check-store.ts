@@ -47,9 +47,11 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
   return failed(
     'store',
     `${store.location}: ${report.findings.join(' ')}`,
-    report.condition === null
-      ? 'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").'
-      : remedyOf(report.condition),
+    report.unfit !== null
+      ? 'Use another store: docs/stores.md, "Which servers work".'
+      : report.condition === null
+        ? 'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").'
+        : remedyOf(report.condition),
   );
 }
 

@@ -168,6 +168,8 @@ export interface ContentTags {
 }
 
 export interface ListRange {
+  /** Keys that one request asks for, where the store has pages. Default: as many as it gives. */
+  readonly pageSize?: number;
   /** Only keys behind this one. */
   readonly startAfter?: string;
   /** Objects that are listed at most. */

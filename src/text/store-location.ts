@@ -57,6 +57,12 @@ function s3Location(address: string): StoreLocation | LocationFault {
       fault:
         's3://<bucket>/<prefix> of a general purpose bucket; directory buckets sign and list in other ways',
     };
+  if (bucket.endsWith('--op-s3') || bucket.endsWith('.mrap'))
+    return {
+      fault:
+        's3://<bucket>/<prefix> of a bucket in one region; access points of Outposts (--op-s3) and of several regions (.mrap) have no ' +
+        'conditional writes',
+    };
   const prefix = path.replace(/\/$/, '');
   if (prefix === '') return { kind: 's3', bucket, prefix };
   if (prefix.length > MAX_PREFIX_LENGTH || !prefix.split('/').every((folder) => FOLDER.test(folder)))

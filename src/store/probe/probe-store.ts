@@ -10,6 +10,8 @@ import type {
 import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 import { type BoundedStore, withCallDeadlines } from '../with-call-deadlines.js';
+import { probeListing } from './probe-listing.js';
+import { probeLives } from './probe-lives.js';
 import { probeTags } from './probe-tags.js';
 
 /**
@@ -27,7 +29,9 @@ export interface ProbeReport {
   readonly conditionalPut: ConditionFinding;
   /** Completing an upload never replaces an object, not even with concurrent writers. */
   readonly conditionalComplete: ConditionFinding;
-  /** All of the above: first write wins can be relied on. */
+  /** What the store does that no setting makes up for; null when nothing was found. */
+  readonly unfit: string | null;
+  /** First write wins can be relied on. */
   readonly trustworthy: boolean;
   /** One sentence per finding, for the log and the operator. */
   readonly findings: readonly string[];
@@ -76,7 +80,11 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
     if (fault !== null) return unusable(fault, failed?.condition ?? null);
     const put = await finding(() => probe.conditionalPut());
     const complete = await finding(() => probe.conditionalComplete());
-    return withTraits(report(put, complete, null), traits);
+    const found = withTraits(report(put, complete, null), traits);
+    // Nothing more can be written.
+    if (put === 'refused') return found;
+    const unfit = await probe.unfitness();
+    return unfit === null ? found : { ...unusable(unfit, null), unfit };
   } catch (error) {
     return unusable((error as Error).message, conditionOf(error));
   } finally {
@@ -112,7 +120,7 @@ function report(
   const findings =
     fault === null
       ? [
-          'Objects are written and read back unchanged.',
+          'Objects are written, read back, listed in order and deleted.',
           `Conditional writes ${FINDING_TEXTS[conditionalPut]}.`,
           `Conditional completions of uploads ${FINDING_TEXTS[conditionalComplete]}.`,
         ]
@@ -121,6 +129,7 @@ function report(
   return {
     writable: fault === null,
     condition: null,
+    unfit: null,
     conditionalPut,
     conditionalComplete,
     trustworthy,
@@ -161,6 +170,8 @@ interface Probe {
   /** Null, or what is wrong. */
   writeAndReadBack(): Promise<{ readonly reason: string; readonly condition: StoreCondition | null } | null>;
   tags(): Promise<string | null>;
+  /** Null, or what makes the store unfit. */
+  unfitness(): Promise<string | null>;
   conditionalPut(): Promise<ConditionFinding>;
   conditionalComplete(): Promise<ConditionFinding>;
   cleanUp(): Promise<void>;
@@ -169,6 +180,7 @@ interface Probe {
 function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
   const keys: string[] = [];
   const uploads: PendingUpload[] = [];
+  const place = { store, folder, headers: HEADERS, newKey, uploads };
 
   function newKey(name: string): string {
     const key = `${folder}${name}`;
@@ -210,7 +222,8 @@ function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
       }
     },
 
-    tags: () => probeTags({ store, newKey, uploads }),
+    tags: () => probeTags(place),
+    unfitness: async () => (await probeListing(place)) ?? (await probeLives(place)),
 
     async conditionalPut() {
       const key = newKey('twice');

@@ -1,21 +1,14 @@
-import type { ContentTags, PendingUpload } from '../object-store.js';
-import type { BoundedStore } from '../with-call-deadlines.js';
+import type { ContentTags } from '../object-store.js';
+import type { ProbePlace } from './probe-place.js';
 
 const TAGS: ContentTags = { kind: 'probe', source: 'probe' };
 const HEADERS = { contentType: 'text/plain', metadata: {}, content: TAGS };
-
-/** Where the probe writes, and what it removes afterwards. */
-export interface TagProbe {
-  readonly store: BoundedStore;
-  newKey(name: string): string;
-  readonly uploads: PendingUpload[];
-}
 
 /**
  * Writes objects with tags, in one request and in parts, and reads the tags back. Null, or what is wrong. Lifecycle rules
  * would silently keep objects of a store that ignores tags.
  */
-export async function probeTags({ store, newKey, uploads }: TagProbe): Promise<string | null> {
+export async function probeTags({ store, newKey, uploads }: ProbePlace): Promise<string | null> {
   const { tags } = store;
   if (tags === undefined) return null;
   const [small, large] = [newKey('tagged'), newKey('tagged-in-parts')];

@@ -2,15 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreCondition } from '../store-remedies.js';
 import type { ProbeReport } from './probe-store.js';
 
-/** Two deliveries could overwrite each other in this store, and the configuration does not accept that. */
+/** The store will never be fit for this configuration: the message says why, and what to do. */
 export class WeakStoreError extends Error {
-  constructor(location: string, findings: string) {
-    super(
-      `${location} does not keep first-write-wins: ${findings} Use a store with atomic conditional ` +
-        'writes, or accept the weaker guarantee with store.s3.conditionalWrites: emulated.',
-    );
+  constructor(message: string) {
+    super(message);
     this.name = 'WeakStoreError';
   }
+}
+
+/** Two deliveries could overwrite each other, and the configuration does not accept that. */
+function overwriting(location: string, findings: string): WeakStoreError {
+  return new WeakStoreError(
+    `${location} does not keep first-write-wins: ${findings} Use a store with atomic conditional ` +
+      'writes, or accept the weaker guarantee with store.s3.conditionalWrites: emulated.',
+  );
 }
 
 /** The store did not pass; it may do so later. */
@@ -38,12 +43,16 @@ export interface StoreProofTarget {
 export async function proveStore({ location, probe, acceptWeak }: StoreProofTarget): Promise<string | null> {
   const report = await probe();
   const findings = report.findings.join(' ');
+  if (report.unfit !== null)
+    throw new WeakStoreError(`${location} cannot be used: ${report.unfit}. ${OTHER_STORE}`);
   if (!report.writable) throw new UnprovenStoreError(report);
   if (report.trustworthy) return report.warnings.length === 0 ? null : report.warnings.join(' ');
   if (acceptWeak) return `weaker guarantee accepted: ${findings}`;
-  if (isWeak(report)) throw new WeakStoreError(location, findings);
+  if (isWeak(report)) throw overwriting(location, findings);
   throw new UnprovenStoreError(report);
 }
+
+const OTHER_STORE = 'docs/stores.md, "Which servers work", names stores that can.';
 
 /** A store that answers with an error may recover; one that overwrites objects will not. */
 function isWeak({ conditionalPut, conditionalComplete }: ProbeReport): boolean {

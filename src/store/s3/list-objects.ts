@@ -12,12 +12,13 @@ const PAGE = 1000;
 export async function* listObjects(
   bucket: S3Bucket,
   prefix: string,
-  { startAfter = '', limit = Number.POSITIVE_INFINITY, signal }: ListRange = {},
+  { startAfter = '', limit = Number.POSITIVE_INFINITY, pageSize = PAGE, signal }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   let left = limit;
+  const atOnce = Math.min(limit, pageSize);
   const input = {
     ...(startAfter === '' ? {} : { StartAfter: bucket.prefix + startAfter }),
-    ...(limit < PAGE ? { MaxKeys: limit } : {}),
+    ...(atOnce < PAGE ? { MaxKeys: atOnce } : {}),
   };
   for await (const page of pages(bucket, prefix, input, signal)) {
     for (const object of page.Contents ?? []) {
@@ -69,6 +70,8 @@ async function* pages(
       throw s3StoreError('list', prefix, error);
     });
     yield page;
+    if (token !== undefined && page.NextContinuationToken === token)
+      throw new StoreError('list', `the listing of "${prefix}" comes back to the page before`);
     token = page.NextContinuationToken;
     if (page.IsTruncated && !token)
       throw new StoreError('list', `the listing of "${prefix}" is truncated and has no continuation token`);

@@ -109,10 +109,17 @@ export function s3StoreError(operation: string, key: string, error: unknown): St
   });
 }
 
+/** What AWS says of a write without a checksum to a bucket that locks every new object; its code is InvalidRequest. */
+const CHECKSUM_WANTED = /Content-MD5|x-amz-checksum/i;
+const LOCKED =
+  'the bucket locks new objects and takes none without a checksum: set store.s3.checksum to crc32 (docs/stores.md, "Versioning and Object Lock")';
+
 function explain(failure: S3Failure): string {
-  const { message, detail, code } = failure;
+  const { message, detail, code, status } = failure;
+  const isLocked = status === 400 && CHECKSUM_WANTED.test(detail ?? '');
   const known =
-    EXPLANATIONS[code] ?? (NO_CODE.has(code) ? EXPLAINED_STATUSES[failure.status ?? 0] : undefined);
+    (isLocked ? LOCKED : EXPLANATIONS[code]) ??
+    (NO_CODE.has(code) ? EXPLAINED_STATUSES[failure.status ?? 0] : undefined);
   const said = detail === null || detail === code ? message : `${message}: ${detail}`;
   return known === undefined ? said : `${known} (${said})`;
 }

@@ -6,15 +6,16 @@ export function xml(root: string, content: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><${root}>${content}</${root}>`;
 }
 
-/** ListObjectsV2: prefix, delimiter, start-after, continuation, pages of 1,000 keys and folders together. */
+/** ListObjectsV2: prefix, delimiter, start-after, continuation, pages of at most 1,000 keys and folders together. */
 export function listObjectsXml(state: S3State, query: URLSearchParams): string {
   const prefix = query.get('prefix') ?? '';
   const token = query.get('continuation-token');
   const after = token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'hex').toString();
   const entries = entriesOf(state, prefix, query.get('delimiter')).filter((entry) => isAfter(entry, after));
-  const page = entries.slice(0, PAGE);
+  const most = Math.min(PAGE, Number(query.get('max-keys') ?? PAGE));
+  const page = entries.slice(0, most);
   const last = page.at(-1);
-  const more = entries.length > PAGE && last !== undefined;
+  const more = entries.length > most && last !== undefined;
   const next = more
     ? `<NextContinuationToken>${Buffer.from(last).toString('hex')}</NextContinuationToken>`
     : '';

@@ -26,6 +26,8 @@ export type Misbehaviour =
   | { kind: 'hang'; done?: boolean }
   | { kind: 'cut' };
 
+export type Quirk = (request: S3Request, proper: (request: S3Request) => S3Answer) => S3Answer;
+
 export interface S3StandIn {
   readonly endpoint: string;
   readonly state: S3State;
@@ -40,6 +42,8 @@ export interface S3StandIn {
   clockAheadMs: number;
   /** Accepted so far. */
   connections: number;
+  /** How this server differs from S3: gets each request and the way to the proper answer. */
+  quirk: Quirk | null;
   /** True makes `If-None-Match` mean nothing, as some compatibles do. */
   ignoreConditions: boolean;
   close(): Promise<void>;
@@ -67,6 +71,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     requestId: (request) => `tx${request}`,
     clockAheadMs: 0,
     connections: 0,
+    quirk: null,
     ignoreConditions: false,
     close: () =>
       new Promise((done) => {
@@ -103,7 +108,8 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     const isHash = typeof announced === 'string' && /^[0-9a-f]{64}$/.test(announced);
     if (isHash && announced !== hash('sha256', request.body))
       return s3Error(400, 'XAmzContentSHA256Mismatch');
-    return answerS3(state, request, standIn.ignoreConditions);
+    const proper = (asked: S3Request) => answerS3(state, asked, standIn.ignoreConditions);
+    return standIn.quirk === null ? proper(request) : standIn.quirk(request, proper);
   }
 
   server.on('connection', () => {

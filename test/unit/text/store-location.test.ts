@@ -23,6 +23,8 @@ describe('the address of a store', () => {
     ['file:a\0b', /with a directory/],
     ['file:~/data', /without ~/],
     ['s3://media--use1-az4--x-s3/transcripts', /general purpose bucket/],
+    ['s3://media-abc123--op-s3/transcripts', /bucket in one region/],
+    ['s3://mfzwi23gnjvgw.mrap', /bucket in one region/],
     ['file://host/data', /three slashes/],
     ['file:///%zz', /percent-encoded/],
     ['s3:bucket', /bucket name/],

@@ -14,15 +14,17 @@ interface Promised {
   readonly statuses: readonly number[];
   /** Headers that it has to have. */
   readonly headers: readonly string[];
-  /** Root element of the body; null for operations whose answer has no body of its own. */
-  readonly root: string | null;
+  /** Root element of the body; null for operations whose answer has no body of its own, `any` where a document may come. */
+  readonly root: string | null | 'any';
 }
 
-const WRITTEN: Promised = { statuses: [200], headers: ['etag'], root: null };
-const REMOVED: Promised = { statuses: [204], headers: [], root: null };
+/** Compatible servers answer other statuses than S3's; all of these say that it is done. A write may not be accepted for later. */
+const WRITTEN: Promised = { statuses: [200, 201], headers: ['etag'], root: null };
+/** S3 answers 204. What was only accepted (202) shows in the next look of an erasure. */
+const REMOVED: Promised = { statuses: [200, 202, 204], headers: [], root: 'any' };
 
 function document(root: string): Promised {
-  return { statuses: [200], headers: [], root };
+  return { statuses: [200, 201, 202], headers: [], root };
 }
 
 const PROMISED: Readonly<Record<string, Promised>> = {
@@ -126,7 +128,9 @@ export function createAnswerCheck(
       if (answer.text?.includes('</Code>') && rootOf(answer.text) === 'Error')
         throw failureOf(answer.status, answer.text, answer.headers);
       if (!keeps(promised, answer)) throw foreign(answer);
-      if (answer.headers[REQUEST_ID] === undefined && promised.root !== null) acceptUnidentified();
+      // The body proves whose answer it is.
+      const isProven = promised.root !== null && promised.root !== 'any';
+      if (answer.headers[REQUEST_ID] === undefined && isProven) acceptUnidentified();
       requireRequestId(answer);
       if (promised === WRITTEN) rejectRepeated(answer);
       if (answer.headers[REQUEST_ID] !== undefined && requestIds === 'not seen') requestIds = 'required';
@@ -155,7 +159,9 @@ function keeps({ statuses, headers, root }: Promised, answer: ReceivedAnswer): b
   if (!statuses.includes(answer.status)) return false;
   if (headers.some((name) => answer.headers[name] === undefined)) return false;
   if (answer.text === null) return true;
-  return root === null ? answer.text.trim() === '' : rootOf(answer.text) === root;
+  const found = rootOf(answer.text);
+  if (root !== null && root !== 'any') return found === root;
+  return answer.text.trim() === '' || (root === 'any' && found !== null && found.toLowerCase() !== 'html');
 }
 
 /** Name of the root element of a complete document, without a prefix; null for anything else. */

@@ -67,7 +67,7 @@ export interface S3Sender {
   /**
    * Makes one attempt; a second one with other credentials where the store refused those of the first.
    *
-   * @returns the answer: a 200, or a 412 to a request with `ifAbsent`, for which an error with its stack would cost more
+   * @returns the answer: a 200 or 201, or a 412 to a request with `ifAbsent`, for which an error with its stack would cost more
    * @throws S3Failure for an answer that is not a success or not the store's; errors of the connection as they are
    */
   put(request: SignedPut): Promise<WholeAnswer>;
@@ -147,7 +147,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     }
     const { status } = answer;
     clock.observe(answer.headers.date);
-    if (status === 200 || (status === 412 && put.ifAbsent === true)) return answer;
+    if (status === 200 || status === 201 || (status === 412 && put.ifAbsent === true)) return answer;
     throw clock.corrected(failureOf(status, answer.text, answer.headers), offset);
   }
 

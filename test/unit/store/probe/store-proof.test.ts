@@ -9,6 +9,7 @@ import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const FIT: ProbeReport = {
   writable: true,
+  unfit: null,
   condition: null,
   conditionalPut: 'holds',
   conditionalComplete: 'holds',
@@ -86,6 +87,14 @@ describe('the proof of a store', () => {
     expect(problems).toEqual(['weaker guarantee accepted: It overwrites.']);
   });
 
+  it('ends for good with a store that no setting makes fit', async () => {
+    const unfit = { ...FIT, writable: false, unfit: 'its listings are not in the order of keys' };
+    const { proof } = proofOf([unfit], { acceptWeak: true });
+    await expect(proof.start()).rejects.toThrow(
+      /cannot be used: its listings are not in the order of keys\./,
+    );
+  });
+
   it('ends when stopped between attempts', async () => {
     const { proof } = proofOf([AWAY], { retryAfter: 1_000_000 });
     const ended = proof.start();
@@ -101,8 +110,9 @@ describe('the proof of a store', () => {
         operation === hanging ? new Promise<void>(() => {}) : undefined,
       );
       const { trustworthy, findings } = await probeStore(store, { callTimeout: 20 });
-      expect(trustworthy).toBe(hanging === 'delete');
-      if (hanging === 'create') expect(findings[0]).toMatch(/create: the store did not answer within 20 ms/);
+      expect(trustworthy).toBe(false);
+      if (hanging === 'create' || hanging === 'delete')
+        expect(findings[0]).toMatch(new RegExp(`${hanging}: the store did not answer within 20 ms`));
     },
   );
 });

@@ -24,6 +24,14 @@ describe('the message of a failed S3 request', () => {
     expect(messageOf(403, xml)).toMatch(/^create: the secret key is wrong.*: Check your key.\) at "k"$/);
   });
 
+  it('names the setting that a bucket with a default retention wants', () => {
+    const message =
+      'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters';
+    expect(messageOf(400, `<Code>InvalidRequest</Code><Message>${message}</Message>`)).toMatch(
+      /^create: the bucket locks new objects.*set store\.s3\.checksum to crc32.*Content-MD5 OR/,
+    );
+  });
+
   it('is bounded and printable for any response', () => {
     const message = messageOf(400, `<Code>X</Code><Message>${'\u0007é'.repeat(10_000)}</Message>`);
     expect(message).toMatch(/^[\x20-\x7e]{1,500}$/);

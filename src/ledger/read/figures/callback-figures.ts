@@ -83,7 +83,8 @@ function newestFirst(window: Pick<RowWindow, 'hoursBefore'>, since: number): Led
   return slices;
 }
 
-const MISSED: ReadonlySet<string> = new Set(['recovered', 'failed', 'unrecoverable']);
+/** `noted`: a job without a transcript whose callback was lost. */
+const MISSED: ReadonlySet<string> = new Set(['recovered', 'noted', 'failed', 'unrecoverable']);
 
 /** Rows must come newest first: what came later than a rejection is then known. */
 function createCount(now: number, hourSince: number) {

@@ -82,6 +82,11 @@ describe('rejected callbacks of the last hour', () => {
 });
 
 describe('missed callbacks of the last day', () => {
+  it('include those of jobs without a transcript, which recovery recorded', async () => {
+    const { missed } = await figuresOf([recovery(5, 'a', { outcome: 'noted', status: 'error' })]);
+    expect(missed).toMatchObject({ jobs: 1, lastJob: 'a' });
+  });
+
   it('are jobs that recovery fetched, or could not; repairs of operators and imports are none', async () => {
     const { missed } = await figuresOf([
       recovery(25 * 60, 'before'),

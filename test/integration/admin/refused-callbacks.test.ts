@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { Issue } from '../../../src/health/issues.js';
+import { hourAt } from '../../../src/ledger/hours.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
+import { openStore } from '../../../src/store/open-store.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -52,6 +57,15 @@ function command(name: string, { folder }: RunningService, ...options: string[])
     recovery: { grace: '0s', interval: 'off' },
   };
   return runCommand([name, ...options], { NODE_CONFIG: JSON.stringify(settings) });
+}
+
+/** Writes lines as another replica would. */
+async function appendLines(folder: string, lines: readonly LedgerLine[]): Promise<void> {
+  const store = await openStore({ url: `file:${folder}` });
+  const key = segmentKey({ hour: hourAt(Date.now()), writer: 'other', number: 1 });
+  const body = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await store.create(key, body, { contentType: 'application/x-ndjson', metadata: {} });
+  await store.close();
 }
 
 /** Jobs of the speech service with this header. Settles when it delivered or gave up their callbacks. */
@@ -175,5 +189,23 @@ describe('an authenticated callback that is rejected', () => {
       level: 'failing',
       params: { source: 'intake', cause: 'body-too-large', unit: 'jobs', refused: 5, accepted: 0 },
     });
+  });
+});
+
+describe('a restart under load', () => {
+  it('is not red while the service still tries', async () => {
+    const service = await start();
+    const lines = Array.from({ length: 20 }, (_, n) =>
+      ledgerLine({
+        ...{ receivedAt: new Date().toISOString(), source: 'intake', jobId: `j${n}` },
+        ...{ outcome: 'refused', reason: 'draining' },
+      }),
+    );
+    await appendLines(service.folder, lines);
+    await until(async () => (await adminApi(service).get('/failures')).body.counts.refused === 20);
+    const { level, issues } = await verdictOf(service);
+    expect(level).toBe('warning');
+    expect([about(issues, 'jobs-failing'), about(issues, 'callbacks-refused')]).toEqual([[], []]);
+    expect((await command('status', service)).code).toBe(1);
   });
 });

@@ -52,6 +52,25 @@ const readsOf = (store: MemoryStore, prefix: string) =>
 
 /** What settles a failure, wherever the lines are, is held by the model test of the same name. */
 describe('open failures', () => {
+  it('leave out, where asked, rejected callbacks that the service still tries', async () => {
+    const store = createMemoryStore();
+    const refused = (secondsAgo: number, jobId: string, reason: string) => ({
+      ...at(NOW - secondsAgo * 1000, jobId, 'refused'),
+      reason,
+    });
+    putSegment(store, iso(NOW - 1000), [
+      refused(119, 'restart', 'draining'),
+      refused(120, 'outage', 'store-unavailable'),
+      refused(1, 'large', 'body-too-large'),
+    ]);
+    const view = await load(store);
+    const ids = async (givenUpBy?: number) =>
+      (await view.openFailures({ limit: 9, givenUpBy })).failures.map(({ jobId }) => jobId).sort();
+    expect(await ids()).toEqual(['large', 'outage', 'restart']);
+    expect(await ids(NOW)).toEqual(['large', 'outage']);
+    expect((await view.openFailures({ limit: 9, givenUpBy: NOW })).counts).toEqual({ refused: 2 });
+  });
+
   it('ask the store for no rollup and no file twice', async () => {
     const store = createMemoryStore();
     const lines = [at(NOW - 40 * HOUR, 'lost', 'failed'), at(NOW - 20 * HOUR, 'other', 'stored')];

@@ -51,7 +51,8 @@ async function importFiles(
   const form = await openForm(files, fields);
   return withRecovery(false, async ({ config, parts }) => {
     checkSource(config, fields.source);
-    if (await isEmptyStore(parts.store)) process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);
+    if (isCopyOfStore(jobId, files) && (await isEmptyStore(parts.store)))
+      process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);
     const sources = new Map(Object.entries(config.sources));
     const request = { jobId, actor: CLI_ACTOR, clientIp: null };
     return importArtefacts({ ...parts, sources }, form, request).catch((error: unknown) => {
@@ -73,6 +74,11 @@ async function rejectErasedThere(jobId: string, files: readonly string[]): Promi
         `${jobId} was erased in the store that the files come from (${mark}): it is not stored again`,
       );
   }
+}
+
+/** Whether a file lies where a store has it: all of that store may be about to be imported, one job after the other. */
+function isCopyOfStore(jobId: string, files: readonly string[]): boolean {
+  return files.some((file) => resolve(file).includes(`/jobs/${jobId}/`));
 }
 
 function foldersAbove(path: string): string[] {

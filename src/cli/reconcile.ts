@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
+import { clientsOf } from '../reconcile/find-job.js';
 import { reconcile } from '../reconcile/reconcile.js';
 import type { RecoveryReport } from '../reconcile/report/recovery-report.js';
 import { UsageError } from './shared/exit-codes.js';
@@ -49,6 +50,8 @@ export function createCommand(): Command {
 async function run({ config, parts, view, signal }: RecoveryWork, options: Options): Promise<RecoveryReport> {
   checkSource(config, options.source);
   checkRegions(parts);
+  // Wrong regions are named before anything else is said.
+  clientsOf(parts, options.region);
   if (!options.json && (await isEmptyStore(parts.store))) printLines([`Note: ${EMPTY_STORE}`]);
   const progress = createProgress();
   const failingJobs = async () => {

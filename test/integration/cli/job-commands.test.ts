@@ -81,7 +81,6 @@ describe('job', () => {
     expect(timeline).toHaveLength(1);
     expect(state).toMatchObject({ tone: 'notice', word: 'In quarantine' });
     expect(state.steps.map(({ command }: { command: string }) => command)).toEqual([
-      'transcript-receiver refetch q1',
       'transcript-receiver replay release --job q1',
       `transcript-receiver dismiss ${String(json.deliveryId)} --reason <words>`,
     ]);

@@ -173,6 +173,20 @@ describe('an erased job, after its store is lost', () => {
     await folder.remove();
   });
 
+  it('is warned of before a copy of a store is imported into an empty one', async () => {
+    const copy = await temporaryFolder();
+    const file = path.join(copy.path, 'jobs/j1/transcript.txt');
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, 'Hello');
+    const warned = await cli('import', 'j1', file);
+    expect(warned).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/the store is empty\..*copy \.erasures\//),
+    });
+    expect(await cli('import', 'j1', file)).toMatchObject({ code: 0, stderr: '' });
+    await copy.remove();
+  });
+
   it('is not imported from the folder where it was erased, nor where the ledger says so', async () => {
     const id = await eraseAndLose();
     const kept = path.join(service.folder, `jobs/${id}/transcript.txt`);

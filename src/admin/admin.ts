@@ -40,7 +40,16 @@ import { type HealthParts, readHealth } from './read-health.js';
 export interface AdminOptions
   extends Pick<
     HealthParts,
-    'version' | 'replica' | 'readiness' | 'draining' | 'memory' | 'activeDeliveries' | 'regions' | 'service'
+    | 'version'
+    | 'replica'
+    | 'readiness'
+    | 'draining'
+    | 'memory'
+    | 'activeDeliveries'
+    | 'regions'
+    | 'service'
+    | 'ownIssues'
+    | 'replicaIssues'
   > {
   readonly store: ObjectStore;
   readonly storeStatus: () => CanaryStatus;

@@ -2,6 +2,7 @@ import type { SourceScope } from '../domain/rights.js';
 import { isInScope } from '../domain/rights.js';
 import type { CallbackFacts } from '../health/checks/callback-issues.js';
 import { verdictOf } from '../health/health-verdict.js';
+import type { Issue } from '../health/issues.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
 import { NO_REGION } from '../ledger/rollup/last-accepted.js';
 import type { CanaryStatus } from '../observe/canary.js';
@@ -14,6 +15,8 @@ export interface HealthParts extends FactSources<SubscriberFigures> {
   readonly replica: string;
   readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };
   readonly draining: () => boolean;
+  /** What this replica says of itself. */
+  readonly ownIssues: () => readonly Issue[];
   readonly store: { readonly location: string; readonly status: () => CanaryStatus };
   readonly memory: () => { readonly total: number; readonly used: number; readonly waiters: number };
   readonly activeDeliveries: () => number;
@@ -83,6 +86,7 @@ function processFacts(parts: HealthParts, scope: SourceScope) {
   return {
     receiver: { ...parts.readiness(), draining: parts.draining(), waiters },
     store: parts.store.status(),
+    ownIssues: parts.ownIssues(),
   } satisfies ProcessFacts;
 }
 

@@ -110,5 +110,6 @@ export function storeProofTarget({ store: { s3 } }: Config, store: ObjectStore):
     location: store.location,
     probe: () => probeStore(store, { prefix: '.probe/' }),
     acceptWeak: s3.conditionalWrites === 'emulated',
+    identify: store.begin,
   };
 }

@@ -7,11 +7,13 @@ import { createErasures } from '../archive/erasure/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
 import type { Config } from '../config/config.js';
 import { credentialSettings } from '../health/credential-states.js';
+import { issuesOfReports } from '../health/replica-issues.js';
 import { createBodyReader } from '../http/body-reader.js';
 import type { Logger } from '../observe/logger.js';
 import { createMetrics } from '../observe/metrics/metrics.js';
 import { createRefusalLog } from '../observe/refusal-log.js';
 import { createRefusalRing, mergedRefusals } from '../observe/refusal-ring.js';
+import { createReplicaReportsReader } from '../observe/replica-reports.js';
 import { createUnexpectedLog } from '../observe/unexpected-log.js';
 import { createSources } from '../receive/access/sources.js';
 import { createAdmission } from '../receive/admission.js';
@@ -20,6 +22,7 @@ import { createReceiver } from '../receive/receive.js';
 import { createDeliveryReport } from '../receive/report.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from '../receive/router.js';
 import { StoreError } from '../store/object-store.js';
+import type { OnStoreCall } from '../store/probe/measure-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
@@ -45,8 +48,8 @@ export interface Service {
    * Opens both ports, then proves the store in the background: until it is proven `/readyz` and callbacks are answered
    * 503. Resolves when the replica is ready, or after `FIRST_VERDICT_WAIT` without a result.
    *
-   * Rejects when a port cannot be opened, and with `WeakStoreError` when the store turns out within that time to
-   * overwrite objects; when it turns out later, `onFatal` is called.
+   * Rejects when a port cannot be opened, and with `WeakStoreError` or `OtherStoreError` when the store turns out within that
+   * time to overwrite objects, or not to be the pinned one; when it turns out later, `onFatal` is called.
    */
   start(): Promise<Listening>;
   /**
@@ -64,6 +67,8 @@ export interface ServiceOptions {
   readonly adminTokens: Readonly<Record<string, AdminToken>>;
   /** Replaces fixed limits; for tests. */
   readonly limits?: Parameters<typeof serviceLimits>[1];
+  /** Folder in which this machine remembers its stores. Default: it does not. */
+  readonly memory?: string | null;
   /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }
@@ -87,8 +92,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   // Store, archive, ledger, and the memory that all bodies pass through.
   let onOwnSegment = () => {};
+  let onStoreCall: OnStoreCall = () => {};
   const parts = await openArchiveParts(config, {
-    onStoreCall: metrics.store.called,
+    onStoreCall(...call) {
+      const [operation, result, durationMs] = call;
+      metrics.store.called(operation, result, durationMs);
+      onStoreCall(...call);
+    },
     onSegment: (segment) => {
       metrics.ledger.segmentWritten(segment);
       onOwnSegment();
@@ -103,7 +113,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { store, budget, archive, ledger, view, speech, recovery } = parts;
   const erasures = createErasures(store);
   const failures = createStoreFailureLog(log);
-  const storeHealth = createStoreHealth(config, store, { log, failures });
+  const storeHealth = createStoreHealth(config, {
+    store,
+    erasures,
+    ledger,
+    log,
+    failures,
+    memory: options.memory ?? null,
+  });
+  onStoreCall = storeHealth.called;
+  const replicaReports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
 
   const outbox = openOutbox({ config, store, erasures, metrics: metrics.outbox, log });
   onOwnSegment = outbox.wake;
@@ -125,7 +144,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const admission = createAdmission(
     { maxConcurrent: limits.maxConcurrentDeliveries, maxWaiters: limits.maxBudgetWaiters },
     budget,
-    storeHealth.unprovenReason,
+    storeHealth.gate,
   );
   const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
   const bodyReader = createBodyReader();
@@ -174,6 +193,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     replica: config.replicaName,
     draining: () => draining,
     storeStatus: storeHealth.status,
+    ownIssues: storeHealth.ownIssues,
+    replicaIssues: async () => {
+      const { reports } = await replicaReports();
+      return issuesOfReports(reports.filter(({ key }) => key !== storeHealth.canaryKey));
+    },
     memory,
     activeDeliveries: () => admission.active,
     regions: speech.regions,
@@ -222,7 +246,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     lastSuccessAt: storeHealth.status().lastSuccessAt,
   }));
 
-  /** Rejects with `WeakStoreError`; ends without being ready only when the service is stopped before. */
+  /** Rejects with `WeakStoreError` or `OtherStoreError`; ends without being ready only when the service is stopped before. */
   async function becomeReady(): Promise<void> {
     if (!(await storeHealth.prove()) || draining) return;
     erasures.load();

@@ -1,57 +1,204 @@
+import { callbackPlaces } from '../archive/callback-places.js';
+import type { Erasures } from '../archive/erasure/erasures.js';
 import type { Config } from '../config/config.js';
+import { issueOf } from '../health/issue-kinds.js';
+import type { Issue } from '../health/issues.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import { type CanaryDiagnosis, createCanary } from '../observe/canary.js';
 import type { Logger } from '../observe/logger.js';
+import type { StoreGate } from '../receive/admission.js';
 import type { Readiness } from '../receive/health-routes.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { clockFault } from '../store/probe/clock-offset.js';
+import type { OnStoreCall } from '../store/probe/measure-store.js';
+import { createPlaceProofs } from '../store/probe/place-proofs.js';
 import { createStoreProof } from '../store/probe/store-proof.js';
 import { conditionOf, isRefusal } from '../store/store-condition.js';
-import { remedyOf } from '../store/store-remedies.js';
+import { remedyOf, type StoreCondition } from '../store/store-remedies.js';
 import { storeProofTarget } from './archive-parts.js';
+import { rememberStore } from './known-stores.js';
 import type { StoreFailureLog } from './store-failure-log.js';
+import { createStoreGate } from './store-gate.js';
 
 /** Longest pause between attempts to prove the store, in milliseconds. */
 const MAX_PROBE_PAUSE = 5_000;
 
-/** Whether the store may be trusted with deliveries: proven once at the start, and written to by a canary from then on. */
-export function createStoreHealth(
-  config: Config,
-  store: ObjectStore,
-  { log, failures }: { readonly log: Logger; readonly failures: StoreFailureLog },
-) {
+/** Milliseconds after which a prefix of a bucket is proven again that nothing was written to; the rights of a folder cost nothing. */
+const PLACE_PROVEN_FOR = 3_600_000;
+
+export interface StoreHealthParts {
+  readonly store: ObjectStore;
+  readonly erasures: Pick<Erasures, 'has'>;
+  readonly ledger: Pick<Ledger, 'fault'>;
+  readonly log: Logger;
+  readonly failures: StoreFailureLog;
+  /** Folder in which this machine remembers its stores; null: it does not. */
+  readonly memory: string | null;
+}
+
+interface Fault {
+  readonly reason: string;
+  readonly condition: StoreCondition | null;
+}
+
+/**
+ * Whether the next callback can be stored. Everything that it needs is proven: at the start the store as a whole, then by a canary and
+ * by each place that callbacks use; besides the clock and the ledger's writer are asked.
+ */
+export function createStoreHealth(config: Config, parts: StoreHealthParts) {
+  const { store, erasures, ledger, log, failures, memory } = parts;
+  const { canaryInterval: interval } = config.store;
+  const pause = Math.min(interval, MAX_PROBE_PAUSE);
+  let replaced: Issue[] = [];
+
+  async function identify(): Promise<void> {
+    const isNew = (await store.identity()) === null;
+    const id = await store.begin();
+    const { location } = store;
+    const pinned = config.store.id !== null;
+    if (isNew)
+      log.warn(
+        { event: 'store-begun', store: id },
+        `nothing was stored at ${location} before: if something was, ${BRING_BACK}`,
+      );
+    const before = rememberStore(memory, { location, id, pinned });
+    if (before === null) return;
+    replaced = [issueOf('store-replaced', { was: before.id, is: id, seenAt: before.seenAt })];
+    log.warn(
+      { event: 'store-replaced', store: id, before },
+      `${location} is another store than before: ${BRING_BACK}`,
+    );
+  }
+
   const proof = createStoreProof({
     ...storeProofTarget(config, store),
-    retryAfter: Math.min(config.store.canaryInterval, MAX_PROBE_PAUSE),
+    identify,
+    retryAfter: pause,
     onWarning: (message) => log.warn({ event: 'store-probe' }, message),
     onFailure: (reason, condition) =>
       failures.failed('store-probe', { reason: `the store cannot be proven writable: ${reason}`, condition }),
+  });
+  const places = createPlaceProofs({
+    places: callbackPlaces(config.sources, store, erasures),
+    provenFor: store.location.startsWith('file:') ? 0 : PLACE_PROVEN_FOR,
+    interval: pause,
+    onChange(found) {
+      if (found.length === 0)
+        log.info({ event: 'store-allowed' }, 'everything that callbacks need can be stored again');
+      for (const { place, reason, condition } of found) {
+        const remedy = condition === null ? undefined : remedyOf(condition);
+        const fields = {
+          event: 'store-denied',
+          prefix: place.prefix,
+          sources: place.sources,
+          condition,
+          remedy,
+        };
+        log.error(fields, `nothing can be stored below ${place.prefix}: ${reason}`);
+      }
+    },
   });
   const canary = createCanary({
     diagnose,
     store,
     replica: config.replicaName,
-    interval: config.store.canaryInterval,
+    interval,
+    needsConditions: config.store.s3.conditionalWrites === 'native',
+    report: () => [...ownIssues(), ...unnamedFault()],
+    onChecked: () => void checkPlaces(),
     onChange: (failure) => {
       if (failure === null) return log.info({ event: 'store-writable' }, 'the store is writable again');
       const remedy = failure.condition === null ? undefined : remedyOf(failure.condition);
       log.error({ event: 'store-not-writable', remedy }, `the store cannot be written: ${failure.reason}`);
     },
   });
+
+  /** While nothing at all can be written, each place would fail as well. */
+  async function checkPlaces(): Promise<void> {
+    if (proof.proven && canary.status().reason === null) await places.check();
+  }
+
+  function fault(): Fault | null {
+    if (!proof.proven)
+      return { reason: proof.reason ?? 'the store is not proven', condition: proof.condition };
+    const clock = clockFault(store.clockOffset());
+    if (clock !== null) return { reason: clock, condition: 'clock' };
+    const { writable, reason, condition } = canary.status();
+    if (!writable) return { reason: reason ?? 'the store is not writable', condition };
+    return ledger.fault() ?? stoppingPlace();
+  }
+
+  /** The place without which no source can be stored; null when one can. */
+  function stoppingPlace(): Fault | null {
+    const found = places.failures();
+    const stopped = new Set(found.flatMap(({ place }) => place.sources));
+    const [first] = found.filter(({ place }) => place.sources.length > 0);
+    if (first === undefined || stopped.size < Object.keys(config.sources).length) return null;
+    return { reason: `${first.place.prefix}: ${first.reason}`, condition: first.condition };
+  }
+
+  /** What is wrong with this replica's way to the store. */
+  function ownIssues(): Issue[] {
+    if (!proof.proven) return [];
+    const offsetMs = store.clockOffset();
+    return [
+      ...replaced,
+      ...(clockFault(offsetMs) === null ? [] : [issueOf('clock', { replica: config.replicaName, offsetMs })]),
+      ...(canary.status().reason === null ? places.failures() : []).map(
+        ({ place, reason, condition, since }) => {
+          const { prefix, sources } = place;
+          return issueOf('store-denied', {
+            prefix,
+            sources,
+            reason,
+            condition,
+            since: new Date(since).toISOString(),
+          });
+        },
+      ),
+    ];
+  }
+
+  /** What keeps this replica from being ready and is no issue of its own. */
+  function unnamedFault(): Issue[] {
+    const found = fault();
+    if (found === null || ownIssues().some(({ level }) => level === 'failing')) return [];
+    return [issueOf('not-ready', { reason: found.reason, replica: config.replicaName })];
+  }
+
   return {
-    /** Why the store is not proven yet; null once it is. */
-    unprovenReason: () => proof.reason,
     status: canary.status,
+    /** Key of this replica's canary. */
+    canaryKey: canary.key,
+    ownIssues,
+    /** To be called after each call of the store. */
+    called: ((operation, result, _durationMs, _condition, key) => {
+      if (operation === 'prove') return;
+      if (result === 'error' || result === 'timeout') {
+        if (places.called(key, 'failed')) void canary.check().then(checkPlaces);
+        return;
+      }
+      if (result !== 'ok' || (operation !== 'create' && operation !== 'complete')) return;
+      if (!key.startsWith('.')) canary.wrote();
+      places.called(key, 'written');
+    }) satisfies OnStoreCall,
     readiness(): Readiness {
-      if (!proof.proven) return { ready: false, reason: proof.reason };
-      const { writable, reason } = canary.status();
-      return { ready: writable, reason: writable ? null : reason };
+      const found = fault();
+      const { reason = null, condition = null } = found ?? {};
+      return {
+        ready: found === null,
+        reason,
+        cause: condition !== null && isRefusal(condition) ? condition : null,
+      };
     },
+    gate: createStoreGate({ proof, canary, store }) satisfies StoreGate,
     /** Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. */
     async prove(): Promise<boolean> {
       canary.start();
       if (!(await proof.start())) return false;
       await canary.check();
-      if (canary.status().writable)
-        log.info({ event: 'ready' }, 'the store is proven: callbacks are accepted');
+      await checkPlaces();
+      if (fault() === null) log.info({ event: 'ready' }, 'the store is proven: callbacks are accepted');
       return true;
     },
     stopProving: () => proof.stop(),
@@ -59,6 +206,8 @@ export function createStoreHealth(
     stop: () => canary.stop(),
   };
 }
+
+const BRING_BACK = 'bring it back (mount its volume, or correct store.url) and restart';
 
 function diagnose(error: unknown): CanaryDiagnosis {
   const condition = conditionOf(error);

@@ -10,6 +10,7 @@ export function storeOptions({ store }: Config): StoreOptions {
   return {
     url: store.url,
     partSize: store.partSize,
+    id: store.id,
     s3: {
       endpoint: s3.endpoint,
       region: s3.region,

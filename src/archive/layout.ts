@@ -17,6 +17,10 @@ const ARTEFACT_FILES = ITEM_KINDS.flatMap((kind) => {
   return file === null ? [] : [{ kind, file }];
 });
 
+export function jobsFolder(keyPrefix: string): string {
+  return `${keyPrefix}jobs/`;
+}
+
 export function jobFolder(keyPrefix: string, jobId: string): string {
   return `${keyPrefix}jobs/${jobId}/`;
 }
@@ -47,9 +51,12 @@ export function conflictClaimKey(folder: string, path: string, sha256: string): 
   return `${conflictClaims(folder)}${conflictKey('', path, sha256)}`;
 }
 
+/** Folder of the claims of all jobs. */
+export const CONFLICT_CLAIMS_FOLDER = '.conflicts/';
+
 /** Folder of all conflict claims of a job. */
 export function conflictClaims(folder: string): string {
-  return `.conflicts/${folder}`;
+  return `${CONFLICT_CLAIMS_FOLDER}${folder}`;
 }
 
 export const QUARANTINE_FOLDER = 'quarantine/';
@@ -62,7 +69,7 @@ export function quarantineFolder(deliveryId: string): string {
  * Index of the quarantine by job: `<job id>/<delivery id>`, written before the body and removed after it. Not part of the
  * contract with bucket readers.
  */
-const QUARANTINE_INDEX = '.quarantine-jobs/';
+export const QUARANTINE_INDEX = '.quarantine-jobs/';
 
 export function quarantineMarkers(jobId: string): string {
   return `${QUARANTINE_INDEX}${jobId}/`;

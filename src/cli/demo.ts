@@ -8,6 +8,7 @@ import type { ReceiverEvent } from '../subscribers/receiver-event.js';
 import { type DemoJob, type DemoWork, demoWork } from './demo/demo-jobs.js';
 import { createPaint, type Paint } from './demo/demo-paint.js';
 import { type DemoStage, openDemoStage } from './demo/demo-stage.js';
+import { END_SIGNALS } from './shared/signal-handling.js';
 
 export function createCommand(): Command {
   return new Command('demo')
@@ -23,14 +24,14 @@ async function demo(onlyOnce: boolean): Promise<void> {
   const paint = createPaint(process.stdout);
   const stop = new AbortController();
   const interrupt = () => stop.abort();
-  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  for (const name of END_SIGNALS) process.on(name, interrupt);
   const stage = await openDemoStage();
   try {
     const work = demoWork(stage);
     await tour(stage, work, paint);
     if (!onlyOnce && !stop.signal.aborted) await waitForInterrupt(stage, work, paint, stop.signal);
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    for (const name of END_SIGNALS) process.off(name, interrupt);
     await stage.close();
   }
 }

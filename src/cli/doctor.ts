@@ -3,6 +3,8 @@ import { destinationsOf } from '../app/destinations.js';
 import { openCommandOutbox } from '../app/open-outbox.js';
 import { speechOptions } from '../app/speech-options.js';
 import { storeOptions } from '../app/store-options.js';
+import { callbackPlaces } from '../archive/callback-places.js';
+import { createErasures } from '../archive/erasure/erasures.js';
 import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, type ConfigFault, renderFault } from '../config/config-error.js';
 import { proxies } from '../config/load/environment.js';
@@ -100,6 +102,9 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
         store,
         acceptWeak: config.store.s3.conditionalWrites === 'emulated',
         inspect: bucket(config),
+        places: callbackPlaces(config.sources, store, createErasures(store)),
+        canaryInterval: config.store.canaryInterval,
+        isPinned: config.store.id !== null,
         retention: {
           periods: config.retention,
           keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),

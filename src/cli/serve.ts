@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
 import { createService, type Listening, type Service } from '../app/service.js';
 import { type Config, loadConfig } from '../config/config.js';
-import { isDevelopment, isProduction } from '../config/load/environment.js';
+import { cacheFolder, isDevelopment, isProduction } from '../config/load/environment.js';
 import { secretValues } from '../config/load/secret-values.js';
 import { warningsOfProcess } from '../config/rules/warnings.js';
 import { RIGHTS } from '../domain/rights.js';
@@ -34,7 +34,14 @@ async function serve(): Promise<void> {
     replica: config.replicaName,
     secrets: [...secretValues(config), ...Object.values(adminTokens).map(({ token }) => token)],
   });
-  const service = await createService({ config, log, version: packageVersion(), adminTokens, onFatal });
+  const service = await createService({
+    config,
+    log,
+    version: packageVersion(),
+    adminTokens,
+    memory: cacheFolder(),
+    onFatal,
+  });
   stopOnSignal(service, log);
   process.on('unhandledRejection', (error) =>
     log.error({ event: 'unexpected', err: error }, 'unhandled rejection'),
@@ -97,11 +104,11 @@ function showLink(link: string, log: Logger): void {
   }
 }
 
-/** The first signal drains, the second ends at once. */
+/** The first signal drains, the second ends at once: not a second SIGHUP, which shell and terminal each send. */
 function stopOnSignal(service: Service, log: Logger): void {
   let stopping = false;
   handleSignals((signal) => {
-    if (stopping) return log.flush(() => process.exit(1));
+    if (stopping) return signal === 'SIGHUP' ? undefined : log.flush(() => process.exit(1));
     stopping = true;
     log.info({ event: 'draining', signal }, 'draining; a second signal ends at once');
     service.stop().then(

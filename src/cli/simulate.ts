@@ -6,6 +6,7 @@ import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { terminalText } from '../text/terminal-text.js';
 import { UsageError } from './shared/exit-codes.js';
 import { readPositive, readShare, readWhole } from './shared/options/read-number.js';
+import { END_SIGNALS } from './shared/signal-handling.js';
 import { RATED_FAULTS, readContents, readFault, readPort, readRegion } from './shared/simulate-arguments.js';
 
 interface SimulateOptions {
@@ -87,14 +88,14 @@ async function simulate(options: SimulateOptions): Promise<void> {
   });
   const stop = new AbortController();
   const interrupt = () => stop.abort();
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  for (const name of END_SIGNALS) process.once(name, interrupt);
   try {
     for (const one of options.fault) simulator.faults.add(one);
     print(options, 'started', addresses(simulator));
     if (options.callback) await submit(simulator, options, options.callback, stop.signal);
     if (!(options.exit && options.callback)) await aborted(stop.signal);
   } finally {
-    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    for (const name of END_SIGNALS) process.off(name, interrupt);
     await simulator.close();
   }
 }

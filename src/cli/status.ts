@@ -9,9 +9,10 @@ import { verdictOf } from '../health/health-verdict.js';
 import { issueOf } from '../health/issue-kinds.js';
 import { readFacts } from '../health/read-facts.js';
 import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
+import { issuesOfReports } from '../health/replica-issues.js';
 import { coverageOf, goodNews, headlineOf, lastUseOf, type Verdict } from '../health/verdict-words.js';
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
-import type { ObjectStore } from '../store/object-store.js';
+import { createReplicaReportsReader, type ReplicaReports } from '../observe/replica-reports.js';
 import { conditionOf } from '../store/store-condition.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
@@ -64,6 +65,7 @@ function unreadableStore(error: unknown): Status {
     'verify',
     'credentials',
     'subscribers',
+    'replicas',
   ] as const;
   return {
     verdict: { level: 'failing', since: null, complete: false, unseen, issues },
@@ -88,6 +90,7 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
   if (isRead) await view.readPast();
   progress.end();
   const now = Date.now();
+  const reports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
   const { facts, summary, last24h } = await readFacts(
     {
       view,
@@ -96,6 +99,7 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
       lastReconcile: createReconcileReportReader(store),
       lastVerify: createVerifyReportReader(store),
       subscribers: () => listSubscribers({ outbox }),
+      replicaIssues: async () => issuesOfReports((await reports()).reports),
       // Assumes that the receivers have this configuration.
       sources: credentialSettings(config.sources),
       service: { configured: canAskService(config), interval: config.recovery.interval },
@@ -105,7 +109,8 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
     {
       receiver: null,
       store: { writable: true, reason: null, condition: null, lastSuccessAt: null },
-      lastProven: await lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
+      ownIssues: [],
+      lastProven: await reports().then(lastProof, () => undefined),
     },
     { now, scope: null },
   );
@@ -118,18 +123,9 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
 }
 
 /** Time at which a receiver last wrote a canary, which proves the store writable. */
-async function lastProof(store: ObjectStore, interval: number, now: number) {
-  let newest: Date | null = null;
-  for await (const { modifiedAt } of store.list('.canary/')) {
-    if (newest === null || modifiedAt > newest) newest = modifiedAt;
-  }
-  const recent = newest !== null && now - newest.getTime() < MISSED_PROOFS * interval + CLOCK_SKEW;
-  return { at: newest?.toISOString() ?? null, recent };
+function lastProof({ newest, reports }: ReplicaReports) {
+  return { at: newest?.toISOString() ?? null, recent: reports.length > 0 };
 }
-
-const MISSED_PROOFS = 3;
-/** Milliseconds that the clocks of the store and of this machine may differ. */
-const CLOCK_SKEW = 60_000;
 
 function formatStatus({ verdict, deliveries, credentials, lastUses }: Status): string[] {
   const { issues } = verdict;

@@ -1,5 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import type { CallbackPlace } from '../archive/callback-places.js';
 import type { ObjectStore } from '../store/object-store.js';
 import {
   type ConditionFinding,
@@ -10,6 +11,8 @@ import {
 import type { BucketFacts } from '../store/s3/bucket/inspect-bucket.js';
 import { conditionOf } from '../store/store-condition.js';
 import { remedyOf } from '../store/store-remedies.js';
+import { checkPlaces } from './check-places.js';
+import { checkReplicas } from './check-replicas.js';
 import { checkRetention, type RetentionCheck } from './check-retention.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
@@ -20,6 +23,12 @@ export interface StoreCheckOptions {
   /** Reads the settings of the bucket; null for a store on files. */
   readonly inspect: (() => Promise<BucketFacts>) | null;
   readonly retention: Omit<RetentionCheck, 'daysUntilEnd'>;
+  /** What callbacks use. */
+  readonly places: readonly CallbackPlace[];
+  /** Whether the configuration pins the id of the store. */
+  readonly isPinned: boolean;
+  /** Milliseconds between the checks of a receiver's canary. */
+  readonly canaryInterval: number;
 }
 
 const HEADERS = { contentType: 'application/octet-stream', metadata: {} };
@@ -29,16 +38,21 @@ const SKEW = { warn: 30_000, fail: 300_000 };
 
 /** Performs the receiver's operations on the store, below dot-folders, and removes what it wrote. Never throws. */
 export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
-  const { store, acceptWeak, inspect, retention } = options;
-  const bucket = inspect === null ? [] : bucketFindings(await inspect(), retention);
+  const { store, acceptWeak, inspect, retention, places, isPinned, canaryInterval } = options;
+  const inspected = inspect === null ? null : await inspect();
   const report = await probeStore(store);
-  if (!report.writable) return [unusable(store, report), ...bucket];
+  const bucket = inspected === null ? [clock(-store.clockOffset())] : bucketFindings(inspected, retention);
+  const replicas = await checkReplicas({ store, interval: canaryInterval });
+  if (!report.writable) return [unusable(store, report), ...replicas, ...bucket];
   const folder = `.doctor/${randomUUID()}/`;
   return [
     passed('store', `${store.location}: an object was written, read back and compared.`),
+    await orFailed('store id', () => storeId(store, isPinned)),
     conditions(report, acceptWeak),
     await orFailed('store multipart', () => multipart(store, `${folder}upload`)),
     await orFailed('store listing', () => listing(store, folder)),
+    ...(await checkPlaces(places, store)),
+    ...replicas,
     ...bucket,
   ];
 }
@@ -53,6 +67,14 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
         ? 'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").'
         : remedyOf(report.condition),
   );
+}
+
+async function storeId(store: ObjectStore, isPinned: boolean): Promise<Finding> {
+  const check = 'store id';
+  const id = await store.identity();
+  if (id === null) return skipped(check, 'Nothing was stored here yet.');
+  if (isPinned) return passed(check, `This is the store that store.id pins: ${id}.`);
+  return passed(check, `${id}. With store.id set to it, a receiver never begins another store in its place.`);
 }
 
 function conditions(report: ProbeReport, acceptWeak: boolean): Finding {

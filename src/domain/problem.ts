@@ -31,6 +31,8 @@ const PROBLEMS = {
   'service-unreachable': [502, 'The speech service is unreachable'],
   'store-unavailable': [503, 'The store is unavailable'],
   'store-full': [503, 'The store is full'],
+  'store-blocked': [503, 'Something is in the way in the store'],
+  clock: [503, 'The clock of this replica is wrong'],
   'write-race': [503, 'Another delivery wrote the same artefact at the same time'],
   overloaded: [503, 'The receiver is overloaded'],
   draining: [503, 'This replica is shutting down'],

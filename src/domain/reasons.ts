@@ -111,6 +111,14 @@ export const REASONS = {
     words: 'the store was full, or its quota spent',
     remedy: `Free space on the store or enlarge it; do not delete below jobs/ by hand. ${RETRIED}`,
   },
+  'store-blocked': {
+    words: 'a link, a device or a folder was in the way in the store',
+    remedy: 'Remove what is there: the log names its key. Then refetch the job.',
+  },
+  clock: {
+    words: "the clock of the replica was too far from the store's",
+    remedy: `Synchronise the clock of the replica (chrony, systemd-timesyncd). ${RETRIED}`,
+  },
 
   // The body did not arrive, or could not be kept.
   'body-incomplete': {

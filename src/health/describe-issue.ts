@@ -50,9 +50,11 @@ function remedyOf({ remedy }: IssueKind<Params>, params: Params): string | null 
   return typeof remedy === 'function' ? remedy(params) : remedy;
 }
 
-/** Stable while the issue lasts, and different for each source, credential, subscriber and cause: "events-dead:crm". */
+/** Stable while the issue lasts, and different for each source, credential, subscriber, cause, prefix and replica: "events-dead:crm". */
 export function issueName({ code, params }: Pick<Issue, 'code' | 'params'>): string {
-  const { source, credential, subscriber, cause }: Params = params;
-  const about = [source, credential, subscriber, cause].filter((name) => typeof name === 'string');
+  const { source, credential, subscriber, cause, prefix, replica }: Params = params;
+  const about = [source, credential, subscriber, cause, prefix, replica].filter(
+    (name) => typeof name === 'string',
+  );
   return about.length === 0 ? code : `${code}:${about.join('/')}`;
 }

@@ -8,6 +8,7 @@ import { issueOf } from './issue-kinds.js';
 import { type Issue, LEVELS, type Level } from './issues.js';
 import type { UnknownFacts } from './known-facts.js';
 import type { ReconcileFigures } from './reconcile-report-reader.js';
+import { onePerName } from './replica-issues.js';
 import type { Unseen, Verdict } from './verdict-words.js';
 import type { VerifyFigures } from './verify-report-reader.js';
 
@@ -32,6 +33,9 @@ export interface OldestOpen {
 export interface VerdictFacts {
   /** Null for the `status` command, which reads the store alone. */
   readonly receiver: ReceiverFacts | null;
+  /** What the receiver that answers says of itself, and what others say of themselves; null when that cannot be read. */
+  readonly ownIssues: readonly Issue[];
+  readonly replicaIssues: readonly Issue[] | null;
   /** When a receiver last wrote its canary (ISO 8601); undefined when the store was not searched for canaries. */
   readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
   readonly callbacks: CallbackFacts | null;
@@ -80,6 +84,7 @@ function issuesIn(facts: VerdictFacts, now: number): Issue[] {
   return [
     ...(facts.callbacks === null ? [] : callbackIssues(facts.callbacks, now)),
     ...storeIssues(facts),
+    ...onePerName([...facts.ownIssues, ...(facts.replicaIssues ?? [])]),
     ...receivingIssues(facts),
     ...ledgerIssues(facts),
     ...failureIssues(facts),
@@ -100,14 +105,15 @@ function storeIssues({ store }: VerdictFacts): Issue[] {
   return [issueOf('store-not-writable', { reason, condition, since })];
 }
 
-function receivingIssues({ receiver, lastProven, store }: VerdictFacts): Issue[] {
+function receivingIssues({ receiver, lastProven, store, ownIssues }: VerdictFacts): Issue[] {
   const issues: Issue[] = [];
   if (lastProven !== undefined && !lastProven.recent) {
     issues.push(issueOf('no-receiver', { since: lastProven.at }));
   }
   if (receiver === null) return issues;
   if (receiver.draining) issues.push(issueOf('draining', {}));
-  else if (!receiver.ready && store.writable) issues.push(issueOf('not-ready', { reason: receiver.reason }));
+  else if (!receiver.ready && store.writable && !ownIssues.some(({ level }) => level === 'failing'))
+    issues.push(issueOf('not-ready', { reason: receiver.reason }));
   if (receiver.waiters > 0) issues.push(issueOf('memory-short', { deliveries: receiver.waiters }));
   return issues;
 }
@@ -161,10 +167,12 @@ const OF_ALL_SOURCES: readonly Unseen[] = ['quarantine', 'reconcile', 'verify'];
 const UNREAD = ['callbacks', 'failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
 
 /** What the verdict does not cover although nothing failed; failures that hide something are issues themselves. */
-function unseenIn({ receiver, looked, otherCredentials, scoped, unknown }: VerdictFacts): Unseen[] {
+function unseenIn(facts: VerdictFacts): Unseen[] {
+  const { receiver, looked, otherCredentials, scoped, unknown } = facts;
   return [
     ...(looked.complete ? [] : (['deliveries'] as const)),
     ...UNREAD.filter((name) => unknown[name] !== undefined),
+    ...(facts.replicaIssues === null ? (['replicas'] as const) : []),
     ...(receiver === null && otherCredentials ? (['credentials'] as const) : []),
     ...(scoped ? OF_ALL_SOURCES : []),
   ];

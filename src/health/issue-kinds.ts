@@ -1,5 +1,5 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
-import { remedyOf } from '../store/store-remedies.js';
+import { clockDifference, remedyOf } from '../store/store-remedies.js';
 import { count, plural } from '../text/plural.js';
 import { missedInWords, missedRemedy, refusedInWords, refusedRemedy } from './callback-phrases.js';
 import type { Issue, IssueCode, IssueLevel, IssueParams, StoreFailure, Topic } from './issues.js';
@@ -56,9 +56,29 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     text: ({ reason }) => `The store cannot be read: ${reason ?? 'no reason known'}.`,
     remedy: storeRemedy,
   },
+  'store-denied': {
+    ...{ topic: 'store', ...failing, label: 'Denied' },
+    text: ({ prefix, sources, reason, since }, time) =>
+      `Nothing can be stored below ${prefix} since ${time(since)}: ${reason}. Callbacks ${sources.length === 0 ? 'that need it' : `of ${sources.join(', ')}`} are answered 503.`,
+    remedy: storeRemedy,
+  },
+  'store-replaced': {
+    ...{ topic: 'store', ...warning, label: 'Another store' },
+    text: ({ was, is, seenAt }, time) =>
+      `This is another store than before: its id is ${is}, and it was ${was} at ${time(seenAt)}.`,
+    remedy:
+      'Bring the former one back (mount its volume, or correct store.url) and restart. If this one is right, set store.id to its id.',
+  },
+  clock: {
+    ...{ topic: 'receiving', ...failing, label: 'Wrong clock' },
+    text: ({ replica, offsetMs }) =>
+      `The clock of ${replica} is ${clockDifference(offsetMs)} the store's. Its callbacks are answered 503.`,
+    remedy: remedyOf('clock'),
+  },
   'not-ready': {
     ...{ topic: 'receiving', ...failing, notified: false, label: 'Not ready' },
-    text: ({ reason }) => `Not ready to receive: ${reason ?? 'no reason known'}.`,
+    text: ({ reason, replica }) =>
+      `${replica === undefined ? 'Not' : `${replica} is not`} ready to receive: ${reason ?? 'no reason known'}.`,
     remedy: 'Run transcript-receiver doctor.',
   },
   draining: {

@@ -71,7 +71,31 @@ export interface IssueParams {
   };
   'store-not-writable': StoreFailure;
   'store-unreadable': Omit<StoreFailure, 'since'>;
-  'not-ready': { readonly reason: string | null };
+  'store-denied': {
+    readonly prefix: string;
+    /** Those whose callbacks all need the prefix; empty where only some bodies do. */
+    readonly sources: readonly string[];
+    readonly reason: string;
+    readonly condition: StoreCondition | null;
+    readonly since: string;
+  };
+  'store-replaced': {
+    /** Ids of the stores. */
+    readonly was: string;
+    readonly is: string;
+    /** When the former one was seen last. */
+    readonly seenAt: string;
+  };
+  clock: {
+    readonly replica: string;
+    /** Milliseconds by which the store's clock is ahead. */
+    readonly offsetMs: number;
+  };
+  'not-ready': {
+    readonly reason: string | null;
+    /** Left out: the one that answers. */
+    readonly replica?: string;
+  };
   draining: Readonly<Record<string, never>>;
   'no-receiver': { readonly since: string | null };
   'memory-short': { readonly deliveries: number };

@@ -35,7 +35,7 @@ export function createKnownFacts({ ledger, patience }: KnownFactsOptions): Known
     unknown,
     async read(name, fact) {
       try {
-        return await (patience === undefined ? fact() : readWithin(patience, fact));
+        return await within(patience, fact);
       } catch (error) {
         unknown[name] = { reason: error instanceof Error ? error.message : 'the store failed', since };
         return null;
@@ -45,6 +45,14 @@ export function createKnownFacts({ ledger, patience }: KnownFactsOptions): Known
       if (unread !== null) for (const name of names) unknown[name] = unread;
     },
   };
+}
+
+/** The fact, or a rejection when it takes longer than `patience` milliseconds. */
+export function within<T>(
+  patience: number | undefined,
+  fact: (signal?: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return patience === undefined ? fact() : readWithin(patience, fact);
 }
 
 /** Milliseconds that a fact has to end by its signal: it may know what it found before. */

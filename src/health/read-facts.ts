@@ -8,8 +8,9 @@ import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
 import type { OldestOpen, ReceiverFacts, VerdictFacts } from './health-verdict.js';
 import type { Issue } from './issues.js';
-import { createKnownFacts } from './known-facts.js';
+import { createKnownFacts, within } from './known-facts.js';
 import type { ReconcileFigures } from './reconcile-report-reader.js';
+import { issuesInScope } from './replica-issues.js';
 import type { VerifyFigures } from './verify-report-reader.js';
 
 /** Where the facts behind the verdict come from. */
@@ -22,6 +23,8 @@ export interface FactSources<Subscriber extends { readonly issues: readonly Issu
   readonly lastReconcile: (signal?: AbortSignal) => Promise<ReconcileFigures | null>;
   readonly lastVerify: (signal?: AbortSignal) => Promise<VerifyFigures | null>;
   readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly Subscriber[]>;
+  /** What replicas say of themselves; those of the process itself may be among it. */
+  readonly replicaIssues: () => Promise<readonly Issue[]>;
   readonly sources: readonly CredentialSettings[];
   readonly service: ServiceFacts;
   /** Milliseconds for which the service keeps results. */
@@ -34,6 +37,7 @@ export interface FactSources<Subscriber extends { readonly issues: readonly Issu
 export interface ProcessFacts {
   readonly receiver: ReceiverFacts | null;
   readonly store: VerdictFacts['store'];
+  readonly ownIssues: readonly Issue[];
   readonly lastProven?: VerdictFacts['lastProven'];
 }
 
@@ -55,15 +59,17 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const ledger = view.status();
   const known = createKnownFacts(patience === undefined ? { ledger } : { ledger, patience });
   const ofAll = scope === null;
-  const [callbacks, summary, failures, quarantine, reconcile, verify, subscribers] = await Promise.all([
-    known.read('callbacks', () => readCallbacks(from, scope)),
-    known.read('last24h', () => view.summary({ scope })),
-    known.read('failing', () => view.openFailures({ limit: 1, scope, givenUpBy: now })),
-    ofAll ? known.read('quarantine', from.quarantine) : null,
-    ofAll ? known.read('reconcile', from.lastReconcile) : null,
-    ofAll ? known.read('verify', from.lastVerify) : null,
-    known.read('subscribers', (signal) => from.subscribers(scope, signal)),
-  ]);
+  const [callbacks, summary, failures, quarantine, reconcile, verify, subscribers, replicas] =
+    await Promise.all([
+      known.read('callbacks', () => readCallbacks(from, scope)),
+      known.read('last24h', () => view.summary({ scope })),
+      known.read('failing', () => view.openFailures({ limit: 1, scope, givenUpBy: now })),
+      ofAll ? known.read('quarantine', from.quarantine) : null,
+      ofAll ? known.read('reconcile', from.lastReconcile) : null,
+      ofAll ? known.read('verify', from.lastVerify) : null,
+      known.read('subscribers', (signal) => from.subscribers(scope, signal)),
+      within(patience, from.replicaIssues).catch(() => null),
+    ]);
   const { unknown } = known;
   // The newest hours are read first: callbacks are known before the rest.
   if (ledger.error !== null || callbacks === null || callbacks.hourSince > now - HOUR)
@@ -75,6 +81,8 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const facts = {
     ...process,
     callbacks,
+    ownIssues: issuesInScope(process.ownIssues, scope),
+    replicaIssues: replicas && issuesInScope(replicas, scope),
     ledger,
     looked: {
       since: failures?.searchedBackTo ?? new Date(now).toISOString(),

@@ -29,6 +29,7 @@ const UNSEEN = {
   verify: 'the results of verify',
   credentials: 'when credentials of the receivers expire',
   subscribers: 'the subscribers',
+  replicas: 'what other replicas report',
 };
 export type Unseen = keyof typeof UNSEEN;
 export const UNSEEN_NAMES = Object.keys(UNSEEN) as readonly Unseen[];

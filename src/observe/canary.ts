@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { type CreateResult, StoreError } from '../store/object-store.js';
 import type { StoreCondition } from '../store/store-remedies.js';
-import { withDeadline } from '../time/deadline.js';
+import { DeadlineError, withDeadline } from '../time/deadline.js';
+
+type Headers = { readonly contentType: string; readonly metadata: Readonly<Record<string, string>> };
 
 /** What the canary needs of a store; every `ObjectStore` fits. */
 interface CanaryStore {
-  replace(
-    key: string,
-    body: Buffer,
-    headers: { readonly contentType: string; readonly metadata: Readonly<Record<string, string>> },
-  ): Promise<void>;
+  create(key: string, body: Buffer, headers: Headers): Promise<CreateResult>;
+  replace(key: string, body: Buffer, headers: Headers): Promise<void>;
   read(key: string): Promise<{ readonly body: Readable } | null>;
   delete(key: string): Promise<void>;
 }
@@ -29,6 +29,12 @@ export interface CanaryOptions {
   readonly maxAge?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
+  /** What this replica says of itself to all others: a JSON value, written with the canary. Default: nothing. */
+  readonly report?: () => unknown;
+  /** False for a store that is known to replace objects: that is accepted. Default true. */
+  readonly needsConditions?: boolean;
+  /** Called after each check of the interval. */
+  readonly onChecked?: () => void;
   /** What an error says of the store. Default: every error may be a short one that nothing is known about. */
   readonly diagnose?: (error: unknown) => CanaryDiagnosis;
   /** Milliseconds since the epoch. Default `Date.now`, with ages measured by a monotonic clock. */
@@ -43,7 +49,7 @@ export interface CanaryDiagnosis {
 }
 
 export interface CanaryStatus {
-  /** Whether the store was proven writable recently. */
+  /** Whether the store was proven writable recently, by the canary or by another write. */
   readonly writable: boolean;
   /** Milliseconds since the epoch, or null before the first success. */
   readonly lastSuccessAt: number | null;
@@ -56,6 +62,10 @@ export interface CanaryStatus {
 }
 
 export interface Canary {
+  /** Key of the object. */
+  readonly key: string;
+  /** To be called after another object was written: the store is writable then, whatever the canary found before. */
+  wrote(): void;
   /** Checks now and then on the interval. */
   start(): void;
   /** Ends the checks and removes the canary. Never throws: a canary that stays is swept later. */
@@ -65,17 +75,25 @@ export interface Canary {
   status(): CanaryStatus;
 }
 
+/** Folder of all canaries. */
+export const CANARY_FOLDER = '.canary/';
+
 interface Complaint extends CanaryDiagnosis {
   readonly reason: string;
+  /** Ticks. */
+  readonly at: number;
 }
 
 const NO_DIAGNOSIS: CanaryDiagnosis = { refused: false, condition: null };
-const NOT_CHECKED: Complaint = { ...NO_DIAGNOSIS, reason: 'the store has not been checked yet' };
+const NOT_CHECKED: Complaint = { ...NO_DIAGNOSIS, reason: 'the store has not been checked yet', at: 0 };
 
 /** Time-outs after which a call that never ended is abandoned, and another one may be made. */
 const ABANDON_AFTER = 6;
 
-/** Proves that the store takes writes: a fresh body is written, read back and compared. */
+/**
+ * Proves that the store takes writes: a fresh body is written, read back and compared. Each second time a write is tried as well that the
+ * store must refuse: an upgrade of it or a proxy can end what was proven at the start.
+ */
 export function createCanary(options: CanaryOptions): Canary {
   const {
     store,
@@ -86,8 +104,11 @@ export function createCanary(options: CanaryOptions): Canary {
   } = options;
   // Ages are measured with a monotonic clock: a wall clock that is set back would keep an old success young.
   const ticks = options.clock ?? (() => performance.now());
-  const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
+  const key = `${CANARY_FOLDER}${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
+  const object = { store, key, report: options.report ?? (() => null) };
+  let checks = 0;
   let last: { at: number; ticks: number; latencyMs: number } | null = null;
+  let wroteAt = Number.NEGATIVE_INFINITY;
   let complaint: Complaint | null = NOT_CHECKED;
   let checking: Promise<CanaryStatus> | null = null;
   let unanswered: { since: number } | null = null;
@@ -95,7 +116,8 @@ export function createCanary(options: CanaryOptions): Canary {
   let running = false;
 
   function status(): CanaryStatus {
-    const writable = last !== null && complaint?.refused !== true && ticks() - last.ticks < maxAge;
+    const refused = complaint?.refused === true && (complaint.at > wroteAt || isOverwriting(complaint));
+    const writable = last !== null && !refused && ticks() - Math.max(last.ticks, wroteAt) < maxAge;
     const reason = complaint?.reason ?? (writable ? null : 'the last successful check is too old');
     return {
       writable,
@@ -109,11 +131,13 @@ export function createCanary(options: CanaryOptions): Canary {
   /** A write that still hangs could overwrite the next one, so the next check waits for it, up to `ABANDON_AFTER` time-outs. */
   async function prove(): Promise<void> {
     if (unanswered && ticks() - unanswered.since < timeout * ABANDON_AFTER) {
-      throw new Error(`the store has not answered for ${Math.round(ticks() - unanswered.since)} ms`);
+      throw new DeadlineError(`the store has not answered for ${Math.round(ticks() - unanswered.since)} ms`);
     }
     const mine = { since: ticks() };
     unanswered = mine;
-    await proveWritable(store, key).finally(() => {
+    checks += 1;
+    const tests = checks % 2 === 0 || (complaint !== null && isOverwriting(complaint));
+    await proveStore(object, tests && options.needsConditions !== false).finally(() => {
       if (unanswered === mine) unanswered = null;
     });
   }
@@ -134,7 +158,11 @@ export function createCanary(options: CanaryOptions): Canary {
       record(null);
     } catch (error) {
       const diagnosis = options.diagnose?.(error) ?? NO_DIAGNOSIS;
-      record({ ...diagnosis, reason: error instanceof Error ? error.message : 'the store failed' });
+      record({
+        ...diagnosis,
+        at: ticks(),
+        reason: error instanceof Error ? error.message : 'the store failed',
+      });
     }
     return status();
   }
@@ -148,10 +176,15 @@ export function createCanary(options: CanaryOptions): Canary {
 
   async function run(): Promise<void> {
     await check();
+    options.onChecked?.();
     if (running) timer = setTimeout(run, interval).unref();
   }
 
   return {
+    key,
+    wrote() {
+      wroteAt = ticks();
+    },
     start() {
       if (running) return;
       running = true;
@@ -169,10 +202,34 @@ export function createCanary(options: CanaryOptions): Canary {
   };
 }
 
-async function proveWritable(store: CanaryStore, key: string): Promise<void> {
-  const body = Buffer.from(JSON.stringify({ mark: randomUUID() }));
-  await store.replace(key, body, { contentType: 'application/json', metadata: {} });
+function isOverwriting({ condition }: Complaint): boolean {
+  return condition === 'overwrites';
+}
+
+const HEADERS: Headers = { contentType: 'application/json', metadata: {} };
+
+type CanaryObject = Required<Pick<CanaryOptions, 'store' | 'report'>> & { readonly key: string };
+
+/** @param tests also tries a write that the store must refuse, because there is an object */
+async function proveStore({ store, key, report }: CanaryObject, tests: boolean): Promise<void> {
+  const body = bodyOf(report());
+  const refused = bodyOf(null);
+  await store.replace(key, body, HEADERS);
+  // An object that somebody removed meanwhile is created: only a second creation shows that the condition does not hold.
+  const isGone = tests && (await store.create(key, refused, HEADERS)) === 'created';
+  if (isGone && (await store.create(key, refused, HEADERS)) === 'created') throw overwritten();
   const reading = await store.read(key);
   if (reading === null) throw new Error('the canary was written but is not there');
-  if (!(await buffer(reading.body)).equals(body)) throw new Error('the canary reads back differently');
+  const found = await buffer(reading.body);
+  if (found.equals(isGone ? refused : body)) return;
+  throw found.equals(refused) ? overwritten() : new Error('the canary reads back differently');
+}
+
+function bodyOf(report: unknown): Buffer {
+  return Buffer.from(JSON.stringify({ mark: randomUUID(), report }));
+}
+
+function overwritten(): StoreError {
+  const reason = 'a conditional write replaced the canary: the store ignores the condition';
+  return new StoreError('canary', reason, { condition: 'overwrites' });
 }

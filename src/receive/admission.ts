@@ -1,4 +1,5 @@
 import { Problem } from '../domain/problem.js';
+import { BodyAbortedError } from '../http/request-body.js';
 import type { ByteBudget } from '../memory/byte-budget.js';
 import { DeliverySlots, type Slot, type SlotRequest } from './delivery-slots.js';
 
@@ -6,8 +7,8 @@ import { DeliverySlots, type Slot, type SlotRequest } from './delivery-slots.js'
 export interface Admission {
   readonly active: number;
   /**
-   * Waits for a slot. Rejects with `overloaded`, `draining` or `store-unavailable`, and with `BodyAbortedError` when the
-   * sender has gone meanwhile.
+   * Waits until it is known whether something can be stored, then for a slot. Rejects with `overloaded`, `draining`, or what the store
+   * gate says, and with `BodyAbortedError` when the sender has gone meanwhile.
    */
   enter(request: SlotRequest): Promise<Slot>;
   /** From now on no delivery is admitted, those that wait included. */
@@ -22,11 +23,20 @@ export interface AdmissionLimits {
   readonly maxWaiters: number;
 }
 
-/** @param storeFailure why nothing can be stored yet; null when it can */
+/** Whether callbacks may go on to the store. */
+export interface StoreGate {
+  /** Settles when that is known; null once it is. In the first moments of a process the store was not asked yet. */
+  readonly known: Promise<unknown> | null;
+  /** Why no callback is stored now, whatever it brings; null when it may be tried. */
+  refusal(): Problem | null;
+}
+
+const OPEN: StoreGate = { known: null, refusal: () => null };
+
 export function createAdmission(
   limits: AdmissionLimits,
   budget: Pick<ByteBudget, 'waitersFor'>,
-  storeFailure: () => string | null = () => null,
+  store: StoreGate = OPEN,
 ): Admission {
   const slots = new DeliverySlots(limits.maxConcurrent, { onLeave: left });
   let closed = false;
@@ -43,9 +53,11 @@ export function createAdmission(
       return slots.used;
     },
     async enter(request) {
+      if (store.known !== null) await store.known;
       if (closed) throw draining();
-      if (storeFailure() !== null)
-        throw new Problem('store-unavailable', 'The store is unavailable; send it again.');
+      if (request.isGone()) throw new BodyAbortedError();
+      const refusal = store.refusal();
+      if (refusal !== null) throw refusal;
       if (budget.waitersFor(request.declaredLength) >= limits.maxWaiters) {
         throw new Problem('overloaded', `${limits.maxWaiters} deliveries are waiting for memory already.`);
       }

@@ -4,19 +4,22 @@ export interface Readiness {
   readonly ready: boolean;
   /** Why it is not ready; null when it is. */
   readonly reason: string | null;
+  /** A code for `reason`, such as `clock` or `denied`; null where none is known. */
+  readonly cause?: string | null;
 }
 
 /**
- * `/healthz`: the process is alive. `/readyz`: it accepts callbacks, because the store was proven writable recently and it
- * is not shutting down. Overload does not affect readiness: it is a 503 on the callback. Both are public, so the reason
- * (store errors, host names) is shown on the admin port only.
+ * `/healthz`: the process is alive. `/readyz`: it accepts callbacks, because everything that one needs was proven recently and it
+ * is not shutting down. Overload does not affect readiness: it is a 503 on the callback. Both are public, so that they show a code
+ * for the cause; the reason (store errors, host names) is shown on the admin port only.
  */
 export function mountHealth(app: Express, readiness: () => Readiness): void {
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' });
   });
   app.get('/readyz', (_request, response) => {
-    const { ready } = readiness();
-    response.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready' });
+    const { ready, cause = null } = readiness();
+    if (ready) response.json({ status: 'ready' });
+    else response.status(503).json({ status: 'not ready', ...(cause !== null && { cause }) });
   });
 }

@@ -6,6 +6,8 @@ const MAX_KEY_BYTES = 896;
 const MAX_SEGMENT_BYTES = 255;
 /** File at the top of a file store that identifies it. */
 export const STORE_MARKER = '.transcript-receiver';
+/** Last part of the keys of `ObjectStore.prove`. Athena, Spark and DuckDB ignore names that begin with a dot. */
+export const PROOF_NAME = '.writable';
 /** Reserved by the file store; case-insensitive because some file systems are. */
 const STORES_OWN = /^\.(?:meta|tmp|transcript-receiver)(?:[/.]|$)/i;
 /** S3's XML listings cannot hold control characters; a backslash is a separator on some systems. */
@@ -29,11 +31,12 @@ export function isKey(text: string): boolean {
 }
 
 /**
- * Whether a listing of `prefix` includes a key. Leaves out invalid keys, such as the folder markers of S3 consoles, and
- * dot-folders (canary, probe) unless the prefix begins with a dot: a listing of everything shows exactly the key layout.
+ * Whether a listing of `prefix` includes a key. Leaves out invalid keys, such as the folder markers of S3 consoles, proofs of
+ * permission, and dot-folders (canary, probe) unless the prefix begins with a dot: a listing of everything shows exactly the
+ * key layout.
  */
 export function isListed(key: string, prefix: string): boolean {
-  return isKey(key) && (!key.startsWith('.') || prefix.startsWith('.'));
+  return isKey(key) && !key.endsWith(`/${PROOF_NAME}`) && (!key.startsWith('.') || prefix.startsWith('.'));
 }
 
 /** Like `assertKey` for listings: the empty prefix, a folder ending in `/`, or the beginning of a name. */

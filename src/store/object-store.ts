@@ -26,6 +26,15 @@ export interface ObjectStore {
    */
   create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
 
+  /**
+   * Proves that objects can be created beside `key`, without a trace in a listing. S3: by an object at `key` that stays; AWS and others
+   * check the permission before the condition, so that `exists` proves it as well. Files: by the rights of the folder; nothing is written.
+   * Throws `StoreError`.
+   *
+   * @param key ends in `PROOF_NAME`
+   */
+  prove(key: string): Promise<CreateResult>;
+
   /** Writes an object, replacing an existing one. Only for the product's own documents that have one writer. */
   replace(key: string, body: Buffer, headers: ObjectHeaders): Promise<void>;
 
@@ -89,6 +98,15 @@ export interface ObjectStore {
 
   /** Expires objects. Left out by stores whose own rules do. */
   readonly expiry?: ObjectExpiry;
+
+  /**
+   * Id of the store, from the marker that `begin` makes; null when nothing was stored here yet. Throws `StoreGoneError` when there is
+   * none although `store.id` pins one, `OtherStoreError` when it is another.
+   */
+  identity(): Promise<string | null>;
+
+  /** Marks a store that is not marked yet; resolves to its id. Throws as `identity` does. */
+  begin(): Promise<string>;
 
   /** Milliseconds by which the store's clock was ahead of this machine's at its last answer; 0 before the first. */
   clockOffset(): number;
@@ -255,6 +273,17 @@ export class BlockedKeyError extends StoreError {
   constructor(operation: string, detail: string, options?: { cause?: unknown }) {
     super(operation, detail, options);
     this.name = 'BlockedKeyError';
+  }
+}
+
+/** The store is another one than the configuration pins: nothing may be written to it. */
+export class OtherStoreError extends StoreError {
+  constructor(location: string, found: string, pinned: string) {
+    super(
+      'store',
+      `${location} is the store ${found}, and store.id is ${pinned}: correct store.url or store.id`,
+    );
+    this.name = 'OtherStoreError';
   }
 }
 

@@ -16,6 +16,8 @@ export interface StoreOptions {
   readonly url: string;
   /** Bytes per part of an upload, 5 MiB to 1 GiB for S3. Default 8 MiB. */
   readonly partSize?: number | undefined;
+  /** Id that the store must have; null or left out: any. */
+  readonly id?: string | null | undefined;
   readonly s3?: S3Settings | undefined;
   /** File store only: false gives up durability across power loss. Default true. */
   readonly fsync?: boolean | undefined;
@@ -29,16 +31,23 @@ export interface StoreOptions {
  * @throws StoreError when the URL, the part size or the region is unusable
  */
 export async function openStore(options: StoreOptions): Promise<ObjectStore> {
-  const partSize = options.partSize ?? DEFAULT_PART_SIZE;
+  const { partSize = DEFAULT_PART_SIZE, id = null } = options;
   const location = readStoreLocation(options.url);
   if ('fault' in location) throw new StoreError('open', `the store address should be ${location.fault}`);
   if (location.kind === 'file')
-    return createFileStore({ directory: location.directory, partSize, fsync: options.fsync ?? true });
+    return createFileStore({ directory: location.directory, partSize, id, fsync: options.fsync ?? true });
   assertPartSize(partSize);
   // Loaded on demand: the SDK costs a third of a second at start.
   const { createS3Store } = await import('./s3/s3-store.js');
   const { bucket, prefix } = location;
-  return createS3Store({ bucket, prefix, partSize, settings: options.s3 ?? {}, onNotice: options.onNotice });
+  return createS3Store({
+    bucket,
+    prefix,
+    partSize,
+    id,
+    settings: options.s3 ?? {},
+    onNotice: options.onNotice,
+  });
 }
 
 /** Throws `StoreGoneError` for a folder without a store, such as one whose volume is not mounted. A bucket answers for itself. */

@@ -11,7 +11,10 @@ export function conditionOf(error: unknown): StoreCondition | null {
   return null;
 }
 
-/** Whether the store itself said so: then the next write fails as well. The others may be the network's fault, and short. */
+/** The fault may be the network's or this process's, and short. */
+const MAY_PASS: ReadonlySet<StoreCondition> = new Set(['unreachable', 'no-credentials', 'too-many-files']);
+
+/** Whether the store itself said so: then the next write fails as well. */
 export function isRefusal(condition: StoreCondition): boolean {
-  return condition !== 'unreachable' && condition !== 'no-credentials';
+  return !MAY_PASS.has(condition);
 }

@@ -11,7 +11,13 @@ export type StoreCondition =
   /** The bucket does not exist, or the folder is not this store any more. */
   | 'missing'
   /** No answer, or one of something else, such as a proxy. */
-  | 'unreachable';
+  | 'unreachable'
+  /** This machine's clock and the store's differ by more than the ledger allows. */
+  | 'clock'
+  /** It replaced an object although the write had the condition that there is none. */
+  | 'overwrites'
+  /** This process may not open more files or connections. */
+  | 'too-many-files';
 
 /** What an operator does about it. */
 const REMEDIES: Readonly<Record<StoreCondition, string>> = {
@@ -23,9 +29,15 @@ const REMEDIES: Readonly<Record<StoreCondition, string>> = {
   'wrong-credentials': 'Correct or renew the credentials below store.s3.',
   'no-credentials':
     'Set the credentials below store.s3, or let the platform provide them (docs/stores.md, "S3").',
-  missing: 'Create the bucket, bring the folder back, or correct store.url.',
+  missing:
+    'Create the bucket only if there never was one; otherwise bring the folder back (mount its volume), or correct store.url.',
   unreachable:
     'Check that the store runs, its address (store.url, store.s3.endpoint), and the network between.',
+  clock:
+    'Synchronise the clock of this machine (chrony, systemd-timesyncd). If every machine says so, that of the store.',
+  overwrites:
+    'Look for what changed at the store or in front of it; it needs atomic conditional writes (docs/stores.md, "Which servers work").',
+  'too-many-files': 'Raise the limit of open files to 512 or more (ulimit -n, LimitNOFILE= of systemd).',
 };
 
 const STATES: Readonly<Record<StoreCondition, string>> = {
@@ -37,6 +49,9 @@ const STATES: Readonly<Record<StoreCondition, string>> = {
   'no-credentials': 'There are no credentials for the store.',
   missing: 'There is no store at the configured place.',
   unreachable: 'The store cannot be reached.',
+  clock: 'The clocks of this machine and the store differ by more than five minutes.',
+  overwrites: 'The store replaces objects although the request forbids it.',
+  'too-many-files': 'The process may not open more files.',
 };
 
 export const STORE_CONDITIONS = Object.keys(REMEDIES) as readonly StoreCondition[];
@@ -48,4 +63,9 @@ export function adviceOf(condition: StoreCondition): string {
 
 export function remedyOf(condition: StoreCondition): string {
   return REMEDIES[condition];
+}
+
+/** "16 minutes ahead of", said of this machine's clock and the store's; `offset` as of `ObjectStore.clockOffset`. */
+export function clockDifference(offset: number): string {
+  return `${Math.round(Math.abs(offset) / 60_000)} minutes ${offset < 0 ? 'ahead of' : 'behind'}`;
 }

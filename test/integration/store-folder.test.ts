@@ -33,7 +33,7 @@ describe('a data folder that vanishes under a running receiver', () => {
     await until(() => said('store-not-writable').length > 0);
     expect(said('store-not-writable')).toEqual([
       expect.stringMatching(
-        /data is not the store it was: its marker .* restart the receiver to begin a new store/,
+        /data is not the store it was: its marker .* Bring the folder back \(mount its volume\)$/,
       ),
     ]);
     expect(existsSync(`${folder.path}/data`)).toBe(false);

@@ -11,10 +11,11 @@ import type { LedgerView } from '../../ledger/read/ledger-view.js';
 import type { RecoveryParts } from '../../reconcile/recovery-parts.js';
 import type { RecoveryReport } from '../../reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
-import type { ObjectStore } from '../../store/object-store.js';
+import { type ObjectStore, OtherStoreError } from '../../store/object-store.js';
 import { assertStoreExists } from '../../store/open-store.js';
 import { proveStore, WeakStoreError } from '../../store/probe/store-proof.js';
 import { EXIT, UsageError } from './exit-codes.js';
+import { END_SIGNALS } from './signal-handling.js';
 import { sourceNamed } from './source-credential.js';
 import { createStoreAdvice } from './store-advice.js';
 
@@ -22,7 +23,7 @@ export interface RecoveryWork {
   readonly config: Config;
   readonly parts: RecoveryParts;
   readonly view: LedgerView;
-  /** Aborted by SIGINT or SIGTERM; the second signal ends the process at once. */
+  /** Aborted by a signal that ends processes; the second one ends the process at once. */
   readonly signal: AbortSignal;
 }
 
@@ -62,9 +63,13 @@ async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Wor
   const advice = createStoreAdvice();
   const opened = await openArchiveParts(config, advice);
   const stop = new AbortController();
-  const onSignal = () => (stop.signal.aborted ? process.exit(EXIT.incomplete) : stop.abort());
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (!stop.signal.aborted) stop.abort();
+    else if (signal !== 'SIGHUP') process.exit(EXIT.incomplete);
+  };
+  for (const name of END_SIGNALS) process.on(name, onSignal);
   try {
+    if (config.store.id !== null) await opened.store.identity();
     if (!mayBegin) await assertStoreExists(config.store.url);
     if (!dryRun) await prove(config, opened.store);
     return await work({ config, parts: opened.recovery, view: opened.view, signal: stop.signal });
@@ -73,7 +78,7 @@ async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Wor
     const isConfiguration = error instanceof SpeechError && error.kind === 'configuration';
     throw isConfiguration ? new UsageError(error.message) : error;
   } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    for (const name of END_SIGNALS) process.off(name, onSignal);
     await opened.close();
     for (const line of advice.lines()) process.stderr.write(`transcript-receiver: ${line}\n`);
   }
@@ -82,7 +87,7 @@ async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Wor
 /** Throws for a store that would overwrite. A store that cannot be reached shows in the outcome of the work. */
 async function prove(config: Config, store: ObjectStore): Promise<void> {
   await proveStore(storeProofTarget(config, store)).catch((error: unknown) => {
-    if (error instanceof WeakStoreError) throw error;
+    if (error instanceof WeakStoreError || error instanceof OtherStoreError) throw error;
   });
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type ProxySettings, readProxySettings } from '../../outbound/proxy-settings.js';
 
 /** The variables of a process. */
@@ -25,6 +26,13 @@ export function isProduction(env: Environment = process.env): boolean {
 /** True on build servers, which set `CI`. */
 export function isContinuousIntegration(env: Environment = process.env): boolean {
   return !['', '0', 'false'].includes(env.CI ?? '');
+}
+
+/** Folder for what this machine may forget: of the service manager, else of the user; null without either. */
+export function cacheFolder(env: Environment = process.env): string | null {
+  if (env.CACHE_DIRECTORY) return env.CACHE_DIRECTORY.split(':')[0] ?? null;
+  const folder = env.XDG_CACHE_HOME || (env.HOME ? join(env.HOME, '.cache') : '');
+  return folder === '' ? null : join(folder, 'transcript-receiver');
 }
 
 /** The file of certificate authorities that every AWS client uses, as `AWS_CA_BUNDLE` names it; null without one. */

@@ -101,6 +101,11 @@ export const ledger = section('The ledger.', {
 
 export const store = section('The object store.', {
   url: setting(types.storeUrl(), 'address', 'file:./data', 'file:<directory> or s3://<bucket>/<prefix>.'),
+  id: optional(
+    types.text(/^[A-Za-z0-9-]{1,64}$/, 'the id of a store, as doctor shows it'),
+    'text',
+    'Pins the store: another one is a fault, an empty one is not begun.',
+  ),
   partSize: setting(
     types.size(1024, 2 ** 30),
     'size',

@@ -1,6 +1,8 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { conditionOf } from '../../store/store-condition.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
 import { createFlushPacer } from './flush-pacer.js';
 import { createSegmentWriter } from './segment-writer.js';
 import type { SegmentInfo, SegmentLine } from './write-segment.js';
@@ -14,8 +16,19 @@ export interface Ledger {
    */
   append(line: LedgerLine): Promise<void>;
 
+  /**
+   * Why a line would not be written now, for people, and what it says of the store; null when nothing is known against it: it is closed,
+   * a write hangs, or the last writes failed.
+   */
+  fault(): LedgerFault | null;
+
   /** Rejects further lines and writes the waiting ones. Idempotent; never throws: `append` rejects with the failures. */
   close(): Promise<void>;
+}
+
+interface LedgerFault {
+  readonly reason: string;
+  readonly condition: StoreCondition | null;
 }
 
 export interface LedgerOptions {
@@ -43,6 +56,13 @@ export interface LedgerOptions {
   readonly writeDeadline?: number;
 }
 
+/** Milliseconds after which a write counts as hanging. */
+const HANGING = 20_000;
+/** Failed writes in a row that count as a fault. */
+const LASTING = 2;
+/** Milliseconds for which they do: a replica that is not ready gets no callback, and so no line shows that the fault has ended. */
+const REMEMBERED = 60_000;
+
 interface WaitingLine extends SegmentLine {
   /** When it should be written at the latest, in milliseconds of `performance.now`. */
   readonly dueAt: number;
@@ -63,12 +83,13 @@ export function createLedger(options: LedgerOptions): Ledger {
   const pacer = createFlushPacer({ lingers: maxLinger > 0, fullSegment: options.fullSegment });
   const writer = createSegmentWriter({ ...options, clock, deadline: options.writeDeadline });
   const queue = createLineQueue(options.maxSegmentBytes ?? 1024 * 1024);
+  const outcomes = createWriteOutcomes();
   let writing: Promise<void> | null = null;
   let closed = false;
 
   async function write(lines: readonly WaitingLine[]): Promise<void> {
     try {
-      const info = await writer.write(lines);
+      const info = await outcomes.watch(writer.write(lines));
       for (const line of lines) line.resolve();
       onSegment?.(info);
     } catch (error) {
@@ -110,10 +131,49 @@ export function createLedger(options: LedgerOptions): Ledger {
       });
     },
 
+    fault() {
+      if (closed) return { reason: 'the ledger is closed', condition: null };
+      return outcomes.fault();
+    },
+
     async close() {
       closed = true;
       pacer.cancelWait();
       while (writing !== null) await writing;
+    },
+  };
+}
+
+/** How the last writes ended, one after the other. */
+function createWriteOutcomes() {
+  let begunAt: number | null = null;
+  let failures = 0;
+  let last: (LedgerFault & { readonly at: number }) | null = null;
+  return {
+    async watch<T>(write: Promise<T>): Promise<T> {
+      begunAt = performance.now();
+      try {
+        const written = await write;
+        failures = 0;
+        last = null;
+        return written;
+      } catch (error) {
+        failures += 1;
+        const reason = error instanceof Error ? error.message : 'the store failed';
+        last = { reason, condition: conditionOf(error), at: performance.now() };
+        throw error;
+      } finally {
+        begunAt = null;
+      }
+    },
+    fault(): LedgerFault | null {
+      const now = performance.now();
+      if (begunAt !== null && now - begunAt > HANGING) {
+        const seconds = Math.round((now - begunAt) / 1000);
+        return { reason: `the ledger has not been written for ${seconds} s`, condition: null };
+      }
+      if (last === null || failures < LASTING || now - last.at > REMEMBERED) return null;
+      return { reason: last.reason, condition: last.condition };
     },
   };
 }

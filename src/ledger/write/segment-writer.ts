@@ -1,4 +1,5 @@
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { assertClock } from '../../store/probe/clock-offset.js';
 import { ulidMaker } from '../../text/ulid-maker.js';
 import { DeadlineError, withDeadline } from '../../time/deadline.js';
 import { hourAt } from '../hours.js';
@@ -26,9 +27,6 @@ export interface SegmentWriterOptions {
 }
 
 const DEADLINE = 120_000;
-
-/** Lines of a replica whose clock is further from the store's would be in an hour that is not open, or is not yet. */
-const MAX_CLOCK_OFFSET = 5 * 60_000;
 
 export function createSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { store, clock, deadline = DEADLINE } = options;
@@ -58,13 +56,13 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
 
   return {
     async write(lines) {
-      checkClock(store.clockOffset());
+      assertClock(store.clockOffset());
       const key = nextKey();
       try {
         const message = `${key} was not written within ${deadline} ms`;
         const info = await withDeadline(writeSegment(store, key, lines), deadline, message);
         // The clock may have been set since it was last measured, and the hour of the key be wrong: this write has measured it.
-        checkClock(store.clockOffset());
+        assertClock(store.clockOffset());
         number += 1;
         return info;
       } catch (error) {
@@ -75,13 +73,6 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
       }
     },
   };
-}
-
-function checkClock(offset: number): void {
-  if (Math.abs(offset) <= MAX_CLOCK_OFFSET) return;
-  const minutes = Math.round(Math.abs(offset) / 60_000);
-  const side = offset < 0 ? 'ahead of' : 'behind';
-  throw new StoreError('ledger', `this machine's clock is ${minutes} minutes ${side} the store's: set it`);
 }
 
 /** Replica names come from host names. Characters that a key should not hold become `-`. */

@@ -25,6 +25,8 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   EROFS: 'read-only',
   EACCES: 'denied',
   EPERM: 'denied',
+  EMFILE: 'too-many-files',
+  ENFILE: 'too-many-files',
   // A network file system.
   ...{ ESTALE: 'unreachable', ENOTCONN: 'unreachable', EHOSTDOWN: 'unreachable', ETIMEDOUT: 'unreachable' },
 };

@@ -29,8 +29,8 @@ export interface FilePublisher {
    *   of one that was written long before
    */
   create(key: string, temp: TempFile, headers: ObjectHeaders, begun?: number): Promise<CreateResult>;
-  /** Makes a complete temp file visible at `key`, whatever is there. */
-  replace(key: string, temp: TempFile, headers: ObjectHeaders): Promise<void>;
+  /** Makes a complete temp file visible at `key`, whatever is there; `begun` as of `create`. */
+  replace(key: string, temp: TempFile, headers: ObjectHeaders, begun: number): Promise<void>;
   /** The same if the object there has this version; `exists` when it has not, or nothing is there. */
   replaceVersion(key: string, temp: TempFile, headers: ObjectHeaders, version: string): Promise<CreateResult>;
 }
@@ -76,19 +76,26 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     return result;
   }
 
+  /** However long the write took, a time within it is right. */
+  function measureClock(written: number, begun: number): void {
+    ahead = written - Math.max(begun, Math.min(written, Date.now()));
+  }
+
   /** @param version null: whatever is there */
   async function replaceObject(
     key: string,
     temp: TempFile,
     headers: ObjectHeaders,
     version: string | null,
+    begun?: number,
   ): Promise<CreateResult> {
     // Kept open so that its inode, which names its metadata, is not reused meanwhile.
     const old = await openIfThere(pathOf(key));
     try {
       const file = (await old?.stat({ bigint: true })) ?? null;
       const oldMeta = file === null ? null : await meta.locate(key, file.ino);
-      const result = await publish(key, temp, headers, async (target) => {
+      const result = await publish(key, temp, headers, async (target, written) => {
+        if (begun !== undefined) measureClock(written, begun);
         if (version !== null && !(await hasVersion(target, version))) return 'exists';
         await rename(temp.path, target);
         return 'created';
@@ -116,8 +123,7 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
       const start = begun ?? Date.now();
       const known = ahead;
       return publish(key, temp, headers, (target, written) => {
-        // However long the write took, a time within it is right.
-        if (begun !== undefined) ahead = written - Math.max(begun, Math.min(written, Date.now()));
+        if (begun !== undefined) measureClock(written, begun);
         const moved = known === null || ahead === null ? 0 : ahead - known;
         // Readers of the ledger count on it: an hour is whole then.
         if (Math.max(Math.abs(Date.now() - start), Math.abs(moved)) > LATEST_LINK)
@@ -126,8 +132,8 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
       });
     },
 
-    async replace(key, temp, headers) {
-      await replaceObject(key, temp, headers, null);
+    async replace(key, temp, headers, begun) {
+      await replaceObject(key, temp, headers, null, begun);
     },
 
     replaceVersion: replaceObject,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, link, lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { assertPinned } from '../assert-pinned.js';
 import { STORE_MARKER } from '../object-key.js';
 import { BlockedKeyError, StoreError, StoreGoneError } from '../object-store.js';
 import { errnoOf, fileCall, ifAbsent } from './file-errors.js';
@@ -21,6 +22,8 @@ const ABOUT = 'This folder is a store of Transcript Receiver. Without this file 
  * under a running process, the marker is missing, and nothing may be written to whatever is there instead.
  */
 export interface FileRoot extends GuardedRoot {
+  /** Id in the marker; null without one. Throws as `ObjectStore.identity` does. */
+  identity(): Promise<string | null>;
   /** To be called before the first write: creates the folder when missing, and marks it. Later calls return at once. */
   claim(): Promise<void>;
 }
@@ -33,7 +36,9 @@ interface KnownRoot {
   readonly fingerprint: string;
 }
 
-export function createFileRoot(path: string, options: { fsync: boolean }): FileRoot {
+/** @param options.id the id that the marker must have; null: any */
+export function createFileRoot(path: string, options: { fsync: boolean; id?: string | null }): FileRoot {
+  const { id: pinned = null } = options;
   const marker = join(path, STORE_MARKER);
   let known: KnownRoot | null = null;
   let claiming: Promise<void> | null = null;
@@ -47,6 +52,7 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
   async function identify(): Promise<KnownRoot | null> {
     const before = await fingerprint();
     const id = before === null ? null : await readMarker(marker);
+    assertPinned(path, id, pinned);
     return before === null || id === null
       ? null
       : { id, realPath: await realpath(path), fingerprint: before };
@@ -81,6 +87,11 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
     path,
     check,
 
+    async identity() {
+      await check();
+      return known?.id ?? null;
+    },
+
     async claim() {
       if (known !== null) return;
       claiming ??= claimFirst().finally(() => {
@@ -105,14 +116,14 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
 function goneMessage(path: string): string {
   return (
     `${path} is not the store it was: its marker ${STORE_MARKER} is gone, as after the folder was emptied, removed or ` +
-    'unmounted. Nothing is written there. Bring the folder back, or restart the receiver to begin a new store'
+    'unmounted. Nothing is written there. Bring the folder back (mount its volume)'
   );
 }
 
 function replacedMessage(path: string): string {
   return (
     `${path} is not the store it was: its marker ${STORE_MARKER} is that of another store. Nothing is written there. ` +
-    'Bring the folder back, or restart the receiver to use this one'
+    'Bring the former folder back (mount its volume)'
   );
 }
 
@@ -127,7 +138,7 @@ async function readMarker(marker: string): Promise<string | null> {
   } finally {
     await file.close();
   }
-  throw new StoreError('open', `${marker} is not a marker of a store: remove it to mark the folder again`);
+  throw new StoreError('open', `${marker} is not a marker of a store: restore it from a backup`);
 }
 
 /** Another process may do the same concurrently: the first link wins, with its content complete. */

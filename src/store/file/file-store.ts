@@ -3,12 +3,13 @@ import { unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
-import type {
-  CreateResult,
-  ListedObject,
-  ObjectHeaders,
-  ObjectStore,
-  PurgedObject,
+import {
+  type CreateResult,
+  type ListedObject,
+  type ObjectHeaders,
+  type ObjectStore,
+  type PurgedObject,
+  StoreGoneError,
 } from '../object-store.js';
 import { copyFile } from './copy-file.js';
 import { fileCall, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
@@ -21,6 +22,7 @@ import { createFileMeta, type FileMeta } from './meta/file-meta.js';
 import { sweepMeta } from './meta/sweep-meta.js';
 import { olderFiles } from './older-files.js';
 import { openIfThere } from './open-file.js';
+import { proveFolder } from './prove-folder.js';
 import { openObject, streamObject } from './read-file.js';
 import { openTempFile, removeTempFiles, sweepTempFiles, type TempFile, writeFully } from './temp-file.js';
 
@@ -29,6 +31,8 @@ export interface FileStoreOptions {
   readonly directory: string;
   /** Bytes per part of an upload. */
   readonly partSize: number;
+  /** Id that the marker must have; null: any. */
+  readonly id?: string | null;
   /** False gives up durability across power loss; for tests and scratch stores. Default true. */
   readonly fsync?: boolean;
 }
@@ -63,11 +67,18 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       return fileCall('create', key, () => createObject(parts, key, body, headers));
     },
 
+    async prove(key) {
+      assertKey('prove', key);
+      await fileCall('prove', key, () => proveFolder(root, key));
+      return 'exists';
+    },
+
     async replace(key, body, headers) {
       assertKey('replace', key);
       assertHeaders('replace', headers);
+      const begun = Date.now();
       await fileCall('replace', key, () =>
-        withTempFile(parts, key, body, (temp) => parts.publisher.replace(key, temp, headers)),
+        withTempFile(parts, key, body, (temp) => parts.publisher.replace(key, temp, headers, begun)),
       );
     },
 
@@ -168,6 +179,17 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       });
     },
 
+    identity: () => fileCall('open', '', root.identity),
+
+    async begin() {
+      return fileCall('open', '', async () => {
+        await root.claim();
+        const id = await root.identity();
+        if (id === null) throw new StoreGoneError(`${root.path} lost its marker`);
+        return id;
+      });
+    },
+
     clockOffset: () => parts.publisher.clockAhead() ?? 0,
 
     async close() {},
@@ -177,7 +199,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
 function createParts(options: FileStoreOptions): Parts {
   const path = resolve(options.directory);
   const fsync = options.fsync ?? true;
-  const root = createFileRoot(path, { fsync });
+  const root = createFileRoot(path, { fsync, id: options.id ?? null });
   const folders = createFileFolders(root, { fsync });
   const meta = createFileMeta(join(path, '.meta'), folders, { fsync });
   const publisher = createFilePublisher({ root, folders, meta, fsync });

@@ -8,13 +8,14 @@ export type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
 
 /**
  * Called when a call has ended; `durationMs` includes the store's own retries. `condition` is what a failure says is wrong with
- * the whole store.
+ * the whole store, `key` the object or prefix that the call was about.
  */
 export type OnStoreCall = (
   operation: string,
   result: StoreCallResult,
   durationMs: number,
   condition: StoreCondition | null,
+  key: string,
 ) => void;
 
 /**
@@ -26,6 +27,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     operation: string,
     run: (...args: Args) => Promise<T>,
     resultOf: (value: T) => StoreCallResult = () => 'ok',
+    keyOf: (args: Args) => string = keyIn,
   ): (...args: Args) => Promise<T> {
     return async (...args) => {
       const started = performance.now();
@@ -40,12 +42,16 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
         condition = conditionOf(error);
         throw error;
       } finally {
-        onCall(operation, result, performance.now() - started, condition);
+        onCall(operation, result, performance.now() - started, condition, keyOf(args));
       }
     };
   }
 
-  async function* timedListing<T>(operation: string, source: AsyncIterable<T>): AsyncGenerator<T> {
+  async function* timedListing<T>(
+    operation: string,
+    prefix: string,
+    source: AsyncIterable<T>,
+  ): AsyncGenerator<T> {
     const iterator = source[Symbol.asyncIterator]();
     let spent = 0;
     let result: StoreCallResult = 'ok';
@@ -64,22 +70,23 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
       condition = conditionOf(error);
       throw error;
     } finally {
-      onCall(operation, result, spent, condition);
+      onCall(operation, result, spent, condition, prefix);
       await iterator.return?.();
     }
   }
 
-  function measureUpload(upload: PendingUpload): PendingUpload {
+  function measureUpload(key: string, upload: PendingUpload): PendingUpload {
+    const ofKey = () => key;
     return {
-      write: timed('writePart', (part: Buffer) => upload.write(part)),
-      complete: timed('complete', () => upload.complete(), resultOfCreate),
-      abort: timed('abort', () => upload.abort()),
+      write: timed('writePart', (part: Buffer) => upload.write(part), undefined, ofKey),
+      complete: timed('complete', () => upload.complete(), resultOfCreate, ofKey),
+      abort: timed('abort', () => upload.abort(), undefined, ofKey),
     };
   }
 
   function measureExpiry(expiry: ObjectExpiry): ObjectExpiry {
     return {
-      older: (prefix, search) => timedListing('older', expiry.older(prefix, search)),
+      older: (prefix, search) => timedListing('older', prefix, expiry.older(prefix, search)),
       removeEmpty: timed('removeEmpty', expiry.removeEmpty),
       remove: timed('expire', expiry.remove, (result) => (result === 'missing' ? 'absent' : 'ok')),
     };
@@ -91,24 +98,32 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     partSize: store.partSize,
     ...(store.headBringsMd5 !== undefined && { headBringsMd5: store.headBringsMd5 }),
     create: timed('create', store.create, resultOfCreate),
+    prove: timed('prove', store.prove, resultOfCreate),
     replace: timed('replace', store.replace),
     copy: timed('copy', store.copy, (result) => (result === 'changed' ? 'exists' : 'ok')),
-    startUpload: async (key, headers) => measureUpload(await startUpload(key, headers)),
+    startUpload: async (key, headers) => measureUpload(key, await startUpload(key, headers)),
     head: timed('head', store.head, resultOfRead),
     read: timed('read', store.read, resultOfRead),
-    list: (prefix, options) => timedListing('list', store.list(prefix, options)),
-    folders: (prefix) => timedListing('folders', store.folders(prefix)),
+    list: (prefix, options) => timedListing('list', prefix, store.list(prefix, options)),
+    folders: (prefix) => timedListing('folders', prefix, store.folders(prefix)),
     delete: timed('delete', store.delete),
-    purge: (folder) => timedListing('purge', store.purge(folder)),
+    purge: (folder) => timedListing('purge', folder, store.purge(folder)),
     abortUploads: timed('abortUploads', store.abortUploads),
-    traces: (folder) => timedListing('traces', store.traces(folder)),
+    traces: (folder) => timedListing('traces', folder, store.traces(folder)),
     sweepUploads: timed('sweepUploads', store.sweepUploads),
     ...(store.tags && { tags: timed('tags', store.tags, resultOfRead) }),
     ...(store.expiry && { expiry: measureExpiry(store.expiry) }),
+    identity: store.identity,
+    begin: store.begin,
     clockOffset: store.clockOffset,
     ...(store.traits && { traits: store.traits }),
     close: () => store.close(),
   };
+}
+
+/** Most calls have the key first; a copy begins with what it copies, and its target is next. */
+function keyIn([first, second]: readonly unknown[]): string {
+  return typeof first === 'string' ? first : typeof second === 'string' ? second : '';
 }
 
 function resultOfCreate(result: CreateResult): StoreCallResult {

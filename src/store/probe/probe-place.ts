@@ -1,5 +1,5 @@
 import type { ObjectHeaders, PendingUpload } from '../object-store.js';
-import type { BoundedStore } from '../with-call-deadlines.js';
+import type { BoundedStore } from './with-call-deadlines.js';
 
 /** Where the probe writes, and what it removes afterwards. */
 export interface ProbePlace {

@@ -9,10 +9,10 @@ import type {
 } from '../object-store.js';
 import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
-import { type BoundedStore, withCallDeadlines } from '../with-call-deadlines.js';
 import { probeListing } from './probe-listing.js';
 import { probeLives } from './probe-lives.js';
 import { probeTags } from './probe-tags.js';
+import { type BoundedStore, withCallDeadlines } from './with-call-deadlines.js';
 
 /**
  * Whether a condition holds. `ignored`: an object was overwritten without a concurrent writer. `racy`: only concurrent
@@ -78,11 +78,11 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
     const traits = failed === null ? await traitsOf(store, callTimeout) : null;
     const fault = failed?.reason ?? traits?.fault ?? (await probe.tags());
     if (fault !== null) return unusable(fault, failed?.condition ?? null);
-    const put = await finding(() => probe.conditionalPut());
-    const complete = await finding(() => probe.conditionalComplete());
+    const put = await tryCondition(() => probe.conditionalPut());
+    const complete = await tryCondition(() => probe.conditionalComplete());
     const found = withTraits(report(put, complete, null), traits);
     // Nothing more can be written.
-    if (put === 'refused') return found;
+    if (put.finding === 'refused') return found;
     const unfit = await probe.unfitness();
     return unfit === null ? found : { ...unusable(unfit, null), unfit };
   } catch (error) {
@@ -92,39 +92,50 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
   }
 }
 
-/** Throws what concerns the whole store, such as a full disk: that is no answer to the condition. */
-async function finding(run: () => Promise<ConditionFinding>): Promise<ConditionFinding> {
-  return run().catch((error: unknown) => {
+/** What was found, and the error of a store that refused. */
+interface Tried {
+  readonly finding: ConditionFinding;
+  readonly reason: string | null;
+}
+
+const UNTESTED: Tried = { finding: 'untested', reason: null };
+
+/** Throws what concerns the whole store or this process, such as a full disk: that is no answer to the condition. */
+async function tryCondition(run: () => Promise<ConditionFinding>): Promise<Tried> {
+  try {
+    return { finding: await run(), reason: null };
+  } catch (error) {
     if (conditionOf(error) !== null) throw error;
-    return 'refused';
-  });
+    return { finding: 'refused', reason: error instanceof Error ? error.message : null };
+  }
 }
 
 function unusable(fault: string, condition: StoreCondition | null): ProbeReport {
-  return { ...report('untested', 'untested', `The store is not usable: ${fault}.`), condition };
+  return { ...report(UNTESTED, UNTESTED, `The store is not usable: ${fault}.`), condition };
+}
+
+function inWords({ finding, reason }: Tried): string {
+  return reason === null ? FINDING_TEXTS[finding] : `${FINDING_TEXTS[finding]} (${reason})`;
 }
 
 const FINDING_TEXTS: Readonly<Record<ConditionFinding, string>> = {
   holds: 'never replace an object',
   ignored: 'REPLACE objects: the store ignores the condition',
   racy: 'REPLACE objects when two come at the same moment: the condition is not atomic',
-  refused: 'FAIL: the store refuses the condition',
+  refused: 'FAIL: the store answered with an error',
   untested: 'were not tested',
 };
 
-function report(
-  conditionalPut: ConditionFinding,
-  conditionalComplete: ConditionFinding,
-  fault: string | null,
-): ProbeReport {
+function report(put: Tried, complete: Tried, fault: string | null): ProbeReport {
   const findings =
     fault === null
       ? [
           'Objects are written, read back, listed in order and deleted.',
-          `Conditional writes ${FINDING_TEXTS[conditionalPut]}.`,
-          `Conditional completions of uploads ${FINDING_TEXTS[conditionalComplete]}.`,
+          `Conditional writes ${inWords(put)}.`,
+          `Conditional completions of uploads ${inWords(complete)}.`,
         ]
       : [fault];
+  const [conditionalPut, conditionalComplete] = [put.finding, complete.finding];
   const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
   return {
     writable: fault === null,

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withDeadline } from '../../time/deadline.js';
+import { OtherStoreError } from '../object-store.js';
+import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 import type { ProbeReport } from './probe-store.js';
 
@@ -29,23 +32,39 @@ class UnprovenStoreError extends Error {
   }
 }
 
+/** Milliseconds. */
+const IDENTIFY_WITHIN = 10_000;
+
 export interface StoreProofTarget {
   readonly location: string;
   /** Has to end in bounded time, whatever the store does. */
   readonly probe: () => Promise<ProbeReport>;
   readonly acceptWeak: boolean;
+  /** Throws when the store is not the one that is pinned. Without an end when the store hangs. */
+  readonly identify: () => Promise<unknown>;
 }
 
 /**
  * Probes the store once. Resolves when it may take deliveries, with a warning where there is one.
- * Throws `WeakStoreError` for a store that will never be fit; any other error may be temporary.
+ * Throws `WeakStoreError` or `OtherStoreError` for a store that will never be fit; any other error may be temporary.
  */
-export async function proveStore({ location, probe, acceptWeak }: StoreProofTarget): Promise<string | null> {
+export async function proveStore(target: StoreProofTarget): Promise<string | null> {
+  const { location, probe, acceptWeak, identify } = target;
+  const unidentified = await withDeadline(
+    identify(),
+    IDENTIFY_WITHIN,
+    'the store did not answer in time',
+  ).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  if (unidentified?.error instanceof OtherStoreError) throw unidentified.error;
   const report = await probe();
   const findings = report.findings.join(' ');
   if (report.unfit !== null)
     throw new WeakStoreError(`${location} cannot be used: ${report.unfit}. ${OTHER_STORE}`);
   if (!report.writable) throw new UnprovenStoreError(report);
+  if (unidentified !== null) throw unidentified.error;
   if (report.trustworthy) return report.warnings.length === 0 ? null : report.warnings.join(' ');
   if (acceptWeak) return `weaker guarantee accepted: ${findings}`;
   if (isWeak(report)) throw overwriting(location, findings);
@@ -64,10 +83,14 @@ export interface StoreProof {
   readonly proven: boolean;
   /** Why the store is not proven yet, for people; null once it is. */
   readonly reason: string | null;
+  /** What the reason says of the whole store. */
+  readonly condition: StoreCondition | null;
+  /** Settles when the first attempt has ended, however it did. */
+  readonly tried: Promise<void>;
   /**
    * Probes until the store is proven, so that a replica that starts during an outage is ready when it ends.
-   * Resolves to true then, or to false when `stop` was called first. Rejects with `WeakStoreError` as soon as an attempt
-   * finds the store unfit.
+   * Resolves to true then, or to false when `stop` was called first. Rejects with `WeakStoreError` or `OtherStoreError` as soon as
+   * an attempt finds the store unfit.
    */
   start(): Promise<boolean>;
   stop(): void;
@@ -87,6 +110,11 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
   const stopping = new AbortController();
   let proven = false;
   let reason: string | null = 'the store has not answered yet';
+  let condition: StoreCondition | null = null;
+  let endFirst = () => {};
+  const tried = new Promise<void>((resolve) => {
+    endFirst = resolve;
+  });
 
   async function tryOnce(): Promise<void> {
     try {
@@ -94,12 +122,14 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
       if (warning !== null) onWarning(warning);
       proven = true;
       reason = null;
+      condition = null;
     } catch (error) {
-      if (error instanceof WeakStoreError) throw error;
+      if (error instanceof WeakStoreError || error instanceof OtherStoreError) throw error;
       reason = error instanceof Error ? error.message : 'the store failed';
-      if (!stopping.signal.aborted) {
-        onFailure(reason, error instanceof UnprovenStoreError ? error.condition : null);
-      }
+      condition = error instanceof UnprovenStoreError ? error.condition : conditionOf(error);
+      if (!stopping.signal.aborted) onFailure(reason, condition);
+    } finally {
+      endFirst();
     }
   }
 
@@ -110,6 +140,10 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
     get reason() {
       return reason;
     },
+    get condition() {
+      return condition;
+    },
+    tried,
     async start() {
       const { signal } = stopping;
       while (!signal.aborted) {

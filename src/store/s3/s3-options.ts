@@ -59,6 +59,8 @@ export interface S3StoreOptions {
   readonly prefix: string;
   readonly partSize: number;
   readonly settings: S3Settings;
+  /** Id that the marker must have; null: any. */
+  readonly id?: string | null;
   /** Called with what an operator should know although nothing failed; once for each. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }

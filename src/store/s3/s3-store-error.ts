@@ -34,6 +34,8 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   // The network, by the codes of Node.js and undici.
   ENOTFOUND: 'the host name is not known; is store.s3.endpoint right, and is the bucket part of the name?',
   EAI_AGAIN: 'the name service does not answer',
+  EMFILE: 'too many open files',
+  ENFILE: 'too many open files',
   ECONNREFUSED: 'nothing listens at the address of the store',
   ETIMEDOUT: 'the store did not answer in time',
   ECONNRESET: 'the connection broke',
@@ -70,11 +72,16 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   ExpiredToken: 'wrong-credentials',
   CredentialsProviderError: 'no-credentials',
   NotAnswerOfS3: 'unreachable',
+  RequestTimeTooSkewed: 'clock',
+  RequestExpired: 'clock',
+  RequestInTheFuture: 'clock',
+  EMFILE: 'too-many-files',
+  ENFILE: 'too-many-files',
 };
 
 const CONDITIONS_BY_STATUS: Readonly<Record<number, StoreCondition>> = { 403: 'denied', 507: 'full' };
 
-/** Without an answer nothing was refused. A clock that is off is a 403 that the SDK corrects by itself. */
+/** Without an answer nothing was refused. */
 function conditionOf({ code, status }: S3Failure): StoreCondition | null {
   const named = CONDITIONS[code];
   if (named !== undefined) return named;

@@ -10,6 +10,7 @@ import { copyObject } from './copy-object.js';
 import { listObjects, listS3Folders } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
+import { createS3Marker } from './s3-marker.js';
 import type { S3StoreOptions } from './s3-options.js';
 import { s3StoreError } from './s3-store-error.js';
 import { startS3Upload } from './s3-upload.js';
@@ -60,15 +61,25 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     return (await headObject(bucket, key)) === null ? createUnseen(key, body, headers) : 'exists';
   }
 
+  const isEmulated = options.settings.conditionalWrites === 'emulated';
+  const create = isEmulated ? createEmulated : putWith('create', { ifAbsent: true });
+
+  const read: ObjectStore['read'] = async (key, range = null, purpose = 'own') => {
+    assertKey('read', key);
+    return readObject(bucket, key, range, purpose);
+  };
+  const location = `s3://${options.bucket}/${options.prefix}`;
+
   return {
-    location: `s3://${options.bucket}/${options.prefix}`,
+    ...createS3Marker({ location, read, create }, options.id ?? null),
+    location,
     partSize: options.partSize,
     headBringsMd5: options.settings.sse?.mode !== 'aws:kms',
 
-    create:
-      options.settings.conditionalWrites === 'emulated'
-        ? createEmulated
-        : putWith('create', { ifAbsent: true }),
+    create,
+
+    // Emulated, an object that exists is found by a HEAD, which proves nothing.
+    prove: (key) => (isEmulated ? replace : create)(key, Buffer.alloc(0), PROOF_HEADERS),
 
     async replace(key, body, headers) {
       await replace(key, body, headers);
@@ -92,10 +103,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
       return headObject(bucket, key);
     },
 
-    async read(key, range = null, purpose = 'own') {
-      assertKey('read', key);
-      return readObject(bucket, key, range, purpose);
-    },
+    read,
 
     async *list(prefix, options) {
       assertPrefix('list', prefix);
@@ -146,6 +154,8 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     },
   };
 }
+
+const PROOF_HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: {} };
 
 function resultOf({ status }: WholeAnswer): CreateResult {
   return status === 412 ? 'exists' : 'created';

@@ -35,6 +35,8 @@ interface ProcessOptions {
   readonly openFiles?: number;
   readonly nodeFlags?: readonly string[];
   readonly main?: string;
+  /** User and group of the process, for a test that runs as root, which file modes do not hold up. */
+  readonly user?: number | undefined;
 }
 
 /**
@@ -44,12 +46,13 @@ interface ProcessOptions {
 export async function startProcess(
   settings: Record<string, unknown>,
   environment: Record<string, string> = {},
-  { openFiles, nodeFlags = [], main = MAIN }: ProcessOptions = {},
+  { openFiles, nodeFlags = [], main = MAIN, user }: ProcessOptions = {},
 ): Promise<ReceiverProcess> {
   const program = [process.execPath, ...V8_FLAGS, ...nodeFlags, main, 'serve'];
   const [command = '', ...args] =
     openFiles === undefined ? program : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
   const child = spawn(command, args, {
+    ...(user !== undefined && { uid: user, gid: user }),
     env: {
       PATH: process.env.PATH ?? '',
       NODE_ENV: 'production',

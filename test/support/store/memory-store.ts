@@ -87,6 +87,10 @@ export function createMemoryStore(
       await enter('create', key);
       return createNow(key, body, headers);
     },
+    async prove(key) {
+      await enter('prove', key);
+      return 'exists';
+    },
     async replace(key, body, headers) {
       await enter('replace', key);
       save(key, body, headers);
@@ -165,6 +169,8 @@ export function createMemoryStore(
     async sweepUploads() {
       return 0;
     },
+    identity: async () => 'memory',
+    begin: async () => 'memory',
     clockOffset: () => 0,
     async close() {},
   };

@@ -45,6 +45,8 @@ const WELL: VerdictFacts = {
   callbacks: CALLBACKS,
   receiver: { ready: true, reason: null, draining: false, waiters: 0 },
   store: { writable: true, reason: null, condition: null, lastSuccessAt: NOW - 5000 },
+  ownIssues: [],
+  replicaIssues: [],
   ledger: {
     state: 'ready',
     completeSince: '2026-11-13T12:00:00.000Z',
@@ -98,6 +100,13 @@ interface Expected<Code extends IssueCode> {
   readonly also?: readonly IssueCode[];
 }
 
+const DENIED: IssueParams['store-denied'] = {
+  ...{ prefix: 'jobs/', sources: ['a', 'b'], reason: 'permission denied', condition: 'denied' },
+  since: '2026-11-20T11:00:00Z',
+};
+const REPLACED = { was: 'one', is: 'two', seenAt: '2026-11-19T12:00:00Z' };
+const CLOCK = { replica: 'pod-1', offsetMs: -16 * 60_000 };
+
 const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   'callbacks-refused': {
     facts: {
@@ -138,7 +147,31 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'store failing',
     params: { reason: 'no folder', condition: 'missing' },
     text: 'The store cannot be read: no folder.',
-    remedy: 'Create the bucket, bring the folder back, or correct store.url.',
+    remedy:
+      'Create the bucket only if there never was one; otherwise bring the folder back (mount its volume), or correct store.url.',
+  },
+  'store-denied': {
+    facts: { ownIssues: [issueOf('store-denied', DENIED)] },
+    is: 'store failing',
+    params: DENIED,
+    text: 'Nothing can be stored below jobs/ since 2026-11-20T11:00:00Z: permission denied. Callbacks of a, b are answered 503.',
+    remedy: 'Check the permissions (docs/stores.md, "Permissions").',
+  },
+  'store-replaced': {
+    facts: { ownIssues: [issueOf('store-replaced', REPLACED)] },
+    is: 'store warning',
+    params: REPLACED,
+    text: 'This is another store than before: its id is two, and it was one at 2026-11-19T12:00:00Z.',
+    remedy:
+      'Bring the former one back (mount its volume, or correct store.url) and restart. If this one is right, set store.id to its id.',
+  },
+  clock: {
+    facts: { replicaIssues: [issueOf('clock', CLOCK)] },
+    is: 'receiving failing',
+    params: CLOCK,
+    text: "The clock of pod-1 is 16 minutes ahead of the store's. Its callbacks are answered 503.",
+    remedy:
+      'Synchronise the clock of this machine (chrony, systemd-timesyncd). If every machine says so, that of the store.',
   },
   'not-ready': {
     facts: { receiver: { ready: false, reason: 'not proven', draining: false, waiters: 0 } },

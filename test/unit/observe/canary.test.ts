@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCanary } from '../../../src/observe/canary.js';
+import { conditionOf } from '../../../src/store/store-condition.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
+
+function failAfterFirst({ replace }: ReturnType<typeof createMemoryStore>): typeof replace {
+  let calls = 0;
+  return (...given) => {
+    calls += 1;
+    return calls === 1 ? replace(...given) : Promise.reject(new Error('denied'));
+  };
+}
 
 describe('canary', () => {
   it('is not writable before the first check, and says so', () => {
@@ -64,6 +73,72 @@ describe('canary', () => {
     });
     fault = null;
     expect(await canary.check()).toMatchObject({ writable: true, reason: null, condition: null });
+  });
+
+  it('is writable after another write, although the last check was refused', async () => {
+    const store = createMemoryStore((operation) => {
+      if (operation === 'replace') throw new Error('denied');
+    });
+    const diagnose = () => ({ refused: true, condition: 'denied' as const });
+    const canary = createCanary({ store, replica: 'r', diagnose });
+    expect(await canary.check()).toMatchObject({ writable: false });
+    const well = createMemoryStore();
+    const once = createCanary({ store: { ...well, replace: failAfterFirst(well) }, replica: 'r', diagnose });
+    await once.check();
+    expect(await once.check()).toMatchObject({ writable: false, condition: 'denied' });
+    once.wrote();
+    expect(once.status()).toMatchObject({ writable: true, condition: 'denied' });
+  });
+
+  it('is not writable while the store replaces what is there, whatever else is written', async () => {
+    let isWeak = false;
+    const memory = createMemoryStore();
+    const store = {
+      ...memory,
+      async create(key: string, body: Buffer, headers: Parameters<typeof memory.create>[2]) {
+        if (!isWeak) return memory.create(key, body, headers);
+        await memory.replace(key, body, headers);
+        return 'created' as const;
+      },
+    };
+    const diagnose = (error: unknown) => ({ refused: true, condition: conditionOf(error) });
+    const canary = createCanary({ store, replica: 'r', diagnose });
+    for (let n = 0; n < 4; n += 1) expect(await canary.check()).toMatchObject({ writable: true });
+    isWeak = true;
+    await canary.check();
+    for (let n = 0; n < 3; n += 1) {
+      expect(await canary.check()).toMatchObject({ writable: false, condition: 'overwrites' });
+      canary.wrote();
+      expect(canary.status().writable).toBe(false);
+    }
+    isWeak = false;
+    expect(await canary.check()).toMatchObject({ writable: true, condition: null });
+    const accepted = createCanary({ store, replica: 'r', diagnose, needsConditions: false });
+    isWeak = true;
+    for (let n = 0; n < 4; n += 1) expect(await accepted.check()).toMatchObject({ writable: true });
+  });
+
+  it('takes a canary that somebody removed for that', async () => {
+    const memory = createMemoryStore();
+    const store = {
+      ...memory,
+      async create(...given: Parameters<typeof memory.create>) {
+        if (memory.calls.filter(({ operation }) => operation === 'create').length === 0)
+          memory.objects.delete(given[0]);
+        return memory.create(...given);
+      },
+    };
+    const canary = createCanary({ store, replica: 'r' });
+    await canary.check();
+    expect(await canary.check()).toMatchObject({ writable: true });
+  });
+
+  it('carries what its replica reports', async () => {
+    const store = createMemoryStore();
+    const canary = createCanary({ store, replica: 'r', report: () => [{ code: 'clock' }] });
+    await canary.check();
+    const body = JSON.parse(String(store.objects.get(canary.key)?.body));
+    expect(body).toMatchObject({ report: [{ code: 'clock' }] });
   });
 
   it('is not disturbed by another process of the same name', async () => {

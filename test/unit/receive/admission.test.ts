@@ -1,17 +1,28 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { createAdmission } from '../../../src/receive/admission.js';
+import { Problem } from '../../../src/domain/problem.js';
+import { createAdmission, type StoreGate } from '../../../src/receive/admission.js';
 
 const LIMITS = { maxConcurrent: 2, maxWaiters: 3 };
 
-function admissionOf({ waiters = 0, failure = null as string | null } = {}) {
-  const state = { waiters, failure };
+function admissionOf({
+  waiters = 0,
+  failure = null as Problem | null,
+  known = null as Promise<void> | null,
+} = {}) {
+  const state = { waiters, failure, known };
   const asked: (number | null)[] = [];
   const waitersFor = (declared: number | null) => {
     asked.push(declared);
     return state.waiters;
   };
-  return { admission: createAdmission(LIMITS, { waitersFor }, () => state.failure), state, asked };
+  const gate: StoreGate = {
+    get known() {
+      return state.known;
+    },
+    refusal: () => state.failure,
+  };
+  return { admission: createAdmission(LIMITS, { waitersFor }, gate), state, asked };
 }
 
 const request = (declaredLength: number | null) => ({ declaredLength, isGone: () => false });
@@ -46,10 +57,30 @@ describe('admission', () => {
   });
 
   it('rejects everything while the store cannot take anything', async () => {
-    const { admission, state } = admissionOf({ failure: 'the store does not respond' });
-    expect(await codeOf(admission.enter(request(1)))).toBe('store-unavailable');
+    const { admission, state } = admissionOf({ failure: new Problem('clock', 'wrong') });
+    expect(await codeOf(admission.enter(request(1)))).toBe('clock');
     state.failure = null;
     expect(await codeOf(admission.enter(request(1)))).toBe('admitted');
+  });
+
+  it('keeps deliveries until it is known whether the store can take them', async () => {
+    let tell = () => {};
+    const known = new Promise<void>((resolve) => (tell = resolve));
+    const { admission, state } = admissionOf({
+      known,
+      failure: new Problem('store-unavailable', 'not proven'),
+    });
+    let isGone = false;
+    const [kept, left] = [request(1), { ...request(1), isGone: () => isGone }].map((each) =>
+      codeOf(admission.enter(each)),
+    );
+    await turn();
+    isGone = true;
+    Object.assign(state, { failure: null, known: null });
+    tell();
+    expect(await kept).toBe('admitted');
+    await expect(left).resolves.toBeUndefined();
+    expect(admission.active).toBe(1);
   });
 
   it('rejects everything once it is closed, and resolves when the last delivery has ended', async () => {

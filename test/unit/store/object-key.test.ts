@@ -54,6 +54,7 @@ describe('a prefix', () => {
       false,
     ]);
     expect(isListed('.probe/a', '.probe/')).toBe(true);
+    expect(isListed('jobs/.writable', 'jobs/')).toBe(false);
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { fileStoreError } from '../../../src/store/file/file-errors.js';
 import { StoreError, StoreGoneError } from '../../../src/store/object-store.js';
+import { withCallDeadlines } from '../../../src/store/probe/with-call-deadlines.js';
 import { conditionOf, isRefusal } from '../../../src/store/store-condition.js';
 import { remedyOf } from '../../../src/store/store-remedies.js';
-import { withCallDeadlines } from '../../../src/store/with-call-deadlines.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 import type { Misbehaviour } from '../../support/store/s3-stand-in.js';
 import { openStandInStore } from '../../support/store/stand-in-store.js';

@@ -37,6 +37,7 @@ function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOpt
   const proof = createStoreProof({
     location: 'memory:',
     probe: async () => left.shift() ?? FIT,
+    identify: async () => 'one',
     acceptWeak: false,
     retryAfter: 1,
     onWarning: (message) => problems.push(message),

@@ -1,5 +1,7 @@
 import { buffer } from 'node:stream/consumers';
-import { withDeadline } from '../time/deadline.js';
+
+import { withDeadline } from '../../time/deadline.js';
+
 import type {
   CreateResult,
   ListedObject,
@@ -8,7 +10,7 @@ import type {
   ObjectInfo,
   ObjectStore,
   PendingUpload,
-} from './object-store.js';
+} from '../object-store.js';
 
 /** The operations that the probe uses. `readText` reads the whole body, so that its deadline covers it. */
 export interface BoundedStore {

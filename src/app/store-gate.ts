@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from '../domain/problem.js';
+import type { Canary } from '../observe/canary.js';
+import type { StoreGate } from '../receive/admission.js';
+import { clockProblem } from '../receive/refusal.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { clockFault } from '../store/probe/clock-offset.js';
+import type { StoreProof } from '../store/probe/store-proof.js';
+import type { StoreCondition } from '../store/store-remedies.js';
+
+/** Milliseconds that callbacks wait for the first attempt to prove the store, from the start of the process. */
+const FIRST_PROOF = 10_000;
+
+/**
+ * Nothing is tried while these last. A store that is away would keep each callback waiting until its time-outs, and one that replaces
+ * objects would lose one. What else is wrong is answered at once, and the first callback that is stored shows that it has ended.
+ */
+const CLOSING: ReadonlySet<StoreCondition | null> = new Set<StoreCondition>(['unreachable', 'overwrites']);
+
+interface GateParts {
+  readonly proof: Pick<StoreProof, 'proven' | 'tried'>;
+  readonly canary: Pick<Canary, 'status'>;
+  readonly store: Pick<ObjectStore, 'clockOffset'>;
+}
+
+/** Which callbacks are answered 503 without a call of the store. */
+export function createStoreGate({ proof, canary, store }: GateParts): StoreGate {
+  let known: Promise<unknown> | null = Promise.race([
+    proof.tried,
+    sleep(FIRST_PROOF, null, { ref: false }),
+  ]).then(() => {
+    known = null;
+  });
+  return {
+    get known() {
+      return known;
+    },
+    refusal() {
+      if (!proof.proven) return unavailable();
+      if (clockFault(store.clockOffset()) !== null) return clockProblem();
+      const { writable, condition } = canary.status();
+      return !writable && CLOSING.has(condition) ? unavailable() : null;
+    },
+  };
+}
+
+function unavailable(): Problem {
+  return new Problem('store-unavailable', 'The store is unavailable; send it again.');
+}

@@ -1,0 +1,131 @@
+import { withDeadline } from '../../time/deadline.js';
+import { BlockedKeyError } from '../object-store.js';
+import { conditionOf, isRefusal } from '../store-condition.js';
+import type { StoreCondition } from '../store-remedies.js';
+
+/** A part of the store that has rights of its own, such as a prefix of a bucket policy or a folder. */
+interface Place {
+  readonly prefix: string;
+  /** Throws when it cannot be used. */
+  prove(): Promise<unknown>;
+}
+
+interface PlaceFailure<P extends Place> {
+  readonly place: P;
+  readonly reason: string;
+  readonly condition: StoreCondition | null;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+}
+
+export interface PlaceProofsOptions<P extends Place> {
+  readonly places: readonly P[];
+  /** Milliseconds after which a place is proven again that nothing was written to. */
+  readonly provenFor: number;
+  /** Least pause before a check that a failed call makes due, in milliseconds. */
+  readonly interval: number;
+  /** Milliseconds after which a proof that has not ended has failed. Default 10,000. */
+  readonly timeout?: number;
+  /** Called when the failures are others than before. */
+  readonly onChange?: (failures: readonly PlaceFailure<P>[]) => void;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+/** Which places of the store can be used. A write proves its place, and a failed call makes it doubtful. */
+export interface PlaceProofs<P extends Place> {
+  /** To be called after a call of the store. True when a check is due because of it. */
+  called(key: string, result: 'written' | 'failed'): boolean;
+  /** Proves the places that are doubtful, failing, or unproven for too long. Never throws. Joins a check in flight. */
+  check(): Promise<void>;
+  failures(): readonly PlaceFailure<P>[];
+}
+
+/** Failed proofs after which a failure counts that may pass by itself, such as a time-out. */
+const LASTING = 2;
+
+interface State<P extends Place> {
+  readonly place: P;
+  /** Milliseconds of a monotonic clock; null before the first proof. */
+  provenAt: number | null;
+  isDoubtful: boolean;
+  failure: (PlaceFailure<P> & { readonly times: number; readonly isFinal: boolean }) | null;
+}
+
+export function createPlaceProofs<P extends Place>(options: PlaceProofsOptions<P>): PlaceProofs<P> {
+  const { provenFor, interval, timeout = 10_000, clock = Date.now, onChange } = options;
+  const ticks = options.clock ?? (() => performance.now());
+  const states = options.places.map(
+    (place): State<P> => ({ place, provenAt: null, isDoubtful: false, failure: null }),
+  );
+  let checking: Promise<void> | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let reported = '';
+
+  function isDue({ provenAt, isDoubtful, failure }: State<P>): boolean {
+    return isDoubtful || failure !== null || provenAt === null || ticks() - provenAt >= provenFor;
+  }
+
+  function proven(state: State<P>): void {
+    state.provenAt = ticks();
+    state.isDoubtful = false;
+    state.failure = null;
+  }
+
+  async function prove(state: State<P>): Promise<void> {
+    const { place } = state;
+    const before = state.failure;
+    // A call that fails meanwhile is doubtful again.
+    state.isDoubtful = false;
+    try {
+      await withDeadline(place.prove(), timeout, `${place.prefix} was not answered within ${timeout} ms`);
+      proven(state);
+    } catch (error) {
+      const condition = conditionOf(error);
+      const reason = error instanceof Error ? error.message : 'the store failed';
+      const isFinal = error instanceof BlockedKeyError || (condition !== null && isRefusal(condition));
+      const times = (before?.times ?? 0) + 1;
+      state.failure = { place, reason, condition, since: before?.since ?? clock(), times, isFinal };
+    }
+  }
+
+  function failures(): PlaceFailure<P>[] {
+    return states.flatMap(({ failure }) => {
+      if (failure === null || (!failure.isFinal && failure.times < LASTING)) return [];
+      const { place, reason, condition, since } = failure;
+      return [{ place, reason, condition, since }];
+    });
+  }
+
+  function report(): void {
+    const found = failures();
+    const now = found.map(({ place, condition }) => `${place.prefix} ${condition}`).join();
+    if (now !== reported) onChange?.(found);
+    reported = now;
+  }
+
+  async function checkDue(): Promise<void> {
+    checkedAt = ticks();
+    await Promise.all(states.filter(isDue).map(prove));
+    report();
+  }
+
+  function check(): Promise<void> {
+    checking ??= checkDue().finally(() => {
+      checking = null;
+    });
+    return checking;
+  }
+
+  return {
+    called(key, result) {
+      const state = states.find(({ place }) => key.startsWith(place.prefix));
+      if (state === undefined) return false;
+      if (result === 'written') proven(state);
+      else state.isDoubtful = true;
+      return state.isDoubtful && checking === null && ticks() - checkedAt >= interval;
+    },
+    check,
+    failures,
+  };
+}

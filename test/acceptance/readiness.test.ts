@@ -1,0 +1,339 @@
+import { chmod, chown, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Finding } from '../../src/doctor/finding.js';
+import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
+import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
+import { runCommand } from '../support/processes/run-command.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type Misbehaviour, type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
+
+/*
+ * Everything that a callback needs, taken away one by one: /readyz, the verdict and doctor name it, and it is over once it is back. The
+ * interval of the checks is a tenth of the default one.
+ */
+
+const TOKEN = 'a-token-of-the-tests-only';
+const CLOCK = fileURLToPath(new URL('../chaos/clock.mjs', import.meta.url));
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [] });
+const MINUTES_16 = 16 * 60_000;
+
+interface Place {
+  readonly publicUrl: string;
+  readonly api: AdminApi;
+  /** Environment of commands on the same store. */
+  readonly env: Record<string, string>;
+}
+
+interface Named {
+  /** Of `/readyz`. */
+  readonly cause: string;
+  readonly issue: { readonly code: string; readonly params?: Record<string, unknown> };
+  readonly check: string;
+  readonly finding: RegExp;
+}
+
+let jobs = 0;
+const deliver = async ({ publicUrl }: Pick<Place, 'publicUrl'>, source = 'default') => {
+  jobs += 1;
+  return sendCallback({ publicUrl }, `id=job-${jobs}&status=success`, TRANSCRIPT, JSON_TYPE, source);
+};
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+async function readiness({ publicUrl }: Pick<Place, 'publicUrl'>) {
+  const response = await fetch(`${publicUrl}/readyz`);
+  const { cause } = (await response.json()) as { cause?: string };
+  return { status: response.status, ...(cause !== undefined && { cause }) };
+}
+
+async function issuesAt({ api }: Place) {
+  const { verdict } = (await api.get('/health')).body;
+  return verdict.issues as { code: string; level: string; params: Record<string, unknown> }[];
+}
+
+async function findingsOf({ env }: Place): Promise<Finding[]> {
+  return JSON.parse((await runCommand(['doctor', '--json'], env)).stdout).findings;
+}
+
+async function expectNamed(place: Place, { cause, issue, check, finding }: Named): Promise<void> {
+  await until(async () => (await readiness(place)).cause === cause);
+  expect((await readiness(place)).status).toBe(503);
+  await until(async () => (await issuesAt(place)).some(({ code }) => code === issue.code));
+  const issues = await issuesAt(place);
+  expect(issues).toContainEqual(
+    expect.objectContaining({
+      level: 'failing',
+      ...issue,
+      params: expect.objectContaining(issue.params ?? {}),
+    }),
+  );
+  const found = (await findingsOf(place)).filter((each) => each.check === check && each.verdict === 'failed');
+  expect(found.map(({ message }) => message).join('\n')).toMatch(finding);
+}
+
+async function expectOver(place: Place): Promise<void> {
+  await until(async () => (await readiness(place)).status === 200);
+  const isOurs = ({ code }: { code: string }) => /^(clock|store-|not-ready)/.test(code);
+  await until(async () => !(await issuesAt(place)).some(isOurs));
+  expect((await deliver(place)).status).toBe(200);
+}
+
+describe('before a bucket', () => {
+  let standIn: S3StandIn;
+  let service: RunningService;
+  let place: Place;
+
+  beforeAll(async () => {
+    standIn = await startS3StandIn();
+    const settings = {
+      store: {
+        url: 's3://bucket/prefix',
+        partSize: '5MiB',
+        canaryInterval: '1s',
+        s3: {
+          endpoint: standIn.endpoint,
+          region: 'us-east-1',
+          forcePathStyle: true,
+          accessKeyId: 'a',
+          secretAccessKey: 'b',
+          retries: 0,
+        },
+      },
+      limits: { memoryBudget: '32MiB' },
+      sources: {
+        default: { allowUnauthenticated: true },
+        other: { allowUnauthenticated: true, keyPrefix: 'other/' },
+      },
+    };
+    service = await startService(settings);
+    place = {
+      publicUrl: service.publicUrl,
+      api: adminApi(service),
+      env: { NODE_CONFIG: JSON.stringify(settings) },
+    };
+  });
+  beforeEach(async () => {
+    await until(async () => (await readiness(place)).status === 200);
+  });
+  afterEach(async () => {
+    Object.assign(standIn, { misbehave: () => null, ignoreConditions: false, clockAheadMs: 0 });
+    await expectOver(place);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await standIn.close();
+  });
+
+  const denied: Misbehaviour = { kind: 'answer', status: 403, code: 'AccessDenied' };
+  function denyWrites(prefixes: readonly string[], fault = denied): void {
+    standIn.misbehave = ({ operation, key }) =>
+      operation === 'PutObject' && prefixes.some((prefix) => key.startsWith(`prefix/${prefix}`))
+        ? fault
+        : null;
+  }
+
+  it('names the ledger when it may not be written', async () => {
+    denyWrites(['ledger/']);
+    expect((await deliver(place)).status).toBe(503);
+    await expectNamed(place, {
+      cause: 'denied',
+      issue: { code: 'store-denied', params: { prefix: 'ledger/', condition: 'denied' } },
+      check: 'store prefixes',
+      finding: /below ledger\/: .*access denied/,
+    });
+  });
+
+  it('names the prefixes when no source can be stored, and is ready while one can', async () => {
+    denyWrites(['jobs/']);
+    expect((await deliver(place)).status).toBe(503);
+    await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
+    expect(await issuesAt(place)).toContainEqual(
+      expect.objectContaining({ params: expect.objectContaining({ prefix: 'jobs/', sources: ['default'] }) }),
+    );
+    expect(await readiness(place)).toEqual({ status: 200 });
+    expect((await deliver(place, 'other')).status).toBe(200);
+
+    denyWrites(['jobs/', 'other/jobs/']);
+    expect((await deliver(place, 'other')).status).toBe(503);
+    await expectNamed(place, {
+      cause: 'denied',
+      issue: { code: 'store-denied', params: { prefix: 'other/jobs/', sources: ['other'] } },
+      check: 'store prefixes',
+      finding: /below jobs\/[\s\S]*below other\/jobs\//,
+    });
+  });
+
+  it('names the quarantine, which stops no source', async () => {
+    denyWrites(['quarantine/']);
+    const broken = await sendCallback(service, 'id=broken&status=success', '{"broken', JSON_TYPE);
+    expect(broken.status).toBe(503);
+    await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
+    expect(await readiness(place)).toEqual({ status: 200 });
+  });
+
+  it('names what is asked before a callback is stored', async () => {
+    standIn.misbehave = ({ operation, key }) =>
+      operation === 'GetObject' && key.startsWith('prefix/.erasure-log/') ? denied : null;
+    await until(async () => (await deliver(place)).status === 503);
+    await expectNamed(place, {
+      cause: 'denied',
+      issue: { code: 'store-denied', params: { prefix: '.erasure-log/' } },
+      check: 'store prefixes',
+      finding: /below \.erasure-log\//,
+    });
+  });
+
+  it('names the clock when that of the store is off, and says so to senders', async () => {
+    standIn.clockAheadMs = MINUTES_16;
+    await expectNamed(place, {
+      cause: 'clock',
+      issue: { code: 'clock' },
+      check: 'clock',
+      finding: /clock is 9\d\d s behind the store's/,
+    });
+    expect(await deliver(place)).toMatchObject({ status: 503, json: { code: 'clock' } });
+  });
+
+  it('names a full store', async () => {
+    denyWrites([''], { kind: 'answer', status: 507, code: 'XMinioStorageFull' });
+    await expectNamed(place, {
+      cause: 'full',
+      issue: { code: 'store-not-writable', params: { condition: 'full' } },
+      check: 'store',
+      finding: /no space is left/,
+    });
+  });
+
+  it('names a store that may not be written', async () => {
+    denyWrites(['']);
+    await expectNamed(place, {
+      cause: 'denied',
+      issue: { code: 'store-not-writable', params: { condition: 'denied' } },
+      check: 'store',
+      finding: /access denied/,
+    });
+  });
+
+  it('names conditional writes that are kept no longer, and stores nothing meanwhile', async () => {
+    standIn.ignoreConditions = true;
+    await expectNamed(place, {
+      cause: 'overwrites',
+      issue: { code: 'store-not-writable', params: { condition: 'overwrites' } },
+      check: 'store conditional writes',
+      finding: /REPLACE objects/,
+    });
+    expect((await deliver(place)).status).toBe(503);
+  });
+});
+
+describe('before a folder', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let receiver: ReceiverProcess;
+  let settings: Record<string, unknown>;
+  let place: Place;
+  const at = (name: string) => join(folder.path, 'store', name);
+
+  async function start(
+    ...options: [environment?: Record<string, string>, options?: Parameters<typeof startReady>[2]]
+  ) {
+    const started = await startReady(settings, ...options);
+    receiver = started;
+    const { publicUrl, adminUrl } = started;
+    const api = adminApi({ adminUrl, adminToken: TOKEN });
+    place = { publicUrl, api, env: { NODE_CONFIG: JSON.stringify(settings) } };
+    expect((await deliver(place)).status).toBe(200);
+    // The sign-in is a ledger line, which would make the folder anew that a test takes away.
+    await issuesAt(place);
+    return started;
+  }
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    settings = {
+      store: { url: `file:${folder.path}/store`, canaryInterval: '1s' },
+      admin: { tokens: { tester: TOKEN } },
+      sources: { default: { allowUnauthenticated: true } },
+    };
+  });
+  afterEach(async () => {
+    await receiver.destroy();
+    await folder.remove();
+  });
+
+  it("names the ledger's folder when it is away", async () => {
+    await start();
+    await rename(at('ledger'), `${folder.path}/away`);
+    await expectNamed(place, {
+      cause: 'missing',
+      issue: { code: 'store-denied', params: { prefix: 'ledger/', condition: 'missing' } },
+      check: 'store prefixes',
+      finding: /ledger is gone, and objects were in it: bring it back/,
+    });
+    await rename(`${folder.path}/away`, at('ledger'));
+    await expectOver(place);
+  });
+
+  it('names what is in the way of a folder', async () => {
+    await start();
+    await rename(at('ledger'), `${folder.path}/away`);
+    await symlink(`${folder.path}/away`, at('ledger'));
+    await until(async () => (await readiness(place)).status === 503);
+    const [denied] = (await issuesAt(place)).filter(({ code }) => code === 'store-denied');
+    expect(denied?.params).toMatchObject({ prefix: 'ledger/', reason: expect.stringMatching(/a link/) });
+    await rm(at('ledger'));
+    await rename(`${folder.path}/away`, at('ledger'));
+    await expectOver(place);
+  });
+
+  it('names folders that the process may not use', async () => {
+    const isRoot = process.getuid?.() === 0;
+    const user = isRoot ? 65_534 : undefined;
+    await chmod(folder.path, 0o711);
+    if (user !== undefined) await chown(folder.path, user, user);
+    await start({}, { user });
+    for (const name of ['jobs', 'ledger']) await chmod(at(name), 0);
+    await until(async () => (await readiness(place)).cause === 'denied');
+    const denied = (await issuesAt(place)).filter(({ code }) => code === 'store-denied');
+    expect(denied.map(({ params }) => params.prefix).sort()).toEqual(['jobs/', 'ledger/']);
+    // Doctor runs as root here, for whom nothing is denied: it tells what the receiver reports.
+    const isNamed = ({ verdict, message }: Finding) =>
+      verdict === 'failed' && /below jobs\/.*permission denied/.test(message);
+    await until(async () => (await findingsOf(place)).some(isNamed));
+    for (const name of ['jobs', 'ledger']) await chmod(at(name), 0o700);
+    await expectOver(place);
+  });
+
+  it('names the replica whose clock is off, to all others too', async () => {
+    const clock = join(folder.path, 'clock');
+    const well = await start();
+    const wrong = await startReady(
+      { ...settings, replicaName: 'late' },
+      { CHAOS_CLOCK: clock },
+      { nodeFlags: ['--import', CLOCK] },
+    );
+    try {
+      await writeFile(clock, String(MINUTES_16));
+      await until(async () => (await readiness(wrong)).cause === 'clock');
+      expect(await deliver(wrong)).toMatchObject({ status: 503, json: { code: 'clock' } });
+      await until(async () => (await issuesAt(place)).some(({ code }) => code === 'clock'));
+      const [issue] = (await issuesAt(place)).filter(({ code }) => code === 'clock');
+      expect(issue).toMatchObject({ level: 'failing', params: { replica: 'late' } });
+      expect(await readiness(well)).toEqual({ status: 200 });
+      expect((await runCommand(['status'], place.env)).stdout).toMatch(/clock of late is 16 minutes ahead/);
+      expect(await findingsOf(place)).toContainEqual(
+        expect.objectContaining({
+          check: 'replicas',
+          verdict: 'failed',
+          message: expect.stringMatching(/late/),
+        }),
+      );
+      await writeFile(clock, '0');
+      await until(async () => (await readiness(wrong)).status === 200);
+    } finally {
+      await wrong.destroy();
+    }
+  });
+});

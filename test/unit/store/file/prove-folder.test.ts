@@ -1,0 +1,78 @@
+import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createFileStore } from '../../../../src/store/file/file-store.js';
+import { PROOF_NAME } from '../../../../src/store/object-key.js';
+import { BlockedKeyError, type ObjectStore, StoreGoneError } from '../../../../src/store/object-store.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
+
+const TEXT = { contentType: 'text/plain', metadata: {} };
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let store: ObjectStore;
+const at = (name: string) => join(folder.path, name);
+const prove = () => store.prove(`ledger/${PROOF_NAME}`);
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  store = createFileStore({ directory: folder.path, partSize: 1024 });
+});
+afterEach(() => folder.remove());
+
+describe('the proof that files can be created in a folder', () => {
+  it('holds for a folder that does not exist yet, one that does, and leaves nothing', async () => {
+    await prove();
+    expect((await readdir(folder.path)).filter((name) => !name.startsWith('.'))).toEqual([]);
+    await store.create('ledger/a', Buffer.from('a'), TEXT);
+    await prove();
+    expect(await readdir(at('ledger'))).toEqual(['a']);
+  });
+
+  it('fails for a folder with objects that is gone, until it is back', async () => {
+    await store.create('ledger/a', Buffer.from('a'), TEXT);
+    await rename(at('ledger'), `${folder.path}-away`);
+    await expect(prove()).rejects.toThrow(StoreGoneError);
+    await rename(`${folder.path}-away`, at('ledger'));
+    await prove();
+  });
+
+  it('holds for a folder that was pruned with its last object', async () => {
+    await store.create('ledger/a', Buffer.from('a'), TEXT);
+    await store.delete('ledger/a');
+    await prove();
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a file', () => writeFile(at('ledger'), '')],
+    ['a link', async () => mkdir(at('other')).then(() => symlink(at('other'), at('ledger')))],
+  ])('fails for %s in its place', async (_, put) => {
+    await store.create('jobs/a', Buffer.from('a'), TEXT);
+    await put();
+    await expect(prove()).rejects.toThrow(BlockedKeyError);
+    await rm(at('ledger'));
+    await prove();
+  });
+});
+
+describe('the id of a file store', () => {
+  it('is made once, and pinned it keeps another store from being used or begun', async () => {
+    expect(await store.identity()).toBeNull();
+    const id = await store.begin();
+    expect([await store.begin(), await store.identity()]).toEqual([id, id]);
+    const open = (directory: string, pinned: string) =>
+      createFileStore({ directory, partSize: 1024, id: pinned });
+    expect(await open(folder.path, id).begin()).toBe(id);
+    const other = open(folder.path, 'another');
+    for (const use of [
+      other.begin(),
+      other.identity(),
+      other.head('a'),
+      other.create('a', Buffer.from(''), TEXT),
+    ])
+      await expect(use).rejects.toThrow(/is the store .*, and store\.id is another/);
+    const empty = open(at('.unmounted'), id);
+    for (const use of [empty.begin(), empty.head('a'), empty.create('a', Buffer.from(''), TEXT)])
+      await expect(use).rejects.toThrow(/holds no store, and store\.id is .*: bring the store back/);
+    await expect(readdir(at('.unmounted'))).rejects.toThrow('ENOENT');
+  });
+});

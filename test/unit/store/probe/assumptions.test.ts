@@ -12,7 +12,12 @@ describe('a server that differs from S3 in', () => {
   afterEach(() => place.close());
 
   const prove = () =>
-    proveStore({ location: 's3://bucket/', probe: () => probeStore(place.store), acceptWeak: true });
+    proveStore({
+      location: 's3://bucket/',
+      probe: () => probeStore(place.store),
+      acceptWeak: true,
+      identify: place.store.begin,
+    });
 
   it.each(Object.entries(UNFIT))('%s is refused by name', async (_, [quirk, message]) => {
     place.standIn.quirk = quirk;

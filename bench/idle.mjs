@@ -18,6 +18,7 @@ const [minutes = 20] = process.argv.slice(2).map(Number);
 /** Dollars per call, us-east-1. */
 const PRICES = {
   create: 5e-6,
+  prove: 5e-6,
   replace: 5e-6,
   list: 5e-6,
   folders: 5e-6,

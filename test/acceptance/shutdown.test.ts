@@ -81,6 +81,17 @@ describe('SIGTERM', () => {
     ]);
   });
 
+  it('is not needed when the terminal is closed: SIGHUP drains as well, also when it comes twice', async () => {
+    await start('0s', '20s');
+    const client = await beginDelivery('underway', 1000);
+    receiver.signal('SIGHUP');
+    await until(() => receiver.log.some(({ event }) => event === 'draining'));
+    receiver.signal('SIGHUP');
+    await client.send('x');
+    expect((await client.answer()).status).toBe(200);
+    expect(await receiver.ended).toBe(0);
+  });
+
   it('is not ready but still serves during the drain delay', async () => {
     await start('3s', '5s');
     receiver.signal('SIGTERM');

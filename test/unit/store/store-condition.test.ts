@@ -17,6 +17,7 @@ describe('the condition of the store, by a failed call', () => {
     ['EROFS', 'read-only', /writable/],
     ['EACCES', 'denied', /permissions/],
     ['ESTALE', 'unreachable', /the network/],
+    ['EMFILE', 'too-many-files', /limit of open files/],
     ['EIO', null, null],
   ] as const)('of files with %s is %s', (code, condition, remedy) => {
     const error = fileStoreError('create', 'k', Object.assign(new Error('raw'), { code }));

@@ -166,7 +166,7 @@ export function createAdmin(options: AdminOptions): Admin {
       routes,
       signIn,
       changes,
-      reads: createReadGate(),
+      reads: createReadGate({ isReceiving: () => options.activeDeliveries() > 0 }),
       onSignedIn: accessLedger.signedIn,
     }),
     changes,

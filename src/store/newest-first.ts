@@ -32,22 +32,43 @@ export async function* newestStretches(
   { before = '~', signal }: NewestOptions = {},
 ): AsyncGenerator<readonly ListedObject[]> {
   const isWanted = ({ key }: ListedObject) => key < folder + before;
-  const first = await stretch(store, folder, { startAfter: folder, limit: PAGE, signal });
-  if (first.length < PAGE) return yield first.filter(isWanted);
-  const search = new StretchSearch(
-    timeOf(first[0], folder) ?? 0,
-    isUlid(before) ? decodeTime(before) + 1 : null,
-  );
+  const hints = hintsOf(store);
+  let hint = hints.get(folder);
+  if (hint === undefined) {
+    const first = await stretch(store, folder, { startAfter: folder, limit: PAGE, signal });
+    if (first.length < PAGE) return yield first.filter(isWanted);
+    hint = { oldest: timeOf(first[0], folder) ?? 0, span: FIRST_SPAN };
+  }
+  const end = isUlid(before) ? decodeTime(before) + 1 : null;
+  const search = new StretchSearch(hint, end);
+  // How dense the newest are; those before may be otherwise.
+  let isKnown = end !== null;
   while (!search.isOver()) {
-    const { from, end, limit } = search.next();
+    const { from, until, limit } = search.next();
     const startAfter = from === search.oldest ? folder : placeOf(folder, from);
-    const found = await stretch(store, folder, { startAfter, end, limit, signal });
+    const found = await stretch(store, folder, { startAfter, end: until, limit, signal });
     if (found.length === limit) search.tooMany(timeOf(found[0], folder), timeOf(found.at(-1), folder));
     else {
-      yield found.filter(isWanted);
       search.found(found.length);
+      if (found.length > 0 && !isKnown) hints.set(folder, search.hint());
+      isKnown ||= found.length > 0;
+      yield found.filter(isWanted);
     }
   }
+}
+
+/** Where a folder begins that one answer does not hold, and how long a stretch of it is. A wrong hint costs calls, nothing else. */
+interface Hint {
+  readonly oldest: number;
+  readonly span: number;
+}
+
+const KNOWN = new WeakMap<object, Map<string, Hint>>();
+
+function hintsOf(store: object): Map<string, Hint> {
+  const hints = KNOWN.get(store) ?? new Map<string, Hint>();
+  KNOWN.set(store, hints);
+  return hints;
 }
 
 /** Chooses stretches of time, from the end on: by how dense the objects were, and where that misleads by halves. */
@@ -56,26 +77,31 @@ class StretchSearch {
   /** What is behind has been found; null is without end. */
   #end: number | null;
   #from = 0;
-  #span = FIRST_SPAN;
+  #span: number;
   /** From here on there were too many for one answer; null where nothing is known. */
   #many: number | null = null;
   #isGuess = true;
 
-  constructor(oldest: number, end: number | null) {
+  constructor({ oldest, span }: Hint, end: number | null) {
     this.oldest = oldest;
+    this.#span = span;
     this.#end = end;
+  }
+
+  hint(): Hint {
+    return { oldest: this.oldest, span: this.#span };
   }
 
   isOver(): boolean {
     return this.#end !== null && this.#end <= this.oldest;
   }
 
-  next(): { readonly from: number; readonly end: number | null; readonly limit: number } {
+  next(): { readonly from: number; readonly until: number | null; readonly limit: number } {
     const top = this.#top();
     this.#from = Math.max(this.#nextFrom(top), this.oldest);
     return {
       from: this.#from,
-      end: this.#end,
+      until: this.#end,
       limit: top - this.#from > 1 ? PAGE : Number.POSITIVE_INFINITY,
     };
   }

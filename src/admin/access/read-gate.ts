@@ -2,10 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { Problem } from '../../domain/problem.js';
 import { createSlots } from './slots.js';
 
-/** Operators' reads of the store and the ledger: a few at a time, and each only as long as somebody waits for its answer. */
+/**
+ * Operators' reads of the store and the ledger: a few at a time, fewer beside callbacks, and each only as long as somebody waits for its
+ * answer.
+ */
 export interface ReadGate {
   /**
-   * Runs a read as soon as fewer than eight are at work. Its signal aborts when the clients of all who wait for it have disconnected.
+   * Runs a read as soon as fewer than eight are at work; beside callbacks these take turns, two at a time. Its signal aborts when the clients of all who wait for it have disconnected.
    *
    * @param question one that equals a question whose answer is being read shares that answer; null shares none
    * @throws Problem `overloaded` when no slot becomes free in time, or the client disconnects
@@ -20,6 +23,8 @@ export interface ReadGate {
 }
 
 export interface ReadGateOptions {
+  /** Whether callbacks are in flight. Default: never. */
+  readonly isReceiving?: () => boolean;
   /** Default 8. */
   readonly slots?: number;
   /** Milliseconds that a read waits for another one to end. Default 5,000. */
@@ -32,18 +37,38 @@ interface SharedRead {
   askers: number;
 }
 
-export function createReadGate({ slots = 8, patience = 5_000 }: ReadGateOptions = {}): ReadGate {
+/** Reads that run beside callbacks: files are read by four threads of Node, which callbacks need as well. */
+const BESIDE_CALLBACKS = 2;
+
+export function createReadGate({
+  slots = 8,
+  patience = 5_000,
+  isReceiving = () => false,
+}: ReadGateOptions = {}): ReadGate {
   const refusal = `${slots} reads are at work here already; try again when one has ended.`;
-  const line = createSlots({ slots, patience, refusal });
+  const line = createSlots({ slots: () => slots, patience, refusal });
+  const turns = createSlots({
+    slots: () => (isReceiving() ? BESIDE_CALLBACKS : slots),
+    ...{ patience: null, refusal },
+  });
   const shared = new Map<string, SharedRead>();
 
   async function run<T>(signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
     await line.enter(signal);
     try {
+      return await takeTurn(signal, read);
+    } finally {
+      line.exit();
+    }
+  }
+
+  async function takeTurn<T>(signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    await turns.enter(signal);
+    try {
       signal.throwIfAborted();
       return await read(signal);
     } finally {
-      line.exit();
+      turns.exit();
     }
   }
 

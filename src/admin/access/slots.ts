@@ -14,9 +14,10 @@ export interface Slots {
 }
 
 export interface SlotsOptions {
-  readonly slots: number;
-  /** Milliseconds that one waits. */
-  readonly patience: number;
+  /** Asked whenever one enters or leaves. */
+  readonly slots: () => number;
+  /** Milliseconds that one waits; null is without end. */
+  readonly patience: number | null;
   /** Told to a client for which no slot became free in time. */
   readonly refusal: string;
 }
@@ -41,7 +42,7 @@ export function createSlots({ slots, patience, refusal }: SlotsOptions): Slots {
         leave();
         reject(new Problem('overloaded', refusal));
       };
-      const timer = setTimeout(refuse, patience);
+      const timer = patience === null ? undefined : setTimeout(refuse, patience);
       leaving.addEventListener('abort', refuse, { once: true });
       waiting.add(admit);
       if (leaving.aborted) refuse();
@@ -50,13 +51,12 @@ export function createSlots({ slots, patience, refusal }: SlotsOptions): Slots {
 
   return {
     async enter(leaving) {
-      if (taken < slots) taken += 1;
+      if (taken < slots()) taken += 1;
       else await wait(leaving);
     },
     exit() {
       taken -= 1;
-      const [next] = waiting;
-      next?.();
+      for (const next of waiting) if (taken < slots()) next();
     },
   };
 }

@@ -27,7 +27,7 @@ export interface DownloadGate {
 export function createDownloadGate(limits: DownloadLimits): DownloadGate {
   const { maxDownloads, downloadIdleTimeout, downloadWait = 5_000 } = limits;
   const line = createSlots({
-    slots: maxDownloads,
+    slots: () => maxDownloads,
     patience: downloadWait,
     refusal: `${maxDownloads} downloads are in flight here already; try again when one has ended.`,
   });

@@ -78,6 +78,23 @@ describe("operators' reads", () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['200 done']));
   });
 
+  it('are two at once beside callbacks, and the others do not lose their place', async () => {
+    let receiving = true;
+    await serve({ patience: 20, isReceiving: () => receiving });
+    const answers = Array.from({ length: 8 }, (_, n) => ask(`/q${n}`).answer);
+    await until(() => asked === 8);
+    expect(reads).toHaveLength(2);
+    // The patience of one beyond eight ends before theirs.
+    expect(await ask('/ninth').answer).toBe('503 overloaded');
+    reads[0]?.end();
+    await until(() => reads.length === 3);
+    receiving = false;
+    reads[1]?.end();
+    await until(() => reads.length === 8);
+    for (const { end } of reads) end();
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['200 done']));
+  });
+
   it('are refused as overload when none of them ends in time', async () => {
     await serve({ slots: 1, patience: 20 });
     const first = ask('/a').answer;

@@ -18,10 +18,14 @@ async function reportOf(page: Page): Promise<Record<string, unknown>[]> {
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download report' }).click();
   const text = await readFile(await (await saved).path(), 'utf8');
-  return text
+  const lines = text
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
+  // The first and the last line are the run's, the others those of its jobs.
+  const runs = lines.filter(({ erasure }) => erasure !== undefined);
+  expect(runs.map(({ erasure }) => erasure)).toEqual(['begun', 'ended']);
+  return lines.filter(({ erasure }) => erasure === undefined);
 }
 
 describe('erasing the jobs of a customer', () => {

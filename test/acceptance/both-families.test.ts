@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import supertest from 'supertest';
 import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
 
 /* A receiver without a host setting, on a machine with IPv4 and IPv6. */
 
@@ -34,6 +35,7 @@ describe.each(['127.0.0.1', '[::1]'])('a receiver that listens on every address,
     await supertest(on(host, receiver.publicUrl))
       .post(`/callbacks/default?id=${id}&status=success`)
       .expect(200);
+    await until(() => receiver.log.some(({ jobId }) => jobId === id));
     const line = receiver.log.find(({ jobId }) => jobId === id);
     expect(line).toMatchObject({ event: 'delivery', clientIp: address });
   });

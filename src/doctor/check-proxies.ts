@@ -17,7 +17,7 @@ export interface ProxyCheckOptions {
 export function checkProxies({ proxies, destinations }: ProxyCheckOptions): Finding[] {
   const check = 'proxies';
   if (proxies.http === '' && proxies.https === '')
-    return [passed(check, 'None is set (HTTPS_PROXY, HTTP_PROXY): every connection is direct.')];
+    return [passed(check, 'HTTPS_PROXY and HTTP_PROXY are not set: every connection is direct.')];
   try {
     return [passed(check, waysTo(destinations, proxies)), ...invalidEntries(proxies)];
   } catch (error) {

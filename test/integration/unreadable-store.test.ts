@@ -169,9 +169,11 @@ describe('beside a bucket', () => {
 
   const health = async () => (await api.get('/health')).body;
 
+  /** Until what the receiver reported beside the store says so as well, which is one canary later. */
   async function heal() {
     standIn.misbehave = () => null;
     await until(async () => (await health()).store.writable);
+    await until(async () => !(await runCommand(['status'], env)).stdout.includes('is not ready to receive'));
   }
 
   /** Lets all calls fail, until health has each of its facts from after that. */

@@ -41,7 +41,8 @@ describe('a server that differs from S3 in', () => {
     for await (const { kept } of store.purge('jobs/a/')) purged.push(kept?.reason ?? null);
     expect(purged).toEqual([null, null]);
     for await (const { key } of store.purge('jobs/a/')) expect(key).toBe('nothing');
-    expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
+    expect([...standIn.state.objects.keys()]).toEqual([expect.stringMatching(/\.store\/marker\.json$/)]);
+    expect(standIn.state.uploads.size).toBe(0);
   });
 
   it('nothing is probed with few requests, and left as it was', async () => {

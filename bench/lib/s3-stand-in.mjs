@@ -15,7 +15,7 @@ let keepsAll = false;
 let puts = { control: 0, ledger: 0, artefact: 0 };
 
 function kindOf(key) {
-  if (key.includes('.probe/') || key.includes('.canary/')) return 'control';
+  if (key.includes('.probe/') || key.includes('.canary/') || key.includes('.store/')) return 'control';
   return key.includes('ledger/') ? 'ledger' : 'artefact';
 }
 

@@ -33,7 +33,10 @@ export function deferContinue(app: Express) {
   };
 }
 
-/** Mounts `/callbacks/<source>` on the public app, with and without a trailing slash. */
+/** `/callbacks/<source>`, with and without a trailing slash. */
+const CALLBACK_PATH = /^\/callbacks\/([^/]+)\/?$/;
+
+/** Mounts `/callbacks/<source>` on the public app. */
 export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
   async function receive(request: IncomingMessage, response: ServerResponse, source: string): Promise<void> {
     try {
@@ -47,9 +50,21 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
       refuse(request, response, error, routes);
     }
   }
-  app.all('/callbacks/:source', (request, response) =>
-    receive(request, response, String(request.params.source)),
-  );
+  app.use((request, response, next) => {
+    const source = sourceIn(request.path);
+    return source === null ? next() : receive(request, response, source);
+  });
+}
+
+/** Null for another path, and for one that is not well-formed. */
+function sourceIn(path: string): string | null {
+  const name = CALLBACK_PATH.exec(path)?.[1] ?? null;
+  if (name === null || !name.includes('%')) return name;
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return null;
+  }
 }
 
 /** Mounts the last handlers of the public app: unknown paths, and errors of the framework. */

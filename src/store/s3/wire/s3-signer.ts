@@ -56,7 +56,7 @@ export function createS3Signer(region: string): S3Signer {
       const order = orderOf(Object.keys(headers));
       const canonical = canonicalRequest(request, order);
       const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonical, 'hex')}`;
-      const signature = hmacOf(keyFor(secretAccessKey, day), text).toString('hex');
+      const signature = createHmac('sha256', keyFor(secretAccessKey, day)).update(text).digest('hex');
       headers.authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${order.signedHeaders}, Signature=${signature}`;
       return headers;
     },

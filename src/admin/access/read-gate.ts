@@ -8,7 +8,8 @@ import { createSlots } from './slots.js';
  */
 export interface ReadGate {
   /**
-   * Runs a read as soon as fewer than eight are at work; beside callbacks these take turns, two at a time. Its signal aborts when the clients of all who wait for it have disconnected.
+   * Runs a read as soon as fewer than eight are at work; beside callbacks these take turns, two at a time. Its signal aborts when the
+   * clients of all who wait for it have disconnected.
    *
    * @param question one that equals a question whose answer is being read shares that answer; null shares none
    * @throws Problem `overloaded` when no slot becomes free in time, or the client disconnects
@@ -49,7 +50,8 @@ export function createReadGate({
   const line = createSlots({ slots: () => slots, patience, refusal });
   const turns = createSlots({
     slots: () => (isReceiving() ? BESIDE_CALLBACKS : slots),
-    ...{ patience: null, refusal },
+    patience: null,
+    refusal,
   });
   const shared = new Map<string, SharedRead>();
 

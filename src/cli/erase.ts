@@ -6,13 +6,8 @@ import { LEFT_OUT_REASONS } from '../domain/erasure-reasons.js';
 import { erasureTotals } from '../domain/erasure-totals.js';
 import { parseContextFilter } from '../ledger/read/context-filter.js';
 import { type ErasureLine, eraseJobs } from '../operator/erase/erase-jobs.js';
-import {
-  type FoundJobs,
-  type JobToErase,
-  jobsOfContext,
-  jobsWithoutContext,
-  previewErasure,
-} from '../operator/erase/jobs-to-erase.js';
+import { type FoundJobs, jobsOfContext } from '../operator/erase/jobs-of-context.js';
+import { type JobToErase, previewErasure } from '../operator/erase/jobs-to-erase.js';
 import { plural } from '../text/plural.js';
 import { terminalText } from '../text/terminal-text.js';
 import { openEraseReport } from './shared/erase-report.js';
@@ -40,6 +35,7 @@ interface Options {
 
 /** Ids that one run takes. */
 const MAX_GIVEN = 10_000;
+const NOTHING: FoundJobs = { jobIds: [], unclear: [], faults: [] };
 /** Jobs that a preview lists. */
 const SHOWN = 20;
 const LOST =
@@ -110,9 +106,10 @@ async function run(
   const search = { store: parts.store, keyPrefixes, view };
   const progress = createProgress();
   progress.show('searching the ledger');
-  const found = await jobsOfContext(search, context);
   const names = Object.keys(context);
-  const unclear = await jobsWithoutContext(search, names, new Set([...given, ...found.jobIds]));
+  const found = names.length === 0 ? NOTHING : await jobsOfContext(parts.store, context);
+  const named = new Set(given);
+  const unclear = found.unclear.filter((jobId) => !named.has(jobId));
   let looked = 0;
   const jobIds = [...new Set([...given, ...found.jobIds])];
   const onJob = () => {

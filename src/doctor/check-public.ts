@@ -1,5 +1,5 @@
 import type { LedgerLine } from '../domain/delivery.js';
-import { readLines } from '../ledger/read/read-lines.js';
+import { scanLog } from '../ledger/log/scan-log.js';
 import type { ProxySettings } from '../outbound/proxy-settings.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { ulidMaker } from '../text/ulid-maker.js';
@@ -154,11 +154,14 @@ async function acceptance(options: PublicCheckOptions, { status, own }: PublicAn
 async function findLine(store: ObjectStore, deliveryId: string): Promise<LedgerLine | null> {
   // The clock of another machine dates the line.
   const since = Date.now() - 15 * 60_000;
-  for await (const line of readLines(store, { since })) {
+  const scan = { store, since, until: Number.POSITIVE_INFINITY, onFault: ignore, onSkipped: ignore };
+  for await (const { line } of scanLog(scan)) {
     if (line.deliveryId === deliveryId) return line;
   }
   return null;
 }
+
+function ignore(): void {}
 
 async function forwardedAddress({ store }: PublicCheckOptions, call: Call): Promise<Finding> {
   const check = 'public client address';

@@ -2,10 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJsonObject, parseJson } from '../text/parse-json.js';
 
-/** A line of the ledger as read back: the object, and its text as stored. */
+/** A line of the ledger as read back: the object, its text as stored, and its index in the segment. */
 interface LedgerEntry {
   readonly line: LedgerLine;
   readonly text: string;
+  readonly index: number;
 }
 
 export interface ParsedSegment {
@@ -30,7 +31,7 @@ export function parseSegment(content: Buffer): ParsedSegment {
     if (lineText?.trim() === '') continue;
     const value = lineText === null ? null : parseRecord(lineText);
     const line = value && completeLine(value);
-    if (line && lineText !== null) entries.push({ line, text: lineText });
+    if (line && lineText !== null) entries.push({ line, text: lineText, index: number - 1 });
     else if (value && isNewer(value)) newerLines.push(number);
     else brokenLines.push(number);
   }

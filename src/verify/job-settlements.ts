@@ -9,7 +9,7 @@ import type { ChosenVersion, SettledAs } from './verify-report.js';
 
 /** Why artefacts are not as recorded: an operator erased the job, accepted a loss or chose a version, or the sweep expired them. */
 export interface JobSettlements {
-  /** Takes note of the line of an operator or of the sweep. */
+  /** Takes note of the line of an operator or of the sweep. Lines come in any order: the latest counts. */
   note(line: LedgerLine): void;
   /** Whether the store's mark says that the job was erased at or after an instant. Throws `StoreError`. */
   isErasedSince(jobId: string, instant: string): Promise<boolean>;
@@ -35,11 +35,16 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
   const choices = new Map<string, ChosenVersion>();
   return {
     note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }) {
-      if (outcome === 'chosen' && first !== undefined && (choices.size < MAX_JOBS || choices.has(first.key)))
-        choices.set(first.key, { chosenAt: receivedAt, actor: actor ?? null, reason });
+      if (outcome === 'chosen' && first !== undefined) {
+        const last = choices.get(first.key);
+        if (last === undefined ? choices.size < MAX_JOBS : last.chosenAt <= receivedAt)
+          choices.set(first.key, { chosenAt: receivedAt, actor: actor ?? null, reason });
+      }
       if (outcome === 'expired' && jobId !== null && what !== undefined) {
         const name = nameOf(jobId, what.kind);
-        if (expired.size < MAX_EXPIRED || expired.has(name)) expired.set(name, Date.parse(receivedAt));
+        const last = expired.get(name);
+        if (last !== undefined || expired.size < MAX_EXPIRED)
+          expired.set(name, Math.max(last ?? 0, Date.parse(receivedAt)));
         return;
       }
       const known = outcome === 'erased' ? erased : outcome === 'acknowledged' ? acknowledged : null;

@@ -3,7 +3,7 @@ import { readLastCompacted } from '../ledger/compact/compaction-state.js';
 import { listDays } from '../ledger/compact/list-hours.js';
 import { HOUR, hourAt, startOfHour } from '../ledger/hours.js';
 import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
-import { readLines } from '../ledger/read/read-lines.js';
+import { scanLog } from '../ledger/log/scan-log.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { isHourLeft, proveHour } from './prove-hour.js';
 import type { VerifyReportBuilder } from './verify-report.js';
@@ -73,7 +73,8 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
   const { ledger } = report;
   let isRead = false;
   const start = startOfHour(hour);
-  const lines = readLines(store, {
+  const lines = scanLog({
+    store,
     since: Math.max(start, Date.parse(window.since)),
     until: Math.min(start + HOUR, Date.parse(window.until)),
     onFault: (text, key) => noteLost(key, text),
@@ -88,7 +89,7 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
     ledger.broken += broken;
     ledger.newer += newer;
     await findLostHour(walk, previous);
-    for await (const line of lines) {
+    for await (const { line } of lines) {
       isRead = true;
       ledger.lines += 1;
       const { receivedAt } = line;

@@ -2,7 +2,6 @@ import pLimit from 'p-limit';
 import { listJobObjects, readArtefacts } from '../../archive/artefacts.js';
 import { type ErasureRecord, readErasure } from '../../archive/erasure/erasure.js';
 import { quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
-import { type DeliveryContext, hasContextValue } from '../../domain/context.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { DeliveryQuery } from '../../ledger/read/delivery-query.js';
 import type { LedgerView } from '../../ledger/read/ledger-view.js';
@@ -39,50 +38,9 @@ interface Protection {
   readonly until: string | null;
 }
 
-export interface FoundJobs {
-  readonly jobIds: readonly string[];
-  /** Files of the ledger that could not be read, so that jobs may be missing. */
-  readonly faults: readonly string[];
-}
-
 /** Lines of the ledger that are read at once. */
 const PAGE = 500;
 const JOBS_AT_ONCE = 16;
-
-/** All jobs of the ledger that have a line with all values of this context. Rejects with `StoreError`. */
-export async function jobsOfContext(
-  { view }: Pick<JobSearchParts, 'view'>,
-  context: DeliveryContext,
-): Promise<FoundJobs> {
-  const wanted = Object.entries(context);
-  const [first] = wanted;
-  if (first === undefined) return { jobIds: [], faults: [] };
-  const jobIds = new Set<string>();
-  const faults = new Set<string>();
-  for await (const lines of pages(view, { context: first.join('='), limit: PAGE }, faults)) {
-    for (const { jobId, context: held } of lines) {
-      if (jobId !== null && wanted.every(([name, value]) => hasContextValue(held, name, value)))
-        jobIds.add(jobId);
-    }
-  }
-  return { jobIds: [...jobIds], faults: [...faults] };
-}
-
-/**
- * Jobs of the ledger that are not `known`, with a line where the value of one of these names was left out: nobody knows whose they are.
- * Rejects with `StoreError`.
- */
-export async function jobsWithoutContext(
-  { view }: Pick<JobSearchParts, 'view'>,
-  names: readonly string[],
-  known: ReadonlySet<string>,
-): Promise<string[]> {
-  const jobIds = new Set<string>();
-  for (const name of names)
-    for await (const lines of pages(view, { contextOmitted: name, limit: PAGE }))
-      for (const { jobId } of lines) if (jobId !== null && !known.has(jobId)) jobIds.add(jobId);
-  return [...jobIds];
-}
 
 interface PreviewOptions {
   /** How much of a job belongs to the sources of the client. Default: all of it. */
@@ -176,12 +134,10 @@ export async function sourcesOfJob(
 async function* pages(
   view: JobSearchParts['view'],
   query: DeliveryQuery,
-  faults = new Set<string>(),
 ): AsyncGenerator<readonly LedgerLine[]> {
   let cursor: string | null | undefined;
   while (cursor !== null) {
     const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
-    for (const fault of page.faults) faults.add(fault);
     yield page.deliveries;
     cursor = page.nextCursor;
   }

@@ -1,5 +1,5 @@
 import { firstOpenHour, isWhole, openHours } from '../../ledger/hours.js';
-import { createLogFollower } from '../../ledger/read/log/follow-log.js';
+import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { lastNumbers } from '../../ledger/read/log/hour-segments.js';
 import type { LogEntry } from '../../ledger/read/log/log-entry.js';
 import { beforeInstant } from '../../ledger/read/log/log-position.js';

@@ -1,4 +1,4 @@
-import type { NewSegment } from '../../ledger/read/log/follow-log.js';
+import type { NewSegment } from '../../ledger/log/new-segments.js';
 import { entryOf, type LogEntry } from '../../ledger/read/log/log-entry.js';
 import { cooperativeYield } from '../../time/cooperative-yield.js';
 import { type LogPlace, numbersOf } from './log-place.js';

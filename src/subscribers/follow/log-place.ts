@@ -1,4 +1,4 @@
-import type { FollowedHour } from '../../ledger/read/log/follow-log.js';
+import type { FollowedHour } from '../../ledger/log/new-segments.js';
 import type { LogPosition } from '../../ledger/read/log/log-position.js';
 
 /** How far the log was read, as the state of a subscriber has it. */

@@ -1,10 +1,10 @@
 import { HOUR, startOfHour } from '../../ledger/hours.js';
 import { LEDGER_FOLDER, ROLLUPS_FOLDER } from '../../ledger/ledger-keys.js';
+import { hoursInOrder } from '../../ledger/log/log-hours.js';
+import { newSegmentsOf } from '../../ledger/log/new-segments.js';
 import { type CompactedHours, createCompactedHours } from '../../ledger/read/log/compacted-hours.js';
-import { newSegmentsOf } from '../../ledger/read/log/follow-log.js';
 import type { LogEntry } from '../../ledger/read/log/log-entry.js';
 import { EVERYTHING } from '../../ledger/read/log/log-filter.js';
-import { hoursInOrder } from '../../ledger/read/log/log-hours.js';
 import { beforeInstant, comparePositions, type LogPosition } from '../../ledger/read/log/log-position.js';
 import { scanLog } from '../../ledger/read/log/scan-log.js';
 import type { ObjectStore } from '../../store/object-store.js';

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../../store/object-store.js';
 import { startOfHour } from '../../hours.js';
-import { hoursInOrder } from './log-hours.js';
+import { hoursInOrder } from '../../log/log-hours.js';
 
 /** Where the ledger begins. */
 export interface LogBeginning {

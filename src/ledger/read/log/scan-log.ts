@@ -1,13 +1,13 @@
 import type { ObjectStore } from '../../../store/object-store.js';
 import { HOUR, startOfHour } from '../../hours.js';
 import { LEDGER_FOLDER } from '../../ledger-keys.js';
+import { hoursInOrder } from '../../log/log-hours.js';
 import { probeOfJob } from '../../parquet/job-blooms.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import { readAhead } from '../../read-ahead.js';
 import type { CompactedHours, DescribedHour, HourFile } from './compacted-hours.js';
 import type { LogEntry, LogScan, LogStep } from './log-entry.js';
 import { endOf, type LogFilter, type LogRange, mayMatch } from './log-filter.js';
-import { hoursInOrder } from './log-hours.js';
 import { beforeInstant, comparePositions, type LogPosition } from './log-position.js';
 import { mergeScans } from './merge-scans.js';
 import { scanFile } from './scan-file.js';

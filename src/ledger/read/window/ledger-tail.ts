@@ -1,8 +1,9 @@
 import type { ObjectStore } from '../../../store/object-store.js';
 import { firstOpenHour, HOUR, hourAt, openHours } from '../../hours.js';
+import { createLogFollower } from '../../log/follow-log.js';
+import { type NewSegment, newSegmentsOf } from '../../log/new-segments.js';
 import { type SegmentPlace, segmentKey } from '../../segment-key.js';
 import type { CompactedHours } from '../log/compacted-hours.js';
-import { createLogFollower, type NewSegment, newSegmentsOf } from '../log/follow-log.js';
 import { lastNumbers } from '../log/hour-segments.js';
 import { entryOf, type LogEntry } from '../log/log-entry.js';
 import { EVERYTHING, endOf } from '../log/log-filter.js';

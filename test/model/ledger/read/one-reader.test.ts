@@ -4,6 +4,7 @@ import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { openFailure } from '../../../../src/domain/failure-rules.js';
 import { compactHour } from '../../../../src/ledger/compact/compact-hour.js';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
+import { scanLog } from '../../../../src/ledger/log/scan-log.js';
 import { createLedgerView, type LedgerView } from '../../../../src/ledger/read/ledger-view.js';
 import { readLines } from '../../../../src/ledger/read/read-lines.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
@@ -264,6 +265,23 @@ describe('the one reader', () => {
           for await (const line of readLines(store, { until: NOW + 1, onFault }))
             read.shown.push(identityOf(line));
           expectHonest(read, newest.toReversed(), isDamaged);
+
+          const scanned: string[] = [];
+          const faults: string[] = [];
+          const places = new Set<string>();
+          const note = (text: string) => faults.push(text);
+          const range = { since: FIRST + HOUR / 2, until: NOW - HOUR / 2 };
+          for await (const { line, place } of scanLog({ store, ...range, onFault: note, onSkipped: note })) {
+            scanned.push(identityOf(line));
+            places.add(JSON.stringify([hourAt(place.written), place]));
+          }
+          const within = lines.filter(({ written }) => written >= range.since && written < range.until);
+          expect(places.size).toBe(scanned.length);
+          expect(new Set(scanned).size).toBe(scanned.length);
+          const inRange = oldestFirst(within).map(identityOf);
+          expect(inRange).toEqual(expect.arrayContaining(scanned));
+          if (!isDamaged) expect(faults).toEqual([]);
+          if (faults.length === 0) expect(scanned.sort()).toEqual(inRange.sort());
         },
       ),
       { numRuns: 150 },

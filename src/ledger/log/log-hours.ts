@@ -1,13 +1,12 @@
-import type { ObjectStore } from '../../../store/object-store.js';
-import { startOfHour } from '../../hours.js';
-import { ledgerFolders } from '../../ledger-folders.js';
-import { hourFolder } from '../../ledger-keys.js';
-import type { LogOrder } from './log-position.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { startOfHour } from '../hours.js';
+import { ledgerFolders } from '../ledger-folders.js';
+import { hourFolder } from '../ledger-keys.js';
 
 /** Folders of the hours that have segments or compacted files, `dt=…/hour=HH/`; days are listed lazily. */
 export async function* hoursInOrder(
   store: ObjectStore,
-  order: LogOrder,
+  order: 'newest' | 'oldest',
   since: number,
   until: number,
 ): AsyncGenerator<string> {

@@ -1,25 +1,7 @@
-import type { ObjectStore } from '../../../store/object-store.js';
-import { HOUR, hourAt, openHours, startOfHour } from '../../hours.js';
-import { segmentsAfter } from '../../list-segments.js';
-import { readAhead } from '../../read-ahead.js';
-import { fetchSegment, type UnparsedSegment } from '../../read-segment.js';
-import { type SegmentPlace, segmentKey } from '../../segment-key.js';
-
-/** How far an hour was read. */
-export interface FollowedHour {
-  /** Its folder, `dt=…/hour=HH/`. */
-  readonly hour: string;
-  /** The last number that was taken of each writer. Nothing ever appears behind it. */
-  readonly read: ReadonlyMap<string, number>;
-}
-
-type Numbered = Pick<SegmentPlace, 'writer' | 'number'>;
-
-/** A segment that was not read before. Its reader moves `place.read` behind it. */
-export interface NewSegment<Place extends FollowedHour = FollowedHour> extends Numbered {
-  readonly place: Place;
-  readonly segment: UnparsedSegment;
-}
+import type { ObjectStore } from '../../store/object-store.js';
+import { HOUR, hourAt, openHours, startOfHour } from '../hours.js';
+import type { SegmentPlace } from '../segment-key.js';
+import { AT_ONCE, type FollowedHour, fetchAhead, type NewSegment, newSegmentsOf } from './new-segments.js';
 
 export interface LogFollowerOptions<Place extends FollowedHour> {
   readonly store: ObjectStore;
@@ -39,10 +21,8 @@ export interface LogFollower<Place extends FollowedHour> {
   newSegments(): AsyncGenerator<NewSegment<Place>>;
 }
 
-/** Segments that are read at once. */
-const AT_ONCE = 8;
 /** Milliseconds between listings of an hour that is asked for by number: a new writer is seen that late. */
-const RELIST = 10_000;
+const RELIST = 60_000;
 /** Segments of an hour that one call lists, with those that are new. */
 const SMALL = 500;
 
@@ -106,42 +86,5 @@ async function* nextOf<Place extends FollowedHour>(
       yield { place, writer, number, segment };
       if (place.read.get(writer) !== number) return;
     }
-  }
-}
-
-/** All segments of an hour that were not read before, those of new writers among them. */
-export async function* newSegmentsOf<Place extends FollowedHour>(
-  store: ObjectStore,
-  place: Place,
-  onLost: (segment: SegmentPlace) => void,
-): AsyncGenerator<NewSegment<Place>> {
-  const numbers = numbersBehind(store, place);
-  for await (const { writer, number, segment } of fetchAhead(store, place, numbers)) {
-    if (segment !== null) yield { place, writer, number, segment };
-    // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
-    else onLost({ hour: place.hour, writer, number });
-  }
-}
-
-function fetchAhead(
-  store: ObjectStore,
-  { hour }: FollowedHour,
-  numbers: AsyncIterable<Numbered> | Iterable<Numbered>,
-): AsyncGenerator<Numbered & { readonly segment: UnparsedSegment | null }> {
-  return readAhead(numbers, AT_ONCE, async ({ writer, number }) => ({
-    ...{ writer, number },
-    segment: await fetchSegment(store, segmentKey({ hour, writer, number })),
-  }));
-}
-
-/** The listed numbers, and those in between: a store may list a segment late. */
-async function* numbersBehind(store: ObjectStore, { hour, read }: FollowedHour): AsyncGenerator<Numbered> {
-  const last = new Map(read);
-  for await (const { writer, number } of segmentsAfter(store, hour, new Map(read))) {
-    for (let between = (last.get(writer) ?? 0) + 1; between < number; between += 1) {
-      yield { writer, number: between };
-    }
-    last.set(writer, number);
-    yield { writer, number };
   }
 }

@@ -1,0 +1,63 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import { segmentsAfter } from '../list-segments.js';
+import { readAhead } from '../read-ahead.js';
+import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
+import { type SegmentPlace, segmentKey } from '../segment-key.js';
+
+/** How far an hour was read. */
+export interface FollowedHour {
+  /** Its folder, `dt=…/hour=HH/`. */
+  readonly hour: string;
+  /** The last number that was taken of each writer. Nothing ever appears behind it. */
+  readonly read: ReadonlyMap<string, number>;
+}
+
+/** A segment of an hour. */
+export type Numbered = Pick<SegmentPlace, 'writer' | 'number'>;
+
+/** A segment that was not read before. Its reader moves `place.read` behind it. */
+export interface NewSegment<Place extends FollowedHour = FollowedHour> extends Numbered {
+  readonly place: Place;
+  readonly segment: UnparsedSegment;
+}
+
+/** Segments that are read at once. */
+export const AT_ONCE = 8;
+
+/** All segments of an hour that were not read before, those of new writers among them. */
+export async function* newSegmentsOf<Place extends FollowedHour>(
+  store: ObjectStore,
+  place: Place,
+  onLost: (segment: SegmentPlace) => void,
+): AsyncGenerator<NewSegment<Place>> {
+  const numbers = numbersBehind(store, place);
+  for await (const { writer, number, segment } of fetchAhead(store, place, numbers)) {
+    if (segment !== null) yield { place, writer, number, segment };
+    // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
+    else onLost({ hour: place.hour, writer, number });
+  }
+}
+
+/** Reads segments of an hour, in the order in which they are named; null where one is missing. */
+export function fetchAhead(
+  store: ObjectStore,
+  { hour }: FollowedHour,
+  numbers: AsyncIterable<Numbered> | Iterable<Numbered>,
+): AsyncGenerator<Numbered & { readonly segment: UnparsedSegment | null }> {
+  return readAhead(numbers, AT_ONCE, async ({ writer, number }) => ({
+    ...{ writer, number },
+    segment: await fetchSegment(store, segmentKey({ hour, writer, number })),
+  }));
+}
+
+/** The listed numbers, and those in between: a store may list a segment late. */
+async function* numbersBehind(store: ObjectStore, { hour, read }: FollowedHour): AsyncGenerator<Numbered> {
+  const last = new Map(read);
+  for await (const { writer, number } of segmentsAfter(store, hour, new Map(read))) {
+    for (let between = (last.get(writer) ?? 0) + 1; between < number; between += 1) {
+      yield { writer, number: between };
+    }
+    last.set(writer, number);
+    yield { writer, number };
+  }
+}

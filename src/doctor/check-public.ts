@@ -1,5 +1,5 @@
 import type { LedgerLine } from '../domain/delivery.js';
-import { scanLog } from '../ledger/log/scan-log.js';
+import { scanLines } from '../ledger/log/scan-lines.js';
 import type { ProxySettings } from '../outbound/proxy-settings.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { ulidMaker } from '../text/ulid-maker.js';
@@ -155,7 +155,7 @@ async function findLine(store: ObjectStore, deliveryId: string): Promise<LedgerL
   // The clock of another machine dates the line.
   const since = Date.now() - 15 * 60_000;
   const scan = { store, since, until: Number.POSITIVE_INFINITY, onFault: ignore, onSkipped: ignore };
-  for await (const { line } of scanLog(scan)) {
+  for await (const { line } of scanLines(scan)) {
     if (line.deliveryId === deliveryId) return line;
   }
   return null;

@@ -3,7 +3,7 @@ import { readLastCompacted } from '../ledger/compact/compaction-state.js';
 import { listDays } from '../ledger/compact/list-hours.js';
 import { HOUR, hourAt, startOfHour } from '../ledger/hours.js';
 import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
-import { scanLog } from '../ledger/log/scan-log.js';
+import { scanLines } from '../ledger/log/scan-lines.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { isHourLeft, proveHour } from './prove-hour.js';
 import type { VerifyReportBuilder } from './verify-report.js';
@@ -73,7 +73,7 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
   const { ledger } = report;
   let isRead = false;
   const start = startOfHour(hour);
-  const lines = scanLog({
+  const lines = scanLines({
     store,
     since: Math.max(start, Date.parse(window.since)),
     until: Math.min(start + HOUR, Date.parse(window.until)),

@@ -1,5 +1,5 @@
 import { type DeliveryContext, hasContextValue } from '../../domain/context.js';
-import { scanLog } from '../../ledger/log/scan-log.js';
+import { scanLines } from '../../ledger/log/scan-lines.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
 export interface FoundJobs {
@@ -17,7 +17,7 @@ export async function jobsOfContext(store: ObjectStore, context: DeliveryContext
   const found = new Set<string>();
   const unclear = new Set<string>();
   const faults = new Set<string>();
-  const scan = scanLog({
+  const scan = scanLines({
     ...{ store, since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY },
     onFault: (text) => faults.add(text),
     onSkipped: (key, { broken, newer }) =>

@@ -4,7 +4,7 @@ import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { openFailure } from '../../../../src/domain/failure-rules.js';
 import { compactHour } from '../../../../src/ledger/compact/compact-hour.js';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
-import { scanLog } from '../../../../src/ledger/log/scan-log.js';
+import { scanLines } from '../../../../src/ledger/log/scan-lines.js';
 import { createLedgerView, type LedgerView } from '../../../../src/ledger/read/ledger-view.js';
 import { readLines } from '../../../../src/ledger/read/read-lines.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
@@ -271,7 +271,12 @@ describe('the one reader', () => {
           const places = new Set<string>();
           const note = (text: string) => faults.push(text);
           const range = { since: FIRST + HOUR / 2, until: NOW - HOUR / 2 };
-          for await (const { line, place } of scanLog({ store, ...range, onFault: note, onSkipped: note })) {
+          for await (const { line, place } of scanLines({
+            store,
+            ...range,
+            onFault: note,
+            onSkipped: note,
+          })) {
             scanned.push(identityOf(line));
             places.add(JSON.stringify([hourAt(place.written), place]));
           }

@@ -1,16 +1,16 @@
 import { cooperativeYield } from '../../time/cooperative-yield.js';
 import { readHourFiles } from '../compact/hour-files.js';
 import { LEDGER_FOLDER, rollupKey } from '../ledger-keys.js';
+import type { LineScan, ScannedLine } from './line-scan.js';
 import { hoursInOrder } from './log-hours.js';
-import type { LogScan, ScannedLine } from './log-scan.js';
-import { scanFile } from './scan-file.js';
-import { scanSegments } from './scan-segments.js';
+import { scanHour } from './scan-hour.js';
+import { scanRollup } from './scan-rollup.js';
 
 /**
  * All lines of a range as a stream, hour by hour from the oldest, in bounded memory: within an hour by writer and number, in a compacted one
  * by file. Rejects with `StoreError`.
  */
-export async function* scanLog(scan: LogScan): AsyncGenerator<ScannedLine> {
+export async function* scanLines(scan: LineScan): AsyncGenerator<ScannedLine> {
   const { store, since, until, onFault } = scan;
   const pause = cooperativeYield();
   let last: string | null = null;
@@ -22,7 +22,7 @@ export async function* scanLog(scan: LogScan): AsyncGenerator<ScannedLine> {
     if (last !== null && previous !== null && previous > last)
       onFault(`${LEDGER_FOLDER}${previous}, which is missing`, LEDGER_FOLDER + previous);
     last = hour;
-    const parts = isCompacted ? rollups.map((rollup) => scanFile(scan, rollup)) : [scanSegments(scan, hour)];
+    const parts = isCompacted ? rollups.map((rollup) => scanRollup(scan, rollup)) : [scanHour(scan, hour)];
     for (const { hour, n, broken, newer } of isCompacted ? rollups : [])
       if (broken + newer > 0)
         onFault(

@@ -2,7 +2,7 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { LinePlace } from './line-place.js';
 
-export interface LogScan {
+export interface LineScan {
   readonly store: ObjectStore;
   /** Only lines written from `since` until before `until`, in milliseconds since the epoch. */
   readonly since: number;

@@ -4,19 +4,19 @@ import { fetchSegment } from '../read-segment.js';
 import { segmentsIn } from '../rollup/covered-numbers.js';
 import type { CoveredNumbers } from '../rollup/rollup.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
-import type { LogScan, ScannedLine } from './log-scan.js';
+import type { LineScan, ScannedLine } from './line-scan.js';
 
 /** Segments that are read at once: a store of objects takes some 30 ms for each. */
 const AT_ONCE = 32;
 
 /** The lines of all segments of an hour, by writer and number. Names numbers that are missing although a later one exists. */
-export function scanSegments(scan: LogScan, hour: string): AsyncGenerator<ScannedLine> {
+export function scanHour(scan: LineScan, hour: string): AsyncGenerator<ScannedLine> {
   return read(scan, listed(scan, hour), ({ key }) => scan.onFault(`${key}, which is missing`, key));
 }
 
 /** The lines of segments that a damaged file covers. Some may have been deleted. */
 export function scanCovered(
-  scan: LogScan,
+  scan: LineScan,
   hour: string,
   numbers: CoveredNumbers,
 ): AsyncGenerator<ScannedLine> {
@@ -25,7 +25,7 @@ export function scanCovered(
 
 type Keyed = SegmentPlace & { readonly key: string };
 
-async function* listed({ store, since, until, onFault }: LogScan, hour: string): AsyncGenerator<Keyed> {
+async function* listed({ store, since, until, onFault }: LineScan, hour: string): AsyncGenerator<Keyed> {
   const last = new Map<string, number>();
   for await (const segment of listSegments(store, hour)) {
     const { writer, number, writtenAt } = segment;
@@ -44,7 +44,7 @@ function* covered(hour: string, numbers: CoveredNumbers): Generator<Keyed> {
 }
 
 async function* read(
-  { store, since, until, onSkipped }: LogScan,
+  { store, since, until, onSkipped }: LineScan,
   segments: AsyncIterable<Keyed> | Iterable<Keyed>,
   onMissing: (segment: Keyed) => void,
 ): AsyncGenerator<ScannedLine> {

@@ -1,11 +1,11 @@
 import { LedgerFileError } from '../parquet/ledger-file-error.js';
 import { type LedgerFile, openLedgerFile } from '../parquet/open-ledger-file.js';
 import type { Rollup } from '../rollup/rollup.js';
-import type { LogScan, ScannedLine } from './log-scan.js';
-import { scanCovered } from './scan-segments.js';
+import type { LineScan, ScannedLine } from './line-scan.js';
+import { scanCovered } from './scan-hour.js';
 
 /** The lines of a compacted file; instead of a part that is damaged or missing, those of the segments that it covers. */
-export async function* scanFile(scan: LogScan, rollup: Rollup): AsyncGenerator<ScannedLine> {
+export async function* scanRollup(scan: LineScan, rollup: Rollup): AsyncGenerator<ScannedLine> {
   const { parquet, hour, writers } = rollup;
   if (parquet === null) return;
   const file = await readable(scan, () => openLedgerFile(scan.store, parquet));
@@ -29,7 +29,7 @@ export async function* scanFile(scan: LogScan, rollup: Rollup): AsyncGenerator<S
 }
 
 /** Null where the file is damaged, which is said. */
-async function readable<Value>(scan: LogScan, read: () => Promise<Value>): Promise<Value | null> {
+async function readable<Value>(scan: LineScan, read: () => Promise<Value>): Promise<Value | null> {
   try {
     return await read();
   } catch (error) {
@@ -47,7 +47,7 @@ async function rowsOf(file: LedgerFile, number: number, group: number, rows: num
   }));
 }
 
-function isWithin({ since, until }: LogScan, { place: { written } }: ScannedLine): boolean {
+function isWithin({ since, until }: LineScan, { place: { written } }: ScannedLine): boolean {
   return written >= since && written < until;
 }
 

@@ -95,9 +95,10 @@ async function passGates<T>(
     // Downloads have a gate of their own, and what every token may ask reads nothing.
     if (isDownload || route.right === null) return handle();
     const sources = access.scope && [...access.scope].sort();
+    const question = JSON.stringify([request.originalUrl, sources]);
+    if (route.isUrgent) return reads.share(question, response, handle);
     // An access to content is recorded with the name of its token.
-    const question = route.right === 'view' ? JSON.stringify([request.originalUrl, sources]) : null;
-    return reads.pass(question, response, handle);
+    return reads.pass(route.right === 'view' ? question : null, response, handle);
   }
   const isPreview = (body as { dryRun?: unknown } | undefined)?.dryRun === true;
   if (isPreview) return reads.pass(null, response, (signal) => changes.pass(response, () => handle(signal)));

@@ -35,6 +35,7 @@ function settings(): Record<string, unknown> {
 async function ask<T>(path: string): Promise<T> {
   const headers = { Authorization: `Bearer ${TOKEN}` };
   const answer = await fetch(`${receiver?.adminUrl}/admin/api/${path}`, { headers });
+  expect(answer.status).toBe(200);
   return (await answer.json()) as T;
 }
 

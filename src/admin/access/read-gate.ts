@@ -19,6 +19,8 @@ export interface ReadGate {
     response: ServerResponse,
     read: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>;
+  /** The same for an answer that has a deadline of its own: it shares, and waits behind no other read. */
+  share<T>(question: string, response: ServerResponse, read: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Something was changed: later questions share no answer that was begun before. */
   changed(): void;
 }
@@ -76,7 +78,7 @@ export function createReadGate({
 
   function begin(question: string | null, read: (signal: AbortSignal) => Promise<unknown>): SharedRead {
     const ending = new AbortController();
-    const begun = { ending, answer: run(ending.signal, read), askers: 0 };
+    const begun = { ending, answer: read(ending.signal), askers: 0 };
     if (question === null) return begun;
     shared.set(question, begun);
     const forget = () => {
@@ -87,28 +89,32 @@ export function createReadGate({
     return begun;
   }
 
+  /** The answer of the read that is at work on the question, or of a new one. */
+  async function join<T>(
+    question: string | null,
+    response: ServerResponse,
+    read: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    if (response.closed) throw new Problem('overloaded', 'The client has disconnected.');
+    const joined = (question === null ? undefined : shared.get(question)) ?? begin(question, read);
+    joined.askers += 1;
+    let leave = () => {};
+    const left = new Promise<never>((_resolve, reject) => {
+      leave = () => reject(new Problem('overloaded', 'The client has disconnected.'));
+      response.once('close', leave);
+    });
+    try {
+      return (await Promise.race([joined.answer, left])) as T;
+    } finally {
+      response.off('close', leave);
+      joined.askers -= 1;
+      if (joined.askers === 0) joined.ending.abort();
+    }
+  }
+
   return {
-    async pass<T>(
-      question: string | null,
-      response: ServerResponse,
-      read: (signal: AbortSignal) => Promise<T>,
-    ): Promise<T> {
-      if (response.closed) throw new Problem('overloaded', 'The client has disconnected.');
-      const joined = (question === null ? undefined : shared.get(question)) ?? begin(question, read);
-      joined.askers += 1;
-      let leave = () => {};
-      const left = new Promise<never>((_resolve, reject) => {
-        leave = () => reject(new Problem('overloaded', 'The client has disconnected.'));
-        response.once('close', leave);
-      });
-      try {
-        return (await Promise.race([joined.answer, left])) as T;
-      } finally {
-        response.off('close', leave);
-        joined.askers -= 1;
-        if (joined.askers === 0) joined.ending.abort();
-      }
-    },
+    pass: (question, response, read) => join(question, response, (signal) => run(signal, read)),
+    share: join,
     changed: () => shared.clear(),
   };
 }

@@ -52,6 +52,8 @@ export interface RouteContract<
   readonly problems?: readonly ProblemCode[];
   /** Whether a download ticket is accepted in place of a token: for elements of a page that cannot send headers. */
   readonly ticket?: boolean;
+  /** Whether a read has a deadline of its own and waits behind no other: what operators look at while everything else hangs. */
+  readonly isUrgent?: boolean;
 }
 
 /** A request to the admin API after sign-in. */

@@ -39,6 +39,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       method: 'GET',
       path: '/health',
       right: 'view',
+      isUrgent: true,
       tag: 'Health',
       summary: 'Is all well?',
       answers: { 200: healthSchema },
@@ -51,6 +52,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       method: 'GET',
       path: '/names',
       right: 'view',
+      isUrgent: true,
       tag: 'Health',
       summary:
         'Names that filters take: configured sources and regions, known statuses, outcomes and origins',

@@ -42,6 +42,8 @@ export interface S3StandIn {
   clockAheadMs: number;
   /** Accepted so far. */
   connections: number;
+  /** Requests that hang and whose client still waits. */
+  hanging: number;
   /** How this server differs from S3: gets each request and the way to the proper answer. */
   quirk: Quirk | null;
   /** True makes `If-None-Match` mean nothing, as some compatibles do. */
@@ -71,6 +73,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     requestId: (request) => `tx${request}`,
     clockAheadMs: 0,
     connections: 0,
+    hanging: 0,
     quirk: null,
     ignoreConditions: false,
     close: () =>
@@ -94,6 +97,12 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     if (standIn.sendsRequestIds && fault?.kind !== 'page' && fault?.kind !== 'emptyPage')
       response.setHeader('x-amz-request-id', standIn.requestId(standIn.requests.length));
     response.setHeader('date', new Date(Date.now() + standIn.clockAheadMs).toUTCString());
+    if (fault?.kind === 'hang') {
+      standIn.hanging += 1;
+      response.once('close', () => {
+        standIn.hanging -= 1;
+      });
+    }
     if (fault !== null) return misbehave(fault, honest, response);
     if (honest !== null) send(response, honest);
   }

@@ -50,7 +50,7 @@ export interface CallbackFigures {
 
 export interface CallbackFiguresOptions {
   readonly window: Pick<RowWindow, 'hoursBefore'>;
-  /** The window holds everything written from then on. */
+  /** The window holds everything written from then on; infinite before anything was read. */
   readonly completeSince: number;
   readonly scope: SourceScope;
   readonly now: number;
@@ -59,8 +59,9 @@ export interface CallbackFiguresOptions {
 /** Counts the lines in memory. The number of sources, reasons and jobs is bounded by them. */
 export async function callbackFigures(options: CallbackFiguresOptions): Promise<CallbackFigures> {
   const { window, completeSince, scope, now } = options;
-  const daySince = Math.max(now - DAY, completeSince);
-  const hourSince = Math.max(now - HOUR, completeSince);
+  const known = Math.min(now, completeSince);
+  const daySince = Math.max(now - DAY, known);
+  const hourSince = Math.max(now - HOUR, known);
   const count = createCount(now, hourSince);
   for (const rows of newestFirst(window, daySince)) {
     for (const row of rows) if (row.written >= daySince && isInScope(scope, row.source)) count.add(row);

@@ -27,7 +27,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A port whose answers a test gives. The path is the question; `/own…` shares none. */
+/** A port whose answers a test gives. The path is the question; `/own…` shares none, `/urgent…` waits in no line. */
 async function serve(options: ReadGateOptions = {}): Promise<void> {
   gate = createReadGate(options);
   reads = [];
@@ -41,7 +41,10 @@ async function serve(options: ReadGateOptions = {}): Promise<void> {
         signal.addEventListener('abort', () => reject(signal.reason));
         reads.push({ question, signal, end: (answer = 'done') => resolve(answer) });
       });
-    gate.pass(question.startsWith('/own') ? null : question, response, read).then(
+    const passing = question.startsWith('/urgent')
+      ? gate.share(question, response, read)
+      : gate.pass(question.startsWith('/own') ? null : question, response, read);
+    passing.then(
       (answer) => response.end(answer),
       (error: unknown) => {
         const { code, status } = asProblem(error);
@@ -103,6 +106,19 @@ describe("operators' reads", () => {
     reads[0]?.end();
     expect(await first).toBe('200 done');
     expect(reads).toHaveLength(1);
+  });
+
+  it('hold up none that is urgent, which is shared as well', async () => {
+    await serve({ slots: 1, patience: 60_000 });
+    const first = ask('/a').answer;
+    await until(() => reads.length === 1);
+    const urgent = [ask('/urgent').answer, ask('/urgent').answer];
+    await until(() => asked === 3);
+    expect(reads.map(({ question }) => question)).toEqual(['/a', '/urgent']);
+    reads[1]?.end();
+    expect(await Promise.all(urgent)).toEqual(['200 done', '200 done']);
+    reads[0]?.end();
+    expect(await first).toBe('200 done');
   });
 
   it('share one answer where the questions are equal, unless something was changed in between', async () => {

@@ -113,6 +113,11 @@ describe('missed callbacks of the last day', () => {
     expect(figures.refused).toEqual([]);
   });
 
+  it('say that nothing was counted before anything was read', async () => {
+    const figures = await figuresOf([], { completeSince: Number.POSITIVE_INFINITY });
+    expect(figures).toMatchObject({ daySince: NOW, hourSince: NOW, missed: { jobs: 0 } });
+  });
+
   it('show a token its own sources', async () => {
     const lines = [recovery(20, 'a'), refused(20, 'b'), accepted(20, 'c', 'other')];
     const { missed, refused: groups, accepted: of } = await figuresOf(lines, { scope: new Set(['other']) });

@@ -22,6 +22,9 @@ export interface ReceiverProcess {
   destroy(): Promise<void>;
 }
 
+/** Root without the capabilities that pass over file modes. Another user could perhaps not reach Node or this build. */
+const OBEYING_MODES = ['setpriv', '--bounding-set=-dac_override,-dac_read_search'];
+
 /** Production has no source by itself; most tests need no credential. */
 const OPEN_SOURCE = { default: { allowUnauthenticated: true } };
 
@@ -35,8 +38,8 @@ interface ProcessOptions {
   readonly openFiles?: number;
   readonly nodeFlags?: readonly string[];
   readonly main?: string;
-  /** User and group of the process, for a test that runs as root, which file modes do not hold up. */
-  readonly user?: number | undefined;
+  /** File modes hold for the process although root runs the test. */
+  readonly obeysModes?: boolean;
 }
 
 /**
@@ -46,13 +49,13 @@ interface ProcessOptions {
 export async function startProcess(
   settings: Record<string, unknown>,
   environment: Record<string, string> = {},
-  { openFiles, nodeFlags = [], main = MAIN, user }: ProcessOptions = {},
+  { openFiles, nodeFlags = [], main = MAIN, obeysModes = false }: ProcessOptions = {},
 ): Promise<ReceiverProcess> {
-  const program = [process.execPath, ...V8_FLAGS, ...nodeFlags, main, 'serve'];
+  const prefix = obeysModes && process.getuid?.() === 0 ? OBEYING_MODES : [];
+  const program = [...prefix, process.execPath, ...V8_FLAGS, ...nodeFlags, main, 'serve'];
   const [command = '', ...args] =
     openFiles === undefined ? program : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
   const child = spawn(command, args, {
-    ...(user !== undefined && { uid: user, gid: user }),
     env: {
       PATH: process.env.PATH ?? '',
       NODE_ENV: 'production',

@@ -56,9 +56,13 @@ const FLUSH_TIMEOUT = 2_000;
 /** Bytes of lines that wait for a reader of standard output; further ones are dropped. */
 const MAX_WAITING = 4 * 1024 * 1024;
 
+/** Bytes of lines that are written at once, and milliseconds after which fewer are. */
+const BATCH = { bytes: 4096, ms: 100 };
+
 /** What the types of sonic-boom, pino's stream, leave out: lines as bytes. */
 interface ByteStream {
   write(line: Buffer): boolean;
+  flush(): void;
   on(event: 'write', listener: (bytes: number) => void): void;
   on(event: 'drop', listener: (line: Buffer) => void): void;
   on(event: 'error', listener: () => void): void;
@@ -78,8 +82,10 @@ function standardOutput(): DestinationStream & { flush(done: () => void): void }
     sync: false,
     contentMode: 'buffer',
     maxLength: MAX_WAITING,
+    minLength: BATCH.bytes,
   }) as object as ByteStream;
   let waiting = 0;
+  let isTimed = false;
   stream.on('write', (bytes) => {
     waiting -= bytes;
   });
@@ -87,20 +93,34 @@ function standardOutput(): DestinationStream & { flush(done: () => void): void }
     waiting -= line.length;
   });
   stream.on('error', () => {});
+
+  // sonic-boom's own `periodicFlush` writes ten times a second even when there is nothing to write.
+  function writeRest(): void {
+    isTimed = false;
+    if (waiting > 0) stream.flush();
+  }
+
   return {
     write(line) {
       const bytes = Buffer.from(line);
       waiting += bytes.length;
       stream.write(bytes);
+      if (isTimed) return;
+      isTimed = true;
+      setTimeout(writeRest, BATCH.ms).unref();
     },
-    // sonic-boom's own does not wait for a write in flight.
+    // sonic-boom's own does not wait for a write in flight, and leaves what is less than a batch.
     flush(done) {
-      if (waiting === 0) return done();
-      const timer = setTimeout(done, FLUSH_TIMEOUT);
-      stream.once('drain', () => {
-        clearTimeout(timer);
+      const giveUp = setTimeout(done, FLUSH_TIMEOUT);
+      const goOn = (): void => {
+        if (waiting > 0) {
+          stream.once('drain', goOn);
+          return stream.flush();
+        }
+        clearTimeout(giveUp);
         done();
-      });
+      };
+      goOn();
     },
   };
 }

@@ -15,7 +15,12 @@ function newPrefix() {
 /** A contestant that runs until `stop`, so that it can be measured again and again, in turn with others. */
 export async function startContestant({ scenario, name, store, scratch, node, profile }) {
   const target = TARGETS[name];
-  const server = await target.start({ store, scratch, node, profile: name.startsWith('product') ? profile : null });
+  const server = await target.start({
+    store,
+    scratch,
+    node,
+    profile: name.startsWith('product') ? profile : null,
+  });
   const ownPrefix = newPrefix();
   return {
     stop: () => server.stop(),

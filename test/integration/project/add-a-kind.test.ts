@@ -11,7 +11,16 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
  */
 
 const ROOT = join(import.meta.dirname, '../../..');
-const COPIED = ['src', 'config', 'scripts', 'docs', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'test'];
+const COPIED = [
+  'src',
+  'config',
+  'scripts',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'test',
+];
 
 const KIND = 'transcript.morse';
 const KINDS = 'src/domain/kinds.ts';
@@ -44,9 +53,9 @@ const textOf = (file: string) => readFileSync(join(copy.path, file), 'utf8');
 /** Files in which the compiler finds an error. */
 async function compile(project: string): Promise<string[]> {
   const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const { stdout } = await run(tsc, ['--pretty', 'false', '--noEmit', '-p', project], { cwd: copy.path }).catch(
-    (error: { stdout: string }) => error,
-  );
+  const { stdout } = await run(tsc, ['--pretty', 'false', '--noEmit', '-p', project], {
+    cwd: copy.path,
+  }).catch((error: { stdout: string }) => error);
   return [...new Set([...stdout.matchAll(/^(\S+)\(\d+,\d+\): error/gm)].map(([, file = '']) => file))];
 }
 
@@ -66,7 +75,10 @@ afterAll(() => copy.remove());
 
 describe('a kind added to the table', () => {
   it('is missed by the compiler where it needs code: a writer of the simulator, a viewer of the page', async () => {
-    expect([await compile('tsconfig.build.json'), await compile('src/dashboard')]).toEqual([[WRITER], [VIEWER]]);
+    expect([await compile('tsconfig.build.json'), await compile('src/dashboard')]).toEqual([
+      [WRITER],
+      [VIEWER],
+    ]);
     edit(
       WRITER,
       '  jobinfo: (',

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { withCheckedHead } from '../http/checked-head.js';
-import type { ConnectionRequests } from '../http/connection-requests.js';
-import { isDropped } from '../http/dropped-messages.js';
+import type { ConnectionRequests } from '../http/connections/connection-requests.js';
+import { isDropped } from '../http/connections/dropped-messages.js';
 import { expressMessages } from '../http/express-messages.js';
 import { headersCheckInterval } from '../http/headers-check-interval.js';
 import { rejectConnect } from '../http/malformed-requests.js';

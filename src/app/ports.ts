@@ -2,11 +2,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { createAdminServer } from '../admin/admin-server.js';
 import type { Config } from '../config/config.js';
-import { closeUnread } from '../http/close-unread.js';
-import { connectionLimits, openFileLimit } from '../http/connection-limits.js';
-import { ConnectionRequests } from '../http/connection-requests.js';
+import { closeUnread } from '../http/connections/close-unread.js';
+import { connectionLimits, openFileLimit } from '../http/connections/connection-limits.js';
+import { ConnectionRequests } from '../http/connections/connection-requests.js';
+import { limitConnections } from '../http/connections/limit-connections.js';
+import { paceConnections } from '../http/connections/pace-connections.js';
 import { drainServer } from '../http/drain-server.js';
-import { limitConnections } from '../http/limit-connections.js';
 import { listen } from '../http/listen.js';
 import type { Logger } from '../observe/logger.js';
 import {
@@ -104,6 +105,7 @@ function limitBoth(
   }
   const connectionLog = createConnectionLog(log);
   for (const port of ['public', 'admin'] as const) {
+    paceConnections(servers[port], requests[port]);
     closeUnread(servers[port], requests[port], { after: limits.unreadTimeout });
     const limited = limitConnections(servers[port], requests[port], {
       most: most[port],

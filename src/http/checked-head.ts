@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../domain/problem.js';
-import { isDropped } from './dropped-messages.js';
+import { isDropped } from './connections/dropped-messages.js';
 import { respondProblem } from './respond.js';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;

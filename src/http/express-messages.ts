@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
-import type { MessageClasses } from './connection-requests.js';
+import type { MessageClasses } from './connections/connection-requests.js';
 import { joiningRequest } from './joining-request.js';
 
 /**

@@ -10,6 +10,12 @@ export interface ListenOptions {
   readonly variable: string;
 }
 
+/**
+ * Connections that the operating system completes before the process accepts them; Linux lowers it to `net.core.somaxconn`. When as
+ * many wait, a sender's connection attempt is lost, and repeated after 1, 3 and 7 s. Node's default is 511.
+ */
+const BACKLOG = 4096;
+
 /** A port cannot be opened. The message names the setting to change. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
@@ -21,7 +27,7 @@ export function listen(server: Server, options: ListenOptions): Promise<string> 
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => reject(explain(error, options));
     server.once('error', onError);
-    server.listen({ port, ...(host === '' ? {} : { host }) }, () => {
+    server.listen({ port, backlog: BACKLOG, ...(host === '' ? {} : { host }) }, () => {
       server.off('error', onError);
       const { port: actual } = server.address() as AddressInfo;
       resolve(`http://${nameOf(host)}:${actual}`);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../domain/problem.js';
 import type { ReasonCode } from '../domain/reasons.js';
-import type { ConnectionRequests } from './connection-requests.js';
+import type { ConnectionRequests } from './connections/connection-requests.js';
 
 interface ParserError extends NodeJS.ErrnoException {
   /** The bytes that Node's parser did not understand. */

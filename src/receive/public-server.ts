@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { withCheckedHead } from '../http/checked-head.js';
-import type { ConnectionRequests } from '../http/connection-requests.js';
+import type { ConnectionRequests } from '../http/connections/connection-requests.js';
 import { expressMessages } from '../http/express-messages.js';
 import { headersCheckInterval } from '../http/headers-check-interval.js';
 import { type OnMalformed, rejectConnect, rejectMalformedRequests } from '../http/malformed-requests.js';

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Acknowledgement } from '../../../src/domain/delivery.js';
 import { createBodyReader } from '../../../src/http/body-reader.js';
-import { ConnectionRequests } from '../../../src/http/connection-requests.js';
+import { ConnectionRequests } from '../../../src/http/connections/connection-requests.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
 import { mountHealth, type Readiness } from '../../../src/receive/health-routes.js';
 import { createPublicServer, type PublicServerOptions } from '../../../src/receive/public-server.js';

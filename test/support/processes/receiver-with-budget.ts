@@ -5,7 +5,7 @@ import { createErasures } from '../../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { createBodyReader } from '../../../src/http/body-reader.js';
-import { ConnectionRequests } from '../../../src/http/connection-requests.js';
+import { ConnectionRequests } from '../../../src/http/connections/connection-requests.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { ByteBudget } from '../../../src/memory/byte-budget.js';

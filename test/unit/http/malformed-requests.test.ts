@@ -1,7 +1,7 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConnectionRequests } from '../../../src/http/connection-requests.js';
+import { ConnectionRequests } from '../../../src/http/connections/connection-requests.js';
 import { type MalformedRequest, rejectMalformedRequests } from '../../../src/http/malformed-requests.js';
 import { type RawClient, rawClient } from '../../support/http/raw-http.js';
 import { until } from '../../support/until.js';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { allowPauses } from '../../../http/close-unread.js';
+import { allowPauses } from '../../../http/connections/close-unread.js';
 import { createSlots } from '../../access/slots.js';
 
 export interface DownloadLimits {

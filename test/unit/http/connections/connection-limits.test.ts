@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { connectionLimits, openFileLimit } from '../../../src/http/connection-limits.js';
+import { connectionLimits, openFileLimit } from '../../../../src/http/connections/connection-limits.js';
 
 const SETTINGS = { maxConnections: 2048, maxAdminConnections: 256, maxConcurrentDeliveries: 256 };
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { allowPauses, closeUnread } from '../../../src/http/close-unread.js';
-import { ConnectionRequests } from '../../../src/http/connection-requests.js';
-import { until } from '../../support/until.js';
+import { allowPauses, closeUnread } from '../../../../src/http/connections/close-unread.js';
+import { ConnectionRequests } from '../../../../src/http/connections/connection-requests.js';
+import { until } from '../../../support/until.js';
 
 /** More than the operating system takes for a connection whose client reads nothing. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);

@@ -1,10 +1,13 @@
 import { createServer, IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConnectionRequests } from '../../../src/http/connection-requests.js';
-import { type ConnectionLimiter, limitConnections } from '../../../src/http/limit-connections.js';
-import { type RawClient, rawClient } from '../../support/http/raw-http.js';
-import { until } from '../../support/until.js';
+import { ConnectionRequests } from '../../../../src/http/connections/connection-requests.js';
+import {
+  type ConnectionLimiter,
+  limitConnections,
+} from '../../../../src/http/connections/limit-connections.js';
+import { type RawClient, rawClient } from '../../../support/http/raw-http.js';
+import { until } from '../../../support/until.js';
 
 const MOST = 3;
 

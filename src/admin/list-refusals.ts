@@ -27,6 +27,7 @@ export interface RefusalQuery {
   readonly cursor?: string | undefined;
   /** Only requests to these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface Place {
@@ -44,7 +45,7 @@ interface Place {
 export async function listRefusals(
   ring: Pick<RefusalRing, 'list'>,
   view: Pick<LedgerView, 'search'>,
-  { limit, cursor, scope = null }: RefusalQuery,
+  { limit, cursor, scope = null, signal }: RefusalQuery,
 ): Promise<RefusalPage> {
   const place: Place = cursor === undefined ? { at: '~', shown: 0, ledger: null } : decode(cursor);
   const listed = ring.list().filter(({ source }) => isInScope(scope, source));
@@ -54,8 +55,7 @@ export async function listRefusals(
       ? NOTHING
       : await view.search({
           outcome: 'refused',
-          limit,
-          scope,
+          ...{ limit, scope, signal },
           ...(place.ledger === null ? {} : { cursor: place.ledger }),
         });
   const merged = merge(unauthenticated, page.entries).slice(0, limit);

@@ -60,10 +60,10 @@ export function deliveriesRoutes({
         ...page(50),
       },
       answers: { 200: deliveriesSchema },
-      async handle({ query, access: { scope } }) {
+      async handle({ query, access: { scope }, signal }) {
         await fresh();
         rejectUnknownNames(query, names, view, scope);
-        return ok(await view.deliveries({ ...query, scope }));
+        return ok(await view.deliveries({ ...query, scope, signal }));
       },
     }),
     adminRoute({
@@ -75,9 +75,9 @@ export function deliveriesRoutes({
         'Refused requests, newest first: unauthenticated ones that this replica saw, authenticated ones of all replicas',
       query: page(50),
       answers: { 200: refusalsSchema },
-      async handle({ query, access: { scope } }) {
+      async handle({ query, access: { scope }, signal }) {
         await fresh();
-        return ok(await listRefusals(refusals, view, { ...query, scope }));
+        return ok(await listRefusals(refusals, view, { ...query, scope, signal }));
       },
     }),
     adminRoute({

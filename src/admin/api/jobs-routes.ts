@@ -40,9 +40,9 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
         'Jobs whose id or a value of whose context is this text, else contains it; newest first, at most 20',
       query: { text: searchText.describe('at least 3 characters') },
       answers: { 200: jobMatchesSchema },
-      async handle({ query, access: { scope } }) {
+      async handle({ query, access: { scope }, signal }) {
         await parts.fresh();
-        return ok(await findJobs(parts, query.text, scope));
+        return ok(await findJobs(endedBy(parts, signal), query.text, scope));
       },
     }),
     adminRoute({
@@ -105,6 +105,12 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       },
     }),
   ];
+}
+
+/** The search's pages end with the signal. */
+function endedBy<Parts extends FindParts>(parts: Parts, signal: AbortSignal | undefined): Parts {
+  const { view } = parts;
+  return { ...parts, view: { deliveries: (query) => view.deliveries({ ...query, signal }) } };
 }
 
 /** `path` is the path below the job's folder, or a whole key as in the list of artefacts. */

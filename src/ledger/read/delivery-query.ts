@@ -35,6 +35,8 @@ export interface DeliveryQuery {
   /** Rows per page, 1 to 500. Default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+  /** Ends the search, which then throws its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A validated query. */
@@ -47,6 +49,7 @@ export interface DeliverySearch {
   /** Whether the query has a range, so that hours before those in memory are searched too. */
   readonly explicit: boolean;
   readonly filter: LogFilter;
+  readonly signal: AbortSignal | undefined;
 }
 
 const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
@@ -79,6 +82,7 @@ export function prepareSearch(
     start: cursor === undefined ? end : earlier(end, decodeCursor(cursor)),
     explicit: query.since !== undefined || query.until !== undefined,
     filter: { wanted: Object.fromEntries(wanted), context, lists, exists },
+    signal: query.signal,
   };
 }
 

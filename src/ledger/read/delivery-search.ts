@@ -104,7 +104,7 @@ async function searchStore(
   const wanted = search.limit + 1 - held.length;
   const scan = (range: LogRange) =>
     scanLog(parts.store, parts.compacted, {
-      ...{ range, filter: search.filter, wanted, onSkipped: parts.onSkipped },
+      ...{ range, filter: search.filter, wanted, signal: search.signal, onSkipped: parts.onSkipped },
       onFault: (text) => faults.add(text),
     });
   const steps = scanFor(parts, search, before, scan);

@@ -10,6 +10,7 @@ interface HourPlace {
   readonly store: ObjectStore;
   /** Folder of the hour, `dt=…/hour=HH/`. */
   readonly hour: string;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface SegmentSearch extends HourPlace {
@@ -40,8 +41,8 @@ const MAX_HELD = 10_000;
  * are found by bisection: a busy hour is not listed as a whole to read a part of it.
  */
 export async function* segmentsInOrder(search: SegmentSearch): AsyncGenerator<ListedSegment> {
-  const { store, hour, order, only } = search;
-  const writers = (await listWriters(store, hour)).filter(
+  const { order, only } = search;
+  const writers = (await listWriters(search)).filter(
     ({ writer }) => only === null || Object.hasOwn(only, writer),
   );
   const sign = order === 'oldest' ? 1 : -1;
@@ -68,7 +69,7 @@ export async function* segmentsInOrder(search: SegmentSearch): AsyncGenerator<Li
 
 /** The last number of each writer of an hour. */
 export async function lastNumbers(store: ObjectStore, hour: string): Promise<Map<string, number>> {
-  const writers = await listWriters(store, hour);
+  const writers = await listWriters({ store, hour });
   const numbers = writers.map(async (segments): Promise<[string, number]> => {
     const place = { store, hour };
     return [segments.writer, (await firstSince(place, segments, Number.POSITIVE_INFINITY)) - 1];
@@ -76,13 +77,12 @@ export async function lastNumbers(store: ObjectStore, hour: string): Promise<Map
   return new Map(await Promise.all(numbers));
 }
 
-async function listWriters(store: ObjectStore, hour: string): Promise<WriterSegments[]> {
+async function listWriters(place: HourPlace): Promise<WriterSegments[]> {
   const writers: WriterSegments[] = [];
   let held = 0;
   for (let startAfter = ''; ; ) {
     const page: ListedSegment[] = [];
-    for await (const segment of listFrom({ store, hour }, startAfter, PAGE))
-      if (page.push(segment) === PAGE) break;
+    for await (const segment of listFrom(place, startAfter, PAGE)) if (page.push(segment) === PAGE) break;
     const last = page.length === PAGE ? page.at(-1)?.writer : undefined;
     for (const [writer, all] of groupByWriter(page)) {
       const isHeld = writer !== last && held + all.length <= MAX_HELD;
@@ -90,7 +90,7 @@ async function listWriters(store: ObjectStore, hour: string): Promise<WriterSegm
       if (isHeld) held += all.length;
     }
     if (last === undefined) return writers;
-    startAfter = segmentKey({ hour, writer: last, number: LAST_NUMBER });
+    startAfter = segmentKey({ hour: place.hour, writer: last, number: LAST_NUMBER });
   }
 }
 
@@ -106,13 +106,13 @@ function groupByWriter(segments: readonly ListedSegment[]): Map<string, ListedSe
 
 /** The segments behind a key, from listings of so many objects. */
 async function* listFrom(
-  { store, hour }: HourPlace,
+  { store, hour, signal }: HourPlace,
   startAfter: string,
   limit: number,
 ): AsyncGenerator<ListedSegment> {
   for (let last = startAfter; ; ) {
     let count = 0;
-    for await (const listed of store.list(LEDGER_FOLDER + hour, { startAfter: last, limit })) {
+    for await (const listed of store.list(LEDGER_FOLDER + hour, { startAfter: last, limit, signal })) {
       count += 1;
       last = listed.key;
       const place = parseSegmentKey(last);

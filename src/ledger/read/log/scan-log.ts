@@ -18,6 +18,8 @@ export interface LogSearch {
   readonly filter: LogFilter;
   /** Lines that are read at once, where the reader may stop after them. Default: those of a row group. */
   readonly wanted?: number | undefined;
+  /** Ends the scan, which then throws its reason and begins no further read. */
+  readonly signal?: AbortSignal | undefined;
   /**
    * Called with what is damaged or missing, so that lines may be.
    *
@@ -40,10 +42,11 @@ export async function* scanLog(
   compacted: CompactedHours,
   search: LogSearch,
 ): AsyncGenerator<LogStep> {
-  const { range, filter } = search;
+  const { range, filter, signal } = search;
   const { order, since } = range;
   const ahead = Object.keys(filter.wanted).length > 0 ? HOURS_AHEAD : 2;
   const hours = readAhead(hoursInOrder(store, order, since, endOf(range) - 1), ahead, async (hour) => {
+    signal?.throwIfAborted();
     const described = await compacted.of(hour);
     return { ...described, files: described.files && (await filesFor(filter, described.files)) };
   });
@@ -58,6 +61,7 @@ export async function* scanLog(
     for (const { message, key } of faults) search.onFault(message, key);
     const steps = files === null ? segmentsOf(store, search, hour) : filesOf(store, search, hour, files);
     for await (const step of steps) {
+      signal?.throwIfAborted();
       const entries: LogEntry[] = step.entries.filter((entry) => isAfter(entry, last));
       last = entries.at(-1) ?? last;
       yield { entries, at: step.at };

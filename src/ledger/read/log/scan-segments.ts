@@ -18,6 +18,7 @@ export interface SegmentScan {
   readonly filter: LogFilter;
   /** Only segments with these numbers, and some of them may have been deleted; null: all, and none may be missing. */
   readonly only: CoveredNumbers | null;
+  readonly signal?: AbortSignal | undefined;
   /** Called with what cannot be read. */
   readonly onFault: (text: string, key: string) => void;
   /** Called with lines that cannot be parsed, or are of a newer version. */
@@ -32,10 +33,10 @@ const STEP_BYTES = 4 * 1024 * 1024;
 
 /** The matching lines of an hour's segments. Rejects with `StoreError`. */
 export async function* scanSegments(scan: SegmentScan): AsyncGenerator<LogStep> {
-  const { store, hour, range, only, onFault } = scan;
+  const { store, hour, range, only, signal, onFault } = scan;
   const { order, since } = range;
   const segments = segmentsInOrder({
-    ...{ store, hour, order, since, until: endOf(range), only },
+    ...{ store, hour, order, since, until: endOf(range), only, signal },
     onGap(writer, from, to) {
       if (only !== null) return;
       const key = segmentKey({ hour, writer, number: from });
@@ -67,14 +68,14 @@ async function* inSteps(segments: AsyncIterable<ListedSegment>): AsyncGenerator<
 }
 
 async function readStep(scan: SegmentScan, segments: readonly ListedSegment[]): Promise<LogEntry[]> {
-  const { store, filter, range, only, onFault, onSkipped } = scan;
+  const { store, filter, range, only, signal, onFault, onSkipped } = scan;
   const { job } = filter.wanted;
   const pause = cooperativeYield();
   const entries: LogEntry[] = [];
-  const reads = readAhead(segments, CONCURRENCY, async (segment) => ({
-    segment,
-    unparsed: await fetchSegment(store, segment.key),
-  }));
+  const reads = readAhead(segments, CONCURRENCY, async (segment) => {
+    signal?.throwIfAborted();
+    return { segment, unparsed: await fetchSegment(store, segment.key) };
+  });
   for await (const { segment, unparsed } of reads) {
     if (unparsed === null && only === null) onFault(`${segment.key}, which is missing`, segment.key);
     const parsed = unparsed?.parse(job);

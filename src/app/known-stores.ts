@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { isJsonObject, parseJson } from '../text/parse-json.js';
 
 /** A store as this machine last saw it at an address. */
-interface KnownStore {
+export interface KnownStore {
   readonly id: string;
   /** ISO 8601. */
   readonly seenAt: string;
 }
+
+const FILE = 'stores.json';
 
 /** Addresses that are remembered. */
 const MAX_STORES = 20;
@@ -24,7 +26,7 @@ export function rememberStore(
   { location, id, pinned }: { readonly location: string; readonly id: string; readonly pinned: boolean },
 ): KnownStore | null {
   if (folder === null) return null;
-  const file = join(folder, 'stores.json');
+  const file = join(folder, FILE);
   const known = readKnown(file);
   const before = known.get(location);
   if (before !== undefined && before.id !== id && !pinned) return before;
@@ -41,6 +43,11 @@ export function rememberStore(
     // A container may have no such folder: then nothing is remembered.
   }
   return null;
+}
+
+/** The store that this machine last saw at an address; null when it remembers none. */
+export function knownStore(folder: string | null, location: string): KnownStore | null {
+  return folder === null ? null : (readKnown(join(folder, FILE)).get(location) ?? null);
 }
 
 function readKnown(file: string): Map<string, KnownStore> {

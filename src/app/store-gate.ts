@@ -7,6 +7,7 @@ import type { ObjectStore } from '../store/object-store.js';
 import { clockFault } from '../store/probe/clock-offset.js';
 import type { StoreProof } from '../store/probe/store-proof.js';
 import type { StoreCondition } from '../store/store-remedies.js';
+import type { StoreIdentity } from './store-identity.js';
 
 /** Milliseconds that callbacks wait for the first attempt to prove the store, from the start of the process. */
 const FIRST_PROOF = 10_000;
@@ -21,10 +22,11 @@ interface GateParts {
   readonly proof: Pick<StoreProof, 'proven' | 'tried'>;
   readonly canary: Pick<Canary, 'status'>;
   readonly store: Pick<ObjectStore, 'clockOffset'>;
+  readonly identity: Pick<StoreIdentity, 'isWrong'>;
 }
 
 /** Which callbacks are answered 503 without a call of the store. */
-export function createStoreGate({ proof, canary, store }: GateParts): StoreGate {
+export function createStoreGate({ proof, canary, store, identity }: GateParts): StoreGate {
   let known: Promise<unknown> | null = Promise.race([
     proof.tried,
     sleep(FIRST_PROOF, null, { ref: false }),
@@ -36,7 +38,7 @@ export function createStoreGate({ proof, canary, store }: GateParts): StoreGate 
       return known;
     },
     refusal() {
-      if (!proof.proven) return unavailable();
+      if (!proof.proven || identity.isWrong()) return unavailable();
       if (clockFault(store.clockOffset()) !== null) return clockProblem();
       const { writable, condition } = canary.status();
       return !writable && CLOSING.has(condition) ? unavailable() : null;

@@ -3,8 +3,9 @@ import type { Erasures } from '../archive/erasure/erasures.js';
 import type { Config } from '../config/config.js';
 import { issueOf } from '../health/issue-kinds.js';
 import type { Issue } from '../health/issues.js';
+import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
 import type { Ledger } from '../ledger/write/ledger.js';
-import { type CanaryDiagnosis, createCanary } from '../observe/canary.js';
+import { createCanary } from '../observe/canary.js';
 import type { Logger } from '../observe/logger.js';
 import type { StoreGate } from '../receive/admission.js';
 import type { Readiness } from '../receive/health-routes.js';
@@ -13,12 +14,12 @@ import { clockFault } from '../store/probe/clock-offset.js';
 import type { OnStoreCall } from '../store/probe/measure-store.js';
 import { createPlaceProofs } from '../store/probe/place-proofs.js';
 import { createStoreProof } from '../store/probe/store-proof.js';
-import { conditionOf, isRefusal } from '../store/store-condition.js';
+import { diagnose, isRefusal } from '../store/store-condition.js';
 import { remedyOf, type StoreCondition } from '../store/store-remedies.js';
 import { storeProofTarget } from './archive-parts.js';
-import { rememberStore } from './known-stores.js';
 import type { StoreFailureLog } from './store-failure-log.js';
 import { createStoreGate } from './store-gate.js';
+import { createStoreIdentity } from './store-identity.js';
 
 /** Longest pause between attempts to prove the store, in milliseconds. */
 const MAX_PROBE_PAUSE = 5_000;
@@ -49,30 +50,11 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   const { store, erasures, ledger, log, failures, memory } = parts;
   const { canaryInterval: interval } = config.store;
   const pause = Math.min(interval, MAX_PROBE_PAUSE);
-  let replaced: Issue[] = [];
-
-  async function identify(): Promise<void> {
-    const isNew = (await store.identity()) === null;
-    const id = await store.begin();
-    const { location } = store;
-    const pinned = config.store.id !== null;
-    if (isNew)
-      log.warn(
-        { event: 'store-begun', store: id },
-        `nothing was stored at ${location} before: if something was, ${BRING_BACK}`,
-      );
-    const before = rememberStore(memory, { location, id, pinned });
-    if (before === null) return;
-    replaced = [issueOf('store-replaced', { was: before.id, is: id, seenAt: before.seenAt })];
-    log.warn(
-      { event: 'store-replaced', store: id, before },
-      `${location} is another store than before: ${BRING_BACK}`,
-    );
-  }
+  const identity = createStoreIdentity({ store, isPinned: config.store.id !== null, memory, log });
 
   const proof = createStoreProof({
     ...storeProofTarget(config, store),
-    identify,
+    identify: identity.begin,
     retryAfter: pause,
     onWarning: (message) => log.warn({ event: 'store-probe' }, message),
     onFailure: (reason, condition) =>
@@ -100,6 +82,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   });
   const canary = createCanary({
     diagnose,
+    identify: identity.check,
     store,
     replica: config.replicaName,
     interval,
@@ -125,7 +108,14 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     if (clock !== null) return { reason: clock, condition: 'clock' };
     const { writable, reason, condition } = canary.status();
     if (!writable) return { reason: reason ?? 'the store is not writable', condition };
-    return ledger.fault() ?? stoppingPlace();
+    return ledgerFault() ?? stoppingPlace();
+  }
+
+  /** Without callbacks no line shows that it has ended: a proof of its place does, unless the store said nothing. */
+  function ledgerFault(): Fault | null {
+    const found = ledger.fault();
+    const isOver = found !== null && found.condition !== null && places.provenSince(LEDGER_FOLDER, found.at);
+    return isOver ? null : found;
   }
 
   /** The place without which no source can be stored; null when one can. */
@@ -142,7 +132,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     if (!proof.proven) return [];
     const offsetMs = store.clockOffset();
     return [
-      ...replaced,
+      ...identity.issues(),
       ...(clockFault(offsetMs) === null ? [] : [issueOf('clock', { replica: config.replicaName, offsetMs })]),
       ...(canary.status().reason === null ? places.failures() : []).map(
         ({ place, reason, condition, since }) => {
@@ -191,7 +181,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
         cause: condition !== null && isRefusal(condition) ? condition : null,
       };
     },
-    gate: createStoreGate({ proof, canary, store }) satisfies StoreGate,
+    gate: createStoreGate({ proof, canary, store, identity }) satisfies StoreGate,
     /** Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. */
     async prove(): Promise<boolean> {
       canary.start();
@@ -205,11 +195,4 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     /** Ends the canary and removes it. */
     stop: () => canary.stop(),
   };
-}
-
-const BRING_BACK = 'bring it back (mount its volume, or correct store.url) and restart';
-
-function diagnose(error: unknown): CanaryDiagnosis {
-  const condition = conditionOf(error);
-  return { condition, refused: condition !== null && isRefusal(condition) };
 }

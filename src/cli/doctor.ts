@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { destinationsOf } from '../app/destinations.js';
+import { knownStore } from '../app/known-stores.js';
 import { openCommandOutbox } from '../app/open-outbox.js';
 import { speechOptions } from '../app/speech-options.js';
 import { storeOptions } from '../app/store-options.js';
@@ -7,20 +8,22 @@ import { callbackPlaces } from '../archive/callback-places.js';
 import { createErasures } from '../archive/erasure/erasures.js';
 import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, type ConfigFault, renderFault } from '../config/config-error.js';
-import { proxies } from '../config/load/environment.js';
+import { cacheFolder, proxies } from '../config/load/environment.js';
 import { warningsOfProcess } from '../config/rules/warnings.js';
 import { checkEgress } from '../doctor/check-egress.js';
 import { checkProxies } from '../doctor/check-proxies.js';
 import { checkPublic } from '../doctor/check-public.js';
 import { checkService } from '../doctor/check-service.js';
-import { checkStore } from '../doctor/check-store.js';
+import { checkStore, STORE_ID } from '../doctor/check-store.js';
 import { checkSubscribers } from '../doctor/check-subscribers.js';
 import { errorMessage, type Finding, type FindingLevel, failed, passed, warned } from '../doctor/finding.js';
 import { newDeliveryId } from '../ledger/ledger-line.js';
 import { createSpeechClients } from '../speech/speech.js';
 import { type ObjectStore, StoreGoneError } from '../store/object-store.js';
-import { assertStoreExists, openStore } from '../store/open-store.js';
+import { assertStoreExists, openStore, openTrialStore } from '../store/open-store.js';
 import { inspectBucket } from '../store/s3/bucket/inspect-bucket.js';
+import { conditionOf } from '../store/store-condition.js';
+import { remedyOf } from '../store/store-remedies.js';
 import { readStoreLocation } from '../text/store-location.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
@@ -91,26 +94,13 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
     ...configuration(config),
     egress(config),
     ...checkProxies({ proxies: proxies(), destinations: await destinationsOf(config, options.url) }),
-    ...(await newFolder(config)),
   ];
   const store = await openStore(storeOptions(config)).catch(errorMessage);
   if (typeof store === 'string')
     return [...here, failed('store', store, 'Correct the settings below store.')];
   try {
     const [stored, service, outside, subscribed] = await Promise.all([
-      checkStore({
-        store,
-        acceptWeak: config.store.s3.conditionalWrites === 'emulated',
-        inspect: bucket(config),
-        places: callbackPlaces(config.sources, store, createErasures(store)),
-        canaryInterval: config.store.canaryInterval,
-        isPinned: config.store.id !== null,
-        retention: {
-          periods: config.retention,
-          keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
-          tags: config.store.s3.tags,
-        },
-      }),
+      storeFindings(config, store),
       serviceFindings(config),
       target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT, proxies: proxies() }),
       subscriberFindings(config, store),
@@ -127,16 +117,50 @@ function configuration(config: Config): Finding[] {
   return warnings.map((text) => warned('configuration', `${text}.`, 'See docs/configuration.md.'));
 }
 
-/** The other checks begin a store in such a folder, and then find it healthy. */
-async function newFolder({ store }: Config): Promise<Finding[]> {
-  try {
-    await assertStoreExists(store.url);
-    return [];
-  } catch (error) {
-    if (!(error instanceof StoreGoneError)) return [];
-    const advice = 'If a receiver has stored there before, mount the volume or correct store.url.';
-    return [warned('store folder', `${error.message}.`, advice)];
+async function storeFindings(config: Config, store: ObjectStore): Promise<Finding[]> {
+  const missing = await assertStoreExists(config.store.url).then(() => null, gone);
+  if (missing === null || config.store.id !== null) return checkOpened(config, store);
+  const known = knownStore(cacheFolder(), store.location);
+  if (known !== null)
+    return [failed('store', `${missing}; ${known.id} was there at ${known.seenAt}.`, remedyOf('missing'))];
+  const advice = 'If a receiver has stored there before, mount the volume or correct store.url.';
+  return [warned('store folder', `${missing}.`, advice), ...(await checkTrial(config))];
+}
+
+function gone(error: unknown): string | null {
+  return error instanceof StoreGoneError ? error.message : null;
+}
+
+/** Whether a store could begin in the folder. None does: it would hide that a volume is not mounted. */
+async function checkTrial(config: Config): Promise<Finding[]> {
+  const trial = await openTrialStore(storeOptions(config)).catch((error: unknown) => ({ error }));
+  if ('error' in trial) {
+    const { error } = trial;
+    return [failed('store', `${errorMessage(error)}.`, remedyOf(conditionOf(error) ?? 'denied'))];
   }
+  try {
+    const findings = await checkOpened(config, trial.store);
+    return findings.filter(({ check }) => check !== STORE_ID);
+  } finally {
+    await trial.close();
+  }
+}
+
+function checkOpened(config: Config, store: ObjectStore): Promise<Finding[]> {
+  return checkStore({
+    store,
+    acceptWeak: config.store.s3.conditionalWrites === 'emulated',
+    inspect: bucket(config),
+    places: callbackPlaces(config.sources, store, createErasures(store)),
+    canaryInterval: config.store.canaryInterval,
+    isPinned: config.store.id !== null,
+    known: knownStore(cacheFolder(), store.location),
+    retention: {
+      periods: config.retention,
+      keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
+      tags: config.store.s3.tags,
+    },
+  });
 }
 
 async function subscriberFindings(config: Config, store: ObjectStore): Promise<Finding[]> {

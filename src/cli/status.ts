@@ -14,10 +14,12 @@ import { coverageOf, goodNews, headlineOf, lastUseOf, type Verdict } from '../he
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import { createReplicaReportsReader, type ReplicaReports } from '../observe/replica-reports.js';
 import { conditionOf } from '../store/store-condition.js';
+import { DeadlineError, withDeadline } from '../time/deadline.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
+import { hasProof, tryStore } from './shared/try-store.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 export function createCommand(): Command {
@@ -81,6 +83,10 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
   const { config, parts } = work;
   const { store } = parts;
   const { view, quarantine, outbox } = openRepairs(work);
+  const reports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
+  // A store that hangs would hold up each of the many reads below until its time-outs.
+  const found = await withDeadline(reports(), ANSWERS_WITHIN, SILENT).catch(unlessSilent);
+  const isProven = found !== null && hasProof(found.newest, config.store.canaryInterval);
   const progress = createProgress();
   progress.show('reading the ledger');
   const isRead = await view.refresh().then(
@@ -90,7 +96,6 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
   if (isRead) await view.readPast();
   progress.end();
   const now = Date.now();
-  const reports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
   const { facts, summary, last24h } = await readFacts(
     {
       view,
@@ -108,9 +113,10 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
     },
     {
       receiver: null,
-      store: { writable: true, reason: null, condition: null, lastSuccessAt: null },
+      // What cannot be written holds no report that says so.
+      store: isProven ? PROVEN : await tryStore(config, store),
       ownIssues: [],
-      lastProven: await reports().then(lastProof, () => undefined),
+      lastProven: found === null ? undefined : lastProof(found),
     },
     { now, scope: null },
   );
@@ -120,6 +126,17 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
     credentials: facts.credentials,
     lastUses: summary?.last.byCredential ?? {},
   };
+}
+
+const PROVEN = { writable: true, reason: null, condition: null, lastSuccessAt: null } as const;
+
+/** Milliseconds to the first answer of the store. */
+const ANSWERS_WITHIN = 15_000;
+const SILENT = `the store did not answer within ${ANSWERS_WITHIN} ms`;
+
+function unlessSilent(error: unknown): null {
+  if (error instanceof DeadlineError) throw error;
+  return null;
 }
 
 /** Time at which a receiver last wrote a canary, which proves the store writable. */

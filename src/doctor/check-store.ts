@@ -27,6 +27,8 @@ export interface StoreCheckOptions {
   readonly places: readonly CallbackPlace[];
   /** Whether the configuration pins the id of the store. */
   readonly isPinned: boolean;
+  /** What this machine remembers to have been at this address; null: nothing. */
+  readonly known: { readonly id: string; readonly seenAt: string } | null;
   /** Milliseconds between the checks of a receiver's canary. */
   readonly canaryInterval: number;
 }
@@ -38,7 +40,7 @@ const SKEW = { warn: 30_000, fail: 300_000 };
 
 /** Performs the receiver's operations on the store, below dot-folders, and removes what it wrote. Never throws. */
 export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
-  const { store, acceptWeak, inspect, retention, places, isPinned, canaryInterval } = options;
+  const { store, acceptWeak, inspect, retention, places, canaryInterval } = options;
   const inspected = inspect === null ? null : await inspect();
   const report = await probeStore(store);
   const bucket = inspected === null ? [clock(-store.clockOffset())] : bucketFindings(inspected, retention);
@@ -47,7 +49,7 @@ export async function checkStore(options: StoreCheckOptions): Promise<Finding[]>
   const folder = `.doctor/${randomUUID()}/`;
   return [
     passed('store', `${store.location}: an object was written, read back and compared.`),
-    await orFailed('store id', () => storeId(store, isPinned)),
+    await orFailed(STORE_ID, () => storeId(options)),
     conditions(report, acceptWeak),
     await orFailed('store multipart', () => multipart(store, `${folder}upload`)),
     await orFailed('store listing', () => listing(store, folder)),
@@ -69,9 +71,17 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
   );
 }
 
-async function storeId(store: ObjectStore, isPinned: boolean): Promise<Finding> {
-  const check = 'store id';
+/** The check of which store it is. */
+export const STORE_ID = 'store id';
+
+async function storeId({ store, isPinned, known }: StoreCheckOptions): Promise<Finding> {
+  const check = STORE_ID;
   const id = await store.identity();
+  if (!isPinned && known !== null && known.id !== id) {
+    const is = id === null ? 'It holds no store' : `It is ${id}`;
+    const advice = `${remedyOf('missing')} If this one is right, set store.id to its id, which a receiver gives to a new one.`;
+    return failed(check, `${is}, and ${known.id} was here at ${known.seenAt}.`, advice);
+  }
   if (id === null) return skipped(check, 'Nothing was stored here yet.');
   if (isPinned) return passed(check, `This is the store that store.id pins: ${id}.`);
   return passed(check, `${id}. With store.id set to it, a receiver never begins another store in its place.`);

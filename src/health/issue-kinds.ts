@@ -65,9 +65,9 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'store-replaced': {
     ...{ topic: 'store', ...warning, label: 'Another store' },
     text: ({ was, is, seenAt }, time) =>
-      `This is another store than before: its id is ${is}, and it was ${was} at ${time(seenAt)}.`,
+      `This is another store than before: ${is === null ? 'it has lost its marker' : `its id is ${is}`}, and it was ${was} at ${time(seenAt)}.`,
     remedy:
-      'Bring the former one back (mount its volume, or correct store.url) and restart. If this one is right, set store.id to its id.',
+      'Bring the former one back (mount its volume, restore its bucket, or correct store.url) and restart. If this one is right, restart, and set store.id to the id that transcript-receiver doctor names.',
   },
   clock: {
     ...{ topic: 'receiving', ...failing, label: 'Wrong clock' },

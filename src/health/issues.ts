@@ -80,9 +80,9 @@ export interface IssueParams {
     readonly since: string;
   };
   'store-replaced': {
-    /** Ids of the stores. */
+    /** Ids of the stores; null: one without a marker. */
     readonly was: string;
-    readonly is: string;
+    readonly is: string | null;
     /** When the former one was seen last. */
     readonly seenAt: string;
   };

@@ -35,13 +35,15 @@ export interface CanaryOptions {
   readonly needsConditions?: boolean;
   /** Called after each check of the interval. */
   readonly onChecked?: () => void;
+  /** Rejects when this is not the store that it should be. Called each second time. Default: any store is right. */
+  readonly identify?: () => Promise<void>;
   /** What an error says of the store. Default: every error may be a short one that nothing is known about. */
   readonly diagnose?: (error: unknown) => CanaryDiagnosis;
   /** Milliseconds since the epoch. Default `Date.now`, with ages measured by a monotonic clock. */
   readonly clock?: () => number;
 }
 
-export interface CanaryDiagnosis {
+interface CanaryDiagnosis {
   /** The store itself refused: the status is not writable at once, since the next write would fail as well. */
   readonly refused: boolean;
   /** What is wrong with the whole store; null when that is not known. */
@@ -91,8 +93,8 @@ const NOT_CHECKED: Complaint = { ...NO_DIAGNOSIS, reason: 'the store has not bee
 const ABANDON_AFTER = 6;
 
 /**
- * Proves that the store takes writes: a fresh body is written, read back and compared. Each second time a write is tried as well that the
- * store must refuse: an upgrade of it or a proxy can end what was proven at the start.
+ * Proves that the store takes writes: a fresh body is written, read back and compared. Each second time it is identified as well, and a
+ * write is tried that the store must refuse: an upgrade of it or a proxy can end what was proven at the start.
  */
 export function createCanary(options: CanaryOptions): Canary {
   const {
@@ -116,7 +118,7 @@ export function createCanary(options: CanaryOptions): Canary {
   let running = false;
 
   function status(): CanaryStatus {
-    const refused = complaint?.refused === true && (complaint.at > wroteAt || isOverwriting(complaint));
+    const refused = complaint?.refused === true && (complaint.at > wroteAt || isLasting(complaint));
     const writable = last !== null && !refused && ticks() - Math.max(last.ticks, wroteAt) < maxAge;
     const reason = complaint?.reason ?? (writable ? null : 'the last successful check is too old');
     return {
@@ -136,10 +138,13 @@ export function createCanary(options: CanaryOptions): Canary {
     const mine = { since: ticks() };
     unanswered = mine;
     checks += 1;
-    const tests = checks % 2 === 0 || (complaint !== null && isOverwriting(complaint));
-    await proveStore(object, tests && options.needsConditions !== false).finally(() => {
-      if (unanswered === mine) unanswered = null;
-    });
+    const isThorough = checks % 2 === 0 || (complaint !== null && isLasting(complaint));
+    const identified = isThorough ? options.identify?.() : undefined;
+    await Promise.resolve(identified)
+      .then(() => proveStore(object, isThorough && options.needsConditions !== false))
+      .finally(() => {
+        if (unanswered === mine) unanswered = null;
+      });
   }
 
   function record(found: Complaint | null): void {
@@ -202,8 +207,9 @@ export function createCanary(options: CanaryOptions): Canary {
   };
 }
 
-function isOverwriting({ condition }: Complaint): boolean {
-  return condition === 'overwrites';
+/** Another write that succeeds does not show that it has ended. */
+function isLasting({ condition }: Complaint): boolean {
+  return condition === 'overwrites' || condition === 'missing';
 }
 
 const HEADERS: Headers = { contentType: 'application/json', metadata: {} };
@@ -213,7 +219,8 @@ type CanaryObject = Required<Pick<CanaryOptions, 'store' | 'report'>> & { readon
 /** @param tests also tries a write that the store must refuse, because there is an object */
 async function proveStore({ store, key, report }: CanaryObject, tests: boolean): Promise<void> {
   const body = bodyOf(report());
-  const refused = bodyOf(null);
+  // Also of this replica: where it is not refused, it is what others read.
+  const refused = bodyOf(report());
   await store.replace(key, body, HEADERS);
   // An object that somebody removed meanwhile is created: only a second creation shows that the condition does not hold.
   const isGone = tests && (await store.create(key, refused, HEADERS)) === 'created';

@@ -282,6 +282,7 @@ export class OtherStoreError extends StoreError {
     super(
       'store',
       `${location} is the store ${found}, and store.id is ${pinned}: correct store.url or store.id`,
+      { condition: 'missing' },
     );
     this.name = 'OtherStoreError';
   }

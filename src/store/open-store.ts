@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { readStoreLocation } from '../text/store-location.js';
 import { isStoreFolder } from './file/file-root.js';
 import { createFileStore } from './file/file-store.js';
+import { makeTrialFolder } from './file/trial-folder.js';
 import { type ObjectStore, StoreError, StoreGoneError } from './object-store.js';
 import type { S3Settings } from './s3/s3-options.js';
 
@@ -57,6 +59,27 @@ export async function assertStoreExists(url: string): Promise<void> {
   throw new StoreGoneError(
     `${location.directory} holds no store: nothing was stored there yet, or its volume is not mounted`,
   );
+}
+
+/** A store that is tried, and leaves no trace. */
+export interface TrialStore {
+  readonly store: ObjectStore;
+  close(): Promise<void>;
+}
+
+/** Opens a store in a folder of its own, inside of the folder of `options.url`, in which none has begun. */
+export async function openTrialStore(options: StoreOptions): Promise<TrialStore> {
+  const location = readStoreLocation(options.url);
+  if (!('directory' in location)) throw new StoreError('open', 'only folders are tried');
+  const folder = await makeTrialFolder(location.directory);
+  const store = await openStore({ ...options, id: null, url: `file:${resolve(folder.path)}` });
+  return {
+    store,
+    async close() {
+      await store.close();
+      await folder.remove();
+    },
+  };
 }
 
 function assertPartSize(partSize: number): void {

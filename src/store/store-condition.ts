@@ -14,6 +14,12 @@ export function conditionOf(error: unknown): StoreCondition | null {
 /** The fault may be the network's or this process's, and short. */
 const MAY_PASS: ReadonlySet<StoreCondition> = new Set(['unreachable', 'no-credentials', 'too-many-files']);
 
+/** What a failed check of the store says of it. */
+export function diagnose(error: unknown): { refused: boolean; condition: StoreCondition | null } {
+  const condition = conditionOf(error);
+  return { condition, refused: condition !== null && isRefusal(condition) };
+}
+
 /** Whether the store itself said so: then the next write fails as well. */
 export function isRefusal(condition: StoreCondition): boolean {
   return !MAY_PASS.has(condition);

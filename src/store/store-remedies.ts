@@ -26,11 +26,12 @@ const REMEDIES: Readonly<Record<StoreCondition, string>> = {
   'read-only':
     'Make the file system writable again; one that became read-only by itself has an error to look into first.',
   denied: 'Check the permissions (docs/stores.md, "Permissions").',
-  'wrong-credentials': 'Correct or renew the credentials below store.s3.',
+  'wrong-credentials':
+    'Correct or renew the credentials: below store.s3, and restart, or where the platform provides them.',
   'no-credentials':
     'Set the credentials below store.s3, or let the platform provide them (docs/stores.md, "S3").',
   missing:
-    'Create the bucket only if there never was one; otherwise bring the folder back (mount its volume), or correct store.url.',
+    'Bring it back: mount the volume of the folder, restore the bucket (docs/operations.md, "The bucket is lost"), or correct store.url. Create a bucket only if there never was one.',
   unreachable:
     'Check that the store runs, its address (store.url, store.s3.endpoint), and the network between.',
   clock:

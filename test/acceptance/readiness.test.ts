@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../src/doctor/finding.js';
+import { describeIssue } from '../../src/health/describe-issue.js';
+import type { Verdict } from '../../src/health/verdict-words.js';
 import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
 import { runCommand } from '../support/processes/run-command.js';
@@ -34,6 +36,8 @@ interface Named {
   readonly issue: { readonly code: string; readonly params?: Record<string, unknown> };
   readonly check: string;
   readonly finding: RegExp;
+  /** What `status` says. */
+  readonly status: RegExp;
 }
 
 let jobs = 0;
@@ -58,7 +62,16 @@ async function findingsOf({ env }: Place): Promise<Finding[]> {
   return JSON.parse((await runCommand(['doctor', '--json'], env)).stdout).findings;
 }
 
-async function expectNamed(place: Place, { cause, issue, check, finding }: Named): Promise<void> {
+/** What `status` says is failing. */
+async function failingIn({ env }: Place): Promise<string> {
+  const { verdict } = JSON.parse((await runCommand(['status', '--json'], env)).stdout) as {
+    verdict: Verdict;
+  };
+  const failing = verdict.issues.filter(({ level }) => level === 'failing');
+  return failing.map((issue) => describeIssue(issue).text).join('\n');
+}
+
+async function expectNamed(place: Place, { cause, issue, check, finding, status }: Named): Promise<void> {
   await until(async () => (await readiness(place)).cause === cause);
   expect((await readiness(place)).status).toBe(503);
   await until(async () => (await issuesAt(place)).some(({ code }) => code === issue.code));
@@ -70,6 +83,8 @@ async function expectNamed(place: Place, { cause, issue, check, finding }: Named
       params: expect.objectContaining(issue.params ?? {}),
     }),
   );
+  // It reads what the store holds, and tries what may not have been written there.
+  await until(async () => status.test(await failingIn(place)));
   const found = (await findingsOf(place)).filter((each) => each.check === check && each.verdict === 'failed');
   expect(found.map(({ message }) => message).join('\n')).toMatch(finding);
 }
@@ -143,7 +158,21 @@ describe('before a bucket', () => {
       issue: { code: 'store-denied', params: { prefix: 'ledger/', condition: 'denied' } },
       check: 'store prefixes',
       finding: /below ledger\/: .*access denied/,
+      status: /below ledger\/ since/,
     });
+  });
+
+  it('is ready again by the first checks once the ledger can be written, without a callback', async () => {
+    denyWrites(['ledger/']);
+    for (let n = 0; n < 3; n += 1) expect((await deliver(place)).status).toBe(503);
+    await until(async () => (await readiness(place)).cause === 'denied');
+    standIn.misbehave = () => null;
+    const isCanary = ({ operation, key }: { operation: string; key: string }) =>
+      operation === 'PutObject' && key.startsWith('prefix/.canary/');
+    const before = standIn.requests.filter(isCanary).length;
+    await until(async () => (await readiness(place)).status === 200);
+    // Two writes a check at most, the conditional one included; a failed line is remembered for sixty checks.
+    expect(standIn.requests.filter(isCanary).length - before).toBeLessThan(40);
   });
 
   it('names the prefixes when no source can be stored, and is ready while one can', async () => {
@@ -163,6 +192,7 @@ describe('before a bucket', () => {
       issue: { code: 'store-denied', params: { prefix: 'other/jobs/', sources: ['other'] } },
       check: 'store prefixes',
       finding: /below jobs\/[\s\S]*below other\/jobs\//,
+      status: /below jobs\/ since[\s\S]*below other\/jobs\/ since/,
     });
   });
 
@@ -183,6 +213,7 @@ describe('before a bucket', () => {
       issue: { code: 'store-denied', params: { prefix: '.erasure-log/' } },
       check: 'store prefixes',
       finding: /below \.erasure-log\//,
+      status: /below \.erasure-log\/ since/,
     });
   });
 
@@ -193,6 +224,7 @@ describe('before a bucket', () => {
       issue: { code: 'clock' },
       check: 'clock',
       finding: /clock is 9\d\d s behind the store's/,
+      status: /16 minutes behind the store's/,
     });
     expect(await deliver(place)).toMatchObject({ status: 503, json: { code: 'clock' } });
   });
@@ -204,6 +236,7 @@ describe('before a bucket', () => {
       issue: { code: 'store-not-writable', params: { condition: 'full' } },
       check: 'store',
       finding: /no space is left/,
+      status: /no space is left/,
     });
   });
 
@@ -214,6 +247,7 @@ describe('before a bucket', () => {
       issue: { code: 'store-not-writable', params: { condition: 'denied' } },
       check: 'store',
       finding: /access denied/,
+      status: /access denied/,
     });
   });
 
@@ -224,8 +258,69 @@ describe('before a bucket', () => {
       issue: { code: 'store-not-writable', params: { condition: 'overwrites' } },
       check: 'store conditional writes',
       finding: /REPLACE objects/,
+      status: /ignores the condition/,
     });
     expect((await deliver(place)).status).toBe(503);
+  });
+});
+
+describe('before a bucket that is emptied', () => {
+  let standIn: S3StandIn;
+  let service: RunningService;
+
+  async function start(id: string | null) {
+    const s3 = {
+      ...{ endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true, retries: 0 },
+      ...{ accessKeyId: 'a', secretAccessKey: 'b' },
+    };
+    const store = { url: 's3://bucket', partSize: '5MiB', canaryInterval: '1s', id, s3 };
+    service = await startService({
+      store,
+      limits: { memoryBudget: '32MiB' },
+      sources: { default: { allowUnauthenticated: true } },
+    });
+    const env = { NODE_CONFIG: JSON.stringify({ store }) };
+    return { publicUrl: service.publicUrl, api: adminApi(service), env };
+  }
+
+  beforeEach(async () => {
+    standIn = await startS3StandIn();
+  });
+  afterEach(async () => {
+    await service.stop();
+    await standIn.close();
+  });
+
+  it('says that it is another one, and stores on', async () => {
+    const place = await start(null);
+    expect((await deliver(place)).status).toBe(200);
+    const issue = async () => (await issuesAt(place)).find(({ code }) => code === 'store-replaced');
+    expect(await issue()).toBeUndefined();
+    const marker = standIn.state.objects.get('.store/marker.json');
+    standIn.state.objects.clear();
+    await until(async () => (await issue()) !== undefined);
+    expect(await issue()).toMatchObject({ level: 'warning', params: { is: null } });
+    expect((await deliver(place)).status).toBe(200);
+    const { stdout } = await runCommand(['status'], place.env);
+    expect(stdout).toMatch(/another store than before: it has lost its marker/);
+    if (marker !== undefined) standIn.state.objects.set('.store/marker.json', marker);
+    await until(async () => (await issue()) === undefined);
+  });
+
+  it('stores nothing where store.id pins the former one', async () => {
+    const marker = Buffer.from('{"store":"the-one"}');
+    standIn.state.put('.store/marker.json', marker, {}, marker.length);
+    const place = await start('the-one');
+    expect((await deliver(place)).status).toBe(200);
+    standIn.state.objects.clear();
+    await until(async () => (await readiness(place)).cause === 'missing');
+    expect((await deliver(place)).status).toBe(503);
+    expect([...standIn.state.objects.keys()].filter((key) => key.startsWith('jobs/'))).toEqual([]);
+    const [issue] = (await issuesAt(place)).filter(({ code }) => code === 'store-not-writable');
+    expect(issue?.params).toMatchObject({
+      condition: 'missing',
+      reason: expect.stringMatching(/store\.id is/),
+    });
   });
 });
 
@@ -271,6 +366,7 @@ describe('before a folder', () => {
       issue: { code: 'store-denied', params: { prefix: 'ledger/', condition: 'missing' } },
       check: 'store prefixes',
       finding: /ledger is gone, and objects were in it: bring it back/,
+      status: /ledger is gone, and objects were in it/,
     });
     await rename(`${folder.path}/away`, at('ledger'));
     await expectOver(place);

@@ -215,7 +215,7 @@ describe('an unavailable store at the start', () => {
     for (const failure of failures) {
       expect(failure).toMatchObject({
         condition: 'missing',
-        remedy: expect.stringMatching(/^Create the bucket/),
+        remedy: expect.stringMatching(/^Bring it back/),
       });
       expect(failure.err).toBeUndefined();
     }

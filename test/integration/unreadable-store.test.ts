@@ -225,8 +225,8 @@ describe('beside a bucket', () => {
       'has no bucket',
       answer(404, 'NoSuchBucket'),
       /bucket does not exist/,
-      /Create the bucket/,
-      /There is no store.*Create the bucket/,
+      /Bring it back/,
+      /There is no store.*Bring it back/,
     ],
   ])('that %s', (_, fault, reason, remedy, advice) => {
     beforeAll(() => block(fault, reason));
@@ -364,7 +364,7 @@ describe('beside a folder that is gone', () => {
     await service.stop();
   });
 
-  const ADVICE = /There is no store at the configured place\..*bring the folder back/;
+  const ADVICE = /There is no store at the configured place\..*Bring it back/;
 
   it('answers to the API say that it was not read', () => expectUnread(api, ADVICE));
 

@@ -27,6 +27,8 @@ export interface Ledger {
 }
 
 interface LedgerFault {
+  /** When it was found, in milliseconds of `performance.now`. */
+  readonly at: number;
   readonly reason: string;
   readonly condition: StoreCondition | null;
 }
@@ -132,7 +134,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
 
     fault() {
-      if (closed) return { reason: 'the ledger is closed', condition: null };
+      if (closed) return { reason: 'the ledger is closed', condition: null, at: performance.now() };
       return outcomes.fault();
     },
 
@@ -148,7 +150,7 @@ export function createLedger(options: LedgerOptions): Ledger {
 function createWriteOutcomes() {
   let begunAt: number | null = null;
   let failures = 0;
-  let last: (LedgerFault & { readonly at: number }) | null = null;
+  let last: LedgerFault | null = null;
   return {
     async watch<T>(write: Promise<T>): Promise<T> {
       begunAt = performance.now();
@@ -170,10 +172,10 @@ function createWriteOutcomes() {
       const now = performance.now();
       if (begunAt !== null && now - begunAt > HANGING) {
         const seconds = Math.round((now - begunAt) / 1000);
-        return { reason: `the ledger has not been written for ${seconds} s`, condition: null };
+        return { reason: `the ledger has not been written for ${seconds} s`, condition: null, at: now };
       }
       if (last === null || failures < LASTING || now - last.at > REMEMBERED) return null;
-      return { reason: last.reason, condition: last.condition };
+      return last;
     },
   };
 }

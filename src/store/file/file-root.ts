@@ -164,6 +164,11 @@ export async function isStoreFolder(path: string): Promise<boolean> {
   return [STORE_MARKER, ...OWN_LAYOUT].some((name) => names.includes(name));
 }
 
+/** Throws `StoreError` for a folder in which no store may begin, because other files are in it. */
+export async function assertMayBegin(path: string): Promise<void> {
+  refuseForeign(path, await readdir(path).catch(ifAbsent<string[]>([])));
+}
+
 /** A folder with foreign content is more likely a mistake in the configuration than meant as a store. */
 function refuseForeign(path: string, names: readonly string[]): void {
   if (OWN_LAYOUT.some((name) => names.includes(name))) return;

@@ -39,6 +39,8 @@ export interface PlaceProofs<P extends Place> {
   /** Proves the places that are doubtful, failing, or unproven for too long. Never throws. Joins a check in flight. */
   check(): Promise<void>;
   failures(): readonly PlaceFailure<P>[];
+  /** Whether a place was written to, or proven, after a moment of `performance.now`. */
+  provenSince(prefix: string, moment: number): boolean;
 }
 
 /** Failed proofs after which a failure counts that may pass by itself, such as a time-out. */
@@ -127,5 +129,9 @@ export function createPlaceProofs<P extends Place>(options: PlaceProofsOptions<P
     },
     check,
     failures,
+    provenSince(prefix, moment) {
+      const provenAt = states.find(({ place }) => place.prefix === prefix)?.provenAt ?? null;
+      return provenAt !== null && provenAt > moment;
+    },
   };
 }

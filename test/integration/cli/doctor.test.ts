@@ -1,8 +1,11 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { rememberStore } from '../../../src/app/known-stores.js';
 import type { Finding } from '../../../src/doctor/finding.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
+import { openStore } from '../../../src/store/open-store.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
@@ -13,8 +16,13 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 const TOKEN = 'correct-horse-battery-staple';
 const CREDENTIALS = { main: { headers: [`X-Callback-Token: ${TOKEN}`] } };
 
-async function doctor(settings: Record<string, unknown>, ...args: string[]) {
-  const env = { NODE_CONFIG: JSON.stringify(settings), NODE_NO_WARNINGS: '1' };
+async function doctor(
+  settings: Record<string, unknown>,
+  ...given: (string | { readonly env: Record<string, string> })[]
+) {
+  const args = given.filter((each) => typeof each === 'string');
+  const more = given.find((each) => typeof each === 'object')?.env;
+  const env = { NODE_CONFIG: JSON.stringify(settings), NODE_NO_WARNINGS: '1', ...more };
   const { code, stdout, stderr } = await runCommand(['doctor', '--json', ...args], env);
   const { verdict, findings } = (stdout === '' ? {} : JSON.parse(stdout)) as {
     verdict?: string;
@@ -27,13 +35,20 @@ async function doctor(settings: Record<string, unknown>, ...args: string[]) {
 describe('doctor', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let fileStore: Record<string, unknown>;
+  let place: Awaited<ReturnType<typeof temporaryFolder>>;
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    fileStore = { store: { url: `file:${folder.path}`, partSize: '64KiB' } };
+    const store = { url: `file:${folder.path}`, partSize: 65_536 };
+    await (await openStore(store)).begin();
+    fileStore = { store };
   });
 
   afterAll(() => folder.remove());
+  beforeEach(async () => {
+    place = await temporaryFolder();
+  });
+  afterEach(() => place.remove());
 
   it('finds a healthy file store healthy and leaves nothing behind', async () => {
     const { code, stderr, one } = await doctor(fileStore);
@@ -52,15 +67,51 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^0 failed, 1 warning, \d+ ok, \d+ skipped\.$/m);
   });
 
-  it('warns of a folder without a store, in which it begins one', async () => {
-    const store = { url: `file:${folder.path}/unmounted`, partSize: '64KiB' };
+  it('warns of a folder without a store, tries it, and begins none there', async () => {
+    const store = { url: `file:${place.path}/unmounted`, partSize: '64KiB' };
     const first = await doctor({ store });
     expect(first.one('store folder')).toMatchObject({
       verdict: 'warning',
       message: expect.stringMatching(/holds no store: .*its volume is not mounted/),
       advice: expect.stringMatching(/mount the volume/),
     });
-    expect((await doctor({ store })).one('store folder')).toBeUndefined();
+    for (const check of ['store', 'store conditional writes', 'store multipart', 'store prefixes'])
+      expect(first.one(check)).toMatchObject({ verdict: 'ok' });
+    expect(first.about('store id')).toEqual([]);
+    expect(await readdir(place.path)).toEqual([]);
+    // A folder that was there stays, as empty as it was.
+    await mkdir(`${place.path}/unmounted`);
+    expect((await doctor({ store })).one('store folder')).toBeDefined();
+    expect(await readdir(`${place.path}/unmounted`)).toEqual([]);
+    await writeFile(`${place.path}/unmounted/photo.jpg`, '');
+    expect((await doctor({ store })).one('store')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringMatching(/neither a store nor empty/),
+    });
+  });
+
+  it('fails where this machine remembers a store that is gone, or another one', async () => {
+    const cache = `${place.path}/cache`;
+    const remember = (location: string) =>
+      rememberStore(cache, { location, id: 'the-former', pinned: false });
+    const directory = `${place.path}/vanished`;
+    const settings = { store: { url: `file:${directory}`, partSize: 65_536 } };
+    remember(`file:${directory}`);
+    const gone = await doctor(settings, { env: { CACHE_DIRECTORY: cache } });
+    expect(gone.code).toBe(1);
+    expect(gone.one('store')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringMatching(/holds no store.*the-former was there at 20/),
+      advice: expect.stringMatching(/^Bring it back/),
+    });
+    expect(await readdir(place.path)).toEqual(['cache']);
+
+    await (await openStore(settings.store)).begin();
+    const other = await doctor(settings, { env: { CACHE_DIRECTORY: cache } });
+    expect(other.one('store id')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringMatching(/the-former was here/),
+    });
   });
 
   it('fails for a store that cannot be written', async () => {
@@ -135,7 +186,7 @@ describe('doctor before S3', () => {
   });
 
   it.each([
-    ['NoSuchBucket', 404, 'Create the bucket'],
+    ['NoSuchBucket', 404, 'restore the bucket'],
     ['AccessDenied', 403, 'permissions'],
     ['QuotaExceeded', 403, 'Raise the quota'],
     ['XMinioStorageFull', 507, 'Free space'],

@@ -4,7 +4,13 @@ import { createStoreGate } from '../../../src/app/store-gate.js';
 import type { StoreCondition } from '../../../src/store/store-remedies.js';
 
 function gateOf() {
-  const state = { proven: false, writable: true, condition: null as StoreCondition | null, offset: 0 };
+  const state = {
+    proven: false,
+    writable: true,
+    condition: null as StoreCondition | null,
+    offset: 0,
+    isWrong: false,
+  };
   let endFirst = () => {};
   const tried = new Promise<void>((resolve) => (endFirst = resolve));
   const gate = createStoreGate({
@@ -18,6 +24,7 @@ function gateOf() {
       status: () => ({ ...state, lastSuccessAt: null, reason: null, latencyMs: null }),
     },
     store: { clockOffset: () => state.offset },
+    identity: { isWrong: () => state.isWrong },
   });
   return { gate, state, endFirst };
 }
@@ -48,6 +55,9 @@ describe('the gate before the store', () => {
       state.condition = condition;
       expect(gate.refusal()).toBeNull();
     }
+    state.isWrong = true;
+    expect(gate.refusal()).toMatchObject({ code: 'store-unavailable' });
+    state.isWrong = false;
     state.offset = 16 * 60_000;
     expect(gate.refusal()).toMatchObject({ code: 'clock' });
   });

@@ -148,7 +148,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: { reason: 'no folder', condition: 'missing' },
     text: 'The store cannot be read: no folder.',
     remedy:
-      'Create the bucket only if there never was one; otherwise bring the folder back (mount its volume), or correct store.url.',
+      'Bring it back: mount the volume of the folder, restore the bucket (docs/operations.md, "The bucket is lost"), or correct store.url. Create a bucket only if there never was one.',
   },
   'store-denied': {
     facts: { ownIssues: [issueOf('store-denied', DENIED)] },
@@ -163,7 +163,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: REPLACED,
     text: 'This is another store than before: its id is two, and it was one at 2026-11-19T12:00:00Z.',
     remedy:
-      'Bring the former one back (mount its volume, or correct store.url) and restart. If this one is right, set store.id to its id.',
+      'Bring the former one back (mount its volume, restore its bucket, or correct store.url) and restart. If this one is right, restart, and set store.id to the id that transcript-receiver doctor names.',
   },
   clock: {
     facts: { replicaIssues: [issueOf('clock', CLOCK)] },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCanary } from '../../../src/observe/canary.js';
+import { StoreGoneError } from '../../../src/store/object-store.js';
 import { conditionOf } from '../../../src/store/store-condition.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
@@ -234,5 +235,45 @@ describe('canary', () => {
     const after = store.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 15));
     expect(store.calls).toHaveLength(after);
+  });
+
+  it('keeps its report where the store replaces it', async () => {
+    const store = createMemoryStore();
+    const canary = createCanary({
+      store: {
+        ...store,
+        async create(...given) {
+          await store.replace(...given);
+          return 'created';
+        },
+      },
+      replica: 'r',
+      diagnose: (error) => ({ refused: true, condition: conditionOf(error) }),
+      report: () => ['an issue'],
+    });
+    await canary.check();
+    expect(await canary.check()).toMatchObject({ condition: 'overwrites' });
+    const [written] = store.objects.values();
+    expect(JSON.parse(String(written?.body))).toMatchObject({ report: ['an issue'] });
+  });
+
+  it('fails while the store is not the one that it should be, whatever is written meanwhile', async () => {
+    let fault: Error | null = null;
+    const canary = createCanary({
+      store: createMemoryStore(),
+      replica: 'r',
+      diagnose: (error) => ({ refused: true, condition: conditionOf(error) }),
+      async identify() {
+        if (fault !== null) throw fault;
+      },
+    });
+    await canary.check();
+    fault = new StoreGoneError('the bucket holds no store');
+    await canary.check();
+    canary.wrote();
+    expect(canary.status()).toMatchObject({ writable: false, condition: 'missing' });
+    expect(await canary.check()).toMatchObject({ writable: false, condition: 'missing' });
+    fault = null;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null });
   });
 });

@@ -92,4 +92,15 @@ describe('the places that callbacks use', () => {
     await proofs.check();
     expect(failing()).toEqual(['jobs/']);
   });
+
+  it('knows whether a place was proven after a moment', async () => {
+    const { proofs, pass } = proofsOf('jobs/', 'ledger/');
+    expect(proofs.provenSince('ledger/', -1)).toBe(false);
+    await proofs.check();
+    expect([proofs.provenSince('ledger/', -1), proofs.provenSince('ledger/', 0)]).toEqual([true, false]);
+    pass(10);
+    proofs.called('ledger/dt=1/x', 'written');
+    expect([proofs.provenSince('ledger/', 0), proofs.provenSince('jobs/', 0)]).toEqual([true, false]);
+    expect(proofs.provenSince('elsewhere/', -1)).toBe(false);
+  });
 });

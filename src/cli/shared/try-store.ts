@@ -1,0 +1,38 @@
+import type { Config } from '../../config/config.js';
+import { createCanary } from '../../observe/canary.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { clockFault } from '../../store/probe/clock-offset.js';
+import { diagnose } from '../../store/store-condition.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
+
+interface TriedStore {
+  readonly writable: boolean;
+  readonly reason: string | null;
+  readonly condition: StoreCondition | null;
+  readonly lastSuccessAt: null;
+}
+
+/** Milliseconds that a receiver may take to write its canary. */
+const WRITES_WITHIN = 10_000;
+
+/**
+ * Whether a receiver proves the store by writing to it.
+ *
+ * @param newest when one wrote its canary last
+ * @param interval milliseconds between the checks of a canary
+ */
+export function hasProof(newest: Date | null, interval: number): boolean {
+  return newest !== null && Date.now() - newest.getTime() < 2 * interval + WRITES_WITHIN;
+}
+
+/** Writes to the store as a receiver's canary does, and removes what it wrote. Never throws. */
+export async function tryStore(config: Config, store: ObjectStore): Promise<TriedStore> {
+  const needsConditions = config.store.s3.conditionalWrites === 'native';
+  const canary = createCanary({ store, replica: 'status', diagnose, needsConditions });
+  const { writable, reason, condition } = await canary.check();
+  await canary.stop();
+  const clock = clockFault(store.clockOffset());
+  if (writable && clock !== null)
+    return { writable: false, reason: clock, condition: 'clock', lastSuccessAt: null };
+  return { writable, reason, condition, lastSuccessAt: null };
+}

@@ -1,5 +1,6 @@
 // Transcripts beside slow uploads: how long each waits for its answer.
-// node bench/memory/slow-senders.mjs [uploads] [bytes per second each] [seconds] [sized|chunked|imports]
+// node bench/memory/slow-senders.mjs [uploads] [bytes per second each] [seconds] [sized|chunked|imports] [pause]
+// A refused upload comes again after `pause` milliseconds, 5000 by default.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -13,6 +14,7 @@ const [uploads, rate, seconds] = [
   process.argv[4] ?? 90,
 ].map(Number);
 const kind = process.argv[5] ?? 'sized';
+const pause = Number(process.argv[6] ?? 5000);
 const UPLOAD = 20_000_000;
 const TRANSCRIPT = Buffer.from(
   JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(108_000)] }),
@@ -30,7 +32,7 @@ async function slowUpload(n) {
   for (let attempt = 0; Date.now() < ends; attempt++) {
     const answer = await trickle(`job-slow-${n}-${attempt}`);
     count(`upload ${answer}`);
-    await sleep(5000);
+    await sleep(pause);
   }
 }
 

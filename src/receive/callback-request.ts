@@ -16,6 +16,8 @@ export interface CallbackRequest {
   readonly isDelimited: boolean;
   /** Whether its connection has closed; a sender that hung up behind unread data is not noticed. */
   readonly isGone: () => boolean;
+  /** Whether the body has arrived, or as much of it as its connection holds: receiving it does not wait for its sender. */
+  readonly hasArrived: () => boolean;
   /** Starts reading; at most `maxBytes` are accepted on the wire. Must be called at most once. */
   readonly openBody: (maxBytes: number) => RequestBody;
 }

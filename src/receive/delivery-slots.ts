@@ -18,7 +18,7 @@ const WAITERS_PER_SLOT = 3;
 
 const CHECK_EVERY = 250;
 
-export type SlotRequest = Pick<CallbackRequest, 'declaredLength' | 'isGone'>;
+export type SlotRequest = Pick<CallbackRequest, 'declaredLength' | 'isGone' | 'hasArrived'>;
 
 /** Held by a delivery while it is received. */
 export interface Slot {
@@ -55,7 +55,8 @@ export interface SlotOptions {
  *
  * - **Small share.** Bodies that are larger than 1 MiB never take the last quarter of the slots. A body of unknown size counts as
  *   small until it exceeds 1 MiB.
- * - **Queue.** Deliveries wait up to 10 s, the oldest first; up to three for each slot.
+ * - **Queue.** Deliveries wait up to 10 s, up to three for each slot. Those whose bodies have arrived are received first, then the oldest.
+ *   When too many wait, the oldest whose body has not arrived is refused: slow senders cannot fill the queue.
  * - **Pace.** Once a delivery has waited for a second, the slowest sender is refused for it: one that is silent, or too slow
  *   for its body, or 1 MiB of it, to arrive within 10 s. Waits for memory or for the store do not make a sender slow.
  */
@@ -86,9 +87,12 @@ export class DeliverySlots {
     // This overtakes nobody: a freed slot was offered to the whole queue.
     if (this.#hasRoomFor(request)) return Promise.resolve(this.#grant(request));
     if (this.#queue.length >= WAITERS_PER_SLOT * this.#total) {
-      return Promise.reject(
-        overloaded(`${this.#queue.length} deliveries are waiting to be received already.`),
+      const late = takeFirst(this.#queue, (waiter) => !waiter.request.hasArrived());
+      const refusal = overloaded(
+        `${WAITERS_PER_SLOT * this.#total} deliveries are waiting to be received already.`,
       );
+      if (late === undefined) return Promise.reject(refusal);
+      late.reject(refusal);
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ request, since: this.#now(), resolve, reject });
@@ -145,12 +149,18 @@ export class DeliverySlots {
     if (slot.setIndex < 0) return;
     this.#held.delete(slot);
     this.#used -= 1;
-    this.#queue = this.#queue.filter(({ request, resolve }) => {
-      if (request.isGone() || !this.#hasRoomFor(request)) return true;
-      resolve(this.#grant(request));
-      return false;
-    });
+    this.#serve();
     this.#onLeave();
+  }
+
+  #serve(): void {
+    const fits = ({ request }: Waiter): boolean => !request.isGone() && this.#hasRoomFor(request);
+    const isFirst = (waiter: Waiter): boolean => waiter.request.hasArrived() && fits(waiter);
+    while (this.#used < this.#total) {
+      const next = takeFirst(this.#queue, isFirst) ?? takeFirst(this.#queue, fits);
+      if (next === undefined) return;
+      next.resolve(this.#grant(next.request));
+    }
   }
 
   /** Refuses one slow sender for each delivery that waits. Refused ones that have not left yet count. */

@@ -122,6 +122,7 @@ function toCallback(
     declaredLength,
     isDelimited: declaredLength !== null || request.httpVersionMajor > 1 || request.httpVersionMinor > 0,
     isGone: () => request.destroyed,
+    hasArrived: () => request.complete || request.readableLength >= request.readableHighWaterMark,
     openBody: (maxBytes) =>
       routes.bodyReader.read(request, routes.bodyLimits, { maxBytes, declaredLength }, () => {
         if (awaitingContinue.delete(request)) response.writeContinue();

@@ -138,6 +138,7 @@ describe('beside senders that hold every slot', () => {
 
   it.each([
     ['uploads at 2 KB/s', () => uploads(20)],
+    ['more uploads at 2 KB/s than may wait', () => uploads(150)],
     ['small bodies that stop half-way', () => stopHalfWay(20, 100_000)],
     ['tiny bodies that stop half-way', () => stopHalfWay(20, 2_000)],
     ['both', () => Promise.all([uploads(16), stopHalfWay(20, 100_000)])],

@@ -25,7 +25,11 @@ function admissionOf({
   return { admission: createAdmission(LIMITS, { waitersFor }, gate), state, asked };
 }
 
-const request = (declaredLength: number | null) => ({ declaredLength, isGone: () => false });
+const request = (declaredLength: number | null) => ({
+  declaredLength,
+  isGone: () => false,
+  hasArrived: () => true,
+});
 
 const codeOf = (entering: Promise<unknown>) =>
   entering.then(

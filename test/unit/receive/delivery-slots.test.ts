@@ -28,6 +28,7 @@ interface Delivery {
   /** Why its body was refused. */
   refusal: Error | null;
   isGone: boolean;
+  hasArrived: boolean;
   pace: number;
   bytes: number;
 }
@@ -35,9 +36,17 @@ interface Delivery {
 /** Leaves its slot when its body is refused, unless it takes its time. */
 async function arrive(
   declaredLength: number | null,
-  { pace = FAST, leaves = true, bytes = 0 } = {},
+  { pace = FAST, leaves = true, bytes = 0, hasArrived = true } = {},
 ): Promise<Delivery> {
-  const delivery: Delivery = { slot: null, error: null, refusal: null, isGone: false, pace, bytes };
+  const delivery: Delivery = {
+    slot: null,
+    error: null,
+    refusal: null,
+    isGone: false,
+    hasArrived,
+    pace,
+    bytes,
+  };
   const body = {
     get bytes() {
       return delivery.bytes;
@@ -48,7 +57,7 @@ async function arrive(
       if (leaves) delivery.slot?.leave();
     },
   };
-  slots.take({ declaredLength, isGone: () => delivery.isGone }).then(
+  slots.take({ declaredLength, isGone: () => delivery.isGone, hasArrived: () => delivery.hasArrived }).then(
     (slot) => {
       slot.body = body as unknown as RequestBody;
       delivery.slot = slot;
@@ -138,6 +147,23 @@ describe('the queue', () => {
     expect([largeWaiter, ...smallWaiters].map(({ slot }) => slot !== null)).toEqual([true, true, false]);
   });
 
+  it('serves those first whose bodies have arrived, then the oldest', async () => {
+    const held = await arriveMany(8, SMALL);
+    const slow = await arriveMany(2, SMALL, { hasArrived: false });
+    const arrived = await arriveMany(2, SMALL);
+    const served: boolean[][] = [];
+    for (let n = 0; n < 3; n += 1) {
+      held[n]?.slot?.leave();
+      await settle();
+      served.push([...slow, ...arrived].map(({ slot }) => slot !== null));
+    }
+    expect(served).toEqual([
+      [false, false, true, false],
+      [false, false, true, true],
+      [true, false, true, true],
+    ]);
+  });
+
   it('refuses a delivery after ten seconds', async () => {
     await arriveMany(8, SMALL);
     const waiter = await arrive(SMALL);
@@ -153,6 +179,16 @@ describe('the queue', () => {
     const waiters = await arriveMany(25, SMALL);
     expect(waiters.flatMap(({ error }, index) => (error === null ? [] : [index]))).toEqual([24]);
     expect(waiters[24]?.error).toEqual(OVERLOADED);
+  });
+
+  it('refuses the oldest whose body has not arrived when too many wait', async () => {
+    await arriveMany(8, SMALL);
+    const arrived = await arriveMany(4, SMALL);
+    const slow = await arriveMany(20, SMALL, { hasArrived: false });
+    const late = await arriveMany(2, SMALL);
+    expect([...arrived, ...late].map(({ error }) => error)).toEqual(Array.from({ length: 6 }, () => null));
+    expect(slow.flatMap(({ error }, index) => (error === null ? [] : [index]))).toEqual([0, 1]);
+    expect(slow[0]?.error).toEqual(OVERLOADED);
   });
 
   it('forgets a sender that has gone, and refuses nobody for it', async () => {

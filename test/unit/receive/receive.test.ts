@@ -116,6 +116,7 @@ function requestOf({ chunks, more = {} }: Callback): CallbackRequest & { readonl
     declaredLength: size,
     isDelimited: true,
     isGone: () => false,
+    hasArrived: () => true,
     openBody: () => {
       const body = new Body(chunks);
       opened.push(body);

@@ -87,6 +87,7 @@ function callback(contentType: string, body: string): CallbackRequest {
     declaredLength: body.length,
     isDelimited: true,
     isGone: () => false,
+    hasArrived: () => true,
     openBody: () => {
       const chunks: Buffer[] = [];
       for (let at = 0; at < body.length; at += 512) chunks.push(Buffer.from(body.slice(at, at + 512)));

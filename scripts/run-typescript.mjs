@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
  */
 registerHooks({
   resolve(specifier, context, next) {
-    if (!specifier.startsWith('.') || !specifier.endsWith('.js')) return next(specifier, context);
+    if (!/^(?:\.|file:).*\.js$/.test(specifier)) return next(specifier, context);
     const source = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
     return next(
       source.protocol === 'file:' && existsSync(fileURLToPath(source)) ? source.href : specifier,

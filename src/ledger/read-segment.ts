@@ -15,6 +15,10 @@ export interface ReadSegment extends ParsedSegment {
 
 /** A segment that was read and not parsed yet: parsing takes the event loop for some milliseconds a megabyte. */
 export interface UnparsedSegment {
+  /** Null for a foreign object that is too large to be a segment. */
+  readonly content: Buffer | null;
+  /** The store's time of the segment, as `ListedSegment` has it. */
+  readonly writtenAt: number;
   /** @param text a text that each wanted line holds: a segment without it is not parsed, and has no lines */
   parse(text?: string): ReadSegment;
 }
@@ -32,9 +36,15 @@ export async function fetchSegment(store: ObjectStore, key: string): Promise<Unp
   const time = writtenAt({ key, modifiedAt: reading.info.modifiedAt });
   if (reading.info.size > MAX_SEGMENT_BYTES) {
     reading.body.destroy();
-    return { parse: () => ({ ...NOTHING, brokenLines: [0], writtenAt: time }) };
+    return {
+      ...{ content: null, writtenAt: time },
+      parse: () => ({ ...NOTHING, brokenLines: [0], writtenAt: time }),
+    };
   }
   const content = await readToEnd(key, reading.body);
   const holds = (text: string | undefined) => text === undefined || content.includes(text);
-  return { parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt: time }) };
+  return {
+    ...{ content, writtenAt: time },
+    parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt: time }),
+  };
 }

@@ -19,6 +19,8 @@ export interface LogFollowerOptions<Place extends FollowedHour> {
 export interface LogFollower<Place extends FollowedHour> {
   /** What is new. A segment that is not taken is brought again. Throws `StoreError`; the next call continues. */
   newSegments(): AsyncGenerator<NewSegment<Place>>;
+  /** Everything written before it was brought, of new writers as well; null before the first complete listing. */
+  listedAt(): number | null;
 }
 
 /** Milliseconds between listings of an hour that is asked for by number: a new writer is seen that late. */
@@ -62,6 +64,10 @@ export function createLogFollower<Place extends FollowedHour>(
       const open = openHours(clock());
       for (const hour of listings.keys()) if (!open.includes(hour)) listings.delete(hour);
       for (const hour of open) yield* newIn(hour);
+    },
+    listedAt() {
+      const times = openHours(clock()).map((hour) => listings.get(hour)?.at ?? Number.NEGATIVE_INFINITY);
+      return times.every(Number.isFinite) ? Math.min(...times) : null;
     },
   };
 }

@@ -7,3 +7,10 @@ export interface LinePlace extends Pick<SegmentPlace, 'writer' | 'number'> {
   /** Index of the line in its segment. */
   readonly line: number;
 }
+
+/** The order of the log. */
+export function comparePlaces(a: LinePlace, b: LinePlace): number {
+  if (a.written !== b.written) return a.written - b.written;
+  if (a.writer !== b.writer) return a.writer < b.writer ? -1 : 1;
+  return a.number - b.number || a.line - b.line;
+}

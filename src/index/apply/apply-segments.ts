@@ -1,0 +1,64 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { LedgerLine } from '../../domain/delivery.js';
+import { parseSegment } from '../../ledger/parse-segment.js';
+import { contextKeys } from '../context-keys.js';
+import type { LineClasses } from '../line-classes.js';
+import { LINES } from '../schema.js';
+import { createFailureRows } from './failure-rows.js';
+import { createFigureSums } from './figure-sums.js';
+import { createPositions } from './positions.js';
+import type { SegmentContent } from './segment-content.js';
+
+/**
+ * Takes segments in any order of hours; those of a writer within an hour come in the order of their numbers, and a number that was missing may
+ * come later. The rows and the positions behind them are one transaction. A segment that is in already is passed over, so that a caller that
+ * does not know how far it came may give it again.
+ */
+export type ApplySegments = (segments: readonly SegmentContent[]) => void;
+
+export function createApplySegments(database: DatabaseSync, classes: LineClasses): ApplySegments {
+  const positions = createPositions(database);
+  const failures = createFailureRows(database, classes);
+  const sums = createFigureSums(database);
+  const insertSegment = database.prepare('INSERT INTO segments (run, number, written) VALUES (?, ?, ?)');
+  const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?)');
+  const insertContext = database.prepare('INSERT OR IGNORE INTO contexts VALUES (?, ?, ?)');
+
+  function applyLine(id: number, { hour, written }: SegmentContent, line: LedgerLine): void {
+    const lineClass = classes.of(line);
+    const received = Date.parse(line.receivedAt);
+    const job = typeof line.jobId === 'string' ? line.jobId : null;
+    insertLine.run(id, written, lineClass.id, job, received);
+    for (const hash of contextKeys(line.context, line.contextOmitted)) insertContext.run(hash, written, id);
+    sums.add(hour, lineClass, line);
+    if (job !== null) failures.add({ id, lineClass, job, received }, line.reason);
+  }
+
+  function apply(segment: SegmentContent): void {
+    const run = positions.pass(segment);
+    if (run === null) return;
+    const { entries, brokenLines, newerLines } = parseSegment(
+      Buffer.from(segment.content.buffer, segment.content.byteOffset, segment.content.byteLength),
+    );
+    const read = entries.filter(({ index }) => index < LINES);
+    const unread = brokenLines.length + newerLines.length + entries.length - read.length;
+    if (unread > 0) positions.noteUnread(run, segment.number, unread);
+    const id = Number(insertSegment.run(run, segment.number, segment.written).lastInsertRowid);
+    for (const { line, index } of read) applyLine(id * LINES + index, segment, line);
+  }
+
+  return (segments) => {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      for (const segment of segments) apply(segment);
+      sums.save();
+      database.exec('COMMIT');
+    } catch (error) {
+      sums.clear();
+      // SQLite itself rolls back when the disk is full.
+      if (database.isTransaction) database.exec('ROLLBACK');
+      classes.reload();
+      throw error;
+    }
+  };
+}

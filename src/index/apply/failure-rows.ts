@@ -1,0 +1,87 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isFailure, settles } from '../../domain/failure-rules.js';
+import { comparePlaces } from '../../ledger/log/line-place.js';
+import type { LineClass, LineClasses } from '../line-classes.js';
+import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
+
+/** A line of a job, as it is put into the index. */
+interface JobLine {
+  readonly id: number;
+  readonly lineClass: LineClass;
+  readonly job: string;
+  /** Milliseconds since the epoch. */
+  readonly received: number;
+}
+
+/** Keeps the failing lines that no line of their job settles, in whatever order lines come. */
+export interface FailureRows {
+  /** Call it when the line is in the index. */
+  add(line: JobLine, reason: unknown): void;
+}
+
+/** A longer reason is cut: the line itself has all of it. */
+const MAX_REASON = 500;
+
+export function createFailureRows(database: DatabaseSync, classes: LineClasses): FailureRows {
+  const failuresOfJob = database.prepare('SELECT class, received, first FROM failures WHERE job = ?');
+  const nextClass = database.prepare('SELECT min(class) AS class FROM lines WHERE job = ? AND class > ?');
+  const lastOfClass = database.prepare('SELECT max(received) AS last FROM lines WHERE job = ? AND class = ?');
+  const firstOfClass = database.prepare(
+    'SELECT min(received) AS first FROM lines WHERE job = ? AND class = ?',
+  );
+  const remove = database.prepare('DELETE FROM failures WHERE job = ? AND class = ?');
+  const moveFirst = database.prepare('UPDATE failures SET first = ? WHERE job = ?');
+  const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)');
+  const find = database.prepare('SELECT line, received FROM failures WHERE job = ? AND class = ?');
+  const place = database.prepare(`SELECT ${PLACE} FROM (SELECT ? AS id) l ${JOIN_PLACE}`);
+
+  /** The classes that a job has lines of, by a seek each: a job can have any number of lines. */
+  function* classesOf(job: string): Generator<LineClass> {
+    for (let id = 0; ; ) {
+      const next = nextClass.get(job, id)?.class ?? null;
+      if (next === null) return;
+      id = Number(next);
+      yield classes.byId(id);
+    }
+  }
+
+  function isSettled({ job, lineClass, received }: JobLine): boolean {
+    const failing = { outcome: lineClass.outcome, time: received };
+    for (const { id, outcome } of classesOf(job)) {
+      const time = Number(lastOfClass.get(job, id)?.last);
+      if (settles({ outcome, time }, failing)) return true;
+    }
+    return false;
+  }
+
+  function firstOf(job: string): number {
+    return Math.min(...[...classesOf(job)].map(({ id }) => Number(firstOfClass.get(job, id)?.first)));
+  }
+
+  /** Whether a newer line of the class is known; of equal times the one that comes later in the log counts. */
+  function isOlder({ job, lineClass, id, received }: JobLine): boolean {
+    const known = find.get(job, lineClass.id);
+    if (known === undefined || Number(known.received) < received) return false;
+    if (Number(known.received) > received) return true;
+    return (
+      comparePlaces(placeOfRow(place.get(id) ?? {}), placeOfRow(place.get(Number(known.line)) ?? {})) < 0
+    );
+  }
+
+  return {
+    add(line, reason) {
+      const { id, lineClass, job, received } = line;
+      const known = failuresOfJob.all(job);
+      const first = known[0] === undefined ? null : Number(known[0].first);
+      if (first !== null && received < first) moveFirst.run(received, job);
+      for (const row of known) {
+        const failing = { outcome: classes.byId(Number(row.class)).outcome, time: Number(row.received) };
+        if (settles({ outcome: lineClass.outcome, time: received }, failing))
+          remove.run(job, Number(row.class));
+      }
+      if (!isFailure(lineClass.outcome) || isSettled(line) || isOlder(line)) return;
+      const text = typeof reason === 'string' ? reason.slice(0, MAX_REASON) : null;
+      save.run(job, lineClass.id, id, received, Math.min(first ?? firstOf(job), received), text);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { SegmentContent } from './segment-content.js';
+
+type Numbered = Pick<SegmentContent, 'hour' | 'writer' | 'number'>;
+
+/** How far the log is in the index: one number for each writer of an hour, and what is missing before it. */
+export interface Positions {
+  /**
+   * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when the segment is in
+   * already.
+   */
+  pass(segment: Numbered): number | null;
+  /** Notes lines of a segment that cannot be read. */
+  noteUnread(run: number, number: number, lines: number): void;
+}
+
+export function createPositions(database: DatabaseSync): Positions {
+  const begin = database.prepare('INSERT OR IGNORE INTO runs (hour, writer, number) VALUES (?, ?, 0)');
+  const find = database.prepare('SELECT id, number FROM runs WHERE hour = ? AND writer = ?');
+  const move = database.prepare('UPDATE runs SET number = ? WHERE id = ?');
+  const insertMissing = database.prepare('INSERT INTO missing VALUES (?, ?, ?, ?)');
+  const findMissing = database.prepare(
+    'SELECT first, last FROM missing WHERE run = ? AND first <= ? AND last >= ? AND lines = 0',
+  );
+  const deleteMissing = database.prepare('DELETE FROM missing WHERE run = ? AND first = ?');
+
+  /** Whether the number was missing; it is not any more. */
+  function fill(run: number, number: number): boolean {
+    const gap = findMissing.get(run, number, number);
+    if (gap === undefined) return false;
+    const [first, last] = [Number(gap.first), Number(gap.last)];
+    deleteMissing.run(run, first);
+    if (first < number) insertMissing.run(run, first, number - 1, 0);
+    if (last > number) insertMissing.run(run, number + 1, last, 0);
+    return true;
+  }
+
+  return {
+    pass({ hour, writer, number }) {
+      begin.run(hour, writer);
+      const { id, number: last } = find.get(hour, writer) ?? {};
+      const [run, position] = [Number(id), Number(last)];
+      if (number <= position) return fill(run, number) ? run : null;
+      if (number > position + 1) insertMissing.run(run, position + 1, number - 1, 0);
+      move.run(number, run);
+      return run;
+    },
+    noteUnread: (run, number, lines) => void insertMissing.run(run, number, number, lines),
+  };
+}

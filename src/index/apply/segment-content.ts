@@ -1,0 +1,11 @@
+/** A segment as it was read from the store. */
+export interface SegmentContent {
+  /** When its hour began, in milliseconds since the epoch. */
+  readonly hour: number;
+  readonly writer: string;
+  readonly number: number;
+  /** The store's time of it. */
+  readonly written: number;
+  /** Empty for a foreign object that is too large to be a segment. */
+  readonly content: Uint8Array;
+}

@@ -1,0 +1,35 @@
+import type { LedgerIndex } from './ledger-index.js';
+import type { IndexFailure } from './open-database.js';
+
+type Method = keyof LedgerIndex;
+
+/** Calls of an index that is in a worker. */
+export interface IndexCalls {
+  /** Rejects with `IndexError`. */
+  call<Name extends Method>(
+    name: Name,
+    ...values: Parameters<LedgerIndex[Name]>
+  ): Promise<ReturnType<LedgerIndex[Name]>>;
+}
+
+/** A call as the worker gets it. */
+export interface IndexRequest {
+  readonly id: number;
+  readonly name: Method;
+  readonly values: readonly unknown[];
+}
+
+/** What the worker answers. The first one has the id 0, and the place of the index as its result. */
+export type IndexAnswer =
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly failure: IndexFailure; readonly message: string };
+
+export class IndexError extends Error {
+  readonly failure: IndexFailure;
+
+  constructor(failure: IndexFailure, message: string) {
+    super(message);
+    this.name = 'IndexError';
+    this.failure = failure;
+  }
+}

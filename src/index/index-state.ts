@@ -1,0 +1,58 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { hourAt } from '../ledger/hours.js';
+import { segmentKey } from '../ledger/segment-key.js';
+
+/** A segment, or several of a writer with consecutive numbers, that the index lacks lines of. */
+interface MissingSegments {
+  /** Key of the first one. */
+  readonly key: string;
+  readonly segments: number;
+  /** Lines that cannot be read of a segment that is there; null where it is missing. */
+  readonly unreadable: number | null;
+}
+
+/** What the index has: every line written from `since` to `until`, but for those of the missing segments. */
+export interface IndexState {
+  /** Milliseconds since the epoch; null: the beginning of the ledger. */
+  readonly since: number | null;
+  /** When the last complete listing began; null before the first. */
+  readonly until: number | null;
+  /** The first hundred, newest first. */
+  readonly missing: readonly MissingSegments[];
+}
+
+const MAX_MISSING = 100;
+
+/** How far the log was read, beside the positions. */
+export interface IndexRange {
+  readonly since: number | null;
+  readonly until: number | null;
+}
+
+export function readState(database: DatabaseSync): IndexState {
+  const read = database.prepare('SELECT value FROM meta WHERE name = ?');
+  const time = (name: string) => {
+    const value = read.get(name)?.value ?? null;
+    return value === null ? null : Number(value);
+  };
+  const missing = database.prepare(`
+    SELECT r.hour, r.writer, m.first, m.last, m.lines FROM missing m JOIN runs r ON r.id = m.run
+    ORDER BY r.hour DESC, r.writer, m.first LIMIT ${MAX_MISSING}`);
+  return {
+    since: time('since'),
+    until: time('until'),
+    missing: missing.all().map(({ hour, writer, first, last, lines }) => ({
+      key: segmentKey({ hour: hourAt(Number(hour)), writer: String(writer), number: Number(first) }),
+      segments: Number(last) - Number(first) + 1,
+      unreadable: Number(lines) === 0 ? null : Number(lines),
+    })),
+  };
+}
+
+export function saveRange(database: DatabaseSync, { since, until }: IndexRange): void {
+  const save = database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)');
+  database.exec('BEGIN IMMEDIATE');
+  save.run('since', since);
+  save.run('until', until);
+  database.exec('COMMIT');
+}

@@ -1,0 +1,31 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { IndexAnswer, IndexRequest } from './index-calls.js';
+
+// Node 22 and 24 warn that SQLite is experimental; 26 does not (https://nodejs.org/api/sqlite.html). Other warnings are printed.
+process.removeAllListeners('warning');
+process.on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.stack ?? warning.message}\n`);
+});
+const { openIndex } = await import('./open-index.js');
+const { indexFailureOf } = await import('./open-database.js');
+
+const { path, storeId } = workerData as { readonly path: string | null; readonly storeId: string };
+const { index, place } = openIndex(path, storeId);
+
+function answer(message: IndexAnswer): void {
+  parentPort?.postMessage(message);
+}
+
+parentPort?.on('message', ({ id, name, values }: IndexRequest) => {
+  try {
+    const method = index[name] as (...given: readonly unknown[]) => unknown;
+    answer({ id, result: method(...values) });
+  } catch (error) {
+    answer({
+      id,
+      failure: indexFailureOf(error),
+      message: error instanceof Error ? error.message : String(error),
+    });
+  }
+});
+answer({ id: 0, result: place });

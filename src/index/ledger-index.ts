@@ -1,0 +1,104 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { createApplySegments } from './apply/apply-segments.js';
+import type { SegmentContent } from './apply/segment-content.js';
+import { type IndexRange, type IndexState, readState, saveRange } from './index-state.js';
+import { createLineClasses } from './line-classes.js';
+import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-database.js';
+import { type FailingQuery, findFailures, type IndexedFailure } from './queries/find-failures.js';
+import { findJobsByPart } from './queries/find-jobs-by-part.js';
+import { findLines, type LineQuery } from './queries/find-lines.js';
+import { hourlyFigures } from './queries/hourly-figures.js';
+import { deleteBefore, deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './trim-index.js';
+
+/** How far an hour is in the index. */
+export interface IndexedHour {
+  /** It was read to its end after nothing could appear in it any more. */
+  readonly isFinished: boolean;
+  /** The last number of each writer. */
+  readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** The index of a store. Every call is synchronous, so that it belongs into a worker. */
+export type LedgerIndex = ReturnType<typeof createLedgerIndex>;
+
+function open(path: string, storeId: string) {
+  const database = openDatabase(path, storeId);
+  try {
+    const classes = createLineClasses(database);
+    return { database, classes, apply: createApplySegments(database, classes) };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function openOrReplace(path: string, storeId: string): ReturnType<typeof open> {
+  try {
+    return open(path, storeId);
+  } catch (error) {
+    if (!isDamaged(error)) throw error;
+    deleteDatabase(path);
+    return open(path, storeId);
+  }
+}
+
+/** @param path `:memory:` for none */
+export function createLedgerIndex(path: string, storeId: string) {
+  let opened = openOrReplace(path, storeId);
+  /** Set when a question found the file damaged, until what fills the index knows. */
+  let lost: unknown = null;
+
+  /** Throws `IndexLostError` after it has begun a new file instead of a damaged one, and else what the work throws. */
+  function attempt<Result>(work: (given: typeof opened) => Result): Result {
+    try {
+      return work(opened);
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      opened.database.close();
+      deleteDatabase(path);
+      opened = open(path, storeId);
+      lost = error;
+      throw new IndexLostError(error);
+    }
+  }
+
+  /** A step of what fills the index. Throws as well when the index was lost since the step before. */
+  function step<Result>(work: (given: typeof opened) => Result): Result {
+    try {
+      if (lost !== null) throw new IndexLostError(lost);
+      return attempt(work);
+    } finally {
+      lost = null;
+    }
+  }
+
+  return {
+    apply: (segments: readonly SegmentContent[]): void => step(({ apply }) => apply(segments)),
+    hour: (hour: number): IndexedHour => step(({ database }) => readHour(database, hour)),
+    finishHour: (hour: number): void =>
+      step(({ database }) => void database.prepare('INSERT OR IGNORE INTO hours VALUES (?)').run(hour)),
+    saveRange: (range: IndexRange): void => step(({ database }) => saveRange(database, range)),
+    state: (): IndexState => attempt(({ database }) => readState(database)),
+    usedBytes: (): number => step(({ database }) => usedBytes(database)),
+    freeShare: (): number => freeShare(path),
+    oldestHour: (): number | null => step(({ database }) => oldestHour(database)),
+    deleteBefore: (hour: number): void => step(({ database }) => deleteBefore(database, hour)),
+    deleteFailuresBefore: (received: number): void =>
+      step(({ database }) => deleteFailuresBefore(database, received)),
+    findLines: (query: LineQuery) => attempt(({ database, classes }) => findLines(database, classes, query)),
+    findFailures: (query: FailingQuery = {}): IndexedFailure[] =>
+      attempt(({ database, classes }) => findFailures(database, classes, query)),
+    findJobsByPart: (query: Parameters<typeof findJobsByPart>[2]) =>
+      attempt(({ database, classes }) => findJobsByPart(database, classes, query)),
+    hourlyFigures: (query: Parameters<typeof hourlyFigures>[2]) =>
+      attempt(({ database, classes }) => hourlyFigures(database, classes, query)),
+    close: (): void => opened.database.close(),
+  };
+}
+
+function readHour(database: DatabaseSync, hour: number): IndexedHour {
+  const finished = database.prepare('SELECT 1 FROM hours WHERE hour = ?').get(hour);
+  const runs = database.prepare('SELECT writer, number FROM runs WHERE hour = ?').all(hour);
+  const numbers = runs.map(({ writer, number }) => [String(writer), Number(number)] as const);
+  return { isFinished: finished !== undefined, numbers: Object.fromEntries(numbers) };
+}

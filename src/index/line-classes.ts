@@ -1,0 +1,68 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { LedgerLine } from '../domain/delivery.js';
+import { isReasonCode, type ReasonCode } from '../domain/reasons.js';
+
+/** The fields of a line that filters name. */
+export interface LineClass {
+  readonly id: number;
+  readonly origin: string;
+  readonly outcome: string;
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly status: string | null;
+  /** A code; null also for words of an operator or of the service. */
+  readonly reason: ReasonCode | null;
+}
+
+/** The classes of an index, all of them in memory as well. */
+export interface LineClasses {
+  of(line: LedgerLine): LineClass;
+  byId(id: number): LineClass;
+  all(): readonly LineClass[];
+  /** After a transaction that was rolled back, or when another process writes. */
+  reload(): void;
+}
+
+type Fields = readonly [string, string, string | null, string | null, string | null, ReasonCode | null];
+
+export function createLineClasses(database: DatabaseSync): LineClasses {
+  const byFields = new Map<string, LineClass>();
+  const byId = new Map<number, LineClass>();
+  const insert = database.prepare('INSERT INTO classes (fields) VALUES (?)');
+  const select = database.prepare('SELECT id, fields FROM classes');
+
+  function add(id: number, fields: string): LineClass {
+    const [origin, outcome, source, region, status, reason] = JSON.parse(fields) as Fields;
+    const added = { id, origin, outcome, source, region, status, reason };
+    byFields.set(fields, added);
+    byId.set(id, added);
+    return added;
+  }
+
+  function reload(): void {
+    byFields.clear();
+    byId.clear();
+    for (const { id, fields } of select.all()) add(Number(id), String(fields));
+  }
+
+  reload();
+  return {
+    of(line) {
+      const fields = fieldsOf(line);
+      return byFields.get(fields) ?? add(Number(insert.run(fields).lastInsertRowid), fields);
+    },
+    byId(id) {
+      const known = byId.get(id);
+      if (known === undefined) throw new Error(`the index has no class ${id}`);
+      return known;
+    },
+    all: () => [...byId.values()],
+    reload,
+  };
+}
+
+/** Lines that were edited by hand can hold anything. */
+function fieldsOf({ origin, outcome, source, region, status, reason }: LedgerLine): string {
+  const fields = [source, region, status].map((value: unknown) => (typeof value === 'string' ? value : null));
+  return JSON.stringify([origin, outcome, ...fields, isReasonCode(reason) ? reason : null]);
+}

@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { SCHEMA } from './schema.js';
+
+/** Grows when the same lines give other rows. */
+const LAYOUT = 1;
+
+/**
+ * Opens the index of a store. A file that is damaged, of another layout or of another store is deleted, and a new one begun. Throws when the
+ * disk is full or may not be written.
+ *
+ * @param path `:memory:` for none
+ * @param storeId identity of the store that the log is in
+ */
+export function openDatabase(path: string, storeId: string): DatabaseSync {
+  const identity = `${LAYOUT} ${hash('sha256', SCHEMA).slice(0, 16)} ${storeId}`;
+  const known = path === ':memory:' ? null : openKnown(path, identity);
+  if (known !== null) return known;
+  if (path !== ':memory:') deleteDatabase(path);
+  const database = open(path);
+  database.exec(`BEGIN; ${SCHEMA}`);
+  database.prepare(`INSERT INTO meta VALUES ('identity', ?)`).run(identity);
+  database.exec('COMMIT');
+  return database;
+}
+
+function openKnown(path: string, identity: string): DatabaseSync | null {
+  let database: DatabaseSync | null = null;
+  try {
+    database = open(path);
+    const found = database.prepare(`SELECT value FROM meta WHERE name = 'identity'`).get();
+    if (found?.value === identity) return database;
+  } catch (error) {
+    if (!isDamaged(error) && codeOf(error) !== SQLITE_ERROR) throw error;
+  }
+  database?.close();
+  return null;
+}
+
+/** The log has everything: a crash of the machine may lose the last transactions, but not damage the file. */
+function open(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192');
+  database.exec(
+    'PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216',
+  );
+  return database;
+}
+
+export function deleteDatabase(path: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true });
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB (https://www.sqlite.org/rescode.html). */
+const DAMAGED: readonly number[] = [11, 26];
+/** A table is missing. */
+const SQLITE_ERROR = 1;
+
+function codeOf(error: unknown): number | null {
+  return typeof error === 'object' && error !== null && 'errcode' in error
+    ? Number(error.errcode) & 0xff
+    : null;
+}
+
+/** Whether an error of SQLite says that the file is damaged: it is then deleted and built again. */
+export function isDamaged(error: unknown): boolean {
+  return DAMAGED.includes(codeOf(error) ?? 0);
+}
+
+/** The file was damaged: the index is empty, and has to be built again. */
+export class IndexLostError extends Error {
+  constructor(cause: unknown) {
+    super('the index was damaged and is built again', { cause });
+    this.name = 'IndexLostError';
+  }
+}
+
+/** SQLITE_IOERR, as of a quota, and SQLITE_FULL. */
+const FULL: readonly number[] = [10, 13];
+
+/** `lost`: the file was damaged, and the index is empty; `full`: the disk or a quota is. */
+export type IndexFailure = 'lost' | 'full' | 'other';
+
+/** What an error of the index means for who fills it. */
+export function indexFailureOf(error: unknown): IndexFailure {
+  if (error instanceof IndexLostError) return 'lost';
+  return FULL.includes(codeOf(error) ?? 0) ? 'full' : 'other';
+}

@@ -1,0 +1,33 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ACCESS_ORIGIN } from '../../domain/delivery.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
+import type { LineClasses } from '../line-classes.js';
+
+export interface FoundJob {
+  readonly job: string;
+  /** Receipt of its last line that is not an access, in milliseconds since the epoch. */
+  readonly received: number;
+}
+
+/** Jobs whose id contains a text, in whatever case, those with the newest lines first. */
+export function findJobsByPart(
+  database: DatabaseSync,
+  classes: LineClasses,
+  {
+    part,
+    limit,
+    scope = null,
+  }: { readonly part: string; readonly limit: number; readonly scope?: SourceScope },
+): FoundJob[] {
+  const wanted = classes
+    .all()
+    .filter(({ origin, source }) => origin !== ACCESS_ORIGIN && isInScope(scope, source));
+  return database
+    .prepare(
+      `SELECT job, max(received) AS received FROM lines
+       WHERE job IS NOT NULL AND job LIKE ? ESCAPE '\\' AND class IN (${wanted.map(({ id }) => id).join(', ')})
+       GROUP BY job ORDER BY 2 DESC, job LIMIT ?`,
+    )
+    .all(`%${part.replaceAll(/[%_\\]/g, '\\$&')}%`, limit)
+    .map(({ job, received }) => ({ job: String(job), received: Number(received) }));
+}

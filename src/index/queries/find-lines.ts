@@ -1,0 +1,100 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { isInScope } from '../../domain/rights.js';
+import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
+import { contextKey } from '../context-keys.js';
+import type { LineClass, LineClasses } from '../line-classes.js';
+import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
+import { LINES } from '../schema.js';
+
+/** Which lines are wanted; an absent filter matches everything. */
+export interface LineQuery {
+  /** Only lines written from `since` until before `until`, in milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  /** A cursor: only lines before this place. */
+  readonly before?: LinePlace | undefined;
+  readonly limit: number;
+  readonly job?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly status?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly origin?: string | undefined;
+  /** Origins that are left out. */
+  readonly without?: readonly string[] | undefined;
+  /** With a null value: lines where the value of this name was left out. */
+  readonly context?: { readonly name: string; readonly value: string | null } | undefined;
+  /** Only lines that exist for a client with these sources. Default: all. */
+  readonly scope?: ReadonlySet<string> | undefined;
+}
+
+const FIELDS = ['source', 'region', 'status', 'outcome', 'origin'] as const;
+
+/** The places of the matching lines, newest first. */
+export function findLines(database: DatabaseSync, classes: LineClasses, query: LineQuery): LinePlace[] {
+  const { job, context, limit } = query;
+  const wanted = classes.all().filter((each) => matches(each, query));
+  const ofWanted = `l.class IN (${idsOf(wanted)})`;
+  const find = (from: string, where: readonly string[], time = 'l.written') => {
+    const rest = restOf(query, classes, time);
+    const statement = database.prepare(`SELECT ${PLACE} FROM ${from} ${JOIN_PLACE}
+      WHERE ${[...where, ...rest.conditions].join(' AND ')}
+      ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`);
+    return (...values: readonly SQLInputValue[]) =>
+      statement.all(...values, ...rest.values, limit).map(placeOfRow);
+  };
+  const hash = context && contextKey(context.name, context.value);
+  if (job !== undefined) {
+    if (hash === undefined) return find('lines l', ['l.job = ?', ofWanted])(job);
+    return find('lines l', ['l.job = ?', ofWanted, HAS_CONTEXT])(job, hash);
+  }
+  if (hash !== undefined) return find(BY_CONTEXT, ['c.hash = ?', ofWanted], 'c.written')(hash);
+  // Class by class: each has its lines in order, however rare they are.
+  const ofClass = find('lines l', ['l.class = ?']);
+  const found = wanted.flatMap(({ id }) => ofClass(id));
+  return found.sort((a, b) => comparePlaces(b, a)).slice(0, limit);
+}
+
+const HAS_CONTEXT =
+  'EXISTS (SELECT 1 FROM contexts c WHERE c.hash = ? AND c.written = l.written AND c.line = l.id)';
+const BY_CONTEXT = 'contexts c CROSS JOIN lines l ON l.id = c.line AND l.written = c.written';
+
+function matches(each: LineClass, query: LineQuery): boolean {
+  const { without = [], scope = null } = query;
+  if (FIELDS.some((name) => query[name] !== undefined && query[name] !== each[name])) return false;
+  return !without.includes(each.origin) && (each.source === null || isInScope(scope, each.source));
+}
+
+/** @param time the column by which the index in use is ordered */
+function restOf({ since, until, before, scope }: LineQuery, classes: LineClasses, time: string) {
+  const conditions: string[] = [];
+  const values: SQLInputValue[] = [];
+  const add = (text: string, ...more: readonly SQLInputValue[]) => {
+    conditions.push(text);
+    values.push(...more);
+  };
+  if (since !== undefined && Number.isFinite(since)) add(`${time} >= ?`, since);
+  if (until !== undefined && Number.isFinite(until)) add(`${time} < ?`, until);
+  if (before !== undefined) {
+    const { written, writer, number, line } = before;
+    const place = `(${time}, r.writer, s.number, l.id % ${LINES})`;
+    // The first one alone finds the place in the index.
+    add(`${time} <= ? AND ${place} < (?, ?, ?, ?)`, written, written, writer, number, line);
+  }
+  if (scope !== undefined) add(existsIn(scope, classes));
+  return { conditions, values };
+}
+
+/** A line without a source, such as an operator's act, exists for a client whose sources all other lines of its job have. */
+function existsIn(scope: ReadonlySet<string>, classes: LineClasses): string {
+  const withSource = classes.all().filter(({ source }) => source !== null);
+  const inside = withSource.filter(({ source }) => isInScope(scope, source));
+  const outside = withSource.filter(({ source }) => !isInScope(scope, source));
+  const others = (ids: readonly LineClass[]) =>
+    `EXISTS (SELECT 1 FROM lines o WHERE o.job = l.job AND o.class IN (${idsOf(ids)}))`;
+  return `(l.class IN (${idsOf(inside)}) OR (${others(inside)} AND NOT ${others(outside)}))`;
+}
+
+function idsOf(classes: readonly LineClass[]): string {
+  return classes.map(({ id }) => id).join(', ');
+}

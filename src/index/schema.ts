@@ -1,0 +1,44 @@
+/**
+ * Tables of the index. It is a projection of the log: a file with another layout is deleted and built again, so that there are no
+ * migrations. Times are milliseconds since the epoch.
+ *
+ * `lines` holds what filters, order and figures need of a line. Its text stays in the log, at the place that `segments` and `runs` name.
+ */
+export const SCHEMA = `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+  -- A writer in an hour, and the last of its numbers that is in the index: the position.
+  CREATE TABLE runs (id INTEGER PRIMARY KEY, hour INTEGER NOT NULL, writer TEXT NOT NULL, number INTEGER NOT NULL,
+    UNIQUE (hour, writer));
+  -- Numbers up to the position whose segments are missing, and segments with lines that cannot be read.
+  CREATE TABLE missing (run INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, lines INTEGER NOT NULL,
+    PRIMARY KEY (run, first)) WITHOUT ROWID;
+  -- Hours that were read to their end after nothing could appear in them any more.
+  CREATE TABLE hours (hour INTEGER PRIMARY KEY);
+  CREATE TABLE segments (id INTEGER PRIMARY KEY, run INTEGER NOT NULL, number INTEGER NOT NULL, written INTEGER NOT NULL);
+
+  -- The combinations of the fields that filters name: some hundred, however many lines there are.
+  CREATE TABLE classes (id INTEGER PRIMARY KEY, fields TEXT NOT NULL UNIQUE);
+
+  -- id: that of the segment, then the index of the line in it.
+  CREATE TABLE lines (id INTEGER PRIMARY KEY, written INTEGER NOT NULL, class INTEGER NOT NULL, job TEXT,
+    received INTEGER NOT NULL);
+  CREATE INDEX lines_by_class ON lines (class, written);
+  CREATE INDEX lines_by_job ON lines (job, class, received) WHERE job IS NOT NULL;
+  -- hash: of name and value; text would take a third of the file.
+  CREATE TABLE contexts (hash INTEGER NOT NULL, written INTEGER NOT NULL, line INTEGER NOT NULL,
+    PRIMARY KEY (hash, written, line)) WITHOUT ROWID;
+
+  -- The newest failing line of each job and class that no line of the job settles; first: receipt of the first line of the job.
+  CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,
+    first INTEGER NOT NULL, reason TEXT, PRIMARY KEY (job, class)) WITHOUT ROWID;
+
+  CREATE TABLE figures (hour INTEGER NOT NULL, class INTEGER NOT NULL, lines INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    longest REAL NOT NULL, PRIMARY KEY (hour, class)) WITHOUT ROWID;
+  -- Callbacks by the bucket of their duration.
+  CREATE TABLE durations (hour INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL, lines INTEGER NOT NULL,
+    PRIMARY KEY (hour, class, bucket)) WITHOUT ROWID;
+`;
+
+/** Lines that a segment can have: its lines have ids from `segment * LINES` on. */
+export const LINES = 2 ** 20;

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { type IndexAnswer, type IndexCalls, IndexError } from './index-calls.js';
+import type { IndexPlace } from './open-index.js';
+
+/** An index in a worker: no question and no batch of lines holds the event loop of this process. */
+export interface IndexWorker extends IndexCalls {
+  readonly place: IndexPlace;
+  /** Settles when the worker has ended. Calls that are under way are rejected. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: IndexError) => void;
+}
+
+/** From the folder of the bundle as well. */
+const WORKER = new URL('../index/index-worker.js', import.meta.url);
+
+/**
+ * Rejects when the worker cannot be started.
+ *
+ * @param path null: in memory
+ * @param storeId identity of the store that the log is in
+ */
+export async function startIndexWorker(path: string | null, storeId: string): Promise<IndexWorker> {
+  const worker = new Worker(WORKER, { workerData: { path, storeId } });
+  const waiting = new Map<number, Waiting>();
+  let ended: IndexError | null = null;
+  let last = 0;
+
+  function end(message: string): void {
+    ended ??= new IndexError('other', message);
+    for (const { reject } of waiting.values()) reject(ended);
+    waiting.clear();
+  }
+
+  const [{ result }] = (await once(worker, 'message')) as [{ readonly result: IndexPlace }];
+  worker.on('message', (answer: IndexAnswer) => {
+    const { resolve, reject } = waiting.get(answer.id) ?? {};
+    waiting.delete(answer.id);
+    if ('failure' in answer) reject?.(new IndexError(answer.failure, answer.message));
+    else resolve?.(answer.result as never);
+  });
+  worker.on('error', (error) => end(`the worker of the index failed: ${String(error)}`));
+  worker.on('exit', () => end('the worker of the index ended'));
+  worker.unref();
+
+  const call: IndexCalls['call'] = (name, ...values) =>
+    new Promise((resolve, reject) => {
+      if (ended !== null) throw ended;
+      last += 1;
+      waiting.set(last, { resolve: resolve as Waiting['resolve'], reject });
+      worker.postMessage({ id: last, name, values });
+    });
+
+  return {
+    place: result,
+    call,
+    async close() {
+      if (ended === null) await call('close').catch(() => undefined);
+      await worker.terminate();
+    },
+  };
+}

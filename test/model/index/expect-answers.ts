@@ -1,0 +1,138 @@
+import { expect } from '@jest/globals';
+import fc from 'fast-check';
+import { hasContextValue } from '../../../src/domain/context.js';
+import type { LedgerIndex } from '../../../src/index/ledger-index.js';
+import { causesOf } from '../../../src/index/queries/find-failures.js';
+import type { LineQuery } from '../../../src/index/queries/find-lines.js';
+import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
+import type { LinePlace } from '../../../src/ledger/log/line-place.js';
+import { durationBucket } from '../../../src/ledger/rollup/duration-histogram.js';
+import { existsFor, FIRST, failingOf, type Placed } from './indexed-ledger.js';
+
+export const drawnQuery = fc.record({
+  since: fc.option(fc.integer({ min: 0, max: 5 * HOUR }), { nil: undefined }),
+  until: fc.option(fc.integer({ min: 0, max: 5 * HOUR }), { nil: undefined }),
+  limit: fc.integer({ min: 1, max: 7 }),
+  job: fc.constantFrom(undefined, undefined, 'Alpha', 'beta', 'unknown'),
+  source: fc.constantFrom(undefined, undefined, 'intake'),
+  region: fc.constantFrom(undefined, undefined, 'eu1'),
+  status: fc.constantFrom(undefined, undefined, 'error'),
+  outcome: fc.constantFrom(undefined, undefined, 'failed', 'unheard'),
+  origin: fc.constantFrom(undefined, undefined, 'replay'),
+  without: fc.constantFrom(undefined, ['admin'], ['admin', 'replay']),
+  context: fc.constantFrom(
+    undefined,
+    undefined,
+    { name: 'call', value: '1' },
+    { name: 'customer', value: 'acme' },
+    { name: 'customer', value: null },
+  ),
+  scope: fc.constantFrom(undefined, undefined, new Set(['intake']), new Set<string>()),
+});
+
+export type DrawnQuery = typeof drawnQuery extends fc.Arbitrary<infer T> ? T : never;
+
+function queryOf({ since, until, ...rest }: DrawnQuery): LineQuery {
+  return {
+    ...rest,
+    since: since === undefined ? undefined : FIRST + since,
+    until: until === undefined ? undefined : FIRST + until,
+  };
+}
+
+const FIELDS = ['source', 'region', 'status', 'outcome', 'origin'] as const;
+
+/** The places of all lines that match, newest first. */
+function expectedPlaces(lines: readonly Placed[], query: LineQuery): LinePlace[] {
+  const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, job, context, without } = query;
+  const exists = existsFor(lines, query.scope);
+  const found = lines.filter(
+    ({ place, line }) =>
+      place.written >= since &&
+      place.written < until &&
+      (job === undefined || line.jobId === job) &&
+      FIELDS.every((name) => query[name] === undefined || line[name] === query[name]) &&
+      !without?.includes(line.origin) &&
+      (context === undefined ||
+        (context.value === null
+          ? Object.hasOwn(line.contextOmitted ?? {}, context.name)
+          : hasContextValue(line.context, context.name, context.value))),
+  );
+  return found
+    .filter(exists)
+    .map(({ place }) => place)
+    .reverse();
+}
+
+/** All pages of a query. */
+function pagesOf(index: LedgerIndex, query: LineQuery): LinePlace[] {
+  const found: LinePlace[] = [];
+  for (let before: LinePlace | undefined; ; ) {
+    const page = index.findLines({ ...query, before });
+    found.push(...page);
+    before = page.at(-1);
+    if (page.length < query.limit) return found;
+  }
+}
+
+/** Each query gives what a plain loop over all lines gives. */
+export function expectAnswers(
+  index: LedgerIndex,
+  lines: readonly Placed[],
+  queries: readonly DrawnQuery[],
+): void {
+  for (const query of queries.map(queryOf))
+    expect(pagesOf(index, query)).toEqual(expectedPlaces(lines, query));
+  for (const scope of [null, new Set(['intake'])]) {
+    const { failing, causes } = failingOf(lines, scope);
+    const found = index.findFailures({ scope });
+    expect(found.map(({ job, place, outcome, first }) => ({ job, place, outcome, first }))).toEqual(
+      failing.map(({ job, place, outcome, first }) => ({ job, place, outcome, first })),
+    );
+    expect(causesOf(found)).toEqual(causes);
+    const parts = lines.filter(
+      ({ line }) =>
+        line.jobId?.toLowerCase().includes('alpha') &&
+        line.origin !== 'admin' &&
+        (scope === null || scope.has(line.source ?? '')),
+    );
+    const last = new Map<string, number>();
+    for (const { line } of parts)
+      last.set(line.jobId ?? '', Math.max(last.get(line.jobId ?? '') ?? 0, Date.parse(line.receivedAt)));
+    const expected = [...last].map(([job, received]) => ({ job, received }));
+    expected.sort((a, b) => b.received - a.received || (a.job < b.job ? -1 : 1));
+    expect(index.findJobsByPart({ part: 'ALPHA', limit: 10, scope })).toEqual(expected);
+    expectFigures(index, lines, scope);
+  }
+}
+
+function expectFigures(
+  index: LedgerIndex,
+  lines: readonly Placed[],
+  scope: ReadonlySet<string> | null,
+): void {
+  const sums = new Map<string, { lines: number; bytes: number; durations: Map<number, number> }>();
+  for (const { place, line } of lines) {
+    if (scope !== null && !scope.has(line.source ?? '')) continue;
+    const { origin, outcome, source, region, status, reason } = line;
+    const code = reason === 'overloaded' ? reason : null;
+    const hour = startOfHour(hourAt(place.written));
+    const name = JSON.stringify([hour, origin, outcome, source, region, status, code]);
+    const sum = sums.get(name) ?? { lines: 0, bytes: 0, durations: new Map() };
+    sums.set(name, sum);
+    sum.lines += 1;
+    sum.bytes += line.bytes;
+    const bucket = durationBucket(line.durationMs);
+    if (origin === 'callback') sum.durations.set(bucket, (sum.durations.get(bucket) ?? 0) + 1);
+  }
+  const found = index.hourlyFigures({ since: FIRST, until: FIRST + 5 * HOUR, scope }).map((each) => {
+    const { hour, origin, outcome, source, region, status, reason } = each;
+    const name = JSON.stringify([hour, origin, outcome, source, region, status, reason]);
+    return [name, each.lines, each.bytes, ...each.durations];
+  });
+  const expected = [...sums].map(([name, { lines: count, bytes, durations }]) => [
+    ...[name, count, bytes],
+    ...[...durations].sort(([a], [b]) => a - b).flat(),
+  ]);
+  expect(found.sort()).toEqual(expected.sort());
+}

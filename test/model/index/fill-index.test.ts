@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createIndexFiller, type IndexFiller } from '../../../src/index/fill-index.js';
+import { type IndexCalls, IndexError } from '../../../src/index/index-calls.js';
+import { createLedgerIndex, type LedgerIndex } from '../../../src/index/ledger-index.js';
+import { HOUR, hourAt } from '../../../src/ledger/hours.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
+import { StoreError } from '../../../src/store/object-store.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { drawnQuery, expectAnswers } from './expect-answers.js';
+import { drawnLedger, FIRST, type Placed, writeLedger } from './indexed-ledger.js';
+
+/**
+ * What fills the index, against a plain loop over what the store has: replicas write while time passes, calls of the store and of the index
+ * fail, the process is killed and begins again, segments are lost and come back, and lines are damaged.
+ */
+
+const MINUTE = 60_000;
+
+const drawnStep = fc.record({
+  /** Minutes that pass. */
+  minutes: fc.oneof(fc.integer({ min: 0, max: 25 }), fc.integer({ min: 60, max: 150 })),
+  /** The call that fails, of the store and of the index. */
+  storeFails: fc.option(fc.nat(30), { freq: 2 }),
+  indexFails: fc.option(fc.record({ at: fc.nat(12), isDone: fc.boolean() }), { freq: 2 }),
+  isRestarted: fc.boolean(),
+});
+
+/** Whether a later number of its writer follows in its hour: only then can anybody know that it is missing. */
+function isFollowed(key: string, keys: readonly string[]): boolean {
+  const writer = key.slice(0, key.lastIndexOf('~') + 1);
+  return keys.some((other) => other.startsWith(writer) && other > key);
+}
+
+interface World {
+  readonly store: MemoryStore;
+  readonly now: () => number;
+  /** Calls until one fails; null: none does. */
+  failing: { store: number | null; index: { at: number; isDone: boolean } | null };
+}
+
+function callsOf(world: World, index: LedgerIndex): IndexCalls {
+  return {
+    async call(name, ...values) {
+      const method = index[name] as (...given: typeof values) => ReturnType<(typeof index)[typeof name]>;
+      const fails = world.failing.index;
+      if (fails === null) return method(...values);
+      world.failing.index = fails.at === 0 ? null : { ...fails, at: fails.at - 1 };
+      if (fails.at > 0) return method(...values);
+      // Its answer is lost.
+      if (fails.isDone) method(...values);
+      throw new IndexError('other', 'the worker ended');
+    },
+  };
+}
+
+describe('what fills the index', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+  });
+  afterAll(() => folder.remove());
+
+  it('has every line of the log in the end, says what is missing, and never claims more than it read', async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        drawnLedger,
+        fc.array(drawnStep, { minLength: 2, maxLength: 8 }),
+        fc.array(drawnQuery, { minLength: 3, maxLength: 5 }),
+        fc.record({
+          lost: fc.array(fc.nat(), { maxLength: 2 }),
+          back: fc.array(fc.nat(), { maxLength: 2 }),
+          damaged: fc.array(fc.nat(), { maxLength: 1 }),
+        }),
+        async (drawn, steps, queries, { lost, back, damaged }) => {
+          run += 1;
+          const path = `${folder.path}/${run}.sqlite`;
+          const { segments, lines } = writeLedger(drawn);
+          const keys = segments.map(({ hour, ...place }) => segmentKey({ ...place, hour: hourAt(hour) }));
+          const pick = (numbers: readonly number[]) =>
+            new Set(
+              numbers.map((each) => keys[each % keys.length] ?? '').filter((key) => isFollowed(key, keys)),
+            );
+          const [isLost, comesBack, isDamaged] = [pick(lost), pick(back), pick(damaged)];
+          let now = FIRST;
+          const failing: World['failing'] = { store: null, index: null };
+          const store = createMemoryStore(
+            () => {
+              if (failing.store === null) return;
+              failing.store = failing.store === 0 ? null : failing.store - 1;
+              if (failing.store === null) throw new StoreError('test', 'connection reset');
+            },
+            () => now,
+          );
+          const world: World = { store, now: () => now, failing };
+          let index: LedgerIndex | null = null;
+          let filler: IndexFiller | null = null;
+          const begin = () => {
+            index?.close();
+            index = createLedgerIndex(path, 'store');
+            filler = createIndexFiller({
+              ...{ store, clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
+              ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },
+            });
+          };
+          const written = new Set<string>();
+          const write = () => {
+            for (const [at, { written: time, content }] of segments.entries()) {
+              const key = keys[at] ?? '';
+              if (time > now || written.has(key)) continue;
+              written.add(key);
+              const text = Buffer.from(content).toString();
+              if (!isLost.has(key) && !comesBack.has(key))
+                store.put(key, isDamaged.has(key) ? 'torn\n' : text, time);
+            }
+          };
+          const present = () => {
+            const { since, until } = (index as LedgerIndex).state();
+            return { since: since ?? Number.NEGATIVE_INFINITY, until };
+          };
+          begin();
+          for (const { minutes, storeFails, indexFails, isRestarted } of steps) {
+            now += minutes * MINUTE;
+            write();
+            if (isRestarted) begin();
+            world.failing.store = storeFails;
+            world.failing.index = indexFails;
+            await (filler as unknown as IndexFiller).fill().catch((error: unknown) => {
+              if (!(error instanceof StoreError || error instanceof IndexError)) throw error;
+            });
+            world.failing.store = null;
+            world.failing.index = null;
+            const { since, until } = present();
+            const found = new Set(
+              (index as unknown as LedgerIndex)
+                .findLines({ limit: 1000 })
+                .map((place) => JSON.stringify(place)),
+            );
+            for (const { place } of lines) {
+              const key = segmentKey({ ...place, hour: hourAt(place.written) });
+              const isRead = until !== null && place.written >= since && place.written < until;
+              if (isRead && store.objects.has(key) && !isDamaged.has(key))
+                expect(found).toContain(JSON.stringify(place));
+            }
+          }
+          now = Math.max(now, FIRST + 5 * HOUR);
+          write();
+          await (filler as unknown as IndexFiller).fill();
+          for (const [at, { written: time, content }] of segments.entries())
+            if (comesBack.has(keys[at] ?? ''))
+              store.put(keys[at] ?? '', Buffer.from(content).toString(), time);
+          now += HOUR;
+          await (filler as unknown as IndexFiller).fill();
+          const own = index as unknown as LedgerIndex;
+          const isThere = ({ place }: (typeof lines)[number]) => {
+            const key = segmentKey({ ...place, hour: hourAt(place.written) });
+            return comesBack.has(key) || !(isLost.has(key) || isDamaged.has(key));
+          };
+          expectAnswers(own, lines.filter(isThere), queries);
+          const { since, until, missing } = own.state();
+          expect({ since, until }).toEqual({ since: null, until: now });
+          const named = missing.flatMap(({ key, segments: count, unreadable }) => [
+            { key, unreadable },
+            ...Array.from({ length: count - 1 }, () => ({ key: 'more', unreadable: null })),
+          ]);
+          const gone = [...isLost].filter((key) => !comesBack.has(key));
+          const torn = [...isDamaged].filter((key) => !isLost.has(key) && !comesBack.has(key));
+          expect(named.length).toBe(gone.length + torn.length);
+          for (const { key, unreadable } of named)
+            if (key !== 'more') expect(unreadable === null ? gone : torn).toContain(key);
+          own.close();
+        },
+      ),
+      { numRuns: 60 },
+    );
+  }, 240_000);
+
+  it('lets its old end go where it exceeds its bounds, says from when on it has everything, and keeps open failures', async () => {
+    const DAY = 24 * HOUR;
+    let now = FIRST;
+    const store = createMemoryStore(undefined, () => now);
+    const index = createLedgerIndex(`${folder.path}/bounds.sqlite`, 'store');
+    const calls = (of: LedgerIndex): IndexCalls => ({
+      async call(name, ...values) {
+        return (of[name] as (...given: typeof values) => ReturnType<(typeof of)[typeof name]>)(...values);
+      },
+    });
+    const bounds = { reach: 10 * DAY, retention: 20 * DAY, maxBytes: 600_000 };
+    const filler = createIndexFiller({ store, index: calls(index), clock: () => now, ...bounds });
+    const lines: Placed[] = [];
+    const write = (count: number, outcome: string) => {
+      const made = Array.from({ length: count }, () =>
+        ledgerLine({ outcome, receivedAt: new Date(now).toISOString(), context: { call: `${now}` } }),
+      );
+      const text = made.map((line) => `${JSON.stringify(line)}\n`).join('');
+      store.put(segmentKey({ hour: hourAt(now), writer: 'w', number: 1 }), text, now);
+      for (const [line, each] of made.entries())
+        lines.push({ place: { written: now, writer: 'w', number: 1, line }, line: each });
+    };
+    const check = (of = index) => {
+      const since = of.state().since ?? Number.NEGATIVE_INFINITY;
+      const within = lines.filter(({ place }) => place.written >= since).map(({ place }) => place);
+      expect(of.findLines({ limit: 1_000_000, since })).toEqual(within.reverse());
+      expect(of.usedBytes()).toBeLessThan(bounds.maxBytes);
+      return since;
+    };
+    write(2, 'failed');
+    for (let day = 0; day < 15; day += 1) {
+      now += DAY;
+      write(20, 'stored');
+      await filler.fill();
+      check();
+    }
+    expect(check()).toBeGreaterThanOrEqual(now - 11 * DAY);
+    expect(index.findFailures().map(({ job }) => job)).toEqual([lines[0]?.line.jobId, lines[1]?.line.jobId]);
+    for (let hour = 0; hour < 12; hour += 1) {
+      now += HOUR;
+      write(400, 'stored');
+      await filler.fill();
+      check();
+    }
+    expect(check()).toBeGreaterThan(now - 11 * HOUR);
+    now += 10 * DAY;
+    await filler.fill();
+    expect(index.findFailures()).toEqual([]);
+    index.close();
+
+    const again = createLedgerIndex(':memory:', 'store');
+    await createIndexFiller({
+      store,
+      index: calls(again),
+      clock: () => now,
+      ...bounds,
+      reach: 100 * DAY,
+    }).fill();
+    expect(check(again)).toBeGreaterThan(FIRST);
+    again.close();
+  });
+});

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { failureCauses } from '../../../src/domain/failure-causes.js';
+import { openFailure } from '../../../src/domain/failure-rules.js';
+import type { SegmentContent } from '../../../src/index/apply/segment-content.js';
+import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
+import { comparePlaces, type LinePlace } from '../../../src/ledger/log/line-place.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+
+/** A line with its place, as a plain loop over all lines knows it. */
+export interface Placed {
+  readonly place: LinePlace;
+  readonly line: LedgerLine;
+}
+
+export const FIRST = Date.parse('2026-03-04T08:00:00.000Z');
+
+const drawnLine = fc.record({
+  jobId: fc.constantFrom('Alpha', 'beta', 'gamma', 'alphabet', null),
+  outcome: fc.constantFrom(
+    ...(['stored', 'failed', 'refused', 'conflict', 'noted', 'acknowledged', 'chosen', 'read'] as const),
+  ),
+  source: fc.constantFrom('intake', 'elsewhere', null),
+  region: fc.constantFrom('eu1', null),
+  status: fc.constantFrom('success', 'error'),
+  origin: fc.constantFrom(...(['callback', 'callback', 'recovery', 'replay', 'admin'] as const)),
+  reason: fc.constantFrom(null, 'overloaded', 'words of an operator'),
+  context: fc.constantFrom(undefined, { call: '1' }, { call: '1', customer: 'acme' }),
+  contextOmitted: fc.constantFrom(undefined, undefined, { customer: 'malformed' as const }),
+  bytes: fc.nat(5000),
+  durationMs: fc.integer({ min: 0, max: 100_000 }),
+  /** Milliseconds from its receipt until it was written. */
+  delay: fc.oneof(fc.constantFrom(0, 1000), fc.integer({ min: 0, max: 3 * HOUR })),
+});
+
+const drawnSegment = fc.record({
+  writer: fc.constantFrom('one', 'two', 'three'),
+  /** Seconds, as S3 tells times: many segments have the same. */
+  at: fc.oneof(fc.integer({ min: 0, max: 4 * 3600 - 1 }), fc.constantFrom(0, 10, 3599, 3600)),
+  lines: fc.array(drawnLine, { minLength: 1, maxLength: 4 }),
+});
+
+export const drawnLedger = fc.array(drawnSegment, { minLength: 1, maxLength: 30 });
+export type DrawnLedger = typeof drawnLedger extends fc.Arbitrary<infer T> ? T : never;
+
+/** The segments in the order of writing, and their lines. */
+export function writeLedger(drawn: DrawnLedger): { segments: SegmentContent[]; lines: Placed[] } {
+  const numbers = new Map<string, number>();
+  const lines: Placed[] = [];
+  const segments = drawn
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ writer, at, lines: own }) => {
+      const written = FIRST + at * 1000;
+      const hour = startOfHour(hourAt(written));
+      const number = (numbers.get(hour + writer) ?? 0) + 1;
+      numbers.set(hour + writer, number);
+      const made = own.map(({ delay, ...fields }) =>
+        ledgerLine({ ...fields, receivedAt: new Date(written - delay).toISOString() } as Partial<LedgerLine>),
+      );
+      for (const [index, line] of made.entries())
+        lines.push({ place: { written, writer, number, line: index }, line });
+      const content = Buffer.from(made.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      return { hour, writer, number, written, content };
+    });
+  return { segments, lines: lines.sort((a, b) => comparePlaces(a.place, b.place)) };
+}
+
+/** Which lines exist for a client with some sources, as `rowScope` has it for the engine. */
+export function existsFor(lines: readonly Placed[], scope: ReadonlySet<string> | undefined) {
+  return ({ line }: Placed): boolean => {
+    if (scope === undefined) return true;
+    if (line.source !== null) return scope.has(line.source);
+    const others = lines.filter((each) => each.line.jobId === line.jobId && each.line.source !== null);
+    return (
+      line.jobId !== null && others.length > 0 && others.every((each) => scope.has(each.line.source ?? ''))
+    );
+  };
+}
+
+/** The failing jobs by a plain loop: the oldest job first. */
+export function failingOf(lines: readonly Placed[], scope: ReadonlySet<string> | null) {
+  const jobs = [...new Set(lines.flatMap(({ line }) => line.jobId ?? []))];
+  const failing = jobs.flatMap((job) => {
+    const own = lines.filter(({ line }) => line.jobId === job);
+    // Of equal times the last in the log counts.
+    const newestFirst = own.map(({ line, place }) => ({ ...line, place })).reverse();
+    const open = openFailure(newestFirst, ({ source }) => scope === null || scope.has(source ?? ''));
+    const first = Math.min(...own.map(({ line }) => Date.parse(line.receivedAt)));
+    return open === null ? [] : [{ job, place: open.place, outcome: open.outcome, first, line: open }];
+  });
+  failing.sort((a, b) => a.first - b.first || (a.job < b.job ? -1 : 1));
+  return { failing, causes: failureCauses(failing.map(({ line }) => line)) };
+}

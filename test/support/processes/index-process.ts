@@ -1,0 +1,39 @@
+import { createIndexFiller } from '../../../src/index/fill-index.js';
+import { startIndexWorker } from '../../../src/index/start-index-worker.js';
+import { openStore } from '../../../src/store/open-store.js';
+
+/** A process of its own that keeps an index of a store until it is killed, and says how far it came. */
+interface IndexProcess {
+  readonly url: string;
+  readonly path: string | null;
+  readonly maxBytes?: number;
+}
+
+const YEAR = 365 * 86_400_000;
+
+process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) => {
+  const store = await openStore({ url, fsync: false });
+  const index = await startIndexWorker(path, (await store.identity()) ?? '');
+  process.send?.({ place: index.place });
+  const options = { store, index, clock: Date.now, reach: YEAR, retention: YEAR, maxBytes };
+  const filler = createIndexFiller(options);
+  for (;;) {
+    const failure = await filler.fill().then(
+      () => null,
+      (error: { readonly failure?: string; readonly message: string }) => error.failure ?? error.message,
+    );
+    const answers = await answersOf(index).catch(() => null);
+    process.send?.({ failure, answers });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+});
+
+async function answersOf(index: Awaited<ReturnType<typeof startIndexWorker>>) {
+  return {
+    places: await index.call('findLines', { limit: 10_000 }),
+    failing: await index.call('findFailures', {}),
+    figures: await index.call('hourlyFigures', { since: 0, until: Date.now() }),
+    state: await index.call('state'),
+  };
+}
+process.send?.('ready');

@@ -108,6 +108,6 @@ describe('the context', () => {
     await page.getByText('"cal" is not known; sources admit call, case').waitFor();
     await dashboard.go('jobs/first');
     await page.locator('main p', { hasText: 'call 7/a' }).first().waitFor();
-    await page.getByText('Left out of the context: case (repeated).').waitFor();
+    await page.getByText('Left out of the context: case (given more than once).').first().waitFor();
   });
 });

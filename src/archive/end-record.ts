@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
-import { endRecordKey } from './layout.js';
+import { END_RECORDS_FOLDER, endRecordKey } from './layout.js';
 
 /** Whether the end of a job without a transcript is on record for a source, or claimed by the run that is recording it. */
 export interface EndRecord {
@@ -36,6 +36,21 @@ export function createEndRecord(store: ObjectStore, jobId: string, source: strin
 /** Throws `StoreError`. */
 export function replaceEndRecord(store: ObjectStore, jobId: string, source: string, record: EndRecord) {
   return store.replace(endRecordKey(jobId, source), document(record), DOCUMENT_HEADERS);
+}
+
+/**
+ * Removes the records that were last written before a time: the service lists their jobs no longer. A job that is met all the same is
+ * found in the ledger. Throws `StoreError`, and the signal's reason.
+ *
+ * @param before milliseconds since the epoch
+ */
+export async function removeEndRecords(
+  store: Pick<ObjectStore, 'list' | 'delete'>,
+  before: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  for await (const { key, modifiedAt } of store.list(END_RECORDS_FOLDER, { signal }))
+    if (modifiedAt.getTime() < before) await store.delete(key);
 }
 
 function document(record: EndRecord): Buffer {

@@ -135,8 +135,10 @@ export const ERASURE_LOG = '.erasure-log/';
 export const LAST_ERASURE = `${ERASURE_LOG}last`;
 
 /** Folder of the records of jobs that ended without a callback. Not part of the contract with bucket readers. */
+export const END_RECORDS_FOLDER = '.ended/';
+
 export function endRecordKey(jobId: string, source: string): string {
-  return `.ended/${jobId}/${source}.json`;
+  return `${END_RECORDS_FOLDER}${jobId}/${source}.json`;
 }
 
 /** Folder of what operators were notified of. Not part of the contract with bucket readers. */

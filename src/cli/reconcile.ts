@@ -52,7 +52,7 @@ async function run({ config, parts, view, signal }: RecoveryWork, options: Optio
   checkRegions(parts);
   // Wrong regions are named before anything else is said.
   clientsOf(parts, options.region);
-  if (!options.json && (await isEmptyStore(parts.store))) printLines([`Note: ${EMPTY_STORE}`]);
+  if (await isEmptyStore(parts.store)) process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);
   const progress = createProgress();
   const failingJobs = async () => {
     progress.show('reading the ledger');

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '../domain/problem.js';
 import { isDropped } from './connections/dropped-messages.js';
+import type { OnMalformed } from './malformed-requests.js';
 import { respondProblem } from './respond.js';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -11,13 +12,17 @@ const DRAIN = { bytes: 64 * 1024, ms: 1000 };
 /**
  * Ignores requests that are dropped, and rejects those that Node's parser accepts and HTTP/1.1 does not, before the listener sees
  * them.
+ *
+ * @param onMalformed called for each that is rejected
  */
-export function withCheckedHead(listener: Listener): Listener {
+export function withCheckedHead(listener: Listener, onMalformed: OnMalformed = () => {}): Listener {
   return (request, response) => {
     if (isDropped(request)) return;
     const fault = headFault(request);
-    if (fault === null) listener(request, response);
-    else respondProblem(request, response, new Problem('request-malformed', fault), DRAIN, true);
+    if (fault === null) return listener(request, response);
+    const problem = new Problem('request-malformed', fault);
+    onMalformed({ problem, reason: problem.code, peer: request.socket.remoteAddress });
+    respondProblem(request, response, problem, DRAIN, true);
   };
 }
 

@@ -65,11 +65,16 @@ export function rejectMalformedRequests(
 }
 
 /** Responds to CONNECT, whose connection Node closes without a response when nothing listens for it. */
-export function rejectConnect(server: Server, requests: ConnectionRequests): void {
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+export function rejectConnect(
+  server: Server,
+  requests: ConnectionRequests,
+  onMalformed: OnMalformed = () => {},
+): void {
+  server.on('connect', ({ socket: { remoteAddress } }: IncomingMessage, socket: Duplex) => {
     // Node has removed its own listener.
     socket.on('error', () => {});
     const problem = new Problem('request-malformed', 'CONNECT is for proxies; this is not one.');
+    onMalformed({ problem, reason: problem.code, peer: remoteAddress });
     respondInOrder(socket, problem, requests);
   });
 }

@@ -12,7 +12,7 @@ export interface PublicServerOptions {
   readonly keepAliveTimeout: number;
   readonly headersTimeout: number;
   readonly maxHeaderBytes: number;
-  /** Called for each request that Node's parser rejects. */
+  /** Called for each request that is not valid HTTP/1.1. */
   readonly onMalformed?: OnMalformed;
 }
 
@@ -25,6 +25,8 @@ export function createPublicServer(
   requests: ConnectionRequests,
   options: PublicServerOptions,
 ): Server {
+  const { onMalformed = () => {} } = options;
+  const checked = (listener: Listener) => withoutUpgrade(listener, onMalformed);
   const server = createServer(
     {
       ...requests.bound(expressMessages(app)),
@@ -37,25 +39,25 @@ export function createPublicServer(
       maxHeaderSize: options.maxHeaderBytes,
       noDelay: true,
     },
-    withoutUpgrade(app),
+    checked(app),
   );
-  server.on('checkContinue', withoutUpgrade(deferContinue(app)));
+  server.on('checkContinue', checked(deferContinue(app)));
   // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
-  server.on('checkExpectation', withoutUpgrade(app));
-  rejectMalformedRequests(server, requests, options.onMalformed ?? (() => {}));
-  rejectConnect(server, requests);
+  server.on('checkExpectation', checked(app));
+  rejectMalformedRequests(server, requests, onMalformed);
+  rejectConnect(server, requests, onMalformed);
   return allowHalfClosed(server);
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Checks the head, and ignores a request to upgrade. */
-function withoutUpgrade(listener: Listener): Listener {
+function withoutUpgrade(listener: Listener, onMalformed: OnMalformed): Listener {
   return withCheckedHead((request, response) => {
     // Node drops what follows such a request in the same segment. Closing shows the sender that it was not read.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     listener(request, response);
-  });
+  }, onMalformed);
 }
 
 /**

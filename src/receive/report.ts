@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import type { Problem } from '../domain/problem.js';
+import { createBoundedLog } from '../observe/bounded-log.js';
 import { errorText } from '../observe/error-text.js';
 import type { Logger } from '../observe/logger.js';
 import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
@@ -23,6 +24,13 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
   const { deliveries, ledger, refusalLog, refusals } = targets;
   // The fields of a delivery are known and hold no secrets; pino clones each object in which it looks for some.
   const log = targets.log.child({}, { redact: [] });
+
+  // A store that fails, or a wrong clock, loses the line of each refusal.
+  const unrecorded = createBoundedLog({
+    perSecond: 1,
+    onSuppressed: (event, count) =>
+      log.warn({ event: `${event}-suppressed`, count }, `${count} more ledger lines lost`),
+  });
 
   function count(line: LedgerLine): void {
     deliveries.delivered(line);
@@ -57,7 +65,9 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
     },
     refusalUnrecorded(line, error) {
       const { deliveryId } = line;
-      log.warn({ event: 'refusal-unrecorded', deliveryId, cause: errorText(error) }, 'ledger line lost');
+      const write = () =>
+        log.warn({ event: 'refusal-unrecorded', deliveryId, cause: errorText(error) }, 'ledger line lost');
+      unrecorded.write('refusal-unrecorded', write);
     },
   };
 }

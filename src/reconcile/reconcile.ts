@@ -1,9 +1,10 @@
 import pLimit from 'p-limit';
+import { removeEndRecords } from '../archive/end-record.js';
 import { settleAll } from '../time/settle-all.js';
 import { clientsOf } from './find-job.js';
 import { lookBack } from './look-back.js';
 import { reconcileRegion } from './reconcile-region.js';
-import type { ReconcileOptions } from './reconcile-run.js';
+import type { ReconcileOptions, Run } from './reconcile-run.js';
 import { failureReason, INTERRUPTED } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { buildReport, type RecoveryReport } from './report/recovery-report.js';
@@ -11,6 +12,8 @@ import { type EarlierReports, readEarlierReports, storeReport } from './report/r
 
 /** The connections that an S3 store has for reading. */
 const LOOKS_AT_ONCE = 64;
+
+const DAY = 86_400_000;
 
 const NO_REPORTS: EarlierReports = { expectations: '', open: new Map(), completeUntil: new Map() };
 
@@ -46,11 +49,18 @@ export async function reconcile(
     // Without the earlier reports a run knows neither how far to look back nor which jobs are open.
     if (unread !== null) throw unread;
     await settleAll(clients.map((client) => reconcileRegion(run, client)));
+    if (!options.dryRun && startedAt - scope.earliest.getTime() >= parts.window) await endRecords(run);
   } catch (error) {
     report.fault(null, options.signal?.aborted ? INTERRUPTED : failureReason(error));
   }
   const finished = report.finish(parts.clock());
   return options.dryRun ? finished : storeReport(parts.store, finished);
+}
+
+/** Once a day, as the whole window is listed. */
+function endRecords({ parts, options, startedAt }: Run): Promise<void> {
+  const listed = Math.max(parts.retention, parts.window) + DAY;
+  return removeEndRecords(parts.store, startedAt - listed, options.signal);
 }
 
 /** A dry run settles nothing. */

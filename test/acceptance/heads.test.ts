@@ -192,7 +192,21 @@ describe('a head that Node accepts and HTTP/1.1 does not', () => {
       await until(() => client.socket.destroyed);
     },
   );
+
+  it.each(HEADS)('is counted: %s', async (_, head) => {
+    const counted = await malformed();
+    const client = await open(service.publicUrl);
+    await client.send(head);
+    await client.answer();
+    expect(await malformed()).toBe(counted + 1);
+  });
 });
+
+async function malformed(): Promise<number> {
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  const line = /^transcript_receiver_refusals_total\{reason="request-malformed",.*\} (\d+)$/m.exec(metrics);
+  return Number(line?.[1] ?? 0);
+}
 
 describe('an HTTP/1.0 request without Content-Length', () => {
   it.each([

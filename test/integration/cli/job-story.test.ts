@@ -156,7 +156,7 @@ describe('an erased job, after its store is lost', () => {
     await cp(path.join(service.folder, restored), path.join(folder.path, restored), { recursive: true });
     const report = await cliIn(folder.path, 'reconcile', '--since', '7d');
     expect(report).toMatchObject({ code: 0 });
-    expect(report.stdout).not.toMatch(/the store is empty/);
+    expect(report.stderr).not.toMatch(/the store is empty/);
     expect(await visibleKeys(folder.path, 'jobs/')).toEqual([`jobs/${other}/transcript.json`]);
     expect((await cliIn(folder.path, 'refetch', id)).stdout).toMatch(/erased here by an operator/);
     await folder.remove();
@@ -165,11 +165,14 @@ describe('an erased job, after its store is lost', () => {
   it('is warned of before an empty store is filled', async () => {
     await lost.lose();
     const folder = await temporaryFolder();
-    const { stdout } = await cliIn(folder.path, 'reconcile');
-    expect(stdout).toMatch(
-      /^Note: the store is empty\. If it replaces another one, stop now, and copy \.erasures\//,
-    );
-    expect((await cliIn(folder.path, 'reconcile')).stdout).not.toMatch(/the store is empty/);
+    const json = await cliIn(folder.path, 'reconcile', '--dry-run', '--json');
+    const text = await cliIn(folder.path, 'reconcile');
+    for (const { stderr } of [json, text])
+      expect(stderr).toMatch(
+        /the store is empty\. If it replaces another one, stop now, and copy \.erasures\//,
+      );
+    expect(JSON.parse(json.stdout)).toHaveProperty('outcomes');
+    expect((await cliIn(folder.path, 'reconcile')).stderr).not.toMatch(/the store is empty/);
     await folder.remove();
   });
 

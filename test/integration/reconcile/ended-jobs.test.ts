@@ -1,3 +1,5 @@
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
@@ -91,6 +93,28 @@ describe('a job that the service rejected, and whose callback was lost', () => {
     }
     const noted = (await ledgerOf(fixture.folder)).filter(({ outcome }) => outcome === 'noted');
     expect(noted).toHaveLength(2);
+  });
+
+  it('leaves no record behind once the service lists it no longer', async () => {
+    const { parts, store, folder, lose } = fixture;
+    const old = await lose({}, { outcome: 'error' });
+    await reconcile(parts);
+    const jobId = await lose({}, { outcome: 'error' });
+    const records = async () => {
+      const keys: string[] = [];
+      for await (const { key } of store.list('.ended/')) keys.push(key);
+      return keys.toSorted();
+    };
+    const [record = ''] = await records();
+    const written = (Date.now() - parts.retention - 25 * 60 * MINUTE) / 1000;
+    await utimes(join(folder, record), written, written);
+    await reconcile(parts, { full: true, dryRun: true });
+    expect(await records()).toEqual([record]);
+    // The simulator lists it all the same: the ledger has its line.
+    await reconcile(parts, { full: true });
+    expect(await records()).toEqual([`.ended/${jobId}/default.json`]);
+    await reconcile(parts, { full: true });
+    expect(await linesOf(old)).toHaveLength(1);
   });
 
   it('is recorded for each source that should have been called', async () => {

@@ -38,13 +38,15 @@ describe('the log line of a refused delivery', () => {
     destination: { write: (line) => lines.push(line) },
   });
   const metrics = createMetrics({ sources: ['default'], regions: [], version: 'test' });
-  const report = createDeliveryReport({
-    deliveries: metrics.deliveries,
-    ledger: metrics.ledger,
-    log,
-    refusalLog: createRefusalLog(log),
-    refusals: createRefusalRing(),
-  });
+  const openReport = () =>
+    createDeliveryReport({
+      deliveries: metrics.deliveries,
+      ledger: metrics.ledger,
+      log,
+      refusalLog: createRefusalLog(log),
+      refusals: createRefusalRing(),
+    });
+  const report = openReport();
   metrics.close();
 
   it.each([
@@ -57,6 +59,13 @@ describe('the log line of a refused delivery', () => {
         ),
     ],
     ['a ledger line that was lost', () => report.refusalUnrecorded(LINE, cause)],
+    [
+      'many ledger lines that were lost',
+      () => {
+        const other = openReport();
+        for (let n = 0; n < 50; n += 1) other.refusalUnrecorded(LINE, cause);
+      },
+    ],
   ])(
     'names the cause in words and without stacks, so that an outage does not fill the disk: %s',
     (_, act) => {

@@ -24,10 +24,21 @@ export function quarantineSection({ quarantine, nextCursor }, rows, again) {
     { class: 'compact', 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },
     h('h2', { id: 'quarantine' }, 'Quarantine'),
     quarantine.length === 0
-      ? emptyPanel(
-          'Quarantine is empty.',
-          h('p', {}, 'Authenticated callbacks that cannot be decoded are kept here, byte for byte.'),
-        )
+      ? nextCursor === null
+        ? emptyPanel(
+            'Quarantine is empty.',
+            h('p', {}, 'Authenticated callbacks that cannot be decoded are kept here, byte for byte.'),
+          )
+        : emptyPanel(
+            'No body waits among the newest ones.',
+            h(
+              'p',
+              {},
+              'Older ones were not looked at: ',
+              h('code', {}, 'transcript-receiver quarantine'),
+              ' looks at all.',
+            ),
+          )
       : [
           quarantine.length > SHORT_LIST &&
             may('repair') &&

@@ -9,7 +9,7 @@ import { type CopyResult, type ObjectHeaders, type ObjectInfo, StoreError } from
 import { abortUpload, type UploadAddress } from './abort-upload.js';
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { headObject } from './read-object.js';
-import { asFailure, isMissing, isRetryable } from './s3-failure.js';
+import { asFailure, isConditionFailed, isMissing, isRetryable } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { beginS3Upload } from './s3-upload.js';
 import { encodeKey } from './wire/encode-path.js';
@@ -49,7 +49,7 @@ export async function copyObject(bucket: S3Bucket, order: ObjectCopyOrder): Prom
 function isChanged(error: unknown): boolean {
   if (error instanceof StoreError) return false;
   const failure = asFailure(error);
-  return failure.status === 412 || isMissing(failure);
+  return isConditionFailed(failure.status) || isMissing(failure);
 }
 
 async function isAsDescribed(bucket: S3Bucket, { key, over }: ObjectCopyOrder): Promise<boolean> {

@@ -152,3 +152,8 @@ export function asFailure(error: unknown): S3Failure {
     { cause: error },
   );
 }
+
+/** Whether the condition of a write did not hold. MinIO answered 304 until April 2024, as to a conditional read. */
+export function isConditionFailed(status: number | null): boolean {
+  return status === 412 || status === 304;
+}

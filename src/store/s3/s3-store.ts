@@ -10,6 +10,7 @@ import { copyObject } from './copy-object.js';
 import { listObjects, listS3Folders } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
+import { isConditionFailed } from './s3-failure.js';
 import { createS3Marker } from './s3-marker.js';
 import type { S3StoreOptions } from './s3-options.js';
 import { s3StoreError } from './s3-store-error.js';
@@ -158,7 +159,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
 const PROOF_HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: {} };
 
 function resultOf({ status }: WholeAnswer): CreateResult {
-  return status === 412 ? 'exists' : 'created';
+  return isConditionFailed(status) ? 'exists' : 'created';
 }
 
 /** Larger bodies have the time-out of a part. */

@@ -7,7 +7,7 @@ import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError }
 import { abortUpload, type UploadAddress } from './abort-upload.js';
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { headObject } from './read-object.js';
-import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
+import { asFailure, isConditionFailed, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { combineCrc32 } from './wire/combine-crc32.js';
 import {
@@ -208,7 +208,7 @@ async function completeUpload(
     return 'created';
   } catch (error) {
     const failure = asFailure(error);
-    if (failure.status === 412) return 'exists';
+    if (isConditionFailed(failure.status)) return 'exists';
     if (isInDoubt(failure) && (await headObject(bucket, upload.key)) !== null) return 'exists';
     throw failure;
   }

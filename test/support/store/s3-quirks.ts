@@ -57,6 +57,38 @@ function unknownParameter(name: string): Quirk {
 
 const byHash = (one: string, other: string) => (hash('md5', one) < hash('md5', other) ? -1 : 1);
 
+/** Changes the ETag in headers and documents. */
+function etags(change: (etag: string) => string | null): Quirk {
+  return (request, proper) => {
+    const { headers, body, ...answer } = proper(request);
+    const { etag, ...others } = headers;
+    const changed = etag === undefined ? null : change(etag);
+    const text = body.toString().replace(/<ETag>(.*?)<\/ETag>/g, (_, found) => {
+      const other = change(found);
+      return other === null ? '' : `<ETag>${other}</ETag>`;
+    });
+    const isDocument = text.startsWith('<?xml');
+    return {
+      ...answer,
+      headers: { ...others, ...(changed !== null && { etag: changed }) },
+      body: isDocument ? Buffer.from(text) : body,
+    };
+  };
+}
+
+/** Refuses requests that have a header. */
+function refusesHeader(pattern: RegExp, code: number, name: string): Quirk {
+  return (request, proper) =>
+    Object.keys(request.headers).some((header) => pattern.test(header))
+      ? s3Error(code, name)
+      : proper(request);
+}
+
+function isExisting({ operation, headers }: Parameters<Quirk>[0], { status }: S3Answer): boolean {
+  const isWrite = operation === 'PutObject' || operation === 'CompleteUpload';
+  return isWrite && headers['if-none-match'] !== undefined && status === 412;
+}
+
 /** What the product cannot live with, and what the refusal says. */
 export const UNFIT: Readonly<Record<string, readonly [Quirk, RegExp]>> = {
   'listings by hash': [listing((objects) => objects.toSorted(byHash)), /not in the order of keys/],
@@ -68,6 +100,23 @@ export const UNFIT: Readonly<Record<string, readonly [Quirk, RegExp]>> = {
   'a listing that lags': [listing((objects) => objects.slice(1)), /miss \d+ of 12 new objects/],
   'a listing that repeats': [listing((objects) => objects.flatMap((each) => [each, each])), /order of keys/],
   'no continuation': [unknownParameter('continuation-token'), /comes back to the page before/],
+  'pages without a continuation': [
+    (request, proper) =>
+      withBody(proper(request), (text) =>
+        text.replace(/<NextContinuationToken>.*?<\/NextContinuationToken>/, ''),
+      ),
+    /listing/,
+  ],
+  'no conditions': [refusesHeader(/^if-none-match$/, 501, 'NotImplemented'), /501 NotImplemented/],
+  'writes without an ETag': [
+    (request, proper) => {
+      const answer = proper(request);
+      const { etag, ...headers } = answer.headers;
+      if (request.operation !== 'PutObject' || etag === undefined) return answer;
+      return { ...answer, headers: { ...headers, 'e-tag': etag } };
+    },
+    /something other than the store answered/,
+  ],
   'no StartAfter': [unknownParameter('start-after'), /StartAfter/],
   'no Delimiter': [unknownParameter('delimiter'), /Delimiter/],
   'no times in listings': [
@@ -129,6 +178,36 @@ export const USABLE: Readonly<Record<string, Quirk>> = {
   'a completion answered 201': status('CompleteUpload', 201),
   'whole listings, whatever MaxKeys says': unknownParameter('max-keys'),
   'no listing of versions': refused('ListVersions'),
+  'an object that is there answered 304': (request, proper) => {
+    const answer = proper(request);
+    return isExisting(request, answer) ? { status: 304, headers: {}, body: Buffer.alloc(0) } : answer;
+  },
+  'ETags without quotes': etags((etag) => etag.replaceAll('"', '')),
+  'weak ETags': etags((etag) => `W/${etag}`),
+  'a last page that says there is more': (request, proper) => {
+    const answer = proper(request);
+    return request.operation === 'ListObjects'
+      ? withBody(answer, (text) => {
+          const last = text.match(CONTENTS)?.map(keyOf).at(-1);
+          return last === undefined || text.includes('<IsTruncated>true')
+            ? text
+            : text.replace(
+                '<IsTruncated>false</IsTruncated>',
+                `<IsTruncated>true</IsTruncated><NextContinuationToken>${Buffer.from(decodeURIComponent(last)).toString('hex')}</NextContinuationToken>`,
+              );
+        })
+      : answer;
+  },
+  'white space before a document': (request, proper) =>
+    withBody(proper(request), (text) => text.replace(/^<\?xml/, ' \n \n<?xml')),
+  'white space instead of a declaration': (request, proper) =>
+    withBody(proper(request), (text) => text.replace(/^<\?xml[^>]*\?>/, ' \n \n')),
+  'no headers of checksums': refusesHeader(/^x-amz-(checksum|sdk-checksum|trailer)/, 501, 'NotImplemented'),
+  'no times of objects': (request, proper) => {
+    const answer = proper(request);
+    const { 'last-modified': _, ...headers } = answer.headers;
+    return { ...answer, headers };
+  },
 };
 
 function keyOf(contents: string): string {

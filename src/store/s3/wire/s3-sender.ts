@@ -6,7 +6,7 @@ import { readBeginning } from '../../../text/read-beginning.js';
 import type { ReadPurpose } from '../../object-store.js';
 import type { CredentialRenewal } from '../renew-credentials.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
-import { failureOf, S3Failure } from '../s3-failure.js';
+import { failureOf, isConditionFailed, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
 import { encodedQuery, encodeKey } from './encode-path.js';
@@ -147,7 +147,8 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     }
     const { status } = answer;
     clock.observe(answer.headers.date);
-    if (status === 200 || status === 201 || (status === 412 && put.ifAbsent === true)) return answer;
+    if (status === 200 || status === 201 || (put.ifAbsent === true && isConditionFailed(status)))
+      return answer;
     throw clock.corrected(failureOf(status, answer.text, answer.headers), offset);
   }
 

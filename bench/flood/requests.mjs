@@ -30,16 +30,36 @@ const TOKEN = 'bench-token-of-twenty-chars';
 const HONEST_EVERY = 250;
 const GIVE_UP = 60_000;
 
-const get = (path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-const post = (token) =>
-  `POST /callbacks/guarded?id=flood&status=success HTTP/1.1\r\nHost: x\r\n${token}Content-Length: 2\r\n\r\n{}`;
+const requestOf = (line, ...headers) => [line, 'Host: x', ...headers, '', ''].join('\r\n');
+const get = (path, ...headers) => requestOf(`GET ${path} HTTP/1.1`, ...headers);
+const [path, credential] =
+  options.port === 'admin'
+    ? ['/admin/api/explain', `Authorization: Bearer ${TOKEN}`]
+    : ['/callbacks/guarded?id=flood&status=success', `X-Token: ${TOKEN}`];
+const post = (...headers) => requestOf(`POST ${path} HTTP/1.1`, ...headers);
+const chunked = post(credential, 'Transfer-Encoding: chunked');
+
+/** What a connection sends once, and what it repeats without end. */
 const KINDS = {
-  nope: get('/nope'),
-  healthz: get('/healthz'),
-  anonymous: post(''),
-  authenticated: post(`X-Token: ${TOKEN}\r\n`),
-  metrics: get('/metrics'),
-  health: `GET /admin/api/health HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`,
+  nope: { text: get('/nope') },
+  healthz: { text: get('/healthz') },
+  anonymous: { text: `${post('Content-Length: 2')}{}` },
+  authenticated: { text: `${post(credential, 'Content-Length: 2')}{}` },
+  metrics: { text: get('/metrics') },
+  health: { text: get('/admin/api/health', `Authorization: Bearer ${TOKEN}`) },
+  silent: { text: '' },
+  'half-heads': { first: 'POST /callbacks/guarded HTTP/1.1\r\nX-', text: '' },
+  'half-bodies': { first: `${post(credential, 'Content-Length: 100000')}{`, text: '' },
+  expect: { first: post(credential, 'Content-Length: 100000', 'Expect: 100-continue'), text: '' },
+  heads: { text: get('/healthz', `X-Long: ${'x'.repeat(65_536)}`) },
+  'chunk-sizes': { first: chunked, text: '0' },
+  'chunk-extensions': { first: `${chunked}1`, text: ';name=value' },
+  chunks: { first: chunked, text: '1\r\nx\r\n' },
+  'anonymous-chunks': { first: post('Transfer-Encoding: chunked'), text: '1\r\nx\r\n' },
+  trailers: { first: `${chunked}0\r\n`, text: 'X-Trailer: x\r\n' },
+  upgrades: { text: get('/healthz', 'Connection: Upgrade', 'Upgrade: websocket') },
+  'http/2': { text: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' },
+  tls: { text: `\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03${'\x5a'.repeat(500)}` },
 };
 
 const heap = options.heap === 'none' ? [] : [`--max-old-space-size=${options.heap}`];
@@ -99,7 +119,7 @@ async function attack(target, kind, connections) {
   const cpu = cpuMs(server.pid);
   const sender = fork(pathOf('flood/sender.mjs'));
   const reported = once(sender, 'message');
-  sender.send({ port, connections, text: KINDS[kind], seconds, reconnect: options.reconnect });
+  sender.send({ port, connections, ...KINDS[kind], seconds, reconnect: options.reconnect });
   const isAlive = () => server.child.exitCode === null && server.child.signalCode === null;
   const honest = [];
   let [peak, spent] = [rest, 0];

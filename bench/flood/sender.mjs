@@ -1,11 +1,11 @@
 // Connections that send prepared bytes over and over and never read: a process of its own, for fork().
-// Order: { port, connections, text, seconds, reconnect }. Reports { bytes, opened, closed } when the time is up.
+// Order: { port, connections, first, text, seconds, reconnect }: `first` is sent once on each connection. Reports { bytes, opened, closed } when the time is up.
 import { connect } from 'node:net';
 
 const BLOCK = 64 * 1024;
 
-process.once('message', ({ port, connections, text, seconds, reconnect = false }) => {
-  const block = Buffer.from(text.repeat(Math.max(1, Math.ceil(BLOCK / text.length))), 'latin1');
+process.once('message', ({ port, connections, first = '', text, seconds, reconnect = false }) => {
+  const block = Buffer.from(text.repeat(Math.max(1, Math.ceil(BLOCK / (text.length || 1)))), 'latin1');
   const sockets = new Set();
   const counts = { bytes: 0, opened: 0, closed: 0 };
   let over = false;
@@ -17,13 +17,16 @@ process.once('message', ({ port, connections, text, seconds, reconnect = false }
     socket.pause();
     counts.opened += 1;
     const pump = () => {
-      while (!over && !socket.destroyed) {
+      while (block.length > 0 && !over && !socket.destroyed) {
         counts.bytes += block.length;
         if (!socket.write(block)) return;
       }
     };
     socket
-      .on('connect', pump)
+      .on('connect', () => {
+        socket.write(Buffer.from(first, 'latin1'));
+        pump();
+      })
       .on('drain', pump)
       .on('error', () => {});
     socket.on('close', () => {

@@ -1,4 +1,5 @@
 import { IncomingMessage } from 'node:http';
+import { TurnQueue } from './turn-queue.js';
 
 /** Pieces of a body below this size are copied into one buffer. */
 const SMALL_PIECE = 4 * 1024;
@@ -42,13 +43,24 @@ class PieceBuffer {
 
 /**
  * A class of requests that join small pieces of a body. Node's parser makes a buffer of every chunk of the transfer encoding, and a
- * buffer of one byte costs hundreds: a body sent byte by byte would fill memory outside the byte budget with millions of them.
+ * buffer of one byte costs hundreds: a body sent byte by byte would fill memory outside the byte budget with millions of them. One read of
+ * 64 KiB holds 10,000 such pieces, which take 10 ms: connections that send them are read on one at a time, a turn of the event loop each.
  *
  * @returns a new class each time, whose prototype belongs to the caller
  */
 export function joiningRequest(): typeof IncomingMessage {
+  const turns = new TurnQueue();
   return class JoiningRequest extends IncomingMessage {
     #pieces: PieceBuffer | null = null;
+    /** Small pieces since the connection was last read on. */
+    #count = 0;
+
+    override _read(size: number): void {
+      const isCrumbled = this.#count >= PIECES_AT_ONCE;
+      this.#count = 0;
+      if (isCrumbled) turns.add(() => super._read(size));
+      else super._read(size);
+    }
 
     override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
       if (piece === null || piece.length >= SMALL_PIECE) {
@@ -60,6 +72,7 @@ export function joiningRequest(): typeof IncomingMessage {
         this.#pieces = new PieceBuffer(piece);
         setImmediate(() => this.#flush());
       }
+      this.#count += 1;
       const { pieces, length } = this.#pieces as PieceBuffer;
       return pieces < PIECES_AT_ONCE && this.readableLength + length < this.readableHighWaterMark;
     }

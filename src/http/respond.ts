@@ -56,7 +56,9 @@ export function respondProblem(
   });
   if (rest === 0 || mayKeepAlive) response.end(body);
   else response.write(body);
-  if (rest > 0) drainRequest(request, response, drain);
+  // One that is kept is small, and what follows it is the next request.
+  if (rest > 0)
+    drainRequest(request, response, mayKeepAlive ? { ...drain, bytes: Number.POSITIVE_INFINITY } : drain);
 }
 
 /** Bytes of the body that may still arrive; infinite for a chunked one. */
@@ -66,9 +68,10 @@ function restOf(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0);
 }
 
+/** Counts bytes of the connection, as chunks of one byte each are six times as many there. */
 function drainRequest(request: IncomingMessage, response: ServerResponse, limits: DrainLimits): void {
-  let drained = 0;
   const { socket } = request;
+  const before = socket.bytesRead;
   const stop = (): void => {
     clearTimeout(timer);
     request.off('data', count);
@@ -76,9 +79,8 @@ function drainRequest(request: IncomingMessage, response: ServerResponse, limits
     if (!response.writableEnded) response.end();
     if (!request.complete) socket.destroySoon();
   };
-  const count = (chunk: Buffer): void => {
-    drained += chunk.length;
-    if (drained > limits.bytes) request.pause();
+  const count = (): void => {
+    if (socket.bytesRead - before > limits.bytes) request.pause();
   };
   const timer = setTimeout(stop, limits.ms);
   request.on('error', () => {});

@@ -6,6 +6,7 @@ import express from 'express';
 import fc from 'fast-check';
 import { expressMessages } from '../../../src/http/express-messages.js';
 import { type RawClient, rawClient } from '../../support/http/raw-http.js';
+import { until } from '../../support/until.js';
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: receiver\r\nTransfer-Encoding: chunked\r\n\r\n';
 
@@ -66,6 +67,30 @@ describe('a request whose body arrives in tiny chunks', () => {
         { numRuns: 40 },
       ),
     );
+  });
+});
+
+describe('connections that send tiny chunks without end', () => {
+  it('are read on one at a time, a turn of the event loop each', async () => {
+    const app = express();
+    app.post('/', (request) => request.resume());
+    const sockets: Socket[] = [];
+    const server = createServer(expressMessages(app), app).on('connection', (socket) => sockets.push(socket));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const clients = await Promise.all(Array.from({ length: 10 }, () => rawClient(url)));
+    for (const client of clients) void client.send(HEAD + '1\r\nx\r\n'.repeat(200_000));
+    await until(() => sockets.length === 10 && sockets.every(({ bytesRead }) => bytesRead > 100_000));
+    const readInTurn: number[] = [];
+    for (let n = 0; n < 30; n += 1) {
+      const before = sockets.map(({ bytesRead }) => bytesRead);
+      await turn();
+      readInTurn.push(sockets.filter(({ bytesRead }, index) => bytesRead !== before[index]).length);
+    }
+    for (const client of clients) client.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    expect(Math.max(...readInTurn)).toBe(1);
   });
 });
 

@@ -109,13 +109,15 @@ describe('a refused sender whose body is large', () => {
     await until(() => client.socket.destroyed);
   });
 
-  it('is slowed rather than read to its end', async () => {
-    const { client, socket } = await connected({ bytes: 1000, ms: LONG });
+  it.each([
+    ['large chunks', `10000\r\n${'x'.repeat(0x10000)}\r\n`],
+    ['chunks of one byte, which are six times as many on the wire', '1\r\nx\r\n'.repeat(10_000)],
+  ])('is slowed rather than read to its end: %s', async (_, chunk) => {
+    const { client, socket } = await connected({ bytes: 500_000, ms: LONG });
     await client.send(head('guarded', 'Transfer-Encoding: chunked'));
     expect((await client.answer()).status).toBe(401);
-    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     for (let sent = 0; sent < 256; sent += 1) client.socket.write(chunk);
-    await until(() => socket.bytesRead > 1000);
+    await until(() => socket.bytesRead > 500_000);
     await until(async () => {
       const before = socket.bytesRead;
       await new Promise((resolve) => setTimeout(resolve, 20));

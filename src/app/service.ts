@@ -163,9 +163,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const publicApp = createPublicApp();
   const drain = { bytes: limits.drainBytes, ms: limits.drainTime };
   const answering = { drain, isDraining: () => draining, onUnexpected };
-  mountCallbacks(publicApp, { receiver, bodyReader, bodyLimits: limits, ...answering });
+  const routes = { receiver, bodyReader, bodyLimits: limits, ...answering };
+  mountCallbacks(publicApp, routes);
   mountHealth(publicApp, readiness);
-  mountFallbacks(publicApp, answering);
+  mountFallbacks(publicApp, routes);
 
   // Admin port.
   const memory = () => ({ total: budget.total, used: budget.used, waiters: budget.waiters });

@@ -7,7 +7,12 @@ import { Problem } from '../domain/problem.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import { waitAtMost } from '../time/deadline.js';
 import { parseCallbackQuery } from './access/callback-query.js';
-import { authenticateSender, type Sender, type UnauthenticatedCaller } from './access/sender.js';
+import {
+  authenticateSender,
+  callerOfNoSource,
+  type Sender,
+  type UnauthenticatedCaller,
+} from './access/sender.js';
 import type { Source } from './access/sources.js';
 import type { Admission } from './admission.js';
 import type { CallbackRequest } from './callback-request.js';
@@ -51,6 +56,8 @@ export interface Receiver {
    * `BodyAbortedError` when the sender has gone.
    */
   receive(request: CallbackRequest): Promise<Acknowledgement>;
+  /** Records a request that has the query of a callback, and that its path or method keeps from any source. */
+  misdirected(request: CallbackRequest, problem: Problem): void;
 }
 
 /** Milliseconds that a sender waits for the first byte of memory. */
@@ -182,7 +189,11 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
-  return { receive };
+  return {
+    receive,
+    misdirected: (request, problem) =>
+      observer.unauthenticated(callerOfNoSource(sources, request, problem), request),
+  };
 }
 
 /** HTTP/1.1 without a length or chunks has no body; HTTP/1.0 demands a length (RFC 1945, 8.3). */

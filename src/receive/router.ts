@@ -40,10 +40,13 @@ const CALLBACK_PATH = /^\/callbacks\/([^/]+)\/?$/;
 export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
   async function receive(request: IncomingMessage, response: ServerResponse, source: string): Promise<void> {
     try {
-      if (request.method !== 'POST' && request.method !== 'PUT') {
-        throw new Problem('method-not-allowed', `Use POST or PUT; ${request.method} does nothing here.`);
-      }
       const callback = toCallback(request, response, source, routes);
+      if (request.method !== 'POST' && request.method !== 'PUT') {
+        const text = `Use POST or PUT; ${request.method} does nothing here.`;
+        const problem = new Problem('method-not-allowed', text);
+        if (hasCallbackQuery(callback)) routes.receiver.misdirected(callback, problem);
+        throw problem;
+      }
       const answer = await routes.receiver.receive(callback);
       respondAcknowledged(response, answer, routes.isDraining());
     } catch (error) {
@@ -67,9 +70,20 @@ function sourceIn(path: string): string | null {
   }
 }
 
-/** Mounts the last handlers of the public app: unknown paths, and errors of the framework. */
-export function mountFallbacks(app: Express, routes: ResponseOptions): void {
+/**
+ * Mounts the last handlers of the public app: unknown paths, and errors of the framework. A callback whose path something in front has
+ * changed is recorded: nobody else would learn that none gets through.
+ */
+export function mountFallbacks(app: Express, routes: CallbackRoutes): void {
   app.use((request, response) => {
+    if (request.socket.remoteAddress !== undefined) {
+      const callback = toCallback(request, response, '', routes);
+      const problem = new Problem(
+        'source-unknown',
+        `There is nothing at ${JSON.stringify(beginningOf(request.path))}.`,
+      );
+      if (hasCallbackQuery(callback)) routes.receiver.misdirected(callback, problem);
+    }
     refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), routes);
   });
   const onError: ErrorRequestHandler = (error: { status?: number }, request, response, _next) => {
@@ -79,6 +93,14 @@ export function mountFallbacks(app: Express, routes: ResponseOptions): void {
   };
   app.use(onError);
 }
+
+/** Whether a request has what the service appends to the address of every callback. */
+function hasCallbackQuery({ rawQuery }: CallbackRequest): boolean {
+  return /(?:^|&)id=[^&]/.test(rawQuery) && /(?:^|&)status=[^&]/.test(rawQuery);
+}
+
+/** Paths of strangers may be long. */
+const beginningOf = (path: string) => path.slice(0, 64);
 
 export function createPublicApp(): Express {
   const app = express();

@@ -28,6 +28,17 @@ export interface UnauthenticatedCaller {
   readonly isFromSender: boolean;
 }
 
+/** The caller of a request to none of the sources. */
+export function callerOfNoSource(
+  sources: ReadonlyMap<string, Source>,
+  { peer, headers }: Pick<CallbackRequest, 'peer' | 'headers'>,
+  problem: Problem,
+): UnauthenticatedCaller {
+  const access = { peer, headers, now: Date.now() };
+  const isFromSender = [...sources.values()].some(({ checkAccess }) => checkAccess(access).isFromSender);
+  return { problem, source: null, clientIp: peerAddress(peer), cause: null, isFromSender };
+}
+
 /** Checks source, address and credential, in this order. */
 export function authenticateSender(
   sources: ReadonlyMap<string, Source>,
@@ -37,8 +48,7 @@ export function authenticateSender(
   const source = sources.get(request.sourceName);
   if (source === undefined) {
     const problem = new Problem('source-unknown', 'No source of that name is configured here.');
-    const isFromSender = [...sources.values()].some(({ checkAccess }) => checkAccess(access).isFromSender);
-    return { problem, source: null, clientIp: peerAddress(request.peer), cause: null, isFromSender };
+    return callerOfNoSource(sources, request, problem);
   }
   const { problem, clientIp, region, credential, credentialFailure, wouldRefuse, isFromSender } =
     source.checkAccess(access);

@@ -178,6 +178,35 @@ describe('an unknown source', () => {
   });
 });
 
+describe('a callback that something in front has changed', () => {
+  const TRANSCRIPT = { method: 'POST', body: '{}', headers: JSON_TYPE };
+
+  it.each([
+    ['doubles a slash of', '//callbacks/intake', 'POST', 404, 'source-unknown'],
+    ['leaves its own prefix before', '/transcripts/callbacks/intake', 'POST', 404, 'source-unknown'],
+    ['cuts off', '/intake', 'PUT', 404, 'source-unknown'],
+    ['encodes', '/callbacks%2Fintake', 'POST', 404, 'source-unknown'],
+    ['follows a redirect of, as GET,', '/callbacks/intake', 'GET', 405, 'method-not-allowed'],
+  ])('counts where it %s its path', async (_, path, method, status, cause) => {
+    const service = await start();
+    const sent = method === 'GET' ? {} : { ...TRANSCRIPT, method };
+    for (let n = 0; n < 6; n += 1) {
+      const answer = await fetch(`${service.publicUrl}${path}?id=j${n}&status=success`, sent);
+      expect(answer.status).toBe(status);
+    }
+    const issue = await refusedOf(service, 6);
+    expect(issue).toMatchObject({ params: { source: null, cause, refused: 6 } });
+  });
+
+  it('is told from other requests by its query', async () => {
+    const service = await start();
+    for (const path of ['/', '/favicon.ico?id=1', '/callbacks/intake', '/.env?status=a'])
+      for (let n = 0; n < 6; n += 1) await fetch(`${service.publicUrl}${path}`);
+    const { refusals } = (await adminApi(service).get('/refusals')).body;
+    expect(refusals).toEqual([]);
+  });
+});
+
 describe('an authenticated callback that is rejected', () => {
   it('counts by job', async () => {
     const service = await start({ sources: { intake: { credentials, maxBytes: '1KiB' } } });

@@ -7,6 +7,7 @@ import type { CallbackRequest } from '../../../src/receive/callback-request.js';
 import { mountHealth, type Readiness } from '../../../src/receive/health-routes.js';
 import { createPublicServer, type PublicServerOptions } from '../../../src/receive/public-server.js';
 import {
+  type CallbackRoutes,
   createPublicApp,
   mountCallbacks,
   mountFallbacks,
@@ -49,13 +50,17 @@ export async function openPublicPort(options: PublicPortOptions = {}): Promise<P
     ...options,
   };
   mountHealth(app, readiness);
-  mountCallbacks(app, {
+  const routes: CallbackRoutes = {
     ...answering,
     bodyReader,
     bodyLimits: { idleTimeout: 60_000, minBytesPerSecond: 0, minRateGrace: 60_000, totalTimeout: 60_000 },
-    receiver: { receive: async (request) => ({ ...ACKNOWLEDGEMENT, ...(await receive(request)) }) },
-  });
-  mountFallbacks(app, answering);
+    receiver: {
+      receive: async (request) => ({ ...ACKNOWLEDGEMENT, ...(await receive(request)) }),
+      misdirected: () => undefined,
+    },
+  };
+  mountCallbacks(app, routes);
+  mountFallbacks(app, routes);
   const server = createPublicServer(app, new ConnectionRequests(), {
     keepAliveTimeout: 600_000,
     headersTimeout: 60_000,

@@ -72,7 +72,8 @@ export const REASONS = {
   },
   'source-unknown': {
     words: 'no source has this name or path',
-    remedy: 'Correct the callback URL of the job, check that no proxy changes its path, or configure the source.',
+    remedy:
+      'Correct the callback URL of the job, check that no proxy changes its path, or configure the source.',
   },
   'method-not-allowed': {
     words: 'the method was neither POST nor PUT',

@@ -8,6 +8,7 @@ import { type FailingQuery, findFailures, type IndexedFailure } from './queries/
 import { findJobsByPart } from './queries/find-jobs-by-part.js';
 import { findLines, type LineQuery } from './queries/find-lines.js';
 import { hourlyFigures } from './queries/hourly-figures.js';
+import { lastAccepted } from './queries/last-accepted.js';
 import { deleteBefore, deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './trim-index.js';
 
 /** How far an hour is in the index. */
@@ -92,6 +93,8 @@ export function createLedgerIndex(path: string, storeId: string) {
       attempt(({ database, classes }) => findJobsByPart(database, classes, query)),
     hourlyFigures: (query: Parameters<typeof hourlyFigures>[2]) =>
       attempt(({ database, classes }) => hourlyFigures(database, classes, query)),
+    lastAccepted: (query: Parameters<typeof lastAccepted>[2]) =>
+      attempt(({ database, classes }) => lastAccepted(database, classes, query)),
     close: (): void => opened.database.close(),
   };
 }

@@ -10,6 +10,7 @@ export interface LineClass {
   readonly source: string | null;
   readonly region: string | null;
   readonly status: string | null;
+  readonly credential: string | null;
   /** A code; null also for words of an operator or of the service. */
   readonly reason: ReasonCode | null;
 }
@@ -23,7 +24,15 @@ export interface LineClasses {
   reload(): void;
 }
 
-type Fields = readonly [string, string, string | null, string | null, string | null, ReasonCode | null];
+type Fields = readonly [
+  string,
+  string,
+  string | null,
+  string | null,
+  string | null,
+  string | null,
+  ReasonCode | null,
+];
 
 export function createLineClasses(database: DatabaseSync): LineClasses {
   const byFields = new Map<string, LineClass>();
@@ -32,8 +41,8 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
   const select = database.prepare('SELECT id, fields FROM classes');
 
   function add(id: number, fields: string): LineClass {
-    const [origin, outcome, source, region, status, reason] = JSON.parse(fields) as Fields;
-    const added = { id, origin, outcome, source, region, status, reason };
+    const [origin, outcome, source, region, status, credential, reason] = JSON.parse(fields) as Fields;
+    const added = { id, origin, outcome, source, region, status, credential, reason };
     byFields.set(fields, added);
     byId.set(id, added);
     return added;
@@ -62,7 +71,10 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
 }
 
 /** Lines that were edited by hand can hold anything. */
-function fieldsOf({ origin, outcome, source, region, status, reason }: LedgerLine): string {
-  const fields = [source, region, status].map((value: unknown) => (typeof value === 'string' ? value : null));
-  return JSON.stringify([origin, outcome, ...fields, isReasonCode(reason) ? reason : null]);
+function fieldsOf(line: LedgerLine): string {
+  const { origin, outcome, source, region, status, credential, reason } = line;
+  const names = [source, region, status, credential].map((name: unknown) =>
+    typeof name === 'string' ? name : null,
+  );
+  return JSON.stringify([origin, outcome, ...names, isReasonCode(reason) ? reason : null]);
 }

@@ -33,8 +33,9 @@ export const SCHEMA = `
   CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,
     first INTEGER NOT NULL, reason TEXT, PRIMARY KEY (job, class)) WITHOUT ROWID;
 
+  -- longest: duration of a callback; latest: receipt of the last line.
   CREATE TABLE figures (hour INTEGER NOT NULL, class INTEGER NOT NULL, lines INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    longest REAL NOT NULL, PRIMARY KEY (hour, class)) WITHOUT ROWID;
+    longest REAL NOT NULL, latest INTEGER NOT NULL, PRIMARY KEY (hour, class)) WITHOUT ROWID;
   -- Callbacks by the bucket of their duration.
   CREATE TABLE durations (hour INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL, lines INTEGER NOT NULL,
     PRIMARY KEY (hour, class, bucket)) WITHOUT ROWID;

@@ -40,6 +40,7 @@ export async function startIndexWorker(path: string | null, storeId: string): Pr
   worker.on('message', (answer: IndexAnswer) => {
     const { resolve, reject } = waiting.get(answer.id) ?? {};
     waiting.delete(answer.id);
+    if (waiting.size === 0) worker.unref();
     if ('failure' in answer) reject?.(new IndexError(answer.failure, answer.message));
     else resolve?.(answer.result as never);
   });
@@ -52,6 +53,8 @@ export async function startIndexWorker(path: string | null, storeId: string): Pr
       if (ended !== null) throw ended;
       last += 1;
       waiting.set(last, { resolve: resolve as Waiting['resolve'], reject });
+      // A process waits for the answers that it asked for, and not for the worker.
+      worker.ref();
       worker.postMessage({ id: last, name, values });
     });
 

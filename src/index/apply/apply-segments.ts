@@ -4,6 +4,7 @@ import { parseSegment } from '../../ledger/parse-segment.js';
 import { contextKeys } from '../context-keys.js';
 import type { LineClasses } from '../line-classes.js';
 import { LINES } from '../schema.js';
+import { createContextRows } from './context-rows.js';
 import { createFailureRows } from './failure-rows.js';
 import { createFigureSums } from './figure-sums.js';
 import { createPositions } from './positions.js';
@@ -22,14 +23,14 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   const sums = createFigureSums(database);
   const insertSegment = database.prepare('INSERT INTO segments (run, number, written) VALUES (?, ?, ?)');
   const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?)');
-  const insertContext = database.prepare('INSERT OR IGNORE INTO contexts VALUES (?, ?, ?)');
+  const contexts = createContextRows(database);
 
   function applyLine(id: number, { hour, written }: SegmentContent, line: LedgerLine): void {
     const lineClass = classes.of(line);
     const received = Date.parse(line.receivedAt);
     const job = typeof line.jobId === 'string' ? line.jobId : null;
     insertLine.run(id, written, lineClass.id, job, received);
-    for (const hash of contextKeys(line.context, line.contextOmitted)) insertContext.run(hash, written, id);
+    for (const hash of contextKeys(line.context, line.contextOmitted)) contexts.add(hash, written, id);
     sums.add(hour, lineClass, line);
     if (job !== null) failures.add({ id, lineClass, job, received }, line.reason);
   }
@@ -52,9 +53,11 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     try {
       for (const segment of segments) apply(segment);
       sums.save();
+      contexts.save();
       database.exec('COMMIT');
     } catch (error) {
       sums.clear();
+      contexts.clear();
       // SQLite itself rolls back when the disk is full.
       if (database.isTransaction) database.exec('ROLLBACK');
       classes.reload();

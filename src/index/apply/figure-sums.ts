@@ -16,24 +16,35 @@ interface Sum {
   lines: number;
   bytes: number;
   longest: number;
+  latest: number;
   readonly buckets: Map<number, number>;
 }
 
 export function createFigureSums(database: DatabaseSync): FigureSums {
   const sums = new Map<string, Sum>();
   const saveSum = database.prepare(`
-    INSERT INTO figures VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-      lines = lines + excluded.lines, bytes = bytes + excluded.bytes, longest = max(longest, excluded.longest)`);
+    INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+      lines = lines + excluded.lines, bytes = bytes + excluded.bytes, longest = max(longest, excluded.longest),
+      latest = max(latest, excluded.latest)`);
   const saveBucket = database.prepare(
     'INSERT INTO durations VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET lines = lines + excluded.lines',
   );
   return {
-    add(hour, { id, origin }, { bytes, durationMs }) {
+    add(hour, { id, origin }, { bytes, durationMs, receivedAt }) {
       const name = `${hour} ${id}`;
-      const sum = sums.get(name) ?? { hour, class: id, lines: 0, bytes: 0, longest: 0, buckets: new Map() };
+      const sum = sums.get(name) ?? {
+        hour,
+        class: id,
+        lines: 0,
+        bytes: 0,
+        longest: 0,
+        latest: 0,
+        buckets: new Map(),
+      };
       sums.set(name, sum);
       sum.lines += 1;
       sum.bytes += numberOf(bytes);
+      sum.latest = Math.max(sum.latest, Date.parse(receivedAt));
       if (origin !== 'callback') return;
       const duration = numberOf(durationMs);
       const bucket = durationBucket(duration);
@@ -41,8 +52,8 @@ export function createFigureSums(database: DatabaseSync): FigureSums {
       sum.buckets.set(bucket, (sum.buckets.get(bucket) ?? 0) + 1);
     },
     save() {
-      for (const { hour, class: id, lines, bytes, longest, buckets } of sums.values()) {
-        saveSum.run(hour, id, lines, bytes, longest);
+      for (const { hour, class: id, lines, bytes, longest, latest, buckets } of sums.values()) {
+        saveSum.run(hour, id, lines, bytes, longest, latest);
         for (const [bucket, count] of buckets) saveBucket.run(hour, id, bucket, count);
       }
       sums.clear();

@@ -10,6 +10,8 @@ export interface HourlyFigures extends Omit<LineClass, 'id'> {
   readonly bytes: number;
   /** Milliseconds that the longest callback took; 0 without callbacks. */
   readonly longest: number;
+  /** Receipt of the last line, in milliseconds since the epoch. */
+  readonly latest: number;
   /** Callbacks by the bucket of their duration: bucket, count, bucket, count, … */
   readonly durations: readonly number[];
 }
@@ -35,10 +37,16 @@ export function hourlyFigures(
     durations.set(name, known);
   }
   const sums = database.prepare('SELECT * FROM figures WHERE hour >= ? AND hour < ? ORDER BY hour, class');
-  return sums.all(since, until).flatMap(({ hour, class: classId, lines, bytes, longest }) => {
+  return sums.all(since, until).flatMap(({ hour, class: classId, lines, bytes, longest, latest }) => {
     const { id, ...fields } = classes.byId(Number(classId));
     if (!isInScope(scope, fields.source)) return [];
-    const sum = { hour: Number(hour), lines: Number(lines), bytes: Number(bytes), longest: Number(longest) };
+    const sum = {
+      hour: Number(hour),
+      lines: Number(lines),
+      bytes: Number(bytes),
+      longest: Number(longest),
+      latest: Number(latest),
+    };
     return [{ ...fields, ...sum, durations: durations.get(`${hour} ${id}`) ?? [] }];
   });
 }

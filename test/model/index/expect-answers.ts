@@ -103,6 +103,7 @@ export function expectAnswers(
     expected.sort((a, b) => b.received - a.received || (a.job < b.job ? -1 : 1));
     expect(index.findJobsByPart({ part: 'ALPHA', limit: 10, scope })).toEqual(expected);
     expectFigures(index, lines, scope);
+    expectLastAccepted(index, lines, scope);
   }
 }
 
@@ -114,10 +115,10 @@ function expectFigures(
   const sums = new Map<string, { lines: number; bytes: number; durations: Map<number, number> }>();
   for (const { place, line } of lines) {
     if (scope !== null && !scope.has(line.source ?? '')) continue;
-    const { origin, outcome, source, region, status, reason } = line;
+    const { origin, outcome, source, region, status, credential, reason } = line;
     const code = reason === 'overloaded' ? reason : null;
     const hour = startOfHour(hourAt(place.written));
-    const name = JSON.stringify([hour, origin, outcome, source, region, status, code]);
+    const name = JSON.stringify([hour, origin, outcome, source, region, status, credential, code]);
     const sum = sums.get(name) ?? { lines: 0, bytes: 0, durations: new Map() };
     sums.set(name, sum);
     sum.lines += 1;
@@ -126,8 +127,8 @@ function expectFigures(
     if (origin === 'callback') sum.durations.set(bucket, (sum.durations.get(bucket) ?? 0) + 1);
   }
   const found = index.hourlyFigures({ since: FIRST, until: FIRST + 5 * HOUR, scope }).map((each) => {
-    const { hour, origin, outcome, source, region, status, reason } = each;
-    const name = JSON.stringify([hour, origin, outcome, source, region, status, reason]);
+    const { hour, origin, outcome, source, region, status, credential, reason } = each;
+    const name = JSON.stringify([hour, origin, outcome, source, region, status, credential, reason]);
     return [name, each.lines, each.bytes, ...each.durations];
   });
   const expected = [...sums].map(([name, { lines: count, bytes, durations }]) => [
@@ -135,4 +136,23 @@ function expectFigures(
     ...[...durations].sort(([a], [b]) => a - b).flat(),
   ]);
   expect(found.sort()).toEqual(expected.sort());
+}
+
+function expectLastAccepted(
+  index: LedgerIndex,
+  lines: readonly Placed[],
+  scope: ReadonlySet<string> | null,
+): void {
+  const last = new Map<string, number>();
+  const since = FIRST + HOUR;
+  for (const { place, line } of lines) {
+    const { origin, outcome, source, region, credential, receivedAt } = line;
+    if (place.written < since || origin !== 'callback' || outcome === 'refused') continue;
+    if (scope !== null && !scope.has(source ?? '')) continue;
+    const name = JSON.stringify([source, region, credential]);
+    last.set(name, Math.max(last.get(name) ?? 0, Date.parse(receivedAt)));
+  }
+  const found = index.lastAccepted({ since, scope });
+  const named = found.map(({ received, ...of }) => [JSON.stringify(Object.values(of)), received] as const);
+  expect(new Map(named)).toEqual(last);
 }

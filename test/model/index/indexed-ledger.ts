@@ -24,6 +24,7 @@ const drawnLine = fc.record({
   region: fc.constantFrom('eu1', null),
   status: fc.constantFrom('success', 'error'),
   origin: fc.constantFrom(...(['callback', 'callback', 'recovery', 'replay', 'admin'] as const)),
+  credential: fc.constantFrom('one', 'two', null),
   reason: fc.constantFrom(null, 'overloaded', 'words of an operator'),
   context: fc.constantFrom(undefined, { call: '1' }, { call: '1', customer: 'acme' }),
   contextOmitted: fc.constantFrom(undefined, undefined, { customer: 'malformed' as const }),

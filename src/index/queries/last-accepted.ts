@@ -1,0 +1,33 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
+import type { LineClasses } from '../line-classes.js';
+
+/** When the last callback was accepted of a source, region and credential. */
+export interface AcceptedAt {
+  readonly source: string | null;
+  /** Null: from an address of no region. */
+  readonly region: string | null;
+  readonly credential: string | null;
+  /** Milliseconds since the epoch. */
+  readonly received: number;
+}
+
+/** The last accepted callbacks of the hours from `since` on, in milliseconds since the epoch. */
+export function lastAccepted(
+  database: DatabaseSync,
+  classes: LineClasses,
+  { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
+): AcceptedAt[] {
+  const rows = database.prepare(
+    'SELECT class, max(latest) AS latest FROM figures WHERE hour >= ? GROUP BY class',
+  );
+  const last = new Map<string, AcceptedAt>();
+  for (const row of rows.iterate(since)) {
+    const { origin, outcome, source, region, credential } = classes.byId(Number(row.class));
+    if (origin !== 'callback' || outcome === 'refused' || !isInScope(scope, source)) continue;
+    const name = JSON.stringify([source, region, credential]);
+    const received = Math.max(last.get(name)?.received ?? 0, Number(row.latest));
+    last.set(name, { source, region, credential, received });
+  }
+  return [...last.values()];
+}

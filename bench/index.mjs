@@ -79,7 +79,10 @@ const round = (value, digits = 1) => Number(value.toFixed(digits));
 const size = ['', '-wal'].reduce((sum, end) => sum + statSync(path + end).size, 0);
 const print = (name, value) => console.log(`${name.padEnd(44)} ${value}`);
 print('lines a second', Math.round(lines / (busy / 1000)));
-print('lines a second of CPU', `${Math.round(lines / cpu)}, ${round((100 * kernel) / cpu)} % of it in the kernel`);
+print(
+  'lines a second of CPU',
+  `${Math.round(lines / cpu)}, ${round((100 * kernel) / cpu)} % of it in the kernel`,
+);
 print('longest batch', `${round(longest)} ms`);
 print('bytes a line, WAL included', round(size / lines));
 print('text of a line', `${round(text / lines)} bytes`);

@@ -25,7 +25,7 @@ fi
 
 # Of the line that the image has: what npm's scripts run on.
 node=$project/node_modules/node/bin/node
-npm=$(npm root --global)/npm
+npm=$(dirname "$(dirname "$(realpath "$(command -v npm)")")")
 
 bare=$("${buildah[@]}" from scratch)
 "${buildah[@]}" add -q "$bare" "$base" / >/dev/null

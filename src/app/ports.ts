@@ -59,7 +59,7 @@ export function createPorts(options: PortsOptions): Ports {
     public: createPublicServer(publicApp, requests.public, {
       ...serverOptions,
       onMalformed({ problem, reason, peer }) {
-        deliveries.refused(problem.code, null);
+        deliveries.refused(problem.code, null, 'unknown');
         refusalLog.refused({ reason, source: null, clientIp: peerAddress(peer), detail: problem.message });
       },
     }),

@@ -54,7 +54,7 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
     unauthenticated({ problem, source, clientIp, cause, isFromSender }, request) {
       const reason = problem.code;
       const userAgent = header(request.headers, 'user-agent');
-      deliveries.refused(reason, source);
+      deliveries.refused(reason, source, isFromSender ? 'sender' : 'unknown');
       const forwardedFor = request.headers['x-forwarded-for']?.join(', ') ?? null;
       const peer = peerAddress(request.peer);
       const at = new Date().toISOString();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type RawClient, rawClient } from '../support/http/raw-http.js';
-import { startReady } from '../support/processes/receiver-process.js';
+import { startProcess, startReady } from '../support/processes/receiver-process.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -163,6 +163,26 @@ describe('a process that may open few files', () => {
           (await fetch(url, { method: 'POST', body: 'x', headers: { connection: 'close' } })).status,
         ).toBe(200);
       }
+    } finally {
+      await receiver.destroy();
+      await folder.remove();
+    }
+  });
+
+  it('is told so where they are too few to prove the store, and not that the store is at fault', async () => {
+    const folder = await temporaryFolder();
+    const receiver = await startProcess({ store: { url: `file:${folder.path}` } }, {}, { openFiles: 64 });
+    try {
+      await until(() => receiver.log.some(({ event }) => event === 'store-probe'));
+      expect(receiver.log).toContainEqual(
+        expect.objectContaining({
+          ...{ event: 'store-probe', condition: 'too-many-files' },
+          remedy: expect.stringMatching(/ulimit -n/),
+          msg: expect.not.stringMatching(/condition/i),
+        }),
+      );
+      const ready = await fetch(`${receiver.publicUrl}/readyz`);
+      expect(ready.status).toBe(503);
     } finally {
       await receiver.destroy();
       await folder.remove();

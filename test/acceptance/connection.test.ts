@@ -188,7 +188,7 @@ describe('a body that does not arrive whole', () => {
     expect(line).toMatchObject({ outcome: 'refused', reason: 'body-incomplete', items: [] });
     expect(await visibleKeys(service.folder, `jobs/${id}`)).toEqual([]);
     const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-    expect(metrics).toContain('refusals_total{reason="body-incomplete",source="default"}');
+    expect(metrics).toContain('refusals_total{reason="body-incomplete",source="default"');
   });
 });
 

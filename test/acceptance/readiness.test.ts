@@ -262,6 +262,17 @@ describe('before a bucket', () => {
     });
     expect((await deliver(place)).status).toBe(503);
   });
+
+  it('names a store that hangs, of which callbacks do not ask anything more', async () => {
+    standIn.misbehave = () => ({ kind: 'hang' });
+    await until(async () => (await readiness(place)).status === 503);
+    expect(await issuesAt(place)).toContainEqual(
+      expect.objectContaining({ code: 'store-not-writable', level: 'failing' }),
+    );
+    expect(await deliver(place)).toMatchObject({ status: 503, json: { code: 'store-unavailable' } });
+    const asked = standIn.requests.filter(({ key }) => key.includes(`job-${jobs}`));
+    expect(asked).toEqual([]);
+  });
 });
 
 describe('before a bucket that is emptied', () => {

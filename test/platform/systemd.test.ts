@@ -69,6 +69,13 @@ describe.each(UNITS)('deploy/systemd/%s', (file, instance) => {
     expect(unit.command).toEqual(['serve']);
   });
 
+  it('has a folder in which it remembers the store over a restart', () => {
+    expect(unit.settings).toMatchObject({
+      CacheDirectory: 'transcript-receiver',
+      CacheDirectoryMode: '0700',
+    });
+  });
+
   it('leaves room for the drain, and memory for heap and budget', () => {
     const { receiver, limits } = parseConfig({});
     const seconds = Number(/^(\d+)s$/.exec(unit.settings.TimeoutStopSec ?? '')?.[1]);

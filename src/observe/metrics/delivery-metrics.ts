@@ -12,7 +12,7 @@ export interface DeliveryMetrics {
   /** How long each phase of a delivery took, in milliseconds. */
   timed(phases: DeliveryPhases): void;
   /** Counts a refusal; `body-incomplete` when the sender has disconnected. */
-  refused(reason: ProblemCode | 'body-incomplete', source: string | null): void;
+  refused(reason: ProblemCode | 'body-incomplete', source: string | null, origin?: RefusedOrigin): void;
   /** Counts what `allowMode: report` would have refused. */
   wouldRefuse(reason: string, source: string | null): void;
   /** Counts values that were left out of a delivery's context. Names are those that the source admits. */
@@ -22,6 +22,9 @@ export interface DeliveryMetrics {
   /** The number of deliveries in flight, read at each scrape. */
   watchInFlight(read: () => number): void;
 }
+
+/** `unknown`: only `any` admits the address, and there was no valid secret. */
+type RefusedOrigin = 'sender' | 'unknown';
 
 interface DeliveryPhases {
   /** From the request's head to the last byte of the body. */
@@ -77,7 +80,8 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
       metrics.duration.observe({ phase: 'store' }, phases.store / 1000);
       metrics.duration.observe({ phase: 'acknowledge' }, phases.acknowledge / 1000);
     },
-    refused: (reason, source) => metrics.refusals.inc({ reason, source: sourceOf(source) }),
+    refused: (reason, source, origin = 'sender') =>
+      metrics.refusals.inc({ reason, source: sourceOf(source), origin }),
     wouldRefuse: (reason, source) =>
       metrics.wouldRefuse.inc({ reason: reportedOf(reason), source: sourceOf(source) }),
     contextOmitted(omitted, source) {
@@ -144,8 +148,8 @@ function defineMetrics(registry: Registry) {
     }),
     refusals: new Counter({
       name: 'transcript_receiver_refusals_total',
-      help: 'Refused requests by reason and source',
-      labelNames: ['reason', 'source'],
+      help: 'Refused requests by reason, source and origin: sender, or unknown where only any admits the address and no secret came',
+      labelNames: ['reason', 'source', 'origin'],
       registers,
     }),
     wouldRefuse: new Counter({

@@ -84,6 +84,16 @@ describe('metrics', () => {
     expect((await samples('verify_last_success'))[0]).toMatch(/ 0$/);
   });
 
+  it('tell refused strangers from the sender', async () => {
+    metrics.deliveries.refused('credential-invalid', 'default', 'unknown');
+    metrics.deliveries.refused('credential-invalid', 'default', 'sender');
+    const [stranger, sender] = await samples('refusals_total');
+    expect([stranger, sender]).toEqual([
+      'transcript_receiver_refusals_total{reason="credential-invalid",source="default",origin="unknown"} 1',
+      'transcript_receiver_refusals_total{reason="credential-invalid",source="default",origin="sender"} 1',
+    ]);
+  });
+
   it('creates no metric series from sender-supplied names', async () => {
     for (let n = 0; n < 50; n += 1) {
       metrics.deliveries.delivered(
@@ -103,7 +113,7 @@ describe('metrics', () => {
       'transcript_receiver_deliveries_total{source="other",region="other",status="other",outcome="other"} 50',
     ]);
     expect(await samples('refusals_total')).toEqual([
-      'transcript_receiver_refusals_total{reason="overloaded",source="other"} 50',
+      'transcript_receiver_refusals_total{reason="overloaded",source="other",origin="sender"} 50',
     ]);
     expect(await samples('would_refuse_total')).toEqual([
       'transcript_receiver_would_refuse_total{reason="other",source="none"} 50',

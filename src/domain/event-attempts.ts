@@ -63,3 +63,12 @@ export function describeUnsent({
   ];
   return parts.length === 0 ? 'none waits' : parts.join(', ');
 }
+
+/** Dead events of a subscriber are counted up to this number. */
+export const MOST_DEAD_COUNTED = 1000;
+
+/** How many events could not be sent, as far as they were counted, to begin a sentence: "3 events", "At least 1,000 events". */
+export function describeDead(dead: number): string {
+  const words = `${dead.toLocaleString('en')} ${dead === 1 ? 'event' : 'events'}`;
+  return dead >= MOST_DEAD_COUNTED ? `At least ${words}` : words;
+}

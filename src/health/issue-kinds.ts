@@ -1,4 +1,5 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
+import { describeDead } from '../domain/event-attempts.js';
 import { clockDifference, remedyOf } from '../store/store-remedies.js';
 import { count, plural } from '../text/plural.js';
 import { missedInWords, missedRemedy, refusedInWords, refusedRemedy } from './callback-phrases.js';
@@ -232,7 +233,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'events-dead': {
     ...{ topic: 'subscribers', ...warning, label: 'Events not sent' },
     text: ({ subscriber, events }) =>
-      `${plural(events, 'event')} for ${subscriber} could not be sent; a replay can send ${events === 1 ? 'it' : 'them'}.`,
+      `${describeDead(events)} for ${subscriber} could not be sent; a replay can send ${events === 1 ? 'it' : 'them'}.`,
     remedy: ({ subscriber }) =>
       `Once it answers, run transcript-receiver replay notify --subscriber ${subscriber} --dead.`,
   },

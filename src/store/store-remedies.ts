@@ -31,7 +31,7 @@ const REMEDIES: Readonly<Record<StoreCondition, string>> = {
   'no-credentials':
     'Set the credentials below store.s3, or let the platform provide them (docs/stores.md, "S3").',
   missing:
-    'Bring it back: mount the volume of the folder, restore the bucket (docs/operations.md, "The bucket is lost"), or correct store.url. Create a bucket only if there never was one.',
+    'Bring it back: correct store.url if it names another place, mount the volume of the folder, or restore the bucket (docs/operations.md, "The bucket is lost"). A new bucket has nothing of what was stored before.',
   unreachable:
     'Check that the store runs, its address (store.url, store.s3.endpoint), and the network between.',
   clock:

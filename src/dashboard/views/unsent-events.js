@@ -6,7 +6,12 @@ import { firstAndLast, jobLink, moment, table } from '../lib/elements/panels.js'
 import { runAction } from '../lib/elements/run-action.js';
 import { to } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
-import { describeAttempt, describeLastAttempt, describeNextAttempt } from '../vendor/event-attempts.js';
+import {
+  describeAttempt,
+  describeLastAttempt,
+  describeNextAttempt,
+  MOST_DEAD_COUNTED,
+} from '../vendor/event-attempts.js';
 
 /** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../lib/api/api-answers.js' */
 
@@ -78,10 +83,10 @@ export function deadSection({ name, dead }, page) {
         'div',
         { class: 'buttons', 'data-key': 'actions' },
         // One cause has its own button, and a single event that of its row.
-        (causes.length > 1 || dead >= 1000) &&
+        (causes.length > 1 || dead >= MOST_DEAD_COUNTED) &&
           sendButton(
             all,
-            `Send all ${dead < 1000 ? `${count(dead)} ` : ''}again`,
+            `Send all ${dead < MOST_DEAD_COUNTED ? `${count(dead)} ` : ''}again`,
             `Send the events of ${name} again?`,
           ),
         link(to('replays', { kind: 'notify', subscriber: name, dead: 'true' }), 'Select some of them'),

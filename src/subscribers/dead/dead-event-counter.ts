@@ -1,11 +1,10 @@
+import { MOST_DEAD_COUNTED } from '../../domain/event-attempts.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { inGroups } from '../../store/in-groups.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type DeadCause, type DeadFacts, deadCauses, deadFacts } from './dead-causes.js';
 import { deadEventIds, readDeadEvent } from './dead-events.js';
 
-/** Dead events counted per subscriber: more of them say the same, and each thousand is a listing. */
-const MAX_COUNTED = 1000;
 /** Events that are remembered: an open dashboard counts every few seconds. */
 const MAX_REMEMBERED = 10_000;
 const READ_AT_ONCE = 16;
@@ -44,19 +43,19 @@ export function createDeadEventCounter(store: ObjectStore): DeadEventCounter {
 
   async function inScope(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<Known[]> {
     const found: Known[] = [];
-    const limit = scope === null ? MAX_COUNTED : MAX_REMEMBERED;
+    const limit = scope === null ? MOST_DEAD_COUNTED : MAX_REMEMBERED;
     for await (const ids of inGroups(deadEventIds(store, subscriber, { limit, signal }), READ_AT_ONCE)) {
       for (const facts of await Promise.all(ids.map((id) => factsOf(subscriber, id))))
         if (facts !== null && isInScope(scope, facts.source)) found.push(facts);
       signal?.throwIfAborted();
-      if (found.length >= MAX_COUNTED) break;
+      if (found.length >= MOST_DEAD_COUNTED) break;
     }
-    return found.slice(0, MAX_COUNTED);
+    return found.slice(0, MOST_DEAD_COUNTED);
   }
 
   async function countAll(subscriber: string, signal?: AbortSignal): Promise<number> {
     let count = 0;
-    for await (const _id of deadEventIds(store, subscriber, { limit: MAX_COUNTED, signal })) count += 1;
+    for await (const _id of deadEventIds(store, subscriber, { limit: MOST_DEAD_COUNTED, signal })) count += 1;
     return count;
   }
 

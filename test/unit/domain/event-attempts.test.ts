@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeNextAttempt, describePause, describeUnsent } from '../../../src/domain/event-attempts.js';
+import {
+  describeDead,
+  describeNextAttempt,
+  describePause,
+  describeUnsent,
+} from '../../../src/domain/event-attempts.js';
 
 describe('the words about what is not sent', () => {
   it.each([
@@ -9,6 +14,10 @@ describe('the words about what is not sent', () => {
     ['2 wait for a retry, new ones may not be read yet', { retrying: 2, untried: 0, unread: true }],
   ])('are "%s"', (words, figures) => {
     expect(describeUnsent(figures)).toBe(words);
+  });
+
+  it('claim no more dead events than were counted', () => {
+    expect([1, 999, 1000].map(describeDead)).toEqual(['1 event', '999 events', 'At least 1,000 events']);
   });
 
   it('put a next attempt behind the end of a pause', () => {

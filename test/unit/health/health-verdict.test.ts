@@ -148,7 +148,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: { reason: 'no folder', condition: 'missing' },
     text: 'The store cannot be read: no folder.',
     remedy:
-      'Bring it back: mount the volume of the folder, restore the bucket (docs/operations.md, "The bucket is lost"), or correct store.url. Create a bucket only if there never was one.',
+      'Bring it back: correct store.url if it names another place, mount the volume of the folder, or restore the bucket (docs/operations.md, "The bucket is lost"). A new bucket has nothing of what was stored before.',
   },
   'store-denied': {
     facts: { ownIssues: [issueOf('store-denied', DENIED)] },

@@ -1,5 +1,6 @@
 import { may } from '../../lib/api/session.js';
 import { ago, bytes, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
+import { MOST_DEAD_COUNTED } from '../../vendor/event-attempts.js';
 import { lastUseOf } from '../../vendor/health/verdict-words.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
 import { isPartlyRead, notShown, OF_ALL_SOURCES, toFailures } from './tile-parts.js';
@@ -159,7 +160,7 @@ function subscribersFacts({ subscribers }) {
     ...tile,
     isNeutral: lag > 0 || unread,
     word: lag > 0 ? 'Sending' : unread ? 'Not read yet' : 'Up to date',
-    figure: count(dead > 0 ? dead : list.length),
+    figure: `${count(dead > 0 ? dead : list.length)}${list.some((one) => one.dead >= MOST_DEAD_COUNTED) ? '+' : ''}`,
     details: [
       lag === 0
         ? unread

@@ -8,7 +8,7 @@ export interface IndexPlace {
   /** Null: in memory. */
   readonly path: string | null;
   /** Why it is in memory: there is no folder for it, another process writes the file, or it cannot be written. */
-  readonly reason: 'no-folder' | 'in-use' | 'unwritable' | null;
+  readonly cause: 'no-folder' | 'in-use' | 'unwritable' | null;
 }
 
 /**
@@ -28,7 +28,7 @@ export function openIndex(path: string | null, storeId: string): { index: Ledger
       close();
       held.close();
     };
-    return { index: { ...index, close: closeBoth }, place: { path, reason: null } };
+    return { index: { ...index, close: closeBoth }, place: { path, cause: null } };
   } catch {
     // The disk is full or read-only, or the path is no file.
     lock?.close();
@@ -36,8 +36,8 @@ export function openIndex(path: string | null, storeId: string): { index: Ledger
   }
 }
 
-function inMemory(reason: NonNullable<IndexPlace['reason']>, storeId: string) {
-  return { index: createLedgerIndex(':memory:', storeId), place: { path: null, reason } };
+function inMemory(cause: NonNullable<IndexPlace['cause']>, storeId: string) {
+  return { index: createLedgerIndex(':memory:', storeId), place: { path: null, cause } };
 }
 
 /** SQLITE_BUSY. */

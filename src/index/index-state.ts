@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { hourAt } from '../ledger/hours.js';
 import { segmentKey } from '../ledger/segment-key.js';
+import { inTransaction } from './in-transaction.js';
 
 /** A segment, or several of a writer with consecutive numbers, that the index lacks lines of. */
 interface MissingSegments {
@@ -51,8 +52,8 @@ export function readState(database: DatabaseSync): IndexState {
 
 export function saveRange(database: DatabaseSync, { since, until }: IndexRange): void {
   const save = database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)');
-  database.exec('BEGIN IMMEDIATE');
-  save.run('since', since);
-  save.run('until', until);
-  database.exec('COMMIT');
+  inTransaction(database, () => {
+    save.run('since', since);
+    save.run('until', until);
+  });
 }

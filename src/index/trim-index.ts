@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { inTransaction } from './in-transaction.js';
 import { LINES } from './schema.js';
 
 /** Bytes of the database without free pages. */
@@ -27,8 +28,7 @@ export function oldestHour(database: DatabaseSync): number | null {
  * the service keeps its results.
  */
 export function deleteBefore(database: DatabaseSync, hour: number): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
+  inTransaction(database, () => {
     const old = 'SELECT id FROM runs WHERE hour < ?';
     const segments = database.prepare(`SELECT id FROM segments WHERE run IN (${old})`).all(hour);
     const deleteLines = database.prepare('DELETE FROM lines WHERE id >= ? AND id < ?');
@@ -40,11 +40,7 @@ export function deleteBefore(database: DatabaseSync, hour: number): void {
     const failing = `SELECT line / ${LINES} FROM failures`;
     database.prepare(`DELETE FROM segments WHERE run IN (${old}) AND id NOT IN (${failing})`).run(hour);
     database.prepare('DELETE FROM runs WHERE hour < ? AND id NOT IN (SELECT run FROM segments)').run(hour);
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
+  });
 }
 
 /** Deletes failures whose results the service no longer keeps. */

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { parseSegment } from '../../ledger/parse-segment.js';
 import { contextKeys } from '../context-keys.js';
+import { inTransaction } from '../in-transaction.js';
 import type { LineClasses } from '../line-classes.js';
 import { LINES } from '../schema.js';
 import { createContextRows } from './context-rows.js';
@@ -49,17 +50,15 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   }
 
   return (segments) => {
-    database.exec('BEGIN IMMEDIATE');
     try {
-      for (const segment of segments) apply(segment);
-      sums.save();
-      contexts.save();
-      database.exec('COMMIT');
+      inTransaction(database, () => {
+        for (const segment of segments) apply(segment);
+        sums.save();
+        contexts.save();
+      });
     } catch (error) {
       sums.clear();
       contexts.clear();
-      // SQLite itself rolls back when the disk is full.
-      if (database.isTransaction) database.exec('ROLLBACK');
       classes.reload();
       throw error;
     }

@@ -15,7 +15,7 @@ export function s3Error(status: number, code: string, headers: Record<string, st
 }
 
 function ok(body: Buffer | string = '', headers: Record<string, string> = {}, status = 200): S3Answer {
-  return { status, headers, body: Buffer.from(body) };
+  return { status, headers, body: typeof body === 'string' ? Buffer.from(body) : body };
 }
 
 type Handler = (state: S3State, request: S3Request, conditional: boolean) => S3Answer;

@@ -86,7 +86,10 @@ function regularSweep(
 ): RegularSweep {
   let loggedAt = performance.now();
   return {
-    parts: { store, ledger: parts.ledger, periods: config.retention, actor: null, clock: Date.now },
+    parts: {
+      ...{ store, ledger: parts.ledger, periods: config.retention, actor: null },
+      clock: () => Date.now() + store.clockOffset(),
+    },
     isStoreReady,
     isBusy,
     onProgress({ objects, bytes }) {

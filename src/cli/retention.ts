@@ -32,7 +32,8 @@ export function createCommand(): Command {
 }
 
 async function run({ config, parts, signal }: RecoveryWork, dryRun: boolean): Promise<RetentionReport> {
-  const { store, ledger, clock } = parts;
+  const { store, ledger } = parts;
+  const clock = () => parts.clock() + store.clockOffset();
   if (!isExpiring(store)) {
     throw new UsageError('the rules of the bucket end its objects: this command is for a file: store.url');
   }

@@ -4,13 +4,17 @@ import type { ObjectStore } from './object-store.js';
 const CANARY_DEAD_AFTER = 86_400_000;
 
 export interface SweepOptions {
-  /** Milliseconds; uploads begun (files: last written) longer ago are aborted. No live upload may last as long. */
+  /**
+   * Milliseconds; uploads begun (files: last written) longer ago by the store's clock are aborted. No live upload may last as long.
+   */
   readonly maxAgeMs: number;
   /** Milliseconds between sweeps. */
   readonly intervalMs: number;
   /** Called after each sweep that aborted an upload. */
   readonly onSwept: (count: number) => void;
   readonly onError: (error: unknown) => void;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
 }
 
 /**
@@ -20,15 +24,19 @@ export interface SweepOptions {
  * @returns stops the sweeping; a sweep in progress goes on to its end
  */
 export function startSweeping(store: ObjectStore, options: SweepOptions): () => void {
+  const { clock = Date.now } = options;
+  // A process whose own clock is ahead would end what is alive.
+  const storeTime = () => clock() + store.clockOffset();
   let sweeping = false;
 
   async function sweep(): Promise<void> {
     if (sweeping) return;
     sweeping = true;
     try {
-      const count = await store.sweepUploads(new Date(Date.now() - options.maxAgeMs));
+      // First, since an answer of the store shows its clock.
+      await sweepCanaries(store, storeTime);
+      const count = await store.sweepUploads(new Date(storeTime() - options.maxAgeMs));
       if (count > 0) options.onSwept(count);
-      await sweepCanaries(store);
     } catch (error) {
       options.onError(error);
     } finally {
@@ -42,10 +50,10 @@ export function startSweeping(store: ObjectStore, options: SweepOptions): () => 
   return () => clearInterval(timer);
 }
 
-async function sweepCanaries(store: ObjectStore): Promise<void> {
-  const before = Date.now() - CANARY_DEAD_AFTER;
+async function sweepCanaries(store: ObjectStore, storeTime: () => number): Promise<void> {
   for await (const { key, modifiedAt } of store.list('.canary/')) {
     // Without permission to delete they stay: a few bytes.
-    if (modifiedAt.getTime() < before) await store.delete(key).catch(() => undefined);
+    if (modifiedAt.getTime() < storeTime() - CANARY_DEAD_AFTER)
+      await store.delete(key).catch(() => undefined);
   }
 }

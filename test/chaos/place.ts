@@ -1,5 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ObjectStore } from '../../src/store/object-store.js';
+import { openStore } from '../../src/store/open-store.js';
 import type { Sizes } from './callbacks.js';
 import { mountSmallDisk } from './small-disk.js';
 import { type StoreView, viewOfBucket, viewOfFolder } from './store-view.js';
@@ -20,6 +22,8 @@ export interface Place {
   readonly burst: number;
   readonly clockRangeMs: number;
   settings(endpoint: string | null, token: string, subscribers: object): object;
+  /** The store itself, as a replica opens it, without faults on the way. */
+  openStore(): Promise<ObjectStore>;
   remove(): Promise<void>;
 }
 
@@ -61,6 +65,7 @@ async function openFiles(folder: string): Promise<Place> {
         totalTimeout: '2h',
       },
     }),
+    openStore: () => openStore({ url: `file:${data}` }),
     async remove() {
       await volume.unmount();
       await disk?.unmount();
@@ -78,6 +83,8 @@ async function openBucket(seed: number): Promise<Place> {
   };
   const { accessKeyId, secretAccessKey, bucket, prefix } = place;
   const view = await viewOfBucket(place);
+  const url = `s3://${bucket}/${prefix}`;
+  const access = { region: 'us-east-1', forcePathStyle: true, accessKeyId, secretAccessKey };
   return {
     view,
     endpoint: place.endpoint,
@@ -91,11 +98,12 @@ async function openBucket(seed: number): Promise<Place> {
     settings: (endpoint, token, subscribers) => ({
       ...common(token, subscribers),
       store: {
-        url: `s3://${bucket}/${prefix}`,
+        url,
         partSize: '5MiB',
         canaryInterval: '2s',
         s3: {
-          ...{ endpoint, region: 'us-east-1', forcePathStyle: true, accessKeyId, secretAccessKey },
+          ...access,
+          endpoint,
           ...{ requestTimeout: '3s', retries: 2 },
         },
       },
@@ -107,6 +115,7 @@ async function openBucket(seed: number): Promise<Place> {
         totalTimeout: '2h',
       },
     }),
+    openStore: () => openStore({ url, s3: { ...access, endpoint: place.endpoint } }),
     remove: () => view.wipe(),
   };
 }

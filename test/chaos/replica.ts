@@ -37,8 +37,8 @@ export interface Replica {
   readonly crashes: readonly string[];
   /** Memory of the process that runs now, in bytes; null when none does. */
   rss(): number | null;
-  /** Resolves when it is ready, what a balancer waits for; with `/healthz` when it runs, whatever its clock. */
-  start(probe?: '/readyz' | '/healthz'): Promise<void>;
+  /** Resolves when it is ready, what a balancer waits for. */
+  start(): Promise<void>;
   signal(name: NodeJS.Signals): void;
   /** Sends the signal and waits for the end; SIGKILL after `patienceMs`. Tells the exit code or signal. */
   end(name: NodeJS.Signals, patienceMs?: number): Promise<number | string | null>;
@@ -87,7 +87,7 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
   let child: ChildProcess | null = null;
   let ending: ChildProcess | null = null;
 
-  async function start(probe = '/readyz'): Promise<void> {
+  async function start(): Promise<void> {
     const log = openSync(logFile, 'a');
     const started = spawnProgram(['serve'], { ...options, config }, ['ignore', log, log]);
     closeSync(log);
@@ -97,10 +97,10 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
       if (ending !== started) crashes.push(`${name} ended by itself (${signal ?? code}), see ${logFile}`);
     });
     for (let waited = 0; child === started && waited < 120_000; waited += 50) {
-      if (await isOk(`http://127.0.0.1:${port}${probe}`)) return;
+      if (await isOk(`http://127.0.0.1:${port}/readyz`)) return;
       await sleep(50);
     }
-    throw new Error(`${name} is not ok at ${probe}: ${readFileSync(logFile, 'utf8').slice(-2_000)}`);
+    throw new Error(`${name} is not ready: ${readFileSync(logFile, 'utf8').slice(-2_000)}`);
   }
 
   return {

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore, PendingUpload } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { startSweeping } from '../../../src/store/start-sweeping.js';
-import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;
 
@@ -47,16 +46,23 @@ describe('sweeping', () => {
     }
     const old = new Date(Date.now() - 25 * HOUR);
     await utimes(`${folder}/.canary/dead`, old, old);
-    const stop = startSweeping(store, {
-      maxAgeMs: 24 * HOUR,
-      intervalMs: HOUR,
-      onSwept: () => {},
-      onError: (error) => {
-        throw error;
-      },
+    await new Promise<number>((onSwept, onError) => {
+      startSweeping(store, { maxAgeMs: 24 * HOUR, intervalMs: HOUR, onSwept, onError })();
     });
-    await until(async () => (await readdir(`${folder}/.canary`)).join() === 'alive');
-    stop();
+    expect(await readdir(`${folder}/.canary`)).toEqual(['alive']);
+  });
+
+  it('goes by the clock of the store: a process whose clock is ahead ends no live upload', async () => {
+    const ahead = 26 * HOUR;
+    const behind: ObjectStore = { ...store, clockOffset: () => -ahead };
+    await store.replace('.canary/alive', Buffer.from('x'), { contentType: 'a/b', metadata: {} });
+    const clock = () => Date.now() + ahead;
+    const count = await new Promise<number>((onSwept, onError) => {
+      startSweeping(behind, { maxAgeMs: 24 * HOUR, intervalMs: HOUR, onSwept, onError, clock })();
+    });
+    expect(count).toBe(1);
+    expect(await readdir(`${folder}/.tmp`)).toHaveLength(1);
+    expect(await readdir(`${folder}/.canary`)).toEqual(['alive']);
   });
 
   it('reports an error instead of throwing', async () => {

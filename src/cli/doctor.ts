@@ -39,6 +39,8 @@ interface Options {
 
 /** Milliseconds to a response of the public address. */
 const PUBLIC_TIMEOUT = 10_000;
+/** Milliseconds for each region of the service: a key and a list, with all attempts. */
+const SERVICE_TIMEOUT = 30_000;
 
 export function createCommand(): Command {
   return new Command('doctor')
@@ -202,7 +204,11 @@ async function serviceFindings(config: Config): Promise<Finding[]> {
     retry: { maxPauseMs: LONGEST_PAUSE },
   });
   try {
-    return await checkService({ speech, hasKey: config.speech.apiKey !== null });
+    return await checkService({
+      speech,
+      hasKey: config.speech.apiKey !== null,
+      timeout: SERVICE_TIMEOUT,
+    });
   } finally {
     await speech.close();
   }

@@ -5,29 +5,33 @@ import { errorMessage, type Finding, failed, passed, skipped } from './finding.j
 export interface ServiceCheckOptions {
   readonly speech: SpeechClients;
   readonly hasKey: boolean;
+  /** Milliseconds for each region, the key service included. */
+  readonly timeout: number;
 }
 
 /** Requests the newest job of each configured region. Never throws. */
-export async function checkService({ speech, hasKey }: ServiceCheckOptions): Promise<Finding[]> {
+export async function checkService({ speech, hasKey, timeout }: ServiceCheckOptions): Promise<Finding[]> {
   const check = 'service';
   if (!hasKey)
     return [skipped(check, 'No speech.apiKey is configured, so lost callbacks cannot be recovered.')];
   if (speech.regions.length === 0) {
     return [skipped(check, 'No region has a batchUrl, so lost callbacks cannot be recovered.')];
   }
-  return Promise.all(speech.regions.map((region) => checkRegion(speech, region)));
+  return Promise.all(speech.regions.map((region) => checkRegion(speech, region, timeout)));
 }
 
-async function checkRegion(speech: SpeechClients, region: string): Promise<Finding> {
+async function checkRegion(speech: SpeechClients, region: string, timeout: number): Promise<Finding> {
   const check = `service ${region}`;
+  const signal = AbortSignal.timeout(timeout);
   try {
-    for await (const page of speech.jobs(region).list({ pageSize: 1 })) {
+    for await (const page of speech.jobs(region).list({ pageSize: 1, signal })) {
       const seen = page.jobs.length === 0 ? 'it has no jobs yet' : `its newest job is ${page.jobs[0]?.id}`;
       return passed(check, `It answers and accepts the key; ${seen}.`);
     }
     return passed(check, 'It answers and accepts the key; it has no jobs yet.');
   } catch (error) {
-    return failed(check, errorMessage(error), adviceFor(error, region));
+    const message = signal.aborted ? `No answer within ${timeout / 1000} s.` : errorMessage(error);
+    return failed(check, message, adviceFor(error, region));
   }
 }
 

@@ -79,5 +79,6 @@ describe('a replica that starts beside a burst of ledger lines', () => {
       const { ledger } = await ask<Health>('health');
       return ledger.state === 'ready';
     });
-  });
+    // It takes 80 s beside the other tests.
+  }, 240_000);
 });

@@ -135,6 +135,9 @@ describe('a job that failed', () => {
 describe('quarantined bodies', () => {
   it('can all be listed', async () => {
     const { page } = fixture.dashboard;
+    await fixture.dashboard.go('failures');
+    await page.getByText('Quarantine is empty.').waitFor();
+    await fixture.dashboard.go('');
     for (let n = 0; n < 22; n += 1)
       await sendCallback(fixture.service, `id=broken${n}&status=success`, '{', JSON_TYPE);
     await fixture.dashboard.go('failures');

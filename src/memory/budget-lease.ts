@@ -49,8 +49,10 @@ export class BudgetLease implements ShortLivedMember {
   discardable: Discardable | null = null;
   closed = false;
   setIndex = -1;
-  /** A sequence number: of waiting leases the one with the lowest is served first. */
+  /** A sequence number. */
   readonly age: number;
+  /** When it began, in milliseconds. */
+  readonly begun: number;
   /** How fast the sender fills the memory. The delivery updates it. */
   readonly fillRate: FillRate;
   readonly expected: number | null;
@@ -61,10 +63,11 @@ export class BudgetLease implements ShortLivedMember {
 
   constructor(
     budget: LeaseOwner,
-    terms: Pick<BudgetLease, 'age' | 'fillRate' | 'expected' | 'firstByteTimeout'>,
+    terms: Pick<BudgetLease, 'age' | 'begun' | 'fillRate' | 'expected' | 'firstByteTimeout'>,
   ) {
     this.#budget = budget;
     this.age = terms.age;
+    this.begun = terms.begun;
     this.fillRate = terms.fillRate;
     this.expected = terms.expected;
     this.firstByteTimeout = terms.firstByteTimeout;

@@ -6,7 +6,7 @@ import {
   type LeaseOwner,
   type Share,
 } from './budget-lease.js';
-import { FillRate, slowestFirst } from './fill-rate.js';
+import { FillRate, SMALL_WITHIN, slowestFirst } from './fill-rate.js';
 import { ShortLivedSet } from './short-lived-set.js';
 import { WaitQueue } from './wait-queue.js';
 
@@ -44,7 +44,8 @@ export interface BudgetOptions {
  *
  * - **Small share.** A quarter is reserved for bodies up to `smallBody`. Larger bodies never use it. Small bodies also use free
  *   memory outside it, unless large ones wait for that. A body of unknown size counts as small until it exceeds `smallBody`.
- * - **Queues.** Each share has one queue, the oldest delivery first.
+ * - **Queues.** Each share has one queue, the oldest delivery first. A small body counts as younger by as long as what it lacks may take,
+ *   10 s for a whole one: transcripts do not wait for those that stop half-way, which get the memory of each other.
  * - **Whole parts.** A large delivery gets its first chunk ahead of the queue. Beyond that it gets memory only as far as older ones
  *   can fill their parts: memory that is spread over many unfinished parts could not be flushed.
  * - **Reserves.** Each share sets bytes aside for the head of its queue: the most that a delivery needs before it can
@@ -64,7 +65,10 @@ export class ByteBudget implements LeaseOwner {
   readonly #reserve: Readonly<Record<Share, number>>;
   readonly #used = { small: 0, large: 0 };
   readonly #holder: Record<Share, BudgetLease | null> = { small: null, large: null };
-  readonly #queue = { small: new WaitQueue(), large: new WaitQueue() };
+  readonly #queue = {
+    small: new WaitQueue((lease) => this.#dueAt(lease)),
+    large: new WaitQueue(({ age }) => age),
+  };
   readonly #leases = new ShortLivedSet<BudgetLease>();
   #lastAge = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -99,7 +103,8 @@ export class ByteBudget implements LeaseOwner {
   lease({ expected = null, firstByteTimeout = Number.POSITIVE_INFINITY }: LeaseOptions = {}): BudgetLease {
     const steps = { part: this.#reserve.large, smallBody: this.#reserve.small };
     const fillRate = new FillRate(this.#now, steps, expected);
-    const lease = new BudgetLease(this, { age: ++this.#lastAge, fillRate, expected, firstByteTimeout });
+    const age = ++this.#lastAge;
+    const lease = new BudgetLease(this, { age, begun: this.#now(), fillRate, expected, firstByteTimeout });
     this.#leases.add(lease);
     return lease;
   }
@@ -177,6 +182,12 @@ export class ByteBudget implements LeaseOwner {
 
   #shareOf(bytes: number): Share {
     return this.#smallShare > 0 && bytes <= this.#reserve.small ? 'small' : 'large';
+  }
+
+  /** When a small body should be whole. */
+  #dueAt({ begun, expected, fillRate }: BudgetLease): number {
+    const lacking = Math.max(0, (expected ?? SMALL_BODY) - fillRate.arrived);
+    return begun + (lacking / SMALL_BODY) * SMALL_WITHIN;
   }
 
   /** @param bytes the size of the next take */

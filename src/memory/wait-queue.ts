@@ -10,11 +10,17 @@ export interface Waiter {
 }
 
 /**
- * The leases that wait for bytes of one share, ordered by the age of the delivery, not of the wait. Deliveries in progress
- * so finish before new ones start, and memory is not spread over many unfinished ones.
+ * The leases that wait for bytes of one share, ordered by the delivery, not by the wait: those in progress so finish before new ones
+ * start, and memory is not spread over many unfinished ones.
  */
 export class WaitQueue {
   readonly #waiters: Waiter[] = [];
+  readonly #rank: (lease: BudgetLease) => number;
+
+  /** @param rank the lowest is served first, of equal ones the oldest; it stays the same while a lease waits */
+  constructor(rank: (lease: BudgetLease) => number) {
+    this.#rank = rank;
+  }
 
   get length(): number {
     return this.#waiters.length;
@@ -28,15 +34,20 @@ export class WaitQueue {
     return [...this.#waiters];
   }
 
-  /** Whether an older lease than this one waits. */
+  /** Whether a lease waits that is served before this one. */
   isBefore(lease: BudgetLease): boolean {
     const head = this.#waiters[0];
-    return head !== undefined && head.lease.age < lease.age;
+    return head !== undefined && this.#comesFirst(head.lease, lease);
   }
 
   add(waiter: Waiter): void {
-    const behind = this.#waiters.findIndex(({ lease }) => lease.age > waiter.lease.age);
+    const behind = this.#waiters.findIndex(({ lease }) => this.#comesFirst(waiter.lease, lease));
     this.#waiters.splice(behind < 0 ? this.#waiters.length : behind, 0, waiter);
+  }
+
+  #comesFirst(a: BudgetLease, b: BudgetLease): boolean {
+    const ahead = this.#rank(b) - this.#rank(a);
+    return ahead === 0 ? a.age < b.age : ahead > 0;
   }
 
   shift(): void {

@@ -392,6 +392,26 @@ describe('the byte budget', () => {
     expect(budget.waiters).toBe(0);
   });
 
+  it('serves a small body before older ones that lack more, but none that began ten seconds earlier', async () => {
+    const at = budgetOf();
+    const filled = await fillUp(at);
+    // A part for the oldest large one, all of the small share, and its reserve.
+    await fill(at, { bytes: 8 * MIB, seconds: 0 });
+    for (let n = 0; n < 16; n += 1) await at.budget.lease({ expected: MIB }).take(MIB);
+    const order: string[] = [];
+    const join = (name: string) => {
+      const lease = at.budget.lease({ expected: name === 'transcript' ? 64 * 1024 : MIB });
+      void lease.take(64 * 1024).then(() => order.push(name));
+    };
+    join('ten seconds older');
+    at.elapse(10);
+    join('older');
+    join('transcript');
+    for (const { lease } of filled) lease.give(8 * MIB);
+    await settle();
+    expect(order).toEqual(['ten seconds older', 'transcript', 'older']);
+  });
+
   it('does not let a younger delivery overtake the head of the queue', async () => {
     const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
     const [holder, reserver] = [budget.lease(), budget.lease()];

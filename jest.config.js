@@ -21,7 +21,7 @@ export default {
   globalSetup: '<rootDir>/test/support/processes/build-first.mjs',
   testSequencer: '<rootDir>/test/support/processes/slow-folders-first.mjs',
   // Half of a run is spent waiting for processes and time-outs, so two workers for each core keep the cores busy.
-  // Files that share one server, browser or network run one after the other.
+  // Files that share one server or network run one after the other; those of `npm run test:browser`, which share neither, two at a time.
   maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder)) ? 1 : availableParallelism() * 2,
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'] },
   transform: {

@@ -194,14 +194,17 @@ const SWEEPS_IN_VAIN = 2;
 /** Sweeps as replicas do, but for the age: an upload that a busy store did not let go in time is left to the next sweep. */
 async function sweep({ view, openStore }: Place): Promise<readonly string[]> {
   const store = await openStore();
-  let left = await view.leftovers();
-  for (let inVain = 0; left.length > 0 && inVain < SWEEPS_IN_VAIN; ) {
-    const before = left.length;
-    await store.sweepUploads(new Date(Date.now() + SWEPT_BEGUN_BEFORE));
-    left = await view.leftovers();
-    console.log(`swept ${before - left.length} of ${before} unfinished uploads`);
-    inVain = left.length < before ? 0 : inVain + 1;
+  try {
+    let left = await view.leftovers();
+    for (let inVain = 0; left.length > 0 && inVain < SWEEPS_IN_VAIN; ) {
+      const before = left.length;
+      await store.sweepUploads(new Date(Date.now() + SWEPT_BEGUN_BEFORE));
+      left = await view.leftovers();
+      console.log(`swept ${before - left.length} of ${before} unfinished uploads`);
+      inVain = left.length < before ? 0 : inVain + 1;
+    }
+    return left;
+  } finally {
+    await store.close();
   }
-  await store.close();
-  return left;
 }

@@ -16,6 +16,7 @@ const [lines = 1_000_000, linesPerSegment = 12] = process.argv.slice(2).map(Numb
 const HOUR = 3_600_000;
 const START = Date.parse('2026-03-01T00:00:00Z');
 const DAYS = 30;
+const END = START + DAYS * 24 * HOUR;
 const BATCH = 256;
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-index-'));
@@ -74,6 +75,7 @@ for (const segment of segments()) {
   batch = [];
 }
 apply(batch);
+index.saveRange({ since: null, until: END });
 
 const round = (value, digits = 1) => Number(value.toFixed(digits));
 const size = ['', '-wal'].reduce((sum, end) => sum + statSync(path + end).size, 0);
@@ -108,8 +110,13 @@ const questions = {
   'a context of a customer': () => index.findLines({ limit: 51, context: { name: 'customer', value: 'c7' } }),
   failures: () => index.findFailures({}),
   'part of an id': () => index.findJobsByPart({ part: '9999', limit: 20 }),
-  'figures of 30 days': () => index.hourlyFigures({ since: START, until: START + DAYS * 24 * HOUR }),
-  'figures of a day': () => index.hourlyFigures({ since: START, until: START + 24 * HOUR }),
+  'figures of 30 days': () =>
+    index.summarisePeriod({ since: END - 30 * 24 * HOUR, until: END, buckets: 60, now: END }),
+  'figures of a day': () =>
+    index.summarisePeriod({ since: END - 24 * HOUR, until: END, buckets: 96, now: END }),
+  'figures of the last day, undivided': () =>
+    index.summarisePeriod({ since: END - 24 * HOUR, until: END, buckets: 1, now: END }),
+  'callbacks of the last hour and day': () => index.countCallbacks({ now: END }),
   state: () => index.state(),
 };
 for (const [name, ask] of Object.entries(questions)) {

@@ -4,11 +4,13 @@ import type { SegmentContent } from './apply/segment-content.js';
 import { type IndexRange, type IndexState, readState, saveRange } from './index-state.js';
 import { createLineClasses } from './line-classes.js';
 import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-database.js';
+import { type CountCallbacksQuery, countCallbacks } from './queries/count-callbacks.js';
 import { type FailingQuery, findFailures, type IndexedFailure } from './queries/find-failures.js';
 import { findJobsByPart } from './queries/find-jobs-by-part.js';
 import { findLines, type LineQuery } from './queries/find-lines.js';
-import { hourlyFigures } from './queries/hourly-figures.js';
 import { lastAccepted } from './queries/last-accepted.js';
+import { type FigureQuery, lineFigures } from './queries/line-figures.js';
+import { type PeriodQuery, summarisePeriod } from './queries/summarise-period.js';
 import { deleteBefore, deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './trim-index.js';
 
 /** How far an hour is in the index. */
@@ -91,10 +93,14 @@ export function createLedgerIndex(path: string, storeId: string) {
       attempt(({ database, classes }) => findFailures(database, classes, query)),
     findJobsByPart: (query: Parameters<typeof findJobsByPart>[2]) =>
       attempt(({ database, classes }) => findJobsByPart(database, classes, query)),
-    hourlyFigures: (query: Parameters<typeof hourlyFigures>[2]) =>
-      attempt(({ database, classes }) => hourlyFigures(database, classes, query)),
+    lineFigures: (query: FigureQuery) =>
+      attempt(({ database, classes }) => lineFigures(database, classes, query)),
     lastAccepted: (query: Parameters<typeof lastAccepted>[2]) =>
       attempt(({ database, classes }) => lastAccepted(database, classes, query)),
+    summarisePeriod: (query: PeriodQuery) =>
+      attempt(({ database, classes }) => summarisePeriod(database, classes, query)),
+    countCallbacks: (query: CountCallbacksQuery) =>
+      attempt(({ database, classes }) => countCallbacks(database, classes, query)),
     close: (): void => opened.database.close(),
   };
 }

@@ -13,6 +13,8 @@ export interface LineClass {
   readonly credential: string | null;
   /** A code; null also for words of an operator or of the service. */
   readonly reason: ReasonCode | null;
+  /** Whether an operator did it. */
+  readonly isAct: boolean;
 }
 
 /** The classes of an index, all of them in memory as well. */
@@ -32,6 +34,7 @@ type Fields = readonly [
   string | null,
   string | null,
   ReasonCode | null,
+  0 | 1,
 ];
 
 export function createLineClasses(database: DatabaseSync): LineClasses {
@@ -41,8 +44,9 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
   const select = database.prepare('SELECT id, fields FROM classes');
 
   function add(id: number, fields: string): LineClass {
-    const [origin, outcome, source, region, status, credential, reason] = JSON.parse(fields) as Fields;
-    const added = { id, origin, outcome, source, region, status, credential, reason };
+    const [origin, outcome, source, region, status, credential, reason, act] = JSON.parse(fields) as Fields;
+    const names = { origin, outcome, source, region, status, credential, reason };
+    const added = { id, ...names, isAct: act === 1 };
     byFields.set(fields, added);
     byId.set(id, added);
     return added;
@@ -72,9 +76,15 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
 
 /** Lines that were edited by hand can hold anything. */
 function fieldsOf(line: LedgerLine): string {
-  const { origin, outcome, source, region, status, credential, reason } = line;
+  const { origin, outcome, source, region, status, credential, reason, actor } = line;
   const names = [source, region, status, credential].map((name: unknown) =>
     typeof name === 'string' ? name : null,
   );
-  return JSON.stringify([origin, outcome, ...names, isReasonCode(reason) ? reason : null]);
+  return JSON.stringify([
+    origin,
+    outcome,
+    ...names,
+    isReasonCode(reason) ? reason : null,
+    actor === undefined ? 0 : 1,
+  ]);
 }

@@ -33,12 +33,12 @@ export const SCHEMA = `
   CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,
     first INTEGER NOT NULL, reason TEXT, PRIMARY KEY (job, class)) WITHOUT ROWID;
 
-  -- longest: duration of a callback; latest: receipt of the last line.
-  CREATE TABLE figures (hour INTEGER NOT NULL, class INTEGER NOT NULL, lines INTEGER NOT NULL, bytes INTEGER NOT NULL,
-    longest REAL NOT NULL, latest INTEGER NOT NULL, PRIMARY KEY (hour, class)) WITHOUT ROWID;
+  -- Sums by the time of writing. width: milliseconds of the stretch; longest: duration of a callback; latest: receipt of the last line.
+  CREATE TABLE figures (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, lines INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, longest REAL NOT NULL, latest INTEGER NOT NULL, PRIMARY KEY (width, start, class)) WITHOUT ROWID;
   -- Callbacks by the bucket of their duration.
-  CREATE TABLE durations (hour INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL, lines INTEGER NOT NULL,
-    PRIMARY KEY (hour, class, bucket)) WITHOUT ROWID;
+  CREATE TABLE durations (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL,
+    lines INTEGER NOT NULL, PRIMARY KEY (width, start, class, bucket)) WITHOUT ROWID;
 `;
 
 /** Lines that a segment can have: its lines have ids from `segment * LINES` on. */

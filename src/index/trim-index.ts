@@ -1,6 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { HOUR } from '../ledger/hours.js';
+import { WIDTHS } from './figure-widths.js';
 import { inTransaction } from './in-transaction.js';
 import { LINES } from './schema.js';
 
@@ -19,7 +21,7 @@ export function freeShare(path: string): number {
 
 /** The hour that begins the index; null for an empty one. */
 export function oldestHour(database: DatabaseSync): number | null {
-  const hour = database.prepare('SELECT min(hour) AS hour FROM figures').get()?.hour;
+  const hour = database.prepare('SELECT min(start) AS hour FROM figures WHERE width = ?').get(HOUR)?.hour;
   return typeof hour === 'number' ? hour : null;
 }
 
@@ -33,8 +35,10 @@ export function deleteBefore(database: DatabaseSync, hour: number): void {
     const segments = database.prepare(`SELECT id FROM segments WHERE run IN (${old})`).all(hour);
     const deleteLines = database.prepare('DELETE FROM lines WHERE id >= ? AND id < ?');
     for (const { id } of segments) deleteLines.run(Number(id) * LINES, (Number(id) + 1) * LINES);
-    for (const table of ['figures', 'durations', 'hours'])
-      database.prepare(`DELETE FROM ${table} WHERE hour < ?`).run(hour);
+    for (const table of ['figures', 'durations'])
+      for (const width of WIDTHS)
+        database.prepare(`DELETE FROM ${table} WHERE width = ? AND start < ?`).run(width, hour);
+    database.prepare('DELETE FROM hours WHERE hour < ?').run(hour);
     database.prepare('DELETE FROM contexts WHERE written < ?').run(hour);
     database.prepare(`DELETE FROM missing WHERE run IN (${old})`).run(hour);
     const failing = `SELECT line / ${LINES} FROM failures`;

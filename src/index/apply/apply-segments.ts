@@ -26,13 +26,13 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?)');
   const contexts = createContextRows(database);
 
-  function applyLine(id: number, { hour, written }: SegmentContent, line: LedgerLine): void {
+  function applyLine(id: number, { written }: SegmentContent, line: LedgerLine): void {
     const lineClass = classes.of(line);
     const received = Date.parse(line.receivedAt);
     const job = typeof line.jobId === 'string' ? line.jobId : null;
     insertLine.run(id, written, lineClass.id, job, received);
     for (const hash of contextKeys(line.context, line.contextOmitted)) contexts.add(hash, written, id);
-    sums.add(hour, lineClass, line);
+    sums.add(written, lineClass, line);
     if (job !== null) failures.add({ id, lineClass, job, received }, line.reason);
   }
 

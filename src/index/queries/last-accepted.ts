@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { HOUR } from '../../ledger/hours.js';
 import type { LineClasses } from '../line-classes.js';
 
 /** When the last callback was accepted of a source, region and credential. */
@@ -19,10 +20,10 @@ export function lastAccepted(
   { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
 ): AcceptedAt[] {
   const rows = database.prepare(
-    'SELECT class, max(latest) AS latest FROM figures WHERE hour >= ? GROUP BY class',
+    'SELECT class, max(latest) AS latest FROM figures WHERE width = ? AND start >= ? GROUP BY class',
   );
   const last = new Map<string, AcceptedAt>();
-  for (const row of rows.iterate(since)) {
+  for (const row of rows.iterate(HOUR, since)) {
     const { origin, outcome, source, region, credential } = classes.byId(Number(row.class));
     if (origin !== 'callback' || outcome === 'refused' || !isInScope(scope, source)) continue;
     const name = JSON.stringify([source, region, credential]);

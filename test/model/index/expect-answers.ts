@@ -4,9 +4,9 @@ import { hasContextValue } from '../../../src/domain/context.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import { causesOf } from '../../../src/index/queries/find-failures.js';
 import type { LineQuery } from '../../../src/index/queries/find-lines.js';
-import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
+import { HOUR } from '../../../src/ledger/hours.js';
 import type { LinePlace } from '../../../src/ledger/log/line-place.js';
-import { durationBucket } from '../../../src/ledger/rollup/duration-histogram.js';
+import { expectCallbacks, expectFigures, expectLastAccepted, expectSummary } from './expect-figures.js';
 import { existsFor, FIRST, failingOf, type Placed } from './indexed-ledger.js';
 
 export const drawnQuery = fc.record({
@@ -104,55 +104,9 @@ export function expectAnswers(
     expect(index.findJobsByPart({ part: 'ALPHA', limit: 10, scope })).toEqual(expected);
     expectFigures(index, lines, scope);
     expectLastAccepted(index, lines, scope);
+    for (const { since = HOUR, until = 4 * HOUR, limit } of queries) {
+      expectSummary(index, lines, { since: FIRST + since, until: FIRST + until + 1, buckets: limit, scope });
+      expectCallbacks(index, lines, FIRST + since, scope);
+    }
   }
-}
-
-function expectFigures(
-  index: LedgerIndex,
-  lines: readonly Placed[],
-  scope: ReadonlySet<string> | null,
-): void {
-  const sums = new Map<string, { lines: number; bytes: number; durations: Map<number, number> }>();
-  for (const { place, line } of lines) {
-    if (scope !== null && !scope.has(line.source ?? '')) continue;
-    const { origin, outcome, source, region, status, credential, reason } = line;
-    const code = reason === 'overloaded' ? reason : null;
-    const hour = startOfHour(hourAt(place.written));
-    const name = JSON.stringify([hour, origin, outcome, source, region, status, credential, code]);
-    const sum = sums.get(name) ?? { lines: 0, bytes: 0, durations: new Map() };
-    sums.set(name, sum);
-    sum.lines += 1;
-    sum.bytes += line.bytes;
-    const bucket = durationBucket(line.durationMs);
-    if (origin === 'callback') sum.durations.set(bucket, (sum.durations.get(bucket) ?? 0) + 1);
-  }
-  const found = index.hourlyFigures({ since: FIRST, until: FIRST + 5 * HOUR, scope }).map((each) => {
-    const { hour, origin, outcome, source, region, status, credential, reason } = each;
-    const name = JSON.stringify([hour, origin, outcome, source, region, status, credential, reason]);
-    return [name, each.lines, each.bytes, ...each.durations];
-  });
-  const expected = [...sums].map(([name, { lines: count, bytes, durations }]) => [
-    ...[name, count, bytes],
-    ...[...durations].sort(([a], [b]) => a - b).flat(),
-  ]);
-  expect(found.sort()).toEqual(expected.sort());
-}
-
-function expectLastAccepted(
-  index: LedgerIndex,
-  lines: readonly Placed[],
-  scope: ReadonlySet<string> | null,
-): void {
-  const last = new Map<string, number>();
-  const since = FIRST + HOUR;
-  for (const { place, line } of lines) {
-    const { origin, outcome, source, region, credential, receivedAt } = line;
-    if (place.written < since || origin !== 'callback' || outcome === 'refused') continue;
-    if (scope !== null && !scope.has(source ?? '')) continue;
-    const name = JSON.stringify([source, region, credential]);
-    last.set(name, Math.max(last.get(name) ?? 0, Date.parse(receivedAt)));
-  }
-  const found = index.lastAccepted({ since, scope });
-  const named = found.map(({ received, ...of }) => [JSON.stringify(Object.values(of)), received] as const);
-  expect(new Map(named)).toEqual(last);
 }

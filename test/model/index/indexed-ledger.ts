@@ -28,6 +28,7 @@ const drawnLine = fc.record({
   reason: fc.constantFrom(null, 'overloaded', 'words of an operator'),
   context: fc.constantFrom(undefined, { call: '1' }, { call: '1', customer: 'acme' }),
   contextOmitted: fc.constantFrom(undefined, undefined, { customer: 'malformed' as const }),
+  actor: fc.constantFrom(undefined, undefined, 'alice'),
   bytes: fc.nat(5000),
   durationMs: fc.integer({ min: 0, max: 100_000 }),
   /** Milliseconds from its receipt until it was written. */

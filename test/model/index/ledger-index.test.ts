@@ -96,6 +96,7 @@ describe('the index', () => {
             }
             index.apply(part);
           }
+          index.saveRange({ since: null, until: FIRST + 5 * HOUR });
           expectAnswers(index, lines, queries);
           index.apply(steps);
           expectAnswers(index, lines, queries.slice(0, 2));

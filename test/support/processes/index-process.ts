@@ -32,7 +32,7 @@ async function answersOf(index: Awaited<ReturnType<typeof startIndexWorker>>) {
   return {
     places: await index.call('findLines', { limit: 10_000 }),
     failing: await index.call('findFailures', {}),
-    figures: await index.call('hourlyFigures', { since: 0, until: Date.now() }),
+    figures: await index.call('lineFigures', { width: 3_600_000, since: 0, until: Date.now() }),
     state: await index.call('state'),
   };
 }

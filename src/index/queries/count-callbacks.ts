@@ -1,0 +1,193 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { ReasonCode } from '../../domain/reasons.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { isStillTried } from '../../domain/still-tried.js';
+import { HOUR } from '../../ledger/hours.js';
+import { readState } from '../index-state.js';
+import type { LineClass, LineClasses } from '../line-classes.js';
+
+/** Accepted callbacks of a source within the last hour. */
+interface AcceptedCallbacks {
+  readonly jobs: number;
+  readonly requests: number;
+  /** Milliseconds since the epoch. */
+  readonly lastAt: number;
+}
+
+/** Authenticated callbacks of one source that were rejected for one reason within the last hour. */
+interface RefusedCallbacks {
+  readonly source: string | null;
+  readonly reason: ReasonCode | null;
+  /** Jobs whose callback was rejected and not accepted afterwards, and requests that named no job. */
+  readonly count: number;
+  /** Those of them after the last accepted callback of the source. */
+  readonly sinceAccepted: number;
+  /** Milliseconds since the epoch. */
+  readonly first: number;
+}
+
+/** Jobs whose results a recovery had to fetch, because no callback had brought them. */
+interface MissedCallbacks {
+  /** Of the last day; `failed` and `unrecoverable` ones included. */
+  readonly jobs: number;
+  readonly lastHour: number;
+  /** All jobs of the last day. */
+  readonly ofJobs: number;
+  /** The one that was noticed last. */
+  readonly lastJob: string | null;
+}
+
+/** How the callbacks of the last hour and day fared. */
+export interface CallbackCounts {
+  /** Milliseconds since the epoch: lines from then on were counted. Later than asked where the index begins later. */
+  readonly hourSince: number;
+  readonly daySince: number;
+  readonly accepted: ReadonlyMap<string | null, AcceptedCallbacks>;
+  readonly refused: readonly RefusedCallbacks[];
+  readonly missed: MissedCallbacks;
+}
+
+export interface CountCallbacksQuery {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly scope?: SourceScope | undefined;
+}
+
+const DAY = 24 * HOUR;
+
+export function countCallbacks(
+  database: DatabaseSync,
+  classes: LineClasses,
+  { now, scope = null }: CountCallbacksQuery,
+): CallbackCounts {
+  const own = classes.all().filter(({ source }) => isInScope(scope, source));
+  const callbacks = own.filter(({ origin }) => origin === 'callback');
+  const accepted = callbacks.filter(({ outcome }) => outcome !== 'refused');
+  const refused = callbacks.filter(({ outcome }) => outcome === 'refused');
+  const { since, until } = readState(database);
+  const known = until === null ? now : Math.min(now, since ?? 0);
+  const [hourSince, daySince] = [Math.max(now - HOUR, known), Math.max(now - DAY, known)];
+  const acceptedOf = acceptedSince(database, accepted, hourSince);
+  return {
+    ...{ hourSince, daySince, accepted: acceptedOf },
+    refused: refusedSince(database, { refused, accepted, acceptedOf, since: hourSince, now }),
+    missed: missedSince(database, { recoveries: own.filter(isMissed), accepted, since: daySince, now }),
+  };
+}
+
+function acceptedSince(
+  database: DatabaseSync,
+  accepted: readonly LineClass[],
+  since: number,
+): Map<string | null, AcceptedCallbacks> {
+  const found = new Map<string | null, AcceptedCallbacks>();
+  for (const source of new Set(accepted.map((each) => each.source))) {
+    const ids = idsOf(accepted.filter((each) => each.source === source));
+    const row = database
+      .prepare(
+        `SELECT count(DISTINCT job) AS jobs, count(*) AS requests, max(received) AS last
+         FROM lines WHERE class IN (${ids}) AND written >= ?`,
+      )
+      .get(since);
+    if (row?.last === null || row === undefined) continue;
+    found.set(source, { jobs: Number(row.jobs), requests: Number(row.requests), lastAt: Number(row.last) });
+  }
+  return found;
+}
+
+interface RefusedQuery {
+  readonly refused: readonly LineClass[];
+  readonly accepted: readonly LineClass[];
+  readonly acceptedOf: ReadonlyMap<string | null, AcceptedCallbacks>;
+  readonly since: number;
+  readonly now: number;
+}
+
+function refusedSince(
+  database: DatabaseSync,
+  { refused, accepted, acceptedOf, since, now }: RefusedQuery,
+): RefusedCallbacks[] {
+  const groups = new Map<string, RefusedGroup>();
+  for (const { id, source, reason } of refused) {
+    const own = idsOf(accepted.filter((each) => each.source === source));
+    const lines = database.prepare(
+      `SELECT job, received FROM lines l WHERE class = ${id} AND written >= ? AND (job IS NULL OR NOT EXISTS
+         (SELECT 1 FROM lines a WHERE a.job = l.job AND a.class IN (${own}) AND a.received >= l.received))`,
+    );
+    const name = `${reason} ${source}`;
+    const lastAt = acceptedOf.get(source)?.lastAt ?? Number.NEGATIVE_INFINITY;
+    for (const row of lines.iterate(since)) {
+      const received = Number(row.received);
+      if (isStillTried({ reason, received }, now)) continue;
+      const group = groups.get(name) ?? newGroup(source, reason);
+      groups.set(name, group);
+      const tally = received > lastAt ? group.since : group.before;
+      if (row.job === null) tally.unnamed += 1;
+      else tally.jobs.add(String(row.job));
+      group.first = Math.min(group.first, received);
+    }
+  }
+  return [...groups.values()].map(({ source, reason, first, before, since: after }) => ({
+    ...{ source, reason, first, sinceAccepted: after.jobs.size + after.unnamed },
+    count: new Set([...after.jobs, ...before.jobs]).size + after.unnamed + before.unnamed,
+  }));
+}
+
+interface RefusedGroup {
+  readonly source: string | null;
+  readonly reason: ReasonCode | null;
+  /** Rejected before, and after, the last accepted callback of the source. */
+  readonly before: { readonly jobs: Set<string>; unnamed: number };
+  readonly since: { readonly jobs: Set<string>; unnamed: number };
+  first: number;
+}
+
+function newGroup(source: string | null, reason: ReasonCode | null): RefusedGroup {
+  const newTally = () => ({ jobs: new Set<string>(), unnamed: 0 });
+  return { source, reason, before: newTally(), since: newTally(), first: Number.POSITIVE_INFINITY };
+}
+
+/** `noted`: a job without a transcript whose callback was lost. */
+const MISSED: readonly string[] = ['recovered', 'noted', 'failed', 'unrecoverable'];
+
+/** Whether a recovery did it that no operator asked for. */
+function isMissed({ origin, outcome, isAct }: LineClass): boolean {
+  return origin === 'recovery' && !isAct && MISSED.includes(outcome);
+}
+
+interface MissedQuery {
+  readonly recoveries: readonly LineClass[];
+  readonly accepted: readonly LineClass[];
+  readonly since: number;
+  readonly now: number;
+}
+
+function missedSince(
+  database: DatabaseSync,
+  { recoveries, accepted, since, now }: MissedQuery,
+): MissedCallbacks {
+  const countJobs = (of: readonly LineClass[], from: number) =>
+    Number(
+      database
+        .prepare(
+          `SELECT count(DISTINCT job) AS jobs FROM lines WHERE class IN (${idsOf(of)}) AND written >= ?`,
+        )
+        .get(from)?.jobs,
+    );
+  const last = database
+    .prepare(
+      `SELECT job FROM lines WHERE class IN (${idsOf(recoveries)}) AND written >= ? AND job IS NOT NULL
+       ORDER BY received DESC, job LIMIT 1`,
+    )
+    .get(since);
+  return {
+    jobs: countJobs(recoveries, since),
+    lastHour: countJobs(recoveries, Math.max(since, now - HOUR)),
+    ofJobs: countJobs([...accepted, ...recoveries], since),
+    lastJob: last === undefined ? null : String(last.job),
+  };
+}
+
+function idsOf(classes: readonly LineClass[]): string {
+  return classes.map(({ id }) => id).join(', ');
+}

@@ -1,0 +1,192 @@
+import { expect } from '@jest/globals';
+import { isDelivery, type LedgerLine } from '../../../src/domain/delivery.js';
+import { isStillTried } from '../../../src/domain/still-tried.js';
+import type { LedgerIndex } from '../../../src/index/ledger-index.js';
+import { HOUR } from '../../../src/ledger/hours.js';
+import { createDurationHistogram, durationBucket } from '../../../src/ledger/rollup/duration-histogram.js';
+import type { Placed } from './indexed-ledger.js';
+import { FIRST } from './indexed-ledger.js';
+
+type Scope = ReadonlySet<string> | null;
+
+const MINUTE = 60_000;
+const NOW = FIRST + 5 * HOUR;
+
+const isOf = (scope: Scope) => (placed: Placed) => scope === null || scope.has(placed.line.source ?? '');
+const received = ({ line }: Placed) => Date.parse(line.receivedAt);
+const codeOf = ({ reason }: LedgerLine) => (reason === 'overloaded' ? reason : null);
+
+/** The sums by minute and by hour. */
+export function expectFigures(index: LedgerIndex, lines: readonly Placed[], scope: Scope): void {
+  for (const width of [MINUTE, HOUR] as const) {
+    const sums = new Map<string, { lines: number; bytes: number; durations: Map<number, number> }>();
+    for (const { place, line } of lines.filter(isOf(scope))) {
+      const { origin, outcome, source, region, status, credential, actor } = line;
+      const start = Math.floor(place.written / width) * width;
+      const fields = [origin, outcome, source, region, status, credential, codeOf(line), actor !== undefined];
+      const name = JSON.stringify([start, ...fields]);
+      const sum = sums.get(name) ?? { lines: 0, bytes: 0, durations: new Map() };
+      sums.set(name, sum);
+      sum.lines += 1;
+      sum.bytes += line.bytes;
+      const bucket = durationBucket(line.durationMs);
+      if (origin === 'callback') sum.durations.set(bucket, (sum.durations.get(bucket) ?? 0) + 1);
+    }
+    const found = index.lineFigures({ width, since: FIRST, until: NOW, scope }).map((each) => {
+      const { start, origin, outcome, source, region, status, credential, reason, isAct } = each;
+      const name = JSON.stringify([
+        start,
+        origin,
+        outcome,
+        source,
+        region,
+        status,
+        credential,
+        reason,
+        isAct,
+      ]);
+      return [name, each.lines, each.bytes, ...each.durations];
+    });
+    const expected = [...sums].map(([name, { lines: count, bytes, durations }]) => [
+      ...[name, count, bytes],
+      ...[...durations].sort(([a], [b]) => a - b).flat(),
+    ]);
+    expect(found.sort()).toEqual(expected.sort());
+  }
+}
+
+export function expectLastAccepted(index: LedgerIndex, lines: readonly Placed[], scope: Scope): void {
+  const last = new Map<string, number>();
+  const since = FIRST + HOUR;
+  for (const placed of lines.filter(isOf(scope))) {
+    const { origin, outcome, source, region, credential } = placed.line;
+    if (placed.place.written < since || origin !== 'callback' || outcome === 'refused') continue;
+    const name = JSON.stringify([source, region, credential]);
+    last.set(name, Math.max(last.get(name) ?? 0, received(placed)));
+  }
+  const found = index.lastAccepted({ since, scope });
+  const named = found.map(({ received: at, ...of }) => [JSON.stringify(Object.values(of)), at] as const);
+  expect(new Map(named)).toEqual(last);
+}
+
+/** The figures of a period, of its parts, and when callbacks were accepted last. */
+export function expectSummary(
+  index: LedgerIndex,
+  lines: readonly Placed[],
+  query: { readonly since: number; readonly until: number; readonly buckets: number; readonly scope: Scope },
+): void {
+  if (query.since >= query.until) return;
+  const found = index.summarisePeriod({ ...query, now: NOW });
+  const [since, until] = [Date.parse(found.since), Date.parse(found.until)];
+  expect(since % found.resolutionMs).toBe(0);
+  expect(since).toBeLessThanOrEqual(query.since);
+  expect(until).toBeGreaterThanOrEqual(query.until);
+  expect(found.buckets.length).toBeLessThanOrEqual(query.buckets + 1);
+  if (query.buckets === 1) expect(found.buckets.length).toBe(1);
+  const own = lines.filter(isOf(query.scope)).filter(({ line }) => isDelivery(line.origin));
+  const starts = found.buckets.map(({ start }) => Date.parse(start));
+  expect(starts[0]).toBe(since);
+  for (const [at, { start: _, ...figures }] of found.buckets.entries())
+    expect(figures).toEqual(sumOf(own, starts[at] ?? 0, starts[at + 1] ?? until));
+  expect(found.total).toEqual(sumOf(own, since, until));
+  expect(found.last).toEqual(lastOf(own, query.scope));
+}
+
+function sumOf(lines: readonly Placed[], since: number, until: number) {
+  const durations = createDurationHistogram();
+  const sum = { lines: 0, bytes: 0, outcomes: {}, regions: {} };
+  const count = (counts: Record<string, number>, name: string) => {
+    counts[name] = (counts[name] ?? 0) + 1;
+  };
+  for (const { place, line } of lines) {
+    if (place.written < since || place.written >= until) continue;
+    sum.lines += 1;
+    sum.bytes += line.bytes;
+    count(sum.outcomes, line.outcome);
+    count(sum.regions, line.region ?? 'none');
+    if (line.origin === 'callback') durations.add(line.durationMs);
+  }
+  return { ...sum, duration: durations.percentiles() };
+}
+
+function lastOf(lines: readonly Placed[], scope: Scope) {
+  const last = { byRegion: {}, bySource: {}, byCredential: {} };
+  const note = (times: Record<string, string>, name: string, time: string) => {
+    if ((times[name] ?? '') < time) times[name] = time;
+  };
+  for (const { line } of lines) {
+    const { origin, outcome, source, region, credential, receivedAt } = line;
+    if (origin !== 'callback' || outcome === 'refused') continue;
+    if (scope === null) note(last.byRegion, region ?? 'none', receivedAt);
+    if (source !== null) note(last.bySource, source, receivedAt);
+    if (credential !== null) note(last.byCredential, `${source}/${credential}`, receivedAt);
+  }
+  return last;
+}
+
+const MISSED = ['recovered', 'noted', 'failed', 'unrecoverable'];
+
+/** How callbacks fared in the hour and the day before an instant. */
+export function expectCallbacks(
+  index: LedgerIndex,
+  lines: readonly Placed[],
+  now: number,
+  scope: Scope,
+): void {
+  const own = lines.filter(isOf(scope));
+  const ofHour = own.filter(({ place }) => place.written >= now - HOUR);
+  const accepted = own.filter(({ line }) => line.origin === 'callback' && line.outcome !== 'refused');
+  const found = index.countCallbacks({ now, scope });
+  const sources = [...new Set(own.map(({ line }) => line.source))];
+  const expectedOf = sources.flatMap((source) => {
+    const lately = accepted.filter((each) => ofHour.includes(each) && each.line.source === source);
+    const figures = { requests: lately.length, jobs: jobsOf(lately).size };
+    return lately.length === 0 ? [] : [[source, { ...figures, lastAt: Math.max(...lately.map(received)) }]];
+  });
+  expect(new Map(found.accepted)).toEqual(new Map(expectedOf as [string | null, never][]));
+
+  const refused = ofHour.filter(
+    (each) =>
+      each.line.origin === 'callback' &&
+      each.line.outcome === 'refused' &&
+      !isStillTried({ reason: codeOf(each.line), received: received(each) }, now) &&
+      !accepted.some(
+        (other) =>
+          other.line.jobId !== null &&
+          other.line.jobId === each.line.jobId &&
+          other.line.source === each.line.source &&
+          received(other) >= received(each),
+      ),
+  );
+  const names = [...new Set(refused.map(({ line }) => JSON.stringify([line.source, codeOf(line)])))];
+  const groups = names.map((name) => {
+    const [source, reason] = JSON.parse(name) as [string | null, string | null];
+    const group = refused.filter(({ line }) => line.source === source && codeOf(line) === reason);
+    const lastAt = found.accepted.get(source)?.lastAt ?? Number.NEGATIVE_INFINITY;
+    const since = group.filter((each) => received(each) > lastAt);
+    const count = (of: readonly Placed[]) =>
+      jobsOf(of).size + of.filter(({ line }) => line.jobId === null).length;
+    const first = Math.min(...group.map(received));
+    return { source, reason, count: count(group), sinceAccepted: count(since), first };
+  });
+  const byName = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+  expect(found.refused.toSorted(byName)).toEqual(groups.toSorted(byName));
+
+  const missed = own.filter(
+    ({ line }) =>
+      line.origin === 'recovery' && line.actor === undefined && MISSED.includes(line.outcome) && line.jobId,
+  );
+  const newestFirst = missed.toSorted(
+    (a, b) => received(b) - received(a) || ((a.line.jobId ?? '') < (b.line.jobId ?? '') ? -1 : 1),
+  );
+  expect(found.missed).toEqual({
+    jobs: jobsOf(missed).size,
+    lastHour: jobsOf(missed.filter((each) => ofHour.includes(each))).size,
+    ofJobs: jobsOf([...accepted, ...missed]).size,
+    lastJob: newestFirst[0]?.line.jobId ?? null,
+  });
+}
+
+function jobsOf(lines: readonly Placed[]): Set<string | null> {
+  return new Set(lines.map(({ line }) => line.jobId).filter((job) => job !== null));
+}

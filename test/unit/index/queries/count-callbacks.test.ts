@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import { createLedgerIndex } from '../../../../src/index/ledger-index.js';
+import { HOUR } from '../../../../src/ledger/hours.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+
+const NOW = Date.parse('2026-03-04T12:00:00.000Z');
+const MINUTE = 60_000;
+
+/** A line of so many minutes ago. */
+const line = (minutesAgo: number, fields: Partial<LedgerLine>) => ({
+  ...ledgerLine({ receivedAt: new Date(NOW - minutesAgo * MINUTE).toISOString(), ...fields }),
+});
+const accepted = (minutesAgo: number, jobId: string, source = 'intake') =>
+  line(minutesAgo, { source, jobId, outcome: 'stored' });
+const refused = (minutesAgo: number, jobId: string | null, reason = 'body-too-large', source = 'intake') =>
+  line(minutesAgo, { source, jobId, reason, outcome: 'refused' });
+const recovery = (minutesAgo: number, jobId: string, fields: Partial<LedgerLine> = {}) =>
+  line(minutesAgo, { source: 'intake', jobId, outcome: 'recovered', origin: 'recovery', ...fields });
+
+function figuresOf(
+  lines: readonly LedgerLine[],
+  { since = null as number | null, until = NOW as number | null, scope = null as Set<string> | null } = {},
+) {
+  const index = createLedgerIndex(':memory:', 'store');
+  for (const [at, each] of lines.entries()) {
+    const written = Date.parse(each.receivedAt);
+    const hour = Math.floor(written / HOUR) * HOUR;
+    const content = Buffer.from(`${JSON.stringify(each)}\n`);
+    index.apply([{ hour, writer: `w${at}`, number: 1, written, content }]);
+  }
+  index.saveRange({ since, until });
+  const figures = index.countCallbacks({ now: NOW, scope });
+  index.close();
+  return figures;
+}
+
+describe('rejected callbacks of the last hour', () => {
+  it('are counted by source and reason, each job once, and requests without a job each', () => {
+    const { refused: groups } = figuresOf([
+      refused(61, 'old'),
+      refused(50, 'a'),
+      refused(49, 'a'),
+      refused(40, 'b'),
+      refused(30, null, 'query-invalid'),
+      refused(29, null, 'query-invalid'),
+      refused(20, 'a', 'body-too-large', 'other'),
+    ]);
+    expect(groups).toEqual([
+      { source: 'intake', reason: 'body-too-large', count: 2, sinceAccepted: 2, first: NOW - 50 * MINUTE },
+      expect.objectContaining({ source: 'intake', reason: 'query-invalid', count: 2 }),
+      expect.objectContaining({ source: 'other', reason: 'body-too-large', count: 1 }),
+    ]);
+  });
+
+  it('do not count once the callback of the job was accepted', () => {
+    const { refused: groups } = figuresOf([
+      refused(50, 'a', 'draining'),
+      refused(50, 'b', 'draining'),
+      accepted(49, 'a'),
+      refused(48, 'c', 'draining'),
+      accepted(48, 'c'),
+    ]);
+    expect(groups).toMatchObject([{ count: 1 }]);
+  });
+
+  it('count all the same when a recovery fetched the results', () => {
+    const { refused: groups } = figuresOf([refused(50, 'a'), recovery(40, 'a')]);
+    expect(groups).toMatchObject([{ count: 1 }]);
+  });
+
+  it('do not count while the service still tries: two minutes where a retry may succeed', () => {
+    const of = (minutesAgo: number, reason: string) =>
+      figuresOf([refused(minutesAgo, 'a', reason)]).refused.length;
+    expect([of(1.99, 'draining'), of(2, 'draining')]).toEqual([0, 1]);
+    expect([of(1.99, 'store-unavailable'), of(0, 'body-too-large')]).toEqual([0, 1]);
+  });
+
+  it('are told apart by whether any callback of the source was accepted since', () => {
+    const { refused: groups, accepted: of } = figuresOf([
+      refused(50, 'a'),
+      accepted(40, 'x'),
+      refused(30, 'b'),
+      accepted(20, 'y', 'other'),
+    ]);
+    expect(groups).toMatchObject([{ count: 2, sinceAccepted: 1 }]);
+    expect(of.get('intake')).toEqual({ jobs: 1, requests: 1, lastAt: NOW - 40 * MINUTE });
+  });
+});
+
+describe('missed callbacks of the last day', () => {
+  it('include those of jobs without a transcript, which recovery recorded', () => {
+    const { missed } = figuresOf([recovery(5, 'a', { outcome: 'noted', status: 'error' })]);
+    expect(missed).toMatchObject({ jobs: 1, lastJob: 'a' });
+  });
+
+  it('are jobs that recovery fetched, or could not; repairs of operators and imports are none', () => {
+    const { missed } = figuresOf([
+      recovery(25 * 60, 'before'),
+      recovery(90, 'a'),
+      recovery(30, 'b', { outcome: 'unrecoverable' }),
+      recovery(29, 'b', { outcome: 'failed' }),
+      recovery(28, 'c', { outcome: 'conflict' }),
+      recovery(20, 'd', { actor: 'alice' }),
+      recovery(20, 'e', { origin: 'replay', actor: 'alice' }),
+      recovery(20, 'f', { origin: 'import', outcome: 'stored', actor: 'alice' }),
+      accepted(100, 'x'),
+      accepted(99, 'x'),
+      accepted(10, 'y'),
+    ]);
+    expect(missed).toEqual({ jobs: 2, lastHour: 1, ofJobs: 4, lastJob: 'b' });
+  });
+
+  it('say how far back the index reaches', () => {
+    const since = NOW - 30 * MINUTE;
+    const figures = figuresOf([recovery(20, 'b')], { since });
+    expect(figures).toMatchObject({ daySince: since, hourSince: since, missed: { jobs: 1 } });
+  });
+
+  it('say that nothing was counted before anything was read', () => {
+    const figures = figuresOf([], { until: null });
+    expect(figures).toMatchObject({ daySince: NOW, hourSince: NOW, missed: { jobs: 0 } });
+  });
+
+  it('show a token its own sources', () => {
+    const lines = [recovery(20, 'a'), refused(20, 'b'), accepted(20, 'c', 'other')];
+    const { missed, refused: groups, accepted: of } = figuresOf(lines, { scope: new Set(['other']) });
+    expect([missed.jobs, groups, [...of.keys()]]).toEqual([0, [], ['other']]);
+  });
+});

@@ -1,9 +1,9 @@
 import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
-import type { FoundLines } from '../ledger/read/delivery-search.js';
-import type { LedgerView } from '../ledger/read/ledger-view.js';
-import type { LogEntry } from '../ledger/read/log/log-entry.js';
-import { encodeCursor } from '../ledger/read/log/log-position.js';
+import type { IndexExtent } from '../index/index-extent.js';
+import type { LedgerView } from '../index/ledger-view.js';
+import type { PlacedEntry } from '../index/questions/find-deliveries.js';
+import { encodeCursor } from '../index/questions/line-cursor.js';
 import type { Refusal, RefusalRing } from '../observe/refusal-ring.js';
 
 /** A rejected request, with or without valid credentials. */
@@ -20,6 +20,7 @@ export interface RefusalPage {
   readonly nextCursor: string | null;
   /** Why recorded ones may be missing, as of the deliveries. */
   readonly faults: readonly string[];
+  readonly index: IndexExtent;
 }
 
 export interface RefusalQuery {
@@ -44,7 +45,7 @@ interface Place {
  */
 export async function listRefusals(
   ring: Pick<RefusalRing, 'list'>,
-  view: Pick<LedgerView, 'search'>,
+  view: Pick<LedgerView, 'search' | 'extent'>,
   { limit, cursor, scope = null, signal }: RefusalQuery,
 ): Promise<RefusalPage> {
   const place: Place = cursor === undefined ? { at: '~', shown: 0, ledger: null } : decode(cursor);
@@ -61,20 +62,18 @@ export async function listRefusals(
   const merged = merge(unauthenticated, page.entries).slice(0, limit);
   const lines = merged.filter(({ authenticated }) => authenticated).length;
   const rest = unauthenticated.length - (merged.length - lines);
-  const ledger = lines === page.entries.length ? cursorOf(page.next) : placeAfter(page, lines, place);
+  const ledger = lines === page.entries.length ? (page.nextCursor ?? false) : placeAfter(page, lines, place);
   const next = ledger === false && rest === 0 ? null : encode(nextPlace(place, merged, ledger));
-  return { refusals: merged, nextCursor: next, faults: page.faults };
+  return { refusals: merged, nextCursor: next, faults: page.faults, index: view.extent() };
 }
 
-const NOTHING: Pick<FoundLines, 'entries' | 'next' | 'faults'> = { entries: [], next: null, faults: [] };
+type LedgerPage = Omit<Awaited<ReturnType<LedgerView['search']>>, 'index'>;
 
-function cursorOf(next: FoundLines['next']): string | false {
-  return next === null ? false : encodeCursor(next);
-}
+const NOTHING: LedgerPage = { entries: [], nextCursor: null, faults: [] };
 
-function placeAfter({ entries }: Pick<FoundLines, 'entries'>, shown: number, place: Place): Place['ledger'] {
+function placeAfter({ entries }: Pick<LedgerPage, 'entries'>, shown: number, place: Place): Place['ledger'] {
   const last = entries[shown - 1];
-  return last === undefined ? place.ledger : encodeCursor(last);
+  return last === undefined ? place.ledger : encodeCursor(last.place);
 }
 
 function notShown(refusals: readonly Refusal[], { at, shown }: Place): Refusal[] {
@@ -88,11 +87,11 @@ function notShown(refusals: readonly Refusal[], { at, shown }: Place): Refusal[]
 }
 
 /** Recorded ones stay in the order of the ledger, which is that of writing. */
-function merge(unauthenticated: readonly Refusal[], entries: readonly LogEntry[]): ListedRefusal[] {
+function merge(unauthenticated: readonly Refusal[], entries: readonly PlacedEntry[]): ListedRefusal[] {
   const merged: ListedRefusal[] = [];
   let next = 0;
   for (const entry of entries) {
-    const written = new Date(entry.written).toISOString();
+    const written = new Date(entry.place.written).toISOString();
     for (
       let refusal = unauthenticated[next];
       refusal && refusal.at >= written;
@@ -116,7 +115,7 @@ function fromRing(refusal: Refusal): ListedRefusal {
   };
 }
 
-function fromEntry({ line }: LogEntry): ListedRefusal {
+function fromEntry({ line }: PlacedEntry): ListedRefusal {
   return {
     at: line.receivedAt,
     source: line.source,

@@ -72,11 +72,13 @@ export async function readHealth(
     verify: facts.verify,
     credentials: facts.credentials,
     subscribers: facts.subscribers,
+    index: parts.view.extent(),
     ledger: {
       ...ledger,
       rows: ofAll(ledger.rows),
       broken: ofAll(ledger.broken),
       newer: ofAll(ledger.newer),
+      place: ofAll(ledger.place),
     },
   };
 }

@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import { type Archive, createArchive } from '../archive/archive.js';
 import type { Config } from '../config/config.js';
-import { createLedgerView, type LedgerView } from '../ledger/read/ledger-view.js';
+import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
 import { createLedger, type Ledger } from '../ledger/write/ledger.js';
 import type { SegmentInfo } from '../ledger/write/write-segment.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
@@ -25,7 +26,7 @@ export interface OpenArchive {
   readonly budget: ByteBudget;
   readonly archive: Archive;
   readonly ledger: Ledger;
-  /** Reads nothing before its first use. */
+  /** Reads nothing, and opens no index, before its first use. */
   readonly view: LedgerView;
   readonly speech: SpeechClients;
   readonly recovery: RecoveryParts;
@@ -33,8 +34,10 @@ export interface OpenArchive {
   close(): Promise<void>;
 }
 
-export interface ArchiveObserver {
-  readonly onStoreCall: OnStoreCall;
+export interface ArchiveOptions {
+  /** Folder for what this machine may forget, such as the index; null: it has none. */
+  readonly cache: string | null;
+  readonly onStoreCall?: OnStoreCall;
   readonly onSegment?: (segment: SegmentInfo) => void;
   /** What an operator should know of the store although nothing failed. */
   readonly onStoreNotice?: (message: string) => void;
@@ -42,10 +45,15 @@ export interface ArchiveObserver {
   readonly onNewerLines?: (segment: string) => void;
 }
 
+const DAY = 86_400_000;
+
 /** Builds the parts from the configuration. Nothing is written or asked before the first use. */
-export async function openArchiveParts(config: Config, observer?: ArchiveObserver): Promise<OpenArchive> {
-  const opened = await openStore({ ...storeOptions(config), onNotice: observer?.onStoreNotice });
-  const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
+export async function openArchiveParts(
+  config: Config,
+  { cache, ...observer }: ArchiveOptions,
+): Promise<OpenArchive> {
+  const opened = await openStore({ ...storeOptions(config), onNotice: observer.onStoreNotice });
+  const store = observer.onStoreCall ? measureStore(opened, observer.onStoreCall) : opened;
   const { memoryBudget } = config.limits;
   const budget = new ByteBudget({ total: memoryBudget, reserve: store.partSize });
   const pool: BufferPool = createBufferPool({
@@ -60,13 +68,15 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
     maxLinger: config.ledger.maxLinger,
     // Half of the deliveries that can be in flight: when all of them wait, nothing else arrives to fill the segment.
     fullSegment: Math.ceil(config.limits.maxConcurrentDeliveries / 2),
-    ...(observer?.onSegment ? { onSegment: observer.onSegment } : {}),
+    ...(observer.onSegment ? { onSegment: observer.onSegment } : {}),
   });
   const view = createLedgerView({
     store,
     retention: config.speech.retention,
-    maxBytes: config.ledger.viewMemory,
-    onNewerLines: observer?.onNewerLines,
+    pathFor: (id) => config.ledger.index.path ?? (cache && join(cache, `index-${id}.sqlite`)),
+    reach: config.ledger.index.days * DAY,
+    maxBytes: config.ledger.index.maxBytes,
+    onNewerLines: observer.onNewerLines,
   });
   const speech = createSpeechClients(speechOptions(config));
   const recovery: RecoveryParts = {
@@ -97,6 +107,7 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
     speech,
     recovery,
     async close() {
+      await view.stop();
       await ledger.close();
       await speech.close();
       await store.close();

@@ -67,7 +67,7 @@ export interface ServiceOptions {
   readonly adminTokens: Readonly<Record<string, AdminToken>>;
   /** Replaces fixed limits; for tests. */
   readonly limits?: Parameters<typeof serviceLimits>[1];
-  /** Folder in which this machine remembers its stores. Default: it does not. */
+  /** Folder in which this machine keeps the index and remembers its stores. Default: it has none. */
   readonly memory?: string | null;
   /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
@@ -94,6 +94,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   let onOwnSegment = () => {};
   let onStoreCall: OnStoreCall = () => {};
   const parts = await openArchiveParts(config, {
+    cache: options.memory ?? null,
     onStoreCall(...call) {
       const [operation, result, durationMs] = call;
       metrics.store.called(operation, result, durationMs);

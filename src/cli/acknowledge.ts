@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import { acknowledgeJob } from '../operator/acknowledge-job.js';
 import { acknowledgeJobs } from '../operator/acknowledge-jobs.js';
 import { isInLedger } from '../operator/erase/jobs-to-erase.js';
-import { failuresOf, jobsOf } from '../operator/failures-by-cause.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
@@ -62,7 +61,7 @@ async function acknowledgeCause(
     const { view } = openRepairs(work);
     await view.refresh();
     await view.readPast();
-    const found = jobsOf(await failuresOf(view, { cause, source }));
+    const { jobs: found } = await view.allFailing({ cause, source });
     const acceptance = { actor: CLI_ACTOR, reason, scope: null };
     const done = dryRun ? 0 : await acknowledgeJobs(work.parts, found, acceptance);
     return { jobs: found, acknowledged: done };

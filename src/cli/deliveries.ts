@@ -4,9 +4,9 @@ import { type CsvLine, csvLine, deliveriesCsv } from '../domain/deliveries-csv.j
 import { isAccess, type LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
-import type { DeliveryQuery } from '../ledger/read/delivery-query.js';
-import { rejectUnknownNames } from '../ledger/read/filter-names.js';
-import type { LedgerView } from '../ledger/read/ledger-view.js';
+import type { LedgerView } from '../index/ledger-view.js';
+import type { DeliveryQuery } from '../index/questions/delivery-query.js';
+import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJsonLine, printJsonList, printLines } from './shared/format/print.js';
@@ -75,7 +75,7 @@ async function list(work: RecoveryWork, options: Options): Promise<void> {
   progress.show('reading the ledger');
   try {
     await view.refresh();
-    rejectUnknownNames(query, filterNamesOf(work.config), view);
+    await rejectUnknownNames(query, filterNamesOf(work.config), view);
     if (options.follow) await follow(view, query, progress, options, work.signal);
     else await print(linesOf(view, query, limitOf(options)), progress, options);
   } catch (error) {

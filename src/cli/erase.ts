@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { CONTEXT_NAME, type DeliveryContext } from '../domain/context.js';
 import { LEFT_OUT_REASONS } from '../domain/erasure-reasons.js';
 import { erasureTotals } from '../domain/erasure-totals.js';
-import { parseContextFilter } from '../ledger/read/context-filter.js';
+import { parseContextFilter } from '../ledger/context-filter.js';
 import { type ErasureLine, eraseJobs } from '../operator/erase/erase-jobs.js';
 import { type FoundJobs, jobsOfContext } from '../operator/erase/jobs-of-context.js';
 import { type JobToErase, previewErasure } from '../operator/erase/jobs-to-erase.js';

@@ -4,9 +4,9 @@ import { causeInWords, type FailureCause, isFetchable } from '../domain/failure-
 import { NOTHING_CAN_BE_REFETCHED } from '../domain/job-state.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
-import type { FailureLine } from '../ledger/read/ledger-view.js';
-import { type FailuresWithCauses, failuresByCause } from '../operator/failures-by-cause.js';
+import type { FailurePage } from '../index/ledger-view.js';
+import { filterNames, rejectUnknownNames } from '../index/questions/filter-names.js';
+import type { FailureLine } from '../index/questions/find-open-failures.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
@@ -59,13 +59,13 @@ async function listFailures(work: RecoveryWork, options: Options) {
   const { since, limit, cursor, outcome, source, region, cause } = options;
   const filters = { outcome, source, region };
   try {
-    rejectUnknownNames(
+    await rejectUnknownNames(
       filters,
       filterNames(Object.keys(config.sources), Object.keys(config.egress.regions)),
       view,
     );
     const query = { ...filters, cause, since: since?.getTime() };
-    const page = await failuresByCause(view, query, { limit, cursor });
+    const page = await view.openFailures({ ...query, limit, cursor });
     const looked = `${view.status().rows} ledger lines in ${parts.store.location}`;
     return { page, looked, canRefetch: canAskService(config) };
   } catch (error) {
@@ -81,7 +81,7 @@ interface Shown {
   readonly canRefetch: boolean;
 }
 
-function formatFailures(page: FailuresWithCauses, { looked, canRefetch }: Shown): string[] {
+function formatFailures(page: FailurePage, { looked, canRefetch }: Shown): string[] {
   const { failures, causes, counts, nextCursor, searchedBackTo, complete, faults } = page;
   const scope = [
     `Covers every delivery since ${searchedBackTo}.`,

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import { stepsAfterRelease } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { filterNames, rejectUnknownNames } from '../ledger/read/filter-names.js';
+import { filterNames, rejectUnknownNames } from '../index/questions/filter-names.js';
 import type {
   ReplayFailure,
   ReplaySelector,
@@ -103,7 +103,7 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   if (selector.kind === 'refetch' && selector.cause !== undefined) await view.readPast();
   try {
     const known = filterNames(Object.keys(config.sources), Object.keys(config.egress.regions));
-    rejectUnknownNames(selector, known, view);
+    await rejectUnknownNames(selector, known, view);
     if (options.dryRun) await preview(replays, selector, options.json === true);
     else await run(replays, selector, options, work.signal);
   } catch (error) {

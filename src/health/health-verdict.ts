@@ -1,4 +1,4 @@
-import type { LedgerViewStatus } from '../ledger/read/ledger-view.js';
+import type { LedgerViewStatus } from '../index/ledger-view.js';
 import type { CanaryStatus } from '../observe/canary.js';
 import { type CallbackFacts, callbackIssues } from './checks/callback-issues.js';
 import { credentialIssues } from './checks/credential-issues.js';

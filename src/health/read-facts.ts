@@ -2,7 +2,7 @@ import type { QuarantineFigures } from '../archive/quarantine/quarantine-count.j
 import type { SenderRefusals } from '../archive/read-refusal-counts.js';
 import { isFetchable } from '../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
-import type { FailurePage, LedgerView } from '../ledger/read/ledger-view.js';
+import type { FailurePage, LedgerView } from '../index/ledger-view.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
@@ -15,7 +15,7 @@ import type { VerifyFigures } from './verify-report-reader.js';
 
 /** Where the facts behind the verdict come from. */
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }> {
-  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'callbacks'>;
+  readonly view: Pick<LedgerView, 'summary' | 'status' | 'extent' | 'openFailures' | 'callbacks'>;
   /** Of the last hour and of all replicas, those that are most likely the speech service's. */
   readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
   /** The signals end what is still being read. */

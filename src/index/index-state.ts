@@ -1,15 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { hourAt } from '../ledger/hours.js';
+import { HOUR, hourAt } from '../ledger/hours.js';
 import { segmentKey } from '../ledger/segment-key.js';
 import { inTransaction } from './in-transaction.js';
 
 /** A segment, or several of a writer with consecutive numbers, that the index lacks lines of. */
-interface MissingSegments {
+export interface MissingSegments {
   /** Key of the first one. */
   readonly key: string;
   readonly segments: number;
   /** Lines that cannot be read of a segment that is there; null where it is missing. */
   readonly unreadable: number | null;
+  /** How many of these lines a newer version wrote. */
+  readonly newer: number;
 }
 
 /** What the index has: every line written from `since` to `until`, but for those of the missing segments. */
@@ -37,17 +39,24 @@ export function readState(database: DatabaseSync): IndexState {
     return value === null ? null : Number(value);
   };
   const missing = database.prepare(`
-    SELECT r.hour, r.writer, m.first, m.last, m.lines FROM missing m JOIN runs r ON r.id = m.run
+    SELECT r.hour, r.writer, m.first, m.last, m.lines, m.newer FROM missing m JOIN runs r ON r.id = m.run
     ORDER BY r.hour DESC, r.writer, m.first LIMIT ${MAX_MISSING}`);
   return {
     since: time('since'),
     until: time('until'),
-    missing: missing.all().map(({ hour, writer, first, last, lines }) => ({
+    missing: missing.all().map(({ hour, writer, first, last, lines, newer }) => ({
       key: segmentKey({ hour: hourAt(Number(hour)), writer: String(writer), number: Number(first) }),
       segments: Number(last) - Number(first) + 1,
       unreadable: Number(lines) === 0 ? null : Number(lines),
+      newer: Number(newer),
     })),
   };
+}
+
+/** Lines in the index. */
+export function countLines(database: DatabaseSync): number {
+  const sum = database.prepare('SELECT sum(lines) AS lines FROM figures WHERE width = ?').get(HOUR);
+  return Number(sum?.lines ?? 0);
 }
 
 export function saveRange(database: DatabaseSync, { since, until }: IndexRange): void {

@@ -1,13 +1,15 @@
-import type { LinePlace } from '../ledger/log/line-place.js';
+import type { PlacedLine } from '../ledger/log/read-lines-at.js';
 import { LINES } from './schema.js';
 
 /** Joins a row with a column `id` of a line to the place of that line. SQLite keeps the order of a CROSS JOIN. */
 export const JOIN_PLACE = `CROSS JOIN segments s ON s.id = l.id / ${LINES} CROSS JOIN runs r ON r.id = s.run`;
 /** Columns of the place, from such a join. */
-export const PLACE = `s.written, r.writer, s.number, l.id % ${LINES} AS line`;
+export const PLACE = `r.hour, s.written, r.writer, s.number, l.id % ${LINES} AS line`;
 
-export function placeOfRow({ written, writer, number, line }: Readonly<Record<string, unknown>>): LinePlace {
+export function placeOfRow(row: Readonly<Record<string, unknown>>): PlacedLine {
+  const { hour, written, writer, number, line } = row;
   return {
+    hour: Number(hour),
     written: Number(written),
     writer: String(writer),
     number: Number(number),

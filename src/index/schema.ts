@@ -10,9 +10,10 @@ export const SCHEMA = `
   -- A writer in an hour, and the last of its numbers that is in the index: the position.
   CREATE TABLE runs (id INTEGER PRIMARY KEY, hour INTEGER NOT NULL, writer TEXT NOT NULL, number INTEGER NOT NULL,
     UNIQUE (hour, writer));
-  -- Numbers up to the position whose segments are missing, and segments with lines that cannot be read.
+  -- Numbers up to the position whose segments are missing, and segments with lines that cannot be read;
+  -- newer: those of them that a newer version wrote.
   CREATE TABLE missing (run INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, lines INTEGER NOT NULL,
-    PRIMARY KEY (run, first)) WITHOUT ROWID;
+    newer INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
   -- Hours that were read to their end after nothing could appear in them any more.
   CREATE TABLE hours (hour INTEGER PRIMARY KEY);
   CREATE TABLE segments (id INTEGER PRIMARY KEY, run INTEGER NOT NULL, number INTEGER NOT NULL, written INTEGER NOT NULL);
@@ -31,7 +32,7 @@ export const SCHEMA = `
 
   -- The newest failing line of each job and class that no line of the job settles; first: receipt of the first line of the job.
   CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,
-    first INTEGER NOT NULL, reason TEXT, PRIMARY KEY (job, class)) WITHOUT ROWID;
+    first INTEGER NOT NULL, reason TEXT, bytes INTEGER NOT NULL, PRIMARY KEY (job, class)) WITHOUT ROWID;
 
   -- Sums by the time of writing. width: milliseconds of the stretch; longest: duration of a callback; latest: receipt of the last line.
   CREATE TABLE figures (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, lines INTEGER NOT NULL,

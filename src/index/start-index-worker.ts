@@ -6,6 +6,8 @@ import type { IndexPlace } from './open-index.js';
 /** An index in a worker: no question and no batch of lines holds the event loop of this process. */
 export interface IndexWorker extends IndexCalls {
   readonly place: IndexPlace;
+  /** Whether the worker has ended: all calls are rejected. */
+  isEnded(): boolean;
   /** Settles when the worker has ended. Calls that are under way are rejected. */
   close(): Promise<void>;
 }
@@ -15,16 +17,19 @@ interface Waiting {
   readonly reject: (error: IndexError) => void;
 }
 
-/** From the folder of the bundle as well. */
-const WORKER = new URL('../index/index-worker.js', import.meta.url);
-
 /**
- * Rejects when the worker cannot be started.
+ * Opens the index of a store.
  *
  * @param path null: in memory
  * @param storeId identity of the store that the log is in
  */
-export async function startIndexWorker(path: string | null, storeId: string): Promise<IndexWorker> {
+export type StartIndex = (path: string | null, storeId: string) => Promise<IndexWorker>;
+
+/** From the folder of the bundle as well. */
+const WORKER = new URL('../index/index-worker.js', import.meta.url);
+
+/** Rejects when the worker cannot be started. */
+export const startIndexWorker: StartIndex = async (path, storeId) => {
   const worker = new Worker(WORKER, { workerData: { path, storeId } });
   const waiting = new Map<number, Waiting>();
   let ended: IndexError | null = null;
@@ -60,10 +65,11 @@ export async function startIndexWorker(path: string | null, storeId: string): Pr
 
   return {
     place: result,
+    isEnded: () => ended !== null,
     call,
     async close() {
       if (ended === null) await call('close').catch(() => undefined);
       await worker.terminate();
     },
   };
-}
+};

@@ -1,6 +1,6 @@
 import type { Archive } from '../archive/archive.js';
 import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
-import type { LedgerView } from '../ledger/read/ledger-view.js';
+import type { LedgerView } from '../index/ledger-view.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import type { RecoveryParts } from '../reconcile/recovery-parts.js';
 import type { RecoveredJob } from '../reconcile/report/recovery-report.js';

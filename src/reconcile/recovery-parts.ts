@@ -1,5 +1,5 @@
 import type { Archive } from '../archive/archive.js';
-import type { LedgerView } from '../ledger/read/ledger-view.js';
+import type { LedgerView } from '../index/ledger-view.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import type { RetentionView } from '../retention/retention-view.js';
 import type { SpeechClients } from '../speech/speech.js';

@@ -1,5 +1,5 @@
 import { isErased } from '../archive/erasure/erasure.js';
-import { isErasedInLedger } from '../ledger/read/erased-in-ledger.js';
+import { isErasedInLedger } from '../index/questions/erased-in-ledger.js';
 import type { JobRecord } from '../speech/wire.js';
 import { searchFrom } from './clock-tolerance.js';
 import type { RecoveryParts } from './recovery-parts.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { RefusalCounts } from '../../archive/read-refusal-counts.js';
 import { isInScope } from '../../domain/rights.js';
-import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
-import type { FreshView } from '../../ledger/read/fresh-view.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { FreshView } from '../../index/fresh-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../index/questions/filter-names.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import { textInput } from '../../text/read-input.js';
 import { listRefusals } from '../list-refusals.js';
@@ -62,7 +62,7 @@ export function deliveriesRoutes({
       answers: { 200: deliveriesSchema },
       async handle({ query, access: { scope }, signal }) {
         await fresh();
-        rejectUnknownNames(query, names, view, scope);
+        await rejectUnknownNames(query, names, view, scope);
         return ok(await view.deliveries({ ...query, scope, signal }));
       },
     }),

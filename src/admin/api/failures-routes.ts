@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { instantOf } from '../../ledger/read/delivery-query.js';
-import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../index/questions/filter-names.js';
 import type { AcknowledgeParts } from '../../operator/acknowledge-job.js';
 import { acknowledgeJobs } from '../../operator/acknowledge-jobs.js';
-import { failuresByCause, failuresOf, jobsOf } from '../../operator/failures-by-cause.js';
+import { instantOf } from '../../text/instant-of.js';
 import { instantInput, reasonText, textInput } from '../../text/read-input.js';
 import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
@@ -50,9 +49,9 @@ export function failuresRoutes(parts: FailuresRouteParts): AdminRoute[] {
       answers: { 200: failuresSchema },
       async handle({ query: { since, limit, cursor, cause, ...filters }, access: { scope } }) {
         await fresh();
-        rejectUnknownNames(filters, names, view, scope);
+        await rejectUnknownNames(filters, names, view, scope);
         const query = { ...filters, cause, since: instantOf('since', since), scope };
-        return ok(await failuresByCause(view, query, { limit, cursor }));
+        return ok(await view.openFailures({ ...query, limit, cursor }));
       },
     }),
     adminRoute({
@@ -66,8 +65,8 @@ export function failuresRoutes(parts: FailuresRouteParts): AdminRoute[] {
       problems: ['overloaded'],
       async handle({ body: { cause, source, dryRun, reason }, actor, access: { scope } }) {
         await fresh();
-        rejectUnknownNames({ source }, names, view, scope);
-        const jobs = jobsOf(await failuresOf(view, { cause, source, scope }));
+        await rejectUnknownNames({ source }, names, view, scope);
+        const { jobs } = await view.allFailing({ cause, source, scope });
         const answer = { count: jobs.length, jobs: jobs.slice(0, PREVIEWED_JOBS) };
         if (dryRun || !reason) return ok({ ...answer, acknowledged: 0 });
         const isWhole = async (jobId: string) => (await jobExtent(parts, jobId, scope)) === 'all';

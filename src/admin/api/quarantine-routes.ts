@@ -4,8 +4,8 @@ import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js'
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { type FilterNames, rejectUnknownNames } from '../../ledger/read/filter-names.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../index/questions/filter-names.js';
 import { previewOf, type TrialDecoder } from '../../operator/decode-quarantined.js';
 import { unknownBody } from '../../operator/dismiss-body.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -55,7 +55,7 @@ export function quarantineRoutes({
       },
       answers: { 200: quarantineSchema },
       async handle({ query, access: { scope }, signal }) {
-        rejectUnknownNames({ source: query.source, region: query.region }, names, view, scope);
+        await rejectUnknownNames({ source: query.source, region: query.region }, names, view, scope);
         return ok(await listQuarantine(quarantine, { ...query, scope, signal }));
       },
     }),

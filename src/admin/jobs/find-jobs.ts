@@ -4,8 +4,8 @@ import { isContextValue } from '../../domain/context.js';
 import { isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { isJobId } from '../../domain/job.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { type FilterNames, namesInScope } from '../../ledger/read/filter-names.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
+import { type FilterNames, namesInScope } from '../../index/questions/filter-names.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { JobMatches } from '../api/answers/jobs.js';
 

@@ -1,6 +1,6 @@
 import { isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
 
 /** What the ledger holds of a job before the lines in memory, as far as it was searched. */
 interface JobLines {

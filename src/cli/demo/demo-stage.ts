@@ -41,7 +41,7 @@ export async function openDemoStage(): Promise<DemoStage> {
   const subscriber = await openDemoSubscriber();
   const settings = settingsOf(simulator, subscriber, join(folder, 'data'));
   const config = parseConfig(settings);
-  const parts = await openArchiveParts(config);
+  const parts = await openArchiveParts(config, { cache: null });
   const service = await createService({
     config,
     log: createLogger({ level: 'silent' }),

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { type FilterNames, filterNames } from '../../ledger/read/filter-names.js';
+import { type FilterNames, filterNames } from '../../index/questions/filter-names.js';
 
 /** The names that filters can have, by the configuration. */
 export function filterNamesOf({ sources, egress }: Config): FilterNames {

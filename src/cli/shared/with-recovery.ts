@@ -5,9 +5,10 @@ import {
   loadConfigWithSubscribers,
   loadStoreConfig,
 } from '../../config/config.js';
+import { cacheFolder } from '../../config/load/environment.js';
 import { isJobId } from '../../domain/job.js';
 import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
 import type { RecoveryParts } from '../../reconcile/recovery-parts.js';
 import type { RecoveryReport } from '../../reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
@@ -61,7 +62,7 @@ interface Needs {
 
 async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Work<T>): Promise<T> {
   const advice = createStoreAdvice();
-  const opened = await openArchiveParts(config, advice);
+  const opened = await openArchiveParts(config, { ...advice, cache: cacheFolder() });
   const stop = new AbortController();
   const onSignal = (signal: NodeJS.Signals) => {
     if (!stop.signal.aborted) stop.abort();

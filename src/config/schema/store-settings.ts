@@ -91,12 +91,20 @@ export const ledger = section('The ledger.', {
     'forever',
     'How long segments of compacted hours are kept.',
   ),
-  viewMemory: setting(
-    types.size(4 * MIB, 65_536 * MIB),
-    'size',
-    '48MiB',
-    'Newest lines for dashboard and admin API; some 600 bytes each.',
-  ),
+  index: section('The SQLite index of the ledger, which page, admin API and commands ask.', {
+    path: optional(
+      types.text(/\S/, 'the path of a file on a local disk'),
+      'path',
+      "Local disk only. null: in systemd's `CACHE_DIRECTORY`, else in the user's cache folder, else 64 MiB of memory.",
+    ),
+    days: setting(types.count(1, 3650), 'number', 30, 'How far back it reaches; open failures stay longer.'),
+    maxBytes: setting(
+      types.size(16 * MIB, 1024 * 1024 * MIB),
+      'size',
+      '2GiB',
+      'The oldest hours go when it is larger; some 250 bytes a line.',
+    ),
+  }),
 });
 
 export const store = section('The object store.', {

@@ -33,7 +33,7 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     insertLine.run(id, written, lineClass.id, job, received);
     for (const hash of contextKeys(line.context, line.contextOmitted)) contexts.add(hash, written, id);
     sums.add(written, lineClass, line);
-    if (job !== null) failures.add({ id, lineClass, job, received }, line.reason);
+    if (job !== null) failures.add({ id, lineClass, job, received }, line);
   }
 
   function apply(segment: SegmentContent): void {
@@ -44,7 +44,7 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     );
     const read = entries.filter(({ index }) => index < LINES);
     const unread = brokenLines.length + newerLines.length + entries.length - read.length;
-    if (unread > 0) positions.noteUnread(run, segment.number, unread);
+    if (unread > 0) positions.noteUnread(run, segment.number, { lines: unread, newer: newerLines.length });
     const id = Number(insertSegment.run(run, segment.number, segment.written).lastInsertRowid);
     for (const { line, index } of read) applyLine(id * LINES + index, segment, line);
   }

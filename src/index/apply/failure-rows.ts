@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { LedgerLine } from '../../domain/delivery.js';
 import { isFailure, settles } from '../../domain/failure-rules.js';
 import { comparePlaces } from '../../ledger/log/line-place.js';
 import type { LineClass, LineClasses } from '../line-classes.js';
@@ -16,7 +17,7 @@ interface JobLine {
 /** Keeps the failing lines that no line of their job settles, in whatever order lines come. */
 export interface FailureRows {
   /** Call it when the line is in the index. */
-  add(line: JobLine, reason: unknown): void;
+  add(line: JobLine, shown: Pick<LedgerLine, 'reason' | 'bytes'>): void;
 }
 
 /** A longer reason is cut: the line itself has all of it. */
@@ -31,7 +32,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   );
   const remove = database.prepare('DELETE FROM failures WHERE job = ? AND class = ?');
   const moveFirst = database.prepare('UPDATE failures SET first = ? WHERE job = ?');
-  const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?)');
+  const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?)');
   const find = database.prepare('SELECT line, received FROM failures WHERE job = ? AND class = ?');
   const place = database.prepare(`SELECT ${PLACE} FROM (SELECT ? AS id) l ${JOIN_PLACE}`);
 
@@ -69,7 +70,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   }
 
   return {
-    add(line, reason) {
+    add(line, { reason, bytes }) {
       const { id, lineClass, job, received } = line;
       const known = failuresOfJob.all(job);
       const first = known[0] === undefined ? null : Number(known[0].first);
@@ -81,7 +82,15 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
       }
       if (!isFailure(lineClass.outcome) || isSettled(line) || isOlder(line)) return;
       const text = typeof reason === 'string' ? reason.slice(0, MAX_REASON) : null;
-      save.run(job, lineClass.id, id, received, Math.min(first ?? firstOf(job), received), text);
+      save.run(
+        job,
+        lineClass.id,
+        id,
+        received,
+        Math.min(first ?? firstOf(job), received),
+        text,
+        Number(bytes) || 0,
+      );
     },
   };
 }

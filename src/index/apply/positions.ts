@@ -10,15 +10,15 @@ export interface Positions {
    * already.
    */
   pass(segment: Numbered): number | null;
-  /** Notes lines of a segment that cannot be read. */
-  noteUnread(run: number, number: number, lines: number): void;
+  /** Notes lines of a segment that cannot be read, and how many of them a newer version wrote. */
+  noteUnread(run: number, number: number, unread: { readonly lines: number; readonly newer: number }): void;
 }
 
 export function createPositions(database: DatabaseSync): Positions {
   const begin = database.prepare('INSERT OR IGNORE INTO runs (hour, writer, number) VALUES (?, ?, 0)');
   const find = database.prepare('SELECT id, number FROM runs WHERE hour = ? AND writer = ?');
   const move = database.prepare('UPDATE runs SET number = ? WHERE id = ?');
-  const insertMissing = database.prepare('INSERT INTO missing VALUES (?, ?, ?, ?)');
+  const insertMissing = database.prepare('INSERT INTO missing VALUES (?, ?, ?, ?, ?)');
   const findMissing = database.prepare(
     'SELECT first, last FROM missing WHERE run = ? AND first <= ? AND last >= ? AND lines = 0',
   );
@@ -30,8 +30,8 @@ export function createPositions(database: DatabaseSync): Positions {
     if (gap === undefined) return false;
     const [first, last] = [Number(gap.first), Number(gap.last)];
     deleteMissing.run(run, first);
-    if (first < number) insertMissing.run(run, first, number - 1, 0);
-    if (last > number) insertMissing.run(run, number + 1, last, 0);
+    if (first < number) insertMissing.run(run, first, number - 1, 0, 0);
+    if (last > number) insertMissing.run(run, number + 1, last, 0, 0);
     return true;
   }
 
@@ -41,10 +41,10 @@ export function createPositions(database: DatabaseSync): Positions {
       const { id, number: last } = find.get(hour, writer) ?? {};
       const [run, position] = [Number(id), Number(last)];
       if (number <= position) return fill(run, number) ? run : null;
-      if (number > position + 1) insertMissing.run(run, position + 1, number - 1, 0);
+      if (number > position + 1) insertMissing.run(run, position + 1, number - 1, 0, 0);
       move.run(number, run);
       return run;
     },
-    noteUnread: (run, number, lines) => void insertMissing.run(run, number, number, lines),
+    noteUnread: (run, number, { lines, newer }) => void insertMissing.run(run, number, number, lines, newer),
   };
 }

@@ -3,7 +3,8 @@ import { type FailureCause, failureCauses } from '../../domain/failure-causes.js
 import { isReasonCode } from '../../domain/reasons.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { isStillTried } from '../../domain/still-tried.js';
-import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
+import { comparePlaces } from '../../ledger/log/line-place.js';
+import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
 import type { LineClass, LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 
@@ -24,11 +25,12 @@ export interface FailingQuery {
 export interface IndexedFailure {
   readonly job: string;
   /** The line that makes it fail. */
-  readonly place: LinePlace;
+  readonly place: PlacedLine;
   readonly outcome: string;
   readonly source: string | null;
   readonly region: string | null;
   readonly reason: string | null;
+  readonly bytes: number;
   /** Receipt of the failing line and of the first line of the job, in milliseconds since the epoch. */
   readonly received: number;
   readonly first: number;
@@ -41,7 +43,7 @@ export function findFailures(
   query: FailingQuery = {},
 ): IndexedFailure[] {
   const rows = database.prepare(
-    `SELECT l.job, l.class, l.received, l.first, l.reason, ${PLACE}
+    `SELECT l.job, l.class, l.received, l.first, l.reason, l.bytes, ${PLACE}
      FROM (SELECT *, line AS id FROM failures) l ${JOIN_PLACE.replace('l.id', 'l.line')}`,
   );
   const jobs = new Map<string, IndexedFailure>();
@@ -69,6 +71,7 @@ function failingJob(
     place: placeOfRow(row),
     ...{ outcome, source, region },
     reason: row.reason === null ? null : String(row.reason),
+    bytes: Number(row.bytes),
     received: Number(row.received),
     first: Number(row.first),
   };

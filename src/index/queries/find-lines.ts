@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { isInScope } from '../../domain/rights.js';
 import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
+import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
 import { contextKey } from '../context-keys.js';
 import type { LineClass, LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
@@ -31,7 +32,7 @@ export interface LineQuery {
 const FIELDS = ['source', 'region', 'status', 'outcome', 'origin'] as const;
 
 /** The places of the matching lines, newest first. */
-export function findLines(database: DatabaseSync, classes: LineClasses, query: LineQuery): LinePlace[] {
+export function findLines(database: DatabaseSync, classes: LineClasses, query: LineQuery): PlacedLine[] {
   const { job, context, limit } = query;
   const wanted = classes.all().filter((each) => matches(each, query));
   const ofWanted = `l.class IN (${idsOf(wanted)})`;

@@ -1,4 +1,4 @@
-import { HOUR, startOfHour } from '../hours.js';
+import { HOUR } from '../hours.js';
 
 export const DAY = 24 * HOUR;
 
@@ -21,12 +21,6 @@ export function mergeRanges(ranges: Iterable<TimeRange>, within: TimeRange): Tim
     else merged.push({ ...part });
   }
   return merged;
-}
-
-/** @param hour its folder */
-export function rangeOfHour(hour: string): TimeRange {
-  const since = startOfHour(hour);
-  return { since, until: since + HOUR };
 }
 
 export function floorTo(step: number, time: number): number {

@@ -2,7 +2,7 @@ import { HOUR, startOfHour } from '../hours.js';
 import type { TimeRange } from './time-ranges.js';
 
 /** Lines that were skipped, by segment. */
-export interface SkippedLines {
+interface SkippedLines {
   readonly count: number;
   /** The first 100 segments with such lines. */
   readonly segments: readonly { readonly key: string; readonly lines: number }[];

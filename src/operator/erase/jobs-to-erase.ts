@@ -3,8 +3,8 @@ import { listJobObjects, readArtefacts } from '../../archive/artefacts.js';
 import { type ErasureRecord, readErasure } from '../../archive/erasure/erasure.js';
 import { quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../domain/delivery.js';
-import type { DeliveryQuery } from '../../ledger/read/delivery-query.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
+import type { DeliveryQuery } from '../../index/questions/delivery-query.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
 export interface JobSearchParts {

@@ -1,5 +1,5 @@
 import { isErased } from '../../archive/erasure/erasure.js';
-import type { DeliveryPage, LedgerView } from '../../ledger/read/ledger-view.js';
+import type { DeliveryPage, LedgerView } from '../../index/ledger-view.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { isErasable } from '../../subscribers/dead/dead-events.js';
 import { type EventFilter, jobEventOf } from '../../subscribers/job-event.js';

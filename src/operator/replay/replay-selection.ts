@@ -1,10 +1,9 @@
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
-import { instantOf } from '../../ledger/read/delivery-query.js';
-import type { LedgerView } from '../../ledger/read/ledger-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
 import { inGroups } from '../../store/in-groups.js';
-import { failuresOf, jobsOf } from '../failures-by-cause.js';
+import { instantOf } from '../../text/instant-of.js';
 import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
@@ -13,7 +12,7 @@ import { selectorMatch } from './selector-match.js';
 
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
-  readonly view: Pick<LedgerView, 'lines' | 'openFailures'>;
+  readonly view: Pick<LedgerView, 'lines' | 'allFailing'>;
   readonly quarantine: Pick<QuarantineStore, 'entries' | 'request' | 'isStored'>;
   readonly notify: NotifyParts;
 }
@@ -88,9 +87,8 @@ async function selectFailing(
       'cause selects failing jobs to refetch: leave jobs, until and status out.',
     );
   const filters = { cause, source, region, outcome, scope: scopeOf(selector) };
-  const failures = await failuresOf(view, { ...filters, since: instantOf('since', since) });
-  const jobs = jobsOf(failures);
-  return { items: jobs, jobs, bytes: failures.reduce((sum, { bytes }) => sum + bytes, 0) };
+  const { jobs, bytes } = await view.allFailing({ ...filters, since: instantOf('since', since) });
+  return { items: jobs, jobs, bytes };
 }
 
 /** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
-import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
+import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createReplayStore } from '../../../src/operator/replay/replay-store.js';
 import { createReplays, type ReplaysOptions } from '../../../src/operator/replay/replays.js';

@@ -1,8 +1,8 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../src/ledger/ledger-line.js';
-import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
 import { eraseJob } from '../../../src/operator/erase/erase-job.js';
 import { refetch } from '../../../src/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/reconcile/reconcile.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import { erasureKey } from '../../../src/archive/layout.js';
-import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
+import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { eraseJob } from '../../../src/operator/erase/erase-job.js';
 import { refetch } from '../../../src/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/reconcile/reconcile.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createIndexFiller, type IndexFiller } from '../../../src/index/fill-index.js';
+import { createIndexFiller, type IndexFiller } from '../../../src/index/fill/fill-index.js';
 import { type IndexCalls, IndexError } from '../../../src/index/index-calls.js';
 import { createLedgerIndex, type LedgerIndex } from '../../../src/index/ledger-index.js';
 import { HOUR, hourAt } from '../../../src/ledger/hours.js';

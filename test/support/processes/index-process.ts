@@ -1,4 +1,4 @@
-import { createIndexFiller } from '../../../src/index/fill-index.js';
+import { createIndexFiller } from '../../../src/index/fill/fill-index.js';
 import { startIndexWorker } from '../../../src/index/start-index-worker.js';
 import { openStore } from '../../../src/store/open-store.js';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RetrievableKind } from '../../../src/domain/kinds.js';
-import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
+import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import type { RecoveryParts } from '../../../src/reconcile/recovery-parts.js';
 import type { RetentionView } from '../../../src/retention/retention-view.js';

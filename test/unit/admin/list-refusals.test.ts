@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { listRefusals } from '../../../src/admin/list-refusals.js';
-import { createLedgerView } from '../../../src/ledger/read/ledger-view.js';
+import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { createRefusalRing } from '../../../src/observe/refusal-ring.js';
+import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
@@ -13,17 +14,6 @@ const instants = fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 12 });
 const at = (n: number) => new Date(NOW - 1000 + n).toISOString();
 
 describe('refusals', () => {
-  it('say why recorded ones may be missing', async () => {
-    const faults = ['ledger/x.parquet: the file is damaged'];
-    const page = { entries: [], next: null, searchedBackTo: null, faults };
-    const view = { search: async () => page };
-    expect(await listRefusals(createRefusalRing(), view, { limit: 5 })).toEqual({
-      refusals: [],
-      nextCursor: null,
-      faults,
-    });
-  });
-
   it('come page by page, each once, newest first', async () => {
     await fc.assert(
       fc.asyncProperty(instants, instants, fc.integer({ min: 1, max: 4 }), async (unknown, known, limit) => {
@@ -46,7 +36,7 @@ describe('refusals', () => {
             forwardedFor: null,
           });
         }
-        const view = createLedgerView({ store, clock: () => NOW });
+        const view = createLedgerView({ store, clock: () => NOW, startIndex: indexInProcess });
         await view.refresh();
         const seen: string[] = [];
         const times: string[] = [];

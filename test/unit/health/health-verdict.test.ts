@@ -49,6 +49,7 @@ const WELL: VerdictFacts = {
   replicaIssues: [],
   ledger: {
     state: 'ready',
+    place: { path: null, cause: 'no-folder' },
     completeSince: '2026-11-13T12:00:00.000Z',
     error: null,
     condition: null,

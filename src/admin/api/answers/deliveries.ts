@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../../domain/delivery.js';
 import { ITEM_KINDS } from '../../../domain/kinds.js';
 import { RETENTION_CLASSES } from '../../../domain/retention-class.js';
+import { indexExtentSchema } from './index-extent.js';
 import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } from './values.js';
 
 export const storedItemSchema = z
@@ -144,6 +145,7 @@ export const deliveriesSchema = z
     searchedBackTo,
     complete: z.boolean().describe('whether nothing that matches is left to be read, or could not be read'),
     faults: ledgerFaults,
+    index: indexExtentSchema,
   })
   .meta({ id: 'Deliveries' });
 export type Deliveries = Answer<typeof deliveriesSchema>;
@@ -190,6 +192,7 @@ export const failuresSchema = z
     searchedBackTo: instant.describe('from here on every delivery was looked at'),
     complete: z.boolean().describe("whether the service's whole retention was looked at"),
     faults: z.array(z.string()).describe('what was not looked at, and why; empty when complete'),
+    index: indexExtentSchema,
     nextCursor,
   })
   .meta({ id: 'Failures' });
@@ -228,6 +231,7 @@ export const refusalsSchema = z
     refusals: z.array(refusalSchema),
     nextCursor,
     faults: z.array(z.string()).describe('why recorded ones may be missing, as of GET /deliveries'),
+    index: indexExtentSchema,
   })
   .meta({ id: 'Refusals' });
 export type Refusals = Answer<typeof refusalsSchema>;

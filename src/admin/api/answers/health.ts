@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LEVELS } from '../../../health/issues.js';
 import { UNKNOWABLE, UNSEEN_NAMES } from '../../../health/verdict-words.js';
 import { STORE_CONDITIONS } from '../../../store/store-remedies.js';
+import { indexExtentSchema } from './index-extent.js';
 import { issueSchema } from './issue.js';
 import { subscriberSchema } from './subscribers.js';
 import { type Answer, amount, count, countsByName, instant } from './values.js';
@@ -223,14 +224,25 @@ export const healthSchema = z
     verify: verifyFiguresSchema.nullable(),
     credentials: z.array(credentialStateSchema),
     subscribers: z.array(subscriberSchema).nullable(),
+    index: indexExtentSchema,
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
-      completeSince: instant.nullable().describe('from here on all lines are in memory'),
+      completeSince: instant.nullable().describe('from here on all lines are in the index'),
       rows: count.nullable(),
       broken: skippedLines.nullable().describe('lines that cannot be parsed'),
       newer: skippedLines
         .nullable()
         .describe('lines written by a newer version, which this replica does not read'),
+      place: z
+        .strictObject({
+          path: z.string().nullable().describe('null: in memory'),
+          cause: z
+            .enum(['no-folder', 'in-use', 'unwritable'])
+            .nullable()
+            .describe('why it is in memory; null when it is not'),
+        })
+        .nullable()
+        .describe('where the index is; null before it was opened'),
       refreshedAt: instant.nullable(),
       error: z.string().nullable(),
       condition: conditionSchema.nullable().describe('what the error says of the whole store'),

@@ -75,7 +75,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
         actor,
         access: { scope },
       }) {
-        rejectUnknownNames(parts, { region, source }, scope);
+        await rejectUnknownNames(parts, { region, source }, scope);
         const receivedAt = new Date().toISOString();
         const result = await parts.refetchJob(jobId, { actor, reason, region, source, scope });
         await refuseUnknown(parts, result, scope);

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { isJobId } from '../../../domain/job.js';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
-import { type FilterNames, rejectUnknownNames } from '../../../ledger/read/filter-names.js';
-import type { FreshView } from '../../../ledger/read/fresh-view.js';
-import type { LedgerView } from '../../../ledger/read/ledger-view.js';
+import type { FreshView } from '../../../index/fresh-view.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { isReplayInScope, type ReplayView } from '../../../operator/replay/replay-state.js';
 import type { Replays } from '../../../operator/replay/replays.js';
 import { isUlid } from '../../../text/id-cursor.js';
@@ -102,7 +102,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       problems: ['conflict', 'overloaded'],
       async handle({ body: { selector: asked, dryRun, reason = null }, actor, access: { scope }, signal }) {
         await fresh();
-        rejectUnknownNames(asked, names, view, scope);
+        await rejectUnknownNames(asked, names, view, scope);
         if (asked.failedOf !== undefined && (await viewInScope(asked.failedOf, scope)) === null) {
           throw new Problem('request-invalid', 'failedOf names no replay.');
         }

@@ -1,6 +1,6 @@
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
-import { instantOf } from '../delivery-query.js';
+import { instantOf } from '../../../text/instant-of.js';
 import { DAY } from '../time-ranges.js';
 import type { SummaryRange } from './ledger-summary.js';
 

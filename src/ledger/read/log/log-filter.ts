@@ -1,6 +1,6 @@
 import type { LedgerLine } from '../../../domain/delivery.js';
+import { type ContextFilter, matchesContext } from '../../context-filter.js';
 import { OTHER } from '../../rollup/rollup.js';
-import { type ContextFilter, matchesContext } from '../context-filter.js';
 import { beforeInstant, comparePositions, type LogOrder, type LogPosition } from './log-position.js';
 
 /** The fields of a line that filters look at. */

@@ -1,5 +1,3 @@
-import { Problem } from '../../../domain/problem.js';
-
 /**
  * A position in the order of the log, which is the order of writing: by the time at which the store wrote the segment, then by
  * delivery id and outcome. It is the same whether a line is read from memory, from its segment or from Parquet.
@@ -29,24 +27,3 @@ export function beforeInstant(written: number): LogPosition {
 const END_OF_TIME = 8.64e15;
 /** The position after everything. */
 export const END_OF_LOG = beforeInstant(END_OF_TIME);
-
-/** Cursors name a position, not a number of lines, so that they stay right while lines arrive and hours are compacted. */
-export function encodeCursor({ written, id, outcome }: LogPosition): string {
-  return Buffer.from(JSON.stringify([written, id, outcome])).toString('base64url');
-}
-
-/** Throws `Problem` `request-invalid` for a cursor that `encodeCursor` did not make. */
-export function decodeCursor(cursor: string): LogPosition {
-  try {
-    const [written, id, outcome] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (isTime(written) && typeof id === 'string' && typeof outcome === 'string')
-      return { written, id, outcome };
-  } catch {
-    // Falls through to the error for every bad cursor.
-  }
-  throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Math.abs(value) <= END_OF_TIME;
-}

@@ -1,8 +1,8 @@
+import { matchesContext } from '../../context-filter.js';
 import { probeOfJob } from '../../parquet/job-blooms.js';
 import type { LedgerColumns } from '../../parquet/ledger-columns.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import type { LedgerFile } from '../../parquet/open-ledger-file.js';
-import { matchesContext } from '../context-filter.js';
 import { entryOf, inOrder, type LogStep } from './log-entry.js';
 import { endOf, type LogFilter, type LogRange, matchesFields } from './log-filter.js';
 import { beforeInstant, comparePositions, type LogPosition } from './log-position.js';

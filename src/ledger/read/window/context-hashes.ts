@@ -16,6 +16,6 @@ function entriesOf(fields: unknown): [string, unknown][] {
 }
 
 /** @param value null: it was left out */
-export function contextHash(name: string, value: string | null): number {
+function contextHash(name: string, value: string | null): number {
   return textHash(`${name}:${value ?? ''}`);
 }

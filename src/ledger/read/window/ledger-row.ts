@@ -2,7 +2,6 @@ import { promisify } from 'node:util';
 import { deflateRaw, inflateRawSync } from 'node:zlib';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { isReasonCode, type ReasonCode } from '../../../domain/reasons.js';
-import { parseLine } from '../../parse-segment.js';
 import type { LogEntry } from '../log/log-entry.js';
 import type { FilterFields } from '../log/log-filter.js';
 import type { LogPosition } from '../log/log-position.js';
@@ -39,7 +38,7 @@ const MAX_BLOCK_LENGTH = 256 * 1024;
  * instead of segments, because a fast store makes segments of a line or two, whose buffers cost a multiple of their
  * content.
  */
-export class LineBlock {
+class LineBlock {
   /** The lines, or all of them compressed. */
   #content: string[] | Buffer = [];
   #length = 0;
@@ -159,14 +158,4 @@ function shared(text: unknown): string | null {
   if (first !== undefined) return first;
   if (known.size < MAX_SHARED) known.set(text, text);
   return text;
-}
-
-/** The ledger lines of rows, in their order; null for one that cannot be parsed. Each block is decompressed once. */
-export function linesOf(rows: readonly LedgerRow[]): (LedgerLine | null)[] {
-  const unpacked = new Map<LineBlock, readonly string[]>();
-  return rows.map((row) => {
-    const texts = unpacked.get(row.block) ?? row.block.lines();
-    unpacked.set(row.block, texts);
-    return parseLine(texts[row.index] ?? '');
-  });
 }

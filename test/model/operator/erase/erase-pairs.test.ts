@@ -6,7 +6,7 @@ import { createErasures } from '../../../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { parseConfig } from '../../../../src/config/config.js';
-import { createLedgerView } from '../../../../src/ledger/read/ledger-view.js';
+import { createLedgerView } from '../../../../src/index/ledger-view.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import { eraseJob } from '../../../../src/operator/erase/erase-job.js';
 import { importArtefacts } from '../../../../src/operator/import/import-artefacts.js';

@@ -12,7 +12,8 @@ import { createJobHistory } from '../../../../src/admin/jobs/job-history.js';
 import { quarantineFolder } from '../../../../src/archive/layout.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
-import { createLedgerView } from '../../../../src/ledger/read/ledger-view.js';
+import { createLedgerView } from '../../../../src/index/ledger-view.js';
+import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
@@ -21,7 +22,12 @@ const NOW = '2026-03-20T12:00:00.000Z';
 const LONG_AGO = '2026-03-01T05:06:07.089Z';
 
 async function partsOf(store: MemoryStore, options: { pageTime?: number } = {}): Promise<InspectParts> {
-  const view = createLedgerView({ store, clock: () => Date.parse(NOW), ...options });
+  const view = createLedgerView({
+    store,
+    clock: () => Date.parse(NOW),
+    startIndex: indexInProcess,
+    ...options,
+  });
   await view.refresh();
   const records = { regions: [], record: () => Promise.reject(new Error('no region')) };
   const history = createJobHistory(view, () => Date.parse(NOW));
@@ -235,6 +241,7 @@ describe('inspectJob', () => {
         ...{ deliveries: [], nextCursor: null, searchedBackTo: null },
         complete: false,
         faults: ['ledger-parquet/dt=2026-03-01/hour=05/0001.parquet is damaged'],
+        index: { since: null, until: null, missing: [] },
       }),
     };
     const history = createJobHistory(view, () => Date.parse(NOW));
@@ -274,7 +281,7 @@ describe('the failure of a job', () => {
           const receivedAt = new Date(Date.parse(NOW) - minutes * 60_000).toISOString();
           putSegment(store, receivedAt, [ledgerLine({ receivedAt, jobId: 'j1', outcome, source })]);
         }
-        const view = createLedgerView({ store, clock: () => Date.parse(NOW) });
+        const view = createLedgerView({ store, clock: () => Date.parse(NOW), startIndex: indexInProcess });
         await view.refresh();
         const { failures } = await view.openFailures({ limit: 10, scope });
         const listed = failures.map(({ outcome, reason, receivedAt }) => ({ outcome, reason, receivedAt }));

@@ -12,6 +12,7 @@ const view = {
     searchedBackTo: null,
     complete: true,
     faults: [],
+    index: { since: null, until: null, missing: [] },
   }),
 };
 

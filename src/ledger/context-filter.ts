@@ -1,5 +1,5 @@
-import { CONTEXT_NAME, hasContextValue, isContextValue } from '../../domain/context.js';
-import { Problem } from '../../domain/problem.js';
+import { CONTEXT_NAME, hasContextValue, isContextValue } from '../domain/context.js';
+import { Problem } from '../domain/problem.js';
 
 /** One wanted value of the context. */
 export interface ContextFilter {

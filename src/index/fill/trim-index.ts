@@ -1,10 +1,10 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { HOUR } from '../ledger/hours.js';
-import { WIDTHS } from './figure-widths.js';
-import { inTransaction } from './in-transaction.js';
-import { LINES } from './schema.js';
+import { HOUR } from '../../ledger/hours.js';
+import { WIDTHS } from '../figure-widths.js';
+import { inTransaction } from '../in-transaction.js';
+import { LINES } from '../schema.js';
 
 /** Bytes of the database without free pages. */
 export function usedBytes(database: DatabaseSync): number {

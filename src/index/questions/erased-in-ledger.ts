@@ -1,4 +1,4 @@
-import type { LedgerView } from './ledger-view.js';
+import type { LedgerView } from '../ledger-view.js';
 
 /**
  * Whether a line says that an operator erased the job. Its mark may be missing: a bucket was restored without its dot-folders. Rejects with

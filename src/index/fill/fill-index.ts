@@ -1,12 +1,12 @@
-import { firstOpenHour, HOUR, openHours, startOfHour } from '../ledger/hours.js';
-import { createLogFollower } from '../ledger/log/follow-log.js';
-import { hoursInOrder } from '../ledger/log/log-hours.js';
-import { type FollowedHour, type NewSegment, newSegmentsOf } from '../ledger/log/new-segments.js';
-import { fetchSegment, type UnparsedSegment } from '../ledger/read-segment.js';
-import { parseSegmentKey, type SegmentPlace, segmentKey } from '../ledger/segment-key.js';
-import type { ObjectStore } from '../store/object-store.js';
-import type { SegmentContent } from './apply/segment-content.js';
-import { type IndexCalls, IndexError } from './index-calls.js';
+import { firstOpenHour, HOUR, openHours, startOfHour } from '../../ledger/hours.js';
+import { createLogFollower } from '../../ledger/log/follow-log.js';
+import { hoursInOrder } from '../../ledger/log/log-hours.js';
+import { type FollowedHour, type NewSegment, newSegmentsOf } from '../../ledger/log/new-segments.js';
+import { fetchSegment, type UnparsedSegment } from '../../ledger/read-segment.js';
+import { parseSegmentKey, type SegmentPlace, segmentKey } from '../../ledger/segment-key.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { SegmentContent } from '../apply/segment-content.js';
+import { type IndexCalls, IndexError } from '../index-calls.js';
 
 export interface IndexFillerOptions {
   readonly store: ObjectStore;
@@ -28,8 +28,9 @@ export interface IndexFiller {
    * continues.
    *
    * @param isDue whether what is new should be asked for again before a further part of what is older
+   * @param onNew called when what is new is in
    */
-  fill(isDue?: () => boolean): Promise<void>;
+  fill(isDue?: () => boolean, onNew?: () => Promise<void>): Promise<void>;
 }
 
 /** Segments and bytes that are given to the index at once. */
@@ -110,7 +111,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   }
 
   /** Takes older hours, newest first. */
-  async function walkBack(isDue: () => boolean): Promise<void> {
+  async function walkBack(isDue: () => boolean, onNew: () => Promise<void>): Promise<void> {
     const end = now() - options.reach;
     for await (const hour of hoursInOrder(
       store,
@@ -126,7 +127,9 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       }
       since = Math.min(since ?? start, start);
       await save();
-      if (isDue()) await takeNew();
+      if (!isDue()) continue;
+      await takeNew();
+      await onNew();
     }
     since = null;
     await save();
@@ -176,10 +179,11 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   }
 
   return {
-    async fill(isDue = () => false) {
+    async fill(isDue = () => false, onNew = async () => undefined) {
       try {
         await takeNew();
-        if (!hasWalked) await walkBack(isDue);
+        await onNew();
+        if (!hasWalked) await walkBack(isDue, onNew);
         hasWalked = true;
         if (retriedIn !== firstOpenHour(now())) await retryMissing();
         retriedIn = firstOpenHour(now());

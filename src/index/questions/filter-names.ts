@@ -2,8 +2,8 @@ import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { parseContextFilter } from './context-filter.js';
-import type { LedgerView } from './ledger-view.js';
+import { parseContextFilter } from '../../ledger/context-filter.js';
+import type { LedgerView } from '../ledger-view.js';
 
 /** Filters whose values are names from a known set. */
 export interface NameFilters {
@@ -68,19 +68,20 @@ export function namesInScope(names: FilterNames, scope: SourceScope): OfferedNam
 
 /**
  * Rejects a filter that can match nothing: a misspelt name would show an empty list, which reads as good news. The sets
- * are open, so that every name in the ledger is known as well: a source that was removed, a new status. Throws `Problem`
- * `request-invalid` that lists the known names.
+ * are open, so that every name in the ledger is known as well: a source that was removed, a new status. Rejects with
+ * `Problem` `request-invalid` that lists the known names.
  */
-export function rejectUnknownNames(
+export async function rejectUnknownNames(
   filters: NameFilters,
   known: FilterNames,
   view: Pick<LedgerView, 'holds'>,
   scope: SourceScope = null,
-): void {
+): Promise<void> {
   const existing = namesInScope(known, scope);
   for (const [field, names] of FIELDS) {
     const value = filters[field];
-    if (value === undefined || existing[names].includes(value) || view.holds(field, value, scope)) continue;
+    if (value === undefined || existing[names].includes(value)) continue;
+    if (await view.holds(field, value, scope)) continue;
     throw new Problem(
       'request-invalid',
       `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${existing[names].join(', ')}.`,

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { count, instant } from './values.js';
+
+/** What the index of the ledger has, the same in every answer. */
+export const indexExtentSchema = z
+  .strictObject({
+    since: instant.nullable().describe('null: from the beginning of the ledger on'),
+    until: instant.nullable().describe('null while nothing was read yet'),
+    missing: z
+      .array(
+        z.strictObject({
+          key: z.string().describe('of the first segment'),
+          segments: count.describe('of a writer, with consecutive numbers'),
+          unreadable: count
+            .nullable()
+            .describe('lines that cannot be read of a segment that is there; null where it is missing'),
+        }),
+      )
+      .describe('segments that cannot be read, the first hundred, newest first'),
+  })
+  .meta({
+    id: 'IndexExtent',
+    description:
+      'Answers cover all lines written from `since` to `until`, but for those of the missing segments',
+  });

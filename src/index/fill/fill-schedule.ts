@@ -1,0 +1,161 @@
+import { conditionOf } from '../../store/store-condition.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
+import type { IndexFiller } from './fill-index.js';
+
+export interface FillScheduleOptions {
+  readonly fill: IndexFiller['fill'];
+  readonly clock: () => number;
+  /** Milliseconds between reads of what is new while somebody looks, and otherwise. Default 2,000 and 30,000. */
+  readonly fastInterval?: number | undefined;
+  readonly slowInterval?: number | undefined;
+}
+
+/** When to ask the store for what is new: often while somebody looks, rarely otherwise, because requests cost money. */
+export interface FillSchedule {
+  start(): void;
+  /** Ends the schedule; a read that is under way ends when the index is closed. */
+  stop(): Promise<void>;
+  /** Somebody looks: what is new is asked for at the fast interval for the next minute. */
+  touch(): void;
+  /** Takes what was written before the call. Rejects with `StoreError` and `IndexError`. */
+  refresh(): Promise<void>;
+  /** Settles when everything that the index is to have is in. Rejects as `refresh` does. */
+  whole(): Promise<void>;
+  status(): FillStatus;
+}
+
+interface FillStatus {
+  /** When the last successful read of what is new began, in milliseconds since the epoch; null before the first. */
+  readonly refreshedAt: number | null;
+  /** Whether everything that the index is to have was in once. */
+  readonly isWhole: boolean;
+  /** Why the last read failed; null when it did not. */
+  readonly error: string | null;
+  /** What `error` says of the whole store; null where it does not say. */
+  readonly condition: StoreCondition | null;
+}
+
+const MINUTE = 60_000;
+/** Somebody looks for this long after a touch. */
+const IN_USE = MINUTE;
+/** Milliseconds beyond the interval after which a read is overdue. The store's own time-outs are shorter. */
+const OVERDUE = MINUTE;
+
+interface Waiting {
+  readonly resolve: () => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
+  const { fill, clock, fastInterval = 2_000, slowInterval = 30_000 } = options;
+  let running = false;
+  let touchedAt = Number.NEGATIVE_INFINITY;
+  let refreshedAt: number | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let startedAt = Number.POSITIVE_INFINITY;
+  let isWhole = false;
+  let failure: unknown = null;
+  let filling: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  /** Refreshes that wait for the next read of what is new, and for the one under way. */
+  const asking: Waiting[] = [];
+  const answering: Waiting[] = [];
+
+  const interval = () => (clock() - touchedAt < IN_USE ? fastInterval : slowInterval);
+
+  function beginRead(): void {
+    readAt = clock();
+    answering.push(...asking.splice(0));
+  }
+
+  function isDue(): boolean {
+    if (asking.length === 0 && clock() - readAt < interval()) return false;
+    beginRead();
+    return true;
+  }
+
+  async function onNew(): Promise<void> {
+    refreshedAt = readAt;
+    failure = null;
+    for (const { resolve } of answering.splice(0)) resolve();
+  }
+
+  async function run(): Promise<void> {
+    beginRead();
+    try {
+      await fill(isDue, onNew);
+      isWhole = true;
+    } catch (cause) {
+      failure = cause;
+      for (const { reject } of answering.splice(0)) reject(cause);
+      throw cause;
+    } finally {
+      filling = null;
+      plan();
+    }
+  }
+
+  function begin(): Promise<void> {
+    filling ??= run();
+    // `status` says why it failed.
+    filling.catch(() => undefined);
+    return filling;
+  }
+
+  function plan(): void {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    if (filling !== null) return;
+    if (asking.length > 0) void begin();
+    else if (running)
+      timer = setTimeout(
+        () => void begin(),
+        Math.min(interval(), Math.max(0, readAt + interval() - clock())),
+      ).unref();
+  }
+
+  return {
+    start() {
+      if (running) return;
+      running = true;
+      startedAt = clock();
+      void begin();
+    },
+    async stop() {
+      running = false;
+      if (timer) clearTimeout(timer);
+      await filling?.catch(() => undefined);
+    },
+    touch() {
+      const wasInUse = interval() === fastInterval;
+      touchedAt = clock();
+      if (!wasInUse) plan();
+    },
+    refresh() {
+      const read = new Promise<void>((resolve, reject) => {
+        asking.push({ resolve, reject });
+      });
+      plan();
+      return read;
+    },
+    whole: begin,
+    status() {
+      const silent = clock() - Math.max(refreshedAt ?? startedAt, startedAt);
+      const isOverdue = running && failure === null && silent >= slowInterval + OVERDUE;
+      return {
+        refreshedAt,
+        isWhole,
+        error: isOverdue
+          ? `it was not read for ${Math.round(silent / 1000)} s`
+          : failure === null
+            ? null
+            : messageOf(failure),
+        condition: isOverdue ? (filling === null ? null : 'unreachable') : conditionOf(failure),
+      };
+    },
+  };
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : 'it could not be read';
+}

@@ -1,0 +1,117 @@
+import type { ObjectStore } from '../store/object-store.js';
+import { createIndexFiller, type IndexFiller } from './fill/fill-index.js';
+import type { IndexCalls } from './index-calls.js';
+import type { IndexState } from './index-state.js';
+import type { IndexPlace } from './open-index.js';
+import { type IndexWorker, type StartIndex, startIndexWorker } from './start-index-worker.js';
+
+export interface IndexOfStoreOptions {
+  readonly store: ObjectStore;
+  /** Where the index is, by the id of the store; null: in memory. */
+  readonly pathFor: (storeId: string) => string | null;
+  /** Default: in a worker. */
+  readonly startIndex?: StartIndex | undefined;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Milliseconds that the index reaches back, and that the service keeps results. */
+  readonly reach: number;
+  readonly retention: number;
+  readonly maxBytes: number;
+  /** Called with the first segment that holds lines of a newer version. */
+  readonly onNewerLines?: ((key: string) => void) | undefined;
+}
+
+/** The index of the store, whose worker is started by the first call, and again when it ended. */
+export interface IndexOfStore extends IndexCalls {
+  readonly fill: IndexFiller['fill'];
+  /** What the index had when what is new was last read; null before. */
+  lastState(): IndexState | null;
+  /** Lines that it had then. */
+  lines(): number;
+  /** Null before it was opened. */
+  place(): IndexPlace | null;
+  /** Ends the worker. Calls reject from then on. */
+  close(): Promise<void>;
+}
+
+/** Bytes of an index in memory. */
+const MAX_IN_MEMORY = 64 * 1024 * 1024;
+
+interface Opened {
+  readonly worker: IndexWorker;
+  readonly filler: IndexFiller;
+  /** Null for a store that has no marker yet. */
+  readonly storeId: string | null;
+}
+
+export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
+  const { store, pathFor, startIndex = startIndexWorker } = options;
+  let opening: Promise<Opened> | null = null;
+  let opened: Opened | null = null;
+  let state: IndexState | null = null;
+  let lines = 0;
+  let hasNewer = false;
+  let isClosed = false;
+
+  async function open(): Promise<Opened> {
+    const storeId = await store.identity();
+    const path = storeId === null ? null : pathFor(storeId);
+    const worker = await startIndex(path, storeId ?? '');
+    const maxBytes =
+      worker.place.path === null ? Math.min(MAX_IN_MEMORY, options.maxBytes) : options.maxBytes;
+    const filler = createIndexFiller({ ...options, index: worker, maxBytes });
+    opened = { worker, filler, storeId };
+    return opened;
+  }
+
+  function current(): Promise<Opened> {
+    if (isClosed) return Promise.reject(new Error('the index is closed'));
+    if (opened?.worker.isEnded()) opening = null;
+    opening ??= open().catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return opening;
+  }
+
+  /** A store that is marked after the index was opened has another identity. */
+  async function reopenIfMarked({ storeId, worker }: Opened): Promise<void> {
+    if (storeId !== null || (await store.identity()) === null) return;
+    opening = null;
+    await worker.close();
+  }
+
+  async function noteState(worker: IndexWorker): Promise<void> {
+    [state, lines] = await Promise.all([worker.call('state'), worker.call('countLines')]);
+    const newer = state.missing.find((each) => each.newer > 0);
+    if (newer === undefined || hasNewer) return;
+    hasNewer = true;
+    options.onNewerLines?.(newer.key);
+  }
+
+  return {
+    async call(name, ...values) {
+      const { worker } = await current();
+      return worker.call(name, ...values);
+    },
+    async fill(isDue, onNew) {
+      await reopenIfMarked(await current());
+      const { filler, worker } = await current();
+      await filler.fill(isDue, async () => {
+        await noteState(worker);
+        await onNew?.();
+      });
+      await noteState(worker);
+    },
+    lastState: () => state,
+    lines: () => lines,
+    place: () => opened?.worker.place ?? null,
+    async close() {
+      isClosed = true;
+      await opening?.then(
+        ({ worker }) => worker.close(),
+        () => undefined,
+      );
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { FailureCause } from '../../domain/failure-causes.js';
+import { FAILURES, isFailure } from '../../domain/failure-rules.js';
+import { Problem } from '../../domain/problem.js';
+import type { SourceScope } from '../../domain/rights.js';
+import { readLinesAt } from '../../ledger/log/read-lines-at.js';
+import type { FailurePosition } from '../queries/failure-page.js';
+import type { QuestionParts } from './find-deliveries.js';
+import { badCursor } from './line-cursor.js';
+
+/** Filters of the list of failing jobs; an absent filter matches everything. */
+export interface FailureQuery {
+  readonly outcome?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  /** Only failures with this cause. */
+  readonly cause?: string | undefined;
+  /** Milliseconds since the epoch; failed at or after it. */
+  readonly since?: number | undefined;
+  /** Milliseconds since the epoch; without the rejected callbacks that the service is still trying then. */
+  readonly givenUpBy?: number | undefined;
+  /** Only failures that exist for a client with these sources. Default: all. */
+  readonly scope?: SourceScope | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** The failed line, and when (ISO 8601, at the latest) the service drops the job's results. */
+export type FailureLine = LedgerLine & { readonly retentionEndsAt: string };
+
+/** Failing jobs. Those whose results the service drops first come first. */
+export interface FoundFailures {
+  readonly failures: readonly FailureLine[];
+  /** Number of all matching jobs, by outcome. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Causes of all jobs that match the other filters. */
+  readonly causes: readonly FailureCause[];
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Jobs whose last outcome is a failure. Rejects with `Problem` `request-invalid` for an outcome that is no failure, and for a foreign cursor.
+ *
+ * @param retention milliseconds that the service keeps a job's results
+ */
+export async function findOpenFailures(
+  { store, index }: QuestionParts,
+  { cursor, ...query }: FailureQuery,
+  { now, retention }: { readonly now: number; readonly retention: number },
+): Promise<FoundFailures> {
+  rejectOtherOutcome(query.outcome);
+  const after = cursor === undefined ? null : decodePosition(cursor);
+  const since = Math.max(query.since ?? now - retention, now - retention);
+  const page = await index.call('failurePage', { ...query, since, after });
+  const lines = await readLinesAt(
+    store,
+    page.jobs.map(({ place }) => place),
+  );
+  return {
+    failures: page.jobs.flatMap(({ first }, at) => {
+      const line = lines[at];
+      return line ? [{ ...line, retentionEndsAt: new Date(first + retention).toISOString() }] : [];
+    }),
+    counts: page.counts,
+    causes: page.causes,
+    nextCursor: page.next && Buffer.from(JSON.stringify(page.next)).toString('base64url'),
+  };
+}
+
+/** Other outcomes of the ledger match nothing here; an empty list would read as good news. */
+function rejectOtherOutcome(outcome: string | undefined): void {
+  if (outcome === undefined || isFailure(outcome)) return;
+  const known = FAILURES.join(', ');
+  throw new Problem('request-invalid', `outcome: ${outcome} is not a failure; failures are ${known}.`);
+}
+
+/** Throws `Problem` `request-invalid` for a cursor that was not given out. */
+function decodePosition(cursor: string): FailurePosition {
+  try {
+    const [first, job] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+    if (typeof first === 'number' && typeof job === 'string') return [first, job];
+  } catch {
+    // Falls through to the error for every bad cursor.
+  }
+  throw badCursor();
+}

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { RefusalCounts } from '../../archive/read-refusal-counts.js';
 import { isInScope } from '../../domain/rights.js';
-import type { FreshView } from '../../index/fresh-view.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { type FilterNames, rejectUnknownNames } from '../../index/questions/filter-names.js';
+import type { FreshView } from '../../index/questions/fresh-view.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import { textInput } from '../../text/read-input.js';
 import { listRefusals } from '../list-refusals.js';

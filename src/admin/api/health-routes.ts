@@ -1,7 +1,7 @@
 import type { SourceScope } from '../../domain/rights.js';
-import type { FreshView } from '../../index/fresh-view.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { type FilterNames, namesInScope } from '../../index/questions/filter-names.js';
+import type { FreshView } from '../../index/questions/fresh-view.js';
 import { instantInput, whole } from '../../text/read-input.js';
 import { type HealthParts, PATIENCE, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';

@@ -10,6 +10,7 @@ import { createSpeechClients } from '../../../src/speech/speech.js';
 import type { NotificationConfig } from '../../../src/speech/wire.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
+import { indexInProcess } from '../ledger/index-in-process.js';
 import { archiveOver } from '../store/archive-fixture.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
@@ -61,6 +62,7 @@ export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Pro
   const file = createFileStore({ directory: folder.path, partSize: PART_SIZE, fsync: false });
   const store = options.wrapStore?.(file) ?? file;
   const ledger = createLedger({ store, replica: 'fixture' });
+  const view = createLedgerView({ store, startIndex: indexInProcess });
   const speech = createSpeechClients({
     apiKey: simulator.apiKey,
     regions: Object.fromEntries(
@@ -80,7 +82,7 @@ export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Pro
       store,
       archive: archiveOver(store, 32).archive,
       ledger,
-      view: createLedgerView({ store }),
+      view,
       speech,
       sources: { default: { contents: ['transcript'], keyPrefix: '' } },
       publicUrl: null,
@@ -111,6 +113,7 @@ export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Pro
     isExact: async (key, jobId, item) =>
       (await content(key)).equals(await simulator.expected(jobId)[item].bytes()),
     async close() {
+      await view.stop();
       await ledger.close();
       await speech.close();
       await simulator.close();

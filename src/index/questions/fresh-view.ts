@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LedgerView } from './ledger-view.js';
+import type { LedgerView } from '../ledger-view.js';
 
 /** Milliseconds a request waits for the store. */
-const PATIENCE = 1500;
+const PATIENCE = 2000;
 
 /**
  * Refreshes the view, so that a request sees what any replica acknowledged just before it. Concurrent requests share a
@@ -10,11 +10,9 @@ const PATIENCE = 1500;
  */
 export type FreshView = () => Promise<void>;
 
-export function createFreshView(view: Pick<LedgerView, 'touch' | 'refresh' | 'status'>): FreshView {
+export function createFreshView(view: Pick<LedgerView, 'touch' | 'refresh'>): FreshView {
   return async () => {
     view.touch();
-    // During the first load pages wait for their own rows: waiting here as well would gain nothing.
-    if (view.status().state === 'loading') return;
     const given = new AbortController();
     const timeout = sleep(PATIENCE, undefined, { signal: given.signal }).catch(() => undefined);
     await Promise.race([view.refresh().catch(() => undefined), timeout]);

@@ -1,9 +1,9 @@
-import type { ObjectStore } from '../store/object-store.js';
-import { createIndexFiller, type IndexFiller } from './fill/fill-index.js';
-import type { IndexCalls } from './index-calls.js';
-import type { IndexState } from './index-state.js';
-import type { IndexPlace } from './open-index.js';
-import { type IndexWorker, type StartIndex, startIndexWorker } from './start-index-worker.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { IndexCalls } from '../index-calls.js';
+import type { IndexState } from '../index-state.js';
+import type { IndexPlace } from '../open-index.js';
+import { type IndexWorker, type StartIndex, startIndexWorker } from '../start-index-worker.js';
+import { createIndexFiller, type IndexFiller } from './fill-index.js';
 
 export interface IndexOfStoreOptions {
   readonly store: ObjectStore;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Archive, createArchive } from '../archive/archive.js';
 import type { Config } from '../config/config.js';
 import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
+import type { IndexPlace } from '../index/open-index.js';
 import { createLedger, type Ledger } from '../ledger/write/ledger.js';
 import type { SegmentInfo } from '../ledger/write/write-segment.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
@@ -41,6 +42,8 @@ export interface ArchiveOptions {
   readonly onSegment?: (segment: SegmentInfo) => void;
   /** What an operator should know of the store although nothing failed. */
   readonly onStoreNotice?: (message: string) => void;
+  /** Called when the index was opened. */
+  readonly onIndexOpened?: (place: IndexPlace) => void;
   /** Called with the first segment that holds lines of a newer version. */
   readonly onNewerLines?: (segment: string) => void;
 }
@@ -77,6 +80,7 @@ export async function openArchiveParts(
     reach: config.ledger.index.days * DAY,
     maxBytes: config.ledger.index.maxBytes,
     onNewerLines: observer.onNewerLines,
+    onOpened: observer.onIndexOpened,
   });
   const speech = createSpeechClients(speechOptions(config));
   const recovery: RecoveryParts = {

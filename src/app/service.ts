@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdminToken } from '../admin/access/access.js';
 import { reportSignIns } from '../admin/access/report-sign-ins.js';
 import { createAdmin } from '../admin/admin.js';
+import { reportIndex } from '../admin/report-index.js';
 import { countRefusals } from '../archive/count-refusals.js';
 import { createErasures } from '../archive/erasure/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
@@ -105,6 +106,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       onOwnSegment();
     },
     onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
+    onIndexOpened: reportIndex(log),
     onNewerLines: (segment) =>
       log.warn(
         { event: 'ledger-newer-lines', segment },

@@ -151,9 +151,11 @@ function verifyIssues({ verify }: VerdictFacts): Issue[] {
 }
 
 function ledgerIssues({ ledger, scoped }: VerdictFacts): Issue[] {
-  const { error, condition, refreshedAt, state, broken, newer } = ledger;
+  const { error, fault, condition, refreshedAt, state, broken, newer } = ledger;
   const issues: Issue[] = [];
-  if (error !== null) {
+  if (error !== null && fault === 'index') {
+    issues.push(issueOf('index-behind', { reason: error, since: refreshedAt }));
+  } else if (error !== null) {
     issues.push(issueOf('ledger-unreadable', { reason: error, condition, since: refreshedAt }));
   }
   if (!scoped && broken.count > 0) issues.push(issueOf('ledger-lines-broken', { lines: broken.count }));

@@ -106,6 +106,13 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
       `The ledger cannot be read: ${reason ?? 'no reason known'}. ${since === null ? 'It was never read.' : `What is shown is of ${time(since)}.`}`,
     remedy: storeRemedy,
   },
+  'index-behind': {
+    ...{ topic: 'ledger', ...warning, label: 'Index behind' },
+    text: ({ reason, since }, time) =>
+      `The index of the ledger lacks what was written${since === null ? '' : ` since ${time(since)}`}: ${reason}. Callbacks are accepted as before.`,
+    remedy:
+      'Free space on the disk of ledger.index.path (GET /admin/api/health names the file), or set another path.',
+  },
   'ledger-loading': {
     ...{ topic: 'ledger', ...unknown, label: 'Loading' },
     text: () => 'The ledger is still being read; figures are not complete yet.',

@@ -100,6 +100,7 @@ export interface IssueParams {
   'no-receiver': { readonly since: string | null };
   'memory-short': { readonly deliveries: number };
   'ledger-unreadable': StoreFailure;
+  'index-behind': { readonly reason: string; readonly since: string | null };
   'ledger-loading': Readonly<Record<string, never>>;
   'ledger-lines-broken': { readonly lines: number };
   'ledger-lines-newer': { readonly lines: number };

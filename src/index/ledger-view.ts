@@ -35,6 +35,8 @@ export interface LedgerViewOptions {
   /** Milliseconds between reads of what is new while somebody looks, and otherwise. Defaults 2,000 and 30,000. */
   readonly fastInterval?: number | undefined;
   readonly slowInterval?: number | undefined;
+  /** Called when the index was opened, and again when its worker had to be started again. */
+  readonly onOpened?: ((place: IndexPlace) => void) | undefined;
   /** Called with the first segment that holds lines of a newer version. */
   readonly onNewerLines?: ((key: string) => void) | undefined;
   /** Milliseconds since the epoch. Default `Date.now`. */
@@ -85,6 +87,8 @@ export interface LedgerViewStatus {
   readonly refreshedAt: string | null;
   /** Why the last read failed, or null. */
   readonly error: string | null;
+  /** What failed: a call of the store, or of the index, such as on a full disk; null when `error` is. */
+  readonly fault: 'store' | 'index' | null;
   /** What `error` says of the whole store; null where it does not say. */
   readonly condition: StoreCondition | null;
 }
@@ -134,6 +138,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     reach: options.reach ?? 30 * DAY,
     maxBytes: options.maxBytes ?? 2 * GIBIBYTE,
     onNewerLines: options.onNewerLines,
+    onOpened: options.onOpened,
   });
   const schedule = createFillSchedule({ ...options, fill: index.fill, clock });
   const parts = { store, index };
@@ -214,7 +219,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     callbacks: figures.callbacks,
     extent: () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] }),
     status() {
-      const { error, condition, refreshedAt } = schedule.status();
+      const { error, fault, condition, refreshedAt } = schedule.status();
       const state = index.lastState();
       const since = state?.since ?? null;
       const unread = (lines: (each: IndexState['missing'][number]) => number) => {
@@ -231,6 +236,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         newer: unread(({ newer }) => newer),
         refreshedAt: refreshedAt === null ? null : iso(refreshedAt),
         error,
+        fault,
         condition,
       };
     },

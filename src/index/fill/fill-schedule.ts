@@ -1,5 +1,6 @@
 import { conditionOf } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
+import { IndexError } from '../index-calls.js';
 import type { IndexFiller } from './fill-index.js';
 
 export interface FillScheduleOptions {
@@ -31,6 +32,8 @@ interface FillStatus {
   readonly isWhole: boolean;
   /** Why the last read failed; null when it did not. */
   readonly error: string | null;
+  /** What failed: a call of the store, or of the index, such as on a full disk; null when `error` is. */
+  readonly fault: 'store' | 'index' | null;
   /** What `error` says of the whole store; null where it does not say. */
   readonly condition: StoreCondition | null;
 }
@@ -150,6 +153,7 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
           : failure === null
             ? null
             : messageOf(failure),
+        fault: isOverdue || failure !== null ? (failure instanceof IndexError ? 'index' : 'store') : null,
         condition: isOverdue ? (filling === null ? null : 'unreachable') : conditionOf(failure),
       };
     },

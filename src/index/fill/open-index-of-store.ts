@@ -17,6 +17,8 @@ export interface IndexOfStoreOptions {
   readonly reach: number;
   readonly retention: number;
   readonly maxBytes: number;
+  /** Called when the index was opened. */
+  readonly onOpened?: ((place: IndexPlace) => void) | undefined;
   /** Called with the first segment that holds lines of a newer version. */
   readonly onNewerLines?: ((key: string) => void) | undefined;
 }
@@ -60,6 +62,7 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     const maxBytes =
       worker.place.path === null ? Math.min(MAX_IN_MEMORY, options.maxBytes) : options.maxBytes;
     const filler = createIndexFiller({ ...options, index: worker, maxBytes });
+    options.onOpened?.(worker.place);
     opened = { worker, filler, storeId };
     return opened;
   }

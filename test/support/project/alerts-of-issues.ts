@@ -15,6 +15,7 @@ export const ALERTS_OF_ISSUES: Readonly<Record<IssueCode, readonly [string, ...s
   'memory-short': ['BudgetExhausted'],
   'ledger-unreadable':
     'a store that fails is not writable either, mostly; callbacks are accepted all the same',
+  'index-behind': 'what page and commands show is old; callbacks are accepted all the same',
   'ledger-loading': 'passes by itself',
   'ledger-lines-broken': 'past figures alone; nothing is lost but what the lines said',
   'ledger-lines-newer': 'passes with the rollout',

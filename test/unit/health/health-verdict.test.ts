@@ -52,6 +52,7 @@ const WELL: VerdictFacts = {
     place: { path: null, cause: 'no-folder' },
     completeSince: '2026-11-13T12:00:00.000Z',
     error: null,
+    fault: null,
     condition: null,
     rows: 7,
     broken: { count: 0, segments: [] },
@@ -208,6 +209,14 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: { reason: 'no list', condition: 'denied', since: '2026-11-20T11:59:59Z' },
     text: 'The ledger cannot be read: no list. What is shown is of 2026-11-20T11:59:59Z.',
     remedy: 'Check the permissions (docs/stores.md, "Permissions").',
+  },
+  'index-behind': {
+    facts: { ledger: { ...WELL.ledger, error: 'database or disk is full', fault: 'index' } },
+    is: 'ledger warning',
+    params: { reason: 'database or disk is full', since: '2026-11-20T11:59:59Z' },
+    text: 'The index of the ledger lacks what was written since 2026-11-20T11:59:59Z: database or disk is full. Callbacks are accepted as before.',
+    remedy:
+      'Free space on the disk of ledger.index.path (GET /admin/api/health names the file), or set another path.',
   },
   'ledger-loading': {
     facts: { ledger: { ...WELL.ledger, state: 'loading' } },

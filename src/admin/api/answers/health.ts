@@ -245,6 +245,10 @@ export const healthSchema = z
         .describe('where the index is; null before it was opened'),
       refreshedAt: instant.nullable(),
       error: z.string().nullable(),
+      fault: z
+        .enum(['store', 'index'])
+        .nullable()
+        .describe('what failed: a call of the store, or of the index, such as on a full disk'),
       condition: conditionSchema.nullable().describe('what the error says of the whole store'),
     }),
   })

@@ -32,7 +32,6 @@ import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/content/download-gate.js';
 import type { ImportFormOptions } from './api/content/import-form.js';
 import type { RecordSource } from './jobs/find-service-record.js';
-import { createJobHistory } from './jobs/job-history.js';
 import { listSubscribers } from './list-subscribers.js';
 import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
 import { type HealthParts, readHealth } from './read-health.js';
@@ -140,7 +139,7 @@ export function createAdmin(options: AdminOptions): Admin {
     quarantine,
     fresh: createFreshView(view),
     refusalCounts: refusalCounts.daily,
-    history: createJobHistory(view),
+    retention: options.recovery.retention,
     retained: options.recovery.retained,
     clock: Date.now,
     signIn,

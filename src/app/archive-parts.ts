@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import { type Archive, createArchive } from '../archive/archive.js';
 import type { Config } from '../config/config.js';
-import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
-import type { IndexPlace } from '../index/open-index.js';
+import type { LedgerView } from '../index/ledger-view.js';
 import { createLedger, type Ledger } from '../ledger/write/ledger.js';
 import type { SegmentInfo } from '../ledger/write/write-segment.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
@@ -13,12 +11,10 @@ import type { RecoveryParts } from '../reconcile/recovery-parts.js';
 import { createRetentionView } from '../retention/retention-view.js';
 import { createSpeechClients, type SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { openStore } from '../store/open-store.js';
-import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
 import { probeStore } from '../store/probe/probe-store.js';
 import type { StoreProofTarget } from '../store/probe/store-proof.js';
+import { type OpenLedgerOptions, openLedger } from './open-ledger.js';
 import { speechOptions } from './speech-options.js';
-import { storeOptions } from './store-options.js';
 
 /** What every command that touches the archive needs, the receiver among them. */
 export interface OpenArchive {
@@ -35,28 +31,13 @@ export interface OpenArchive {
   close(): Promise<void>;
 }
 
-export interface ArchiveOptions {
-  /** Folder for what this machine may forget, such as the index; null: it has none. */
-  readonly cache: string | null;
-  readonly onStoreCall?: OnStoreCall;
+export interface ArchiveOptions extends OpenLedgerOptions {
   readonly onSegment?: (segment: SegmentInfo) => void;
-  /** What an operator should know of the store although nothing failed. */
-  readonly onStoreNotice?: (message: string) => void;
-  /** Called when the index was opened. */
-  readonly onIndexOpened?: (place: IndexPlace) => void;
-  /** Called with the first segment that holds lines of a newer version. */
-  readonly onNewerLines?: (segment: string) => void;
 }
 
-const DAY = 86_400_000;
-
 /** Builds the parts from the configuration. Nothing is written or asked before the first use. */
-export async function openArchiveParts(
-  config: Config,
-  { cache, ...observer }: ArchiveOptions,
-): Promise<OpenArchive> {
-  const opened = await openStore({ ...storeOptions(config), onNotice: observer.onStoreNotice });
-  const store = observer.onStoreCall ? measureStore(opened, observer.onStoreCall) : opened;
+export async function openArchiveParts(config: Config, options: ArchiveOptions): Promise<OpenArchive> {
+  const { store, view, close } = await openLedger(config, options);
   const { memoryBudget } = config.limits;
   const budget = new ByteBudget({ total: memoryBudget, reserve: store.partSize });
   const pool: BufferPool = createBufferPool({
@@ -71,16 +52,7 @@ export async function openArchiveParts(
     maxLinger: config.ledger.maxLinger,
     // Half of the deliveries that can be in flight: when all of them wait, nothing else arrives to fill the segment.
     fullSegment: Math.ceil(config.limits.maxConcurrentDeliveries / 2),
-    ...(observer.onSegment ? { onSegment: observer.onSegment } : {}),
-  });
-  const view = createLedgerView({
-    store,
-    retention: config.speech.retention,
-    pathFor: (id) => config.ledger.index.path ?? (cache && join(cache, `index-${id}.sqlite`)),
-    reach: config.ledger.index.days * DAY,
-    maxBytes: config.ledger.index.maxBytes,
-    onNewerLines: observer.onNewerLines,
-    onOpened: observer.onIndexOpened,
+    ...(options.onSegment ? { onSegment: options.onSegment } : {}),
   });
   const speech = createSpeechClients(speechOptions(config));
   const recovery: RecoveryParts = {
@@ -111,10 +83,9 @@ export async function openArchiveParts(
     speech,
     recovery,
     async close() {
-      await view.stop();
       await ledger.close();
       await speech.close();
-      await store.close();
+      await close();
     },
   };
 }

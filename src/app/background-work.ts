@@ -12,7 +12,7 @@ import type { Outbox } from '../subscribers/outbox.js';
 import type { OpenArchive } from './archive-parts.js';
 import { compactionParts } from './compaction-parts.js';
 import { canAskService } from './speech-options.js';
-import type { StoreFailureLog } from './store-failure-log.js';
+import type { StoreFailureLog } from './store/store-failure-log.js';
 
 /** Milliseconds between searches for stale uploads; each costs a listing. */
 const SWEEP_EVERY = 3_600_000;

@@ -31,8 +31,8 @@ import { serviceLimits } from './fixed-limits.js';
 import { openOutbox } from './open-outbox.js';
 import { createPorts } from './ports.js';
 import { canAskService } from './speech-options.js';
-import { createStoreFailureLog } from './store-failure-log.js';
-import { createStoreHealth } from './store-health.js';
+import { createStoreFailureLog } from './store/store-failure-log.js';
+import { createStoreHealth } from './store/store-health.js';
 
 /** Addresses of a running service, and whether it accepts callbacks yet. */
 export interface Listening {

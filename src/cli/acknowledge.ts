@@ -5,7 +5,8 @@ import { isInLedger } from '../operator/erase/jobs-to-erase.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
-import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
+import { checkJobs } from './shared/options/check-jobs.js';
+import { checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly cause?: string;

@@ -5,7 +5,8 @@ import { chooseArtefact } from '../operator/choose-artefact.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
-import { checkJobs, withRecovery } from './shared/with-recovery.js';
+import { checkJobs } from './shared/options/check-jobs.js';
+import { withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly reason: string;

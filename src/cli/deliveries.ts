@@ -12,10 +12,10 @@ import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJsonLine, printJsonList, printLines } from './shared/format/print.js';
 import { createProgress, type Progress } from './shared/format/progress.js';
 import { textRow } from './shared/format/text-row.js';
-import { openRepairs } from './shared/open-repairs.js';
+import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
+import { checkJobs } from './shared/options/check-jobs.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
-import { checkJobs, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without'> {
   readonly since?: Date;
@@ -64,12 +64,12 @@ export function createCommand(): Command {
         throw new UsageError('--csv goes with neither --json nor --follow');
       if (options.follow && options.until !== undefined)
         throw new UsageError('--follow has no end: leave --until out');
-      await withRecovery(true, (work) => list(work, options));
+      await withLedger((work) => list(work, options), options.since);
     });
 }
 
-async function list(work: RecoveryWork, options: Options): Promise<void> {
-  const { view } = openRepairs(work);
+async function list(work: LedgerWork, options: Options): Promise<void> {
+  const { view } = work;
   const query = queryOf(options);
   const progress = createProgress();
   progress.show('reading the ledger');

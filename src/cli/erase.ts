@@ -21,8 +21,9 @@ import {
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
+import { checkJobs } from './shared/options/check-jobs.js';
 import { repeatable } from './shared/options/repeatable.js';
-import { checkJobs, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly context?: readonly string[];

@@ -11,10 +11,9 @@ import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { textRow } from './shared/format/text-row.js';
-import { openRepairs } from './shared/open-repairs.js';
+import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
-import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly outcome?: string;
@@ -39,15 +38,14 @@ export function createCommand(): Command {
     .option('--cursor <text>', 'continue an earlier list')
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
-      const { page, ...shown } = await withRecovery(true, (work) => listFailures(work, options));
+      const { page, ...shown } = await withLedger((work) => listFailures(work, options));
       if (options.json) printJson(page);
       else printLines(formatFailures(page, shown));
     });
 }
 
-async function listFailures(work: RecoveryWork, options: Options) {
-  const { config, parts } = work;
-  const { view } = openRepairs(work);
+async function listFailures(work: LedgerWork, options: Options) {
+  const { config, store, view } = work;
   const progress = createProgress();
   progress.show('reading the ledger');
   try {
@@ -66,7 +64,7 @@ async function listFailures(work: RecoveryWork, options: Options) {
     );
     const query = { ...filters, cause, since: since?.getTime() };
     const page = await view.openFailures({ ...query, limit, cursor });
-    const looked = `${view.status().rows} ledger lines in ${parts.store.location}`;
+    const looked = `${view.status().rows} ledger lines in ${store.location}`;
     return { page, looked, canRefetch: canAskService(config) };
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;

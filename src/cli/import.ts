@@ -9,7 +9,8 @@ import { type ImportForm, type ImportResult, importArtefacts } from '../operator
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
-import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
+import { checkJobs } from './shared/options/check-jobs.js';
+import { checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly kind?: string;

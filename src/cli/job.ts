@@ -3,21 +3,17 @@ import type { Job, JobMatches } from '../admin/api/answers/jobs.js';
 import type { ListedBody } from '../admin/api/answers/quarantine.js';
 import { findJobs } from '../admin/jobs/find-jobs.js';
 import { type InspectParts, inspectJob } from '../admin/jobs/inspect-job.js';
-import { createJobHistory } from '../admin/jobs/job-history.js';
 import { listQuarantine } from '../admin/jobs/list-quarantine.js';
-import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
+import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { isJobId } from '../domain/job.js';
 import { type JobState, jobState, type NoRecord, unknownJobState } from '../domain/job-state.js';
+import type { LedgerView } from '../index/ledger-view.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { formatJobMatches, formatJobPage } from './shared/format/format-job-page.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress, type Progress } from './shared/format/progress.js';
-import { openRepairs } from './shared/open-repairs.js';
+import { createProgress } from './shared/format/progress.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
-
-/** Milliseconds for which the ledger is searched for a job about which nothing is known. */
-const PATIENCE = 60_000;
 
 interface Answer {
   readonly jobId: string;
@@ -57,19 +53,18 @@ export function createCommand(): Command {
 
 async function answerOf(work: RecoveryWork, text: string): Promise<Answer & { readonly location: string }> {
   const { store } = work.parts;
-  const { view, quarantine } = openRepairs(work);
   const progress = createProgress();
   progress.show('reading the ledger');
-  const parts = inspectParts(work, { view, quarantine });
+  const parts = partsOf(work);
   try {
-    const answer = isJobId(text) ? await look(parts, text, progress, work.signal) : null;
+    const answer = isJobId(text) ? await look(parts, text, work.signal) : null;
     if (answer?.job) return { ...answer, location: store.location };
     progress.show('searching for jobs that fit');
-    await view.refresh();
+    await parts.fresh();
     const found = await findJobs({ ...parts, names: filterNamesOf(work.config) }, text, null);
     const [only, another] = found.jobs;
     if (only !== undefined && another === undefined)
-      return { ...(await look(parts, only.jobId, progress, work.signal)), location: store.location };
+      return { ...(await look(parts, only.jobId, work.signal)), location: store.location };
     const serviceAnswer = answer?.serviceAnswer ?? 'not-asked';
     return { jobId: text, job: null, serviceAnswer, bodies: [], found, location: store.location };
   } finally {
@@ -77,17 +72,17 @@ async function answerOf(work: RecoveryWork, text: string): Promise<Answer & { re
   }
 }
 
-type LookParts = InspectParts & { readonly quarantine: QuarantineStore };
+type LookParts = Omit<InspectParts, 'view'> & {
+  readonly view: LedgerView;
+  readonly quarantine: QuarantineStore;
+};
 
-function inspectParts(
-  { config, parts }: RecoveryWork,
-  { view, quarantine }: Pick<ReturnType<typeof openRepairs>, 'view' | 'quarantine'>,
-): LookParts {
-  const { store, speech, retained } = parts;
+function partsOf({ config, parts, view }: RecoveryWork): LookParts {
+  const { store, speech, retained, retention } = parts;
   return {
-    ...{ store, view, quarantine, retained },
+    ...{ store, view, retained, retention },
+    quarantine: createQuarantineStore(store),
     keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
-    history: createJobHistory(view),
     fresh: view.refresh,
     records: {
       regions: speech.regions,
@@ -97,28 +92,13 @@ function inspectParts(
   };
 }
 
-async function look(
-  parts: LookParts,
-  jobId: string,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const until = Date.now() + PATIENCE;
-  let found = await inspectJob(parts, jobId);
-  while (typeof found !== 'string' && isNothingFoundYet(found) && Date.now() < until && !signal.aborted) {
-    progress.show(`searching the ledger before ${found.searchedBackTo}`);
-    found = await inspectJob(parts, jobId);
-  }
+async function look(parts: LookParts, jobId: string, signal: AbortSignal): Promise<Answer> {
+  const found = await inspectJob(parts, jobId);
   const query = { job: jobId, state: 'all', limit: 100, signal } as const;
   const { quarantine: bodies } = await listQuarantine(parts.quarantine, query);
   const known = typeof found === 'string' ? null : found;
   const serviceAnswer = typeof found === 'string' ? found : 'not-asked';
   return { jobId, job: known, serviceAnswer, bodies, found: null };
-}
-
-/** Each call searches some seconds further back. */
-function isNothingFoundYet({ artefacts, timeline, erasure, searchedBackTo }: Job): boolean {
-  return searchedBackTo !== null && artefacts.length === 0 && timeline.length === 0 && erasure === null;
 }
 
 function stateOf({ jobId, job, bodies, serviceAnswer }: Answer): JobState {

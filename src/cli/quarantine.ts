@@ -7,8 +7,9 @@ import { formatRemedies } from './shared/format/format-remedies.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
 import { openRepairs } from './shared/open-repairs.js';
+import { checkJobs } from './shared/options/check-jobs.js';
 import { readUpTo } from './shared/options/read-number.js';
-import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
+import { checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly state: NonNullable<QuarantineQuery['state']>;

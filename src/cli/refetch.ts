@@ -5,7 +5,8 @@ import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
 import { formatJob } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
-import { checkJobs, checkRegions, checkSource, exitCodeOf, withNewStore } from './shared/with-recovery.js';
+import { checkJobs } from './shared/options/check-jobs.js';
+import { checkRegions, checkSource, exitCodeOf, withNewStore } from './shared/with-recovery.js';
 
 interface Options {
   readonly region?: string;

@@ -16,15 +16,10 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
+import { checkJobs } from './shared/options/check-jobs.js';
 import { readTime } from './shared/options/read-time.js';
 import { repeatable } from './shared/options/repeatable.js';
-import {
-  checkJobs,
-  checkSource,
-  type RecoveryWork,
-  withRecovery,
-  withSubscribers,
-} from './shared/with-recovery.js';
+import { checkSource, type RecoveryWork, withRecovery, withSubscribers } from './shared/with-recovery.js';
 
 interface Options {
   readonly job?: readonly string[];

@@ -2,7 +2,7 @@ import type { QuarantineFigures } from '../archive/quarantine/quarantine-count.j
 import type { SenderRefusals } from '../archive/read-refusal-counts.js';
 import { isFetchable } from '../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
-import type { FailurePage, LedgerView } from '../index/ledger-view.js';
+import type { FailurePage, LedgerSummary, LedgerView } from '../index/ledger-view.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
@@ -62,7 +62,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const [callbacks, summary, failures, quarantine, reconcile, verify, subscribers, replicas] =
     await Promise.all([
       known.read('callbacks', () => readCallbacks(from, scope)),
-      known.read('last24h', () => view.summary({ scope })),
+      known.read('last24h', (): Promise<LedgerSummary> => view.summary({ scope, buckets: 1 })),
       known.read('failing', () => view.openFailures({ limit: 1, scope, givenUpBy: now })),
       ofAll ? known.read('quarantine', from.quarantine) : null,
       ofAll ? known.read('reconcile', from.lastReconcile) : null,

@@ -9,6 +9,7 @@ import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-
 import { type CountCallbacksQuery, countCallbacks } from './queries/count-callbacks.js';
 import { failingJobs, failurePage } from './queries/failure-page.js';
 import { type FailingQuery, findFailures, type IndexedFailure } from './queries/find-failures.js';
+import { findJobSources } from './queries/find-job-sources.js';
 import { findJobsByPart } from './queries/find-jobs-by-part.js';
 import { findLines, type LineQuery } from './queries/find-lines.js';
 import { knowsName, type NamedField } from './queries/knows-name.js';
@@ -111,6 +112,8 @@ export function createLedgerIndex(path: string, storeId: string) {
       attempt(({ database, classes }) => summarisePeriod(database, classes, query)),
     countCallbacks: (query: CountCallbacksQuery) =>
       attempt(({ database, classes }) => countCallbacks(database, classes, query)),
+    sourcesOfJob: (job: string): string[] =>
+      attempt(({ database, classes }) => findJobSources(database, classes, job)),
     close: (): void => opened.database.close(),
   };
 }

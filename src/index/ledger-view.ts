@@ -1,10 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
-import { createFigureWindow } from '../ledger/read/figure-window.js';
-import type { CallbackFigures } from '../ledger/read/figures/callback-figures.js';
-import type { LedgerSummary } from '../ledger/read/figures/ledger-summary.js';
-import type { SummaryQuery } from '../ledger/read/figures/summary-query.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { StoreCondition } from '../store/store-remedies.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
@@ -12,12 +8,17 @@ import { openIndexOfStore } from './fill/open-index-of-store.js';
 import { extentOf, type IndexExtent } from './index-extent.js';
 import type { IndexState } from './index-state.js';
 import type { IndexPlace } from './open-index.js';
+import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs } from './queries/failure-page.js';
+import type { findJobsByPart } from './queries/find-jobs-by-part.js';
 import type { NamedField } from './queries/knows-name.js';
+import type { PeriodSummary } from './queries/summarise-period.js';
 import type { DeliveryQuery } from './questions/delivery-query.js';
 import { allDeliveries, type FoundLines, findDeliveries } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
+import { findSummary, type SummaryQuery } from './questions/find-summary.js';
 import { missingInWords } from './questions/missing-in-words.js';
+import { createPacedCounts } from './questions/paced-counts.js';
 import type { StartIndex } from './start-index-worker.js';
 
 export interface LedgerViewOptions {
@@ -52,6 +53,11 @@ export interface DeliveryPage {
   readonly searchedBackTo: string | null;
   /** Why lines may be missing. */
   readonly faults: readonly string[];
+  readonly index: IndexExtent;
+}
+
+/** Figures of a period. */
+export interface LedgerSummary extends PeriodSummary {
   readonly index: IndexExtent;
 }
 
@@ -119,9 +125,14 @@ export interface LedgerView {
   failingJobs(): Promise<ReadonlySet<string>>;
   /** Whether a line was ever in the index with this value. */
   holds(field: NamedField, value: string, scope?: SourceScope): Promise<boolean>;
+  /** Ids of the jobs whose id contains a text, in whatever case, those with the newest lines first. */
+  jobsByPart(query: Parameters<typeof findJobsByPart>[2]): Promise<readonly string[]>;
+  /** The sources that a job has lines of in the index. */
+  sourcesOfJob(job: string): Promise<readonly string[]>;
+  /** Rejects with `Problem` `request-invalid` for bad instants and numbers. */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
   /** How the callbacks of the last hour and day fared. */
-  callbacks(scope?: SourceScope): Promise<CallbackFigures>;
+  callbacks(scope?: SourceScope): Promise<CallbackCounts>;
   status(): LedgerViewStatus;
   /** What the index had when the ledger was last read. */
   extent(): IndexExtent;
@@ -132,7 +143,6 @@ const GIBIBYTE = 2 ** 30;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const { store, clock = Date.now, retention = 7 * DAY, pathFor = () => null } = options;
-  const figures = createFigureWindow({ store, clock, maxBytes: 8 * 1024 * 1024 });
   const index = openIndexOfStore({
     ...{ store, clock, pathFor, retention, startIndex: options.startIndex },
     reach: options.reach ?? 30 * DAY,
@@ -142,6 +152,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   });
   const schedule = createFillSchedule({ ...options, fill: index.fill, clock });
   const parts = { store, index };
+  const counts = createPacedCounts(index, clock);
   let isStarted = false;
 
   async function readNew(): Promise<void> {
@@ -166,19 +177,13 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     start() {
       isStarted = true;
       schedule.start();
-      figures.start();
     },
     async stop() {
       await index.close();
-      await Promise.all([schedule.stop(), figures.stop()]);
+      await schedule.stop();
     },
-    touch() {
-      schedule.touch();
-      figures.touch();
-    },
-    refresh: async () => {
-      await Promise.all([readNew(), figures.refresh()]);
-    },
+    touch: schedule.touch,
+    refresh: readNew,
     readPast: schedule.whole,
     search,
     async deliveries(query = {}) {
@@ -215,8 +220,16 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       return new Set((await index.call('failingJobs', query)).jobs);
     },
     holds: (field, value, scope = null) => index.call('knowsName', field, value, scope),
-    summary: figures.summary,
-    callbacks: figures.callbacks,
+    async jobsByPart(query) {
+      const found = await index.call('findJobsByPart', query);
+      return found.map(({ job }) => job);
+    },
+    sourcesOfJob: (job) => index.call('sourcesOfJob', job),
+    async summary(query = {}) {
+      const summary = await findSummary(index, query, clock());
+      return { ...summary, index: extentOf(await index.call('state')) };
+    },
+    callbacks: (scope = null) => counts(scope),
     extent: () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] }),
     status() {
       const { error, fault, condition, refreshedAt } = schedule.status();

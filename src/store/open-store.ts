@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import { readStoreLocation } from '../text/store-location.js';
 import { isStoreFolder } from './file/file-root.js';
-import { createFileStore } from './file/file-store.js';
-import { makeTrialFolder } from './file/trial-folder.js';
 import { type ObjectStore, StoreError, StoreGoneError } from './object-store.js';
 import type { S3Settings } from './s3/s3-options.js';
 
@@ -36,10 +34,12 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   const { partSize = DEFAULT_PART_SIZE, id = null } = options;
   const location = readStoreLocation(options.url);
   if ('fault' in location) throw new StoreError('open', `the store address should be ${location.fault}`);
-  if (location.kind === 'file')
+  // Loaded on demand: the SDK of S3 costs a third of a second at start.
+  if (location.kind === 'file') {
+    const { createFileStore } = await import('./file/file-store.js');
     return createFileStore({ directory: location.directory, partSize, id, fsync: options.fsync ?? true });
+  }
   assertPartSize(partSize);
-  // Loaded on demand: the SDK costs a third of a second at start.
   const { createS3Store } = await import('./s3/s3-store.js');
   const { bucket, prefix } = location;
   return createS3Store({
@@ -71,6 +71,7 @@ export interface TrialStore {
 export async function openTrialStore(options: StoreOptions): Promise<TrialStore> {
   const location = readStoreLocation(options.url);
   if (!('directory' in location)) throw new StoreError('open', 'only folders are tried');
+  const { makeTrialFolder } = await import('./file/trial-folder.js');
   const folder = await makeTrialFolder(location.directory);
   const store = await openStore({ ...options, id: null, url: `file:${resolve(folder.path)}` });
   return {

@@ -1,6 +1,6 @@
 import { HOUR, hourAt, startOfHour } from '../ledger/hours.js';
 import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
-import { readLines } from '../ledger/read/read-lines.js';
+import { readLines } from '../ledger/read/log/read-lines.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { announcedAs } from './announcements.js';
 import type { WaitingEvent } from './outbox-state.js';

@@ -7,7 +7,7 @@ import { compact } from '../../src/ledger/compact/compact.js';
 import type { CompactionParts } from '../../src/ledger/compact/compaction-parts.js';
 import { hourFolder, LEDGER_FOLDER, parquetKey } from '../../src/ledger/ledger-keys.js';
 import { writeLedgerFile } from '../../src/ledger/parquet/ledger-parquet.js';
-import { readLines } from '../../src/ledger/read/read-lines.js';
+import { readLines } from '../../src/ledger/read/log/read-lines.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';

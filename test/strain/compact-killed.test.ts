@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../src/domain/delivery.js';
 import { compact } from '../../src/ledger/compact/compact.js';
-import { readLines } from '../../src/ledger/read/read-lines.js';
+import { readLines } from '../../src/ledger/read/log/read-lines.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
 import { listKeys, readCompactedLedger, sortedTexts } from '../support/ledger/compacted-ledger.js';

@@ -75,7 +75,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
         until: instantInput.optional().describe('the same; default: now'),
         buckets: whole(1, 500)
           .default(48)
-          .describe('number of equal stretches, at most; rollups allow only some lengths'),
+          .describe('number of equal stretches, at most: they are whole minutes, hours or days'),
       },
       answers: { 200: summarySchema },
       async handle({ query, access: { scope } }) {

@@ -16,7 +16,8 @@ import { safeContentType, sendObject } from './content/download.js';
 import type { DownloadGate } from './content/download-gate.js';
 import { JOB } from './request-schemas.js';
 
-export interface JobsRouteParts extends InspectParts, Pick<FindParts, 'names'> {
+export interface JobsRouteParts extends Omit<InspectParts, 'view'>, Pick<FindParts, 'names'> {
+  readonly view: InspectParts['view'] & FindParts['view'];
   readonly signIn: Pick<SignIn, 'issueTicket'>;
   readonly downloads: DownloadGate;
   readonly accessLedger: Pick<AccessLedger, 'read'>;
@@ -108,9 +109,8 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
 }
 
 /** The search's pages end with the signal. */
-function endedBy<Parts extends FindParts>(parts: Parts, signal: AbortSignal | undefined): Parts {
-  const { view } = parts;
-  return { ...parts, view: { deliveries: (query) => view.deliveries({ ...query, signal }) } };
+function endedBy({ view, ...parts }: FindParts, signal: AbortSignal | undefined): FindParts {
+  return { ...parts, view: { ...view, deliveries: (query) => view.deliveries({ ...query, signal }) } };
 }
 
 /** `path` is the path below the job's folder, or a whole key as in the list of artefacts. */

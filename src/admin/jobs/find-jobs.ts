@@ -12,7 +12,7 @@ import type { JobMatches } from '../api/answers/jobs.js';
 export interface FindParts {
   readonly store: ObjectStore;
   readonly keyPrefixes: readonly string[];
-  readonly view: Pick<LedgerView, 'deliveries'>;
+  readonly view: Pick<LedgerView, 'deliveries' | 'jobsByPart'>;
   readonly names: FilterNames;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -21,15 +21,16 @@ export interface FindParts {
 /** Jobs that are listed. */
 const MAX_JOBS = 20;
 const PAGE = 500;
-/** Milliseconds for which lines are searched for a part of a text. */
-const PATIENCE = 2_000;
+/** Milliseconds for which lines are searched for a part of a context: the index knows whole values only. */
+const PATIENCE = 1_000;
 const MONTH = 30 * 86_400_000;
 
 type Found = JobMatches['jobs'][number];
 
 /**
  * Jobs with this id or this context, a value or `name=value`, else those whose id or context contains the text, newest first. An
- * id is found at any age while anything of the job is stored; everything else in the ledger, as far back as some seconds reach.
+ * id is found at any age while anything of the job is stored; a part of one as far back as the index reaches, and a part of a context as far
+ * back as a second does.
  */
 export async function findJobs(parts: FindParts, text: string, scope: SourceScope): Promise<JobMatches> {
   const found = new Map<string, Found>();
@@ -128,6 +129,10 @@ async function findByPart(
   isFull: () => boolean,
 ): Promise<Pick<JobMatches, 'searchedBackTo' | 'faults'>> {
   const part = text.toLowerCase();
+  for (const job of await view.jobsByPart({ part, limit: MAX_JOBS, scope })) {
+    const { deliveries } = await view.deliveries({ job, limit: 1, without: 'accesses', scope });
+    for (const line of deliveries) add(line, 'id');
+  }
   const until = clock() + PATIENCE;
   const faults = new Set<string>();
   let cursor: string | undefined;
@@ -136,8 +141,7 @@ async function findByPart(
     for (const fault of page.faults) faults.add(fault);
     for (const line of page.deliveries) {
       if (isAccess(line)) continue;
-      if (line.jobId?.toLowerCase().includes(part)) add(line, 'id');
-      else if (Object.values(line.context ?? {}).some((value) => value.toLowerCase().includes(part)))
+      if (Object.values(line.context ?? {}).some((value) => value.toLowerCase().includes(part)))
         add(line, 'context');
     }
     if (page.nextCursor === null) return { searchedBackTo: null, faults: [...faults] };

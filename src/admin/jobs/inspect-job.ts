@@ -2,54 +2,39 @@ import { type Artefact, describeArtefact, listJobObjects, readArtefacts } from '
 import { isErased, readErasure } from '../../archive/erasure/erasure.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
-import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
+import type { LedgerLine } from '../../domain/delivery.js';
 import { openFailure } from '../../domain/failure-rules.js';
 import type { NoRecord } from '../../domain/job-state.js';
 import { isConflict } from '../../domain/next-steps.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { LedgerView } from '../../index/ledger-view.js';
+import type { IndexExtent } from '../../index/index-extent.js';
 import type { FreshView } from '../../index/questions/fresh-view.js';
+import { missingInWords } from '../../index/questions/missing-in-words.js';
 import type { RetentionView } from '../../retention/retention-view.js';
-import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
+import type { ObjectInfo } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
-import { type JobHistory, lineIdentity } from './job-history.js';
+import { beginOf, type JobLinesParts, readJobLines } from './job-lines.js';
 import { lostOfJob } from './lost-of-job.js';
 
-export interface InspectParts {
-  readonly store: ObjectStore;
+export interface InspectParts extends JobLinesParts {
   readonly keyPrefixes: readonly string[];
-  readonly view: Pick<LedgerView, 'deliveries'>;
-  readonly history: JobHistory;
   readonly fresh: FreshView;
   readonly records: RecordSource;
   readonly quarantine: Pick<QuarantineStore, 'request'>;
   readonly retained: RetentionView;
+  /** Milliseconds for which the service keeps results. */
+  readonly retention: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
-/** Lines in memory; a sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
-const MAX_RECENT = 500;
-
 /**
- * Lines of the job in memory. Accesses are read apart, so that they leave the other lines their room: a page that stays open
- * causes hundreds.
- */
-async function recentLines({ view }: Pick<InspectParts, 'view'>, job: string): Promise<LedgerLine[]> {
-  const query = { job, limit: MAX_RECENT };
-  const [others, accesses] = await Promise.all([
-    view.deliveries({ ...query, without: 'accesses' }),
-    view.deliveries({ ...query, origin: ACCESS_ORIGIN }),
-  ]);
-  return [...others.deliveries, ...accesses.deliveries];
-}
-
-/**
- * Reads the store, the ledger and the speech service. Only the service's answer when nobody knows the job: as long as the ledger
- * was not searched as a whole, or some of it could not be read, the answer is what was found so far, maybe nothing. Of a job that
- * belongs to other sources too, only what has a source in `scope` exists; a job without anything of the kind is unknown.
+ * Reads the store, the ledger and the speech service. Only the service's answer when nobody knows the job: as long as the index
+ * does not reach as far back as the service keeps results, or lacks segments, the answer is what was found so far, maybe nothing.
+ * Of a job that belongs to other sources too, only what has a source in `scope` exists; a job without anything of the kind is
+ * unknown.
  */
 export async function inspectJob(
   parts: InspectParts,
@@ -61,26 +46,17 @@ export async function inspectJob(
     readErasure(parts.store, jobId),
     parts.fresh(),
   ]);
-  const recent = await recentLines(parts, jobId);
-  const alone = found.length === 0 && recent.length === 0;
-  const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
-  const { lines, searchedBackTo, faults } = await parts.history.search(jobId, {
-    storedAt: [
-      ...found.map(({ info }) => info.modifiedAt.getTime()),
-      ...bodies.flatMap(({ receivedAt }) => (receivedAt === null ? [] : Date.parse(receivedAt))),
-    ],
-    isKnown:
-      scope === null ? !alone || bodies.length > 0 || mark !== null : isAnyInScope(found, recent, scope),
-    scope,
-  });
-  const all = oldestFirst([...recent, ...lines]);
-  const sources = [...sourcesOf(found, all), ...(await sourcesOfBodies(parts, bodies, scope))];
-  const extent = extentOf(sources, scope);
-  // How far the search went differs for a job that other sources have, so that a token of some sources does not learn of it.
-  if (extent === 'none') return 'not-asked';
+  const known = [...sourcesOf(found), ...(await parts.view.sourcesOfJob(jobId))];
+  const bodies = known.length === 0 ? await ownBodies(parts, jobId, scope) : [];
+  const extent = extentOf([...known, ...sourcesOfBodies(bodies, scope)], scope);
+  // Before lines are read: how long the answer takes must not tell a token of some sources what others have of the job.
+  const { lines, index } =
+    extent === 'none'
+      ? { lines: [], index: parts.view.extent() }
+      : await readJobLines(parts, jobId, storedAt(found, bodies, scope));
   const isVisible = ({ source }: LedgerLine) =>
     source === null ? extent === 'all' : isInScope(scope, source);
-  const timeline = all.filter(isVisible);
+  const timeline = lines.filter(isVisible);
   const visible = found.filter(({ info }) => isInScope(scope, info.metadata.source));
   const regions = [
     ...visible.map(({ info }) => info.metadata.region),
@@ -91,21 +67,30 @@ export async function inspectJob(
     extent === 'all'
       ? await findServiceRecord(parts.records, jobId, region)
       : { service: null, serviceAnswer: 'not-asked' as const };
-  const isUnknown = found.length === 0 && timeline.length === 0 && bodies.length === 0 && mark === null;
-  const complete = searchedBackTo === null && faults.length === 0;
-  if (isUnknown && serviceAnswer !== 'found' && complete) return serviceAnswer;
+  const isKnown = visible.length + timeline.length + bodies.length > 0 || mark !== null;
+  const complete = isWhole(parts, index);
+  if ((extent === 'none' || !isKnown) && serviceAnswer !== 'found' && complete) return serviceAnswer;
   const artefacts = countingFirst(visible.map((artefact) => describeArtefact(artefact, timeline)));
   const { expired, lost } =
     mark === null ? await absentOf(parts, timeline, found) : { expired: [], lost: [] };
-  const isWhole = extent === 'all' && mark !== null;
-  const erasure = isWhole
-    ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
-    : null;
-  const failure = failureOf(all, isVisible);
+  const erasure =
+    extent === 'all' && mark !== null
+      ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
+      : null;
+  const failure = failureOf(lines, scope);
   return {
-    ...{ jobId, artefacts, timeline, failure, expired, lost, erasure, searchedBackTo, complete, faults },
+    ...{ jobId, artefacts, timeline, failure, expired, lost, erasure },
+    ...{ searchedBackTo: index.since, complete, faults: index.missing.map(missingInWords), index },
     ...{ service, serviceAnswer },
   };
+}
+
+/** Whether no line that matters can be missing. */
+function isWhole(
+  { retention, clock }: Pick<InspectParts, 'retention' | 'clock'>,
+  index: IndexExtent,
+): boolean {
+  return beginOf(index) <= clock() - retention && index.missing.length === 0;
 }
 
 function countingFirst(artefacts: readonly Artefact[]): Artefact[] {
@@ -113,8 +98,8 @@ function countingFirst(artefacts: readonly Artefact[]): Artefact[] {
 }
 
 /** By the rules of the list of failures. */
-function failureOf(lines: readonly LedgerLine[], isVisible: (line: LedgerLine) => boolean): Job['failure'] {
-  const open = openFailure(lines, isVisible);
+function failureOf(lines: readonly LedgerLine[], scope: SourceScope): Job['failure'] {
+  const open = openFailure(lines, ({ source }) => isInScope(scope, source));
   return open && { outcome: open.outcome, reason: open.reason, receivedAt: open.receivedAt };
 }
 
@@ -143,47 +128,55 @@ export async function jobExtent(parts: InspectParts, jobId: string, scope: Sourc
   if (scope === null) return (await isKnownHere(parts, jobId)) ? 'all' : 'none';
   const [found, bodies] = await Promise.all([
     readArtefacts(parts.store, parts.keyPrefixes, jobId),
-    quarantinedBodies(parts.store, jobId),
+    ownBodies(parts, jobId, scope),
     parts.fresh(),
   ]);
-  const recent = await recentLines(parts, jobId);
-  const isKnown = isAnyInScope(found, recent, scope);
-  const { lines } = await parts.history.search(jobId, { storedAt: [], isKnown, scope });
-  const known = [
-    ...sourcesOf(found, [...recent, ...lines]),
-    ...(await sourcesOfBodies(parts, bodies, scope)),
-  ];
-  return extentOf(known, scope);
+  const sources = await parts.view.sourcesOfJob(jobId);
+  return extentOf([...sourcesOf(found), ...sources, ...sourcesOfBodies(bodies, scope)], scope);
 }
 
-/** An artefact without a source could be anybody's, and so could the lines that are not here because there are too many. */
-function sourcesOf(
+/** An artefact without a source could be anybody's. */
+function sourcesOf(found: readonly { readonly info: ObjectInfo }[]): (string | null)[] {
+  return found.map(({ info }) => info.metadata.source ?? null);
+}
+
+/** A quarantined body, and its source; undefined for one that is gone, or that was not asked for. */
+interface OwnBody extends QuarantinedBody {
+  readonly source: string | null | undefined;
+}
+
+/** The bodies of a job, with their sources for a client that may see some. */
+async function ownBodies(
+  { store, quarantine }: Pick<InspectParts, 'store' | 'quarantine'>,
+  jobId: string,
+  scope: SourceScope,
+): Promise<OwnBody[]> {
+  const bodies = await quarantinedBodies(store, jobId);
+  if (scope === null) return bodies.map((body) => ({ ...body, source: undefined }));
+  return Promise.all(
+    bodies.map(async (body) => ({ ...body, source: (await quarantine.request(body.id))?.source })),
+  );
+}
+
+function sourcesOfBodies(bodies: readonly OwnBody[], scope: SourceScope): (string | null)[] {
+  return scope === null ? [] : bodies.flatMap(({ source }) => (source === undefined ? [] : [source]));
+}
+
+/** When something was stored of a job that a client may see, in milliseconds since the epoch. */
+function storedAt(
   found: readonly { readonly info: ObjectInfo }[],
-  lines: readonly LedgerLine[],
-): (string | null)[] {
+  bodies: readonly OwnBody[],
+  scope: SourceScope,
+): number[] {
+  const artefacts = found.filter(({ info }) => isInScope(scope, info.metadata.source));
+  const own = bodies.filter(({ source }) => isInScope(scope, source));
   return [
-    ...found.map(({ info }) => info.metadata.source ?? null),
-    ...lines.flatMap(({ source }) => source ?? []),
-    ...(lines.filter((line) => !isAccess(line)).length < MAX_RECENT ? [] : [null]),
-  ];
-}
-
-function isAnyInScope(
-  found: readonly { readonly info: ObjectInfo }[],
-  lines: readonly LedgerLine[],
-  scope: SourceScope,
-): boolean {
-  return sourcesOf(found, lines).some((source) => isInScope(scope, source));
-}
-
-async function sourcesOfBodies(
-  { quarantine }: InspectParts,
-  bodies: readonly QuarantinedBody[],
-  scope: SourceScope,
-): Promise<(string | null)[]> {
-  if (scope === null) return [];
-  const requests = await Promise.all(bodies.map(({ id }) => quarantine.request(id)));
-  return requests.flatMap((request) => (request === null ? [] : [request.source]));
+    ...artefacts.flatMap(({ info }) => [
+      info.modifiedAt.getTime(),
+      Date.parse(info.metadata['received-at'] ?? ''),
+    ]),
+    ...own.map(({ receivedAt }) => Date.parse(receivedAt ?? '')),
+  ].filter(Number.isFinite);
 }
 
 function extentOf(sources: readonly (string | null)[], scope: SourceScope): JobExtent {
@@ -192,23 +185,11 @@ function extentOf(sources: readonly (string | null)[], scope: SourceScope): JobE
   return sources.some((source) => isInScope(scope, source)) ? 'some' : 'none';
 }
 
-/**
- * Whether the job was erased, or has artefacts, quarantined bodies or ledger lines of any age, as far as the ledger can be
- * searched in some seconds; the speech service is not asked.
- */
+/** Whether the job was erased, or has artefacts, quarantined bodies or lines in the index; the speech service is not asked. */
 export async function isKnownHere(parts: InspectParts, jobId: string): Promise<boolean> {
   for await (const _object of listJobObjects(parts.store, parts.keyPrefixes, jobId)) return true;
   if (await isErased(parts.store, jobId)) return true;
   await parts.fresh();
   const { deliveries } = await parts.view.deliveries({ job: jobId, limit: 1 });
-  if (deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0) return true;
-  const { lines } = await parts.history.search(jobId, { storedAt: [], isKnown: false, scope: null });
-  return lines.length > 0;
-}
-
-function oldestFirst(lines: readonly LedgerLine[]): LedgerLine[] {
-  const known = new Map(lines.map((line) => [lineIdentity(line), line]));
-  return [...known.values()].sort((a, b) =>
-    a.receivedAt < b.receivedAt ? -1 : a.receivedAt > b.receivedAt ? 1 : 0,
-  );
+  return deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0;
 }

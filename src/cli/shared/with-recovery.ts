@@ -1,4 +1,4 @@
-import { openArchiveParts, storeProofTarget } from '../../app/archive-parts.js';
+import { type OpenArchive, openArchiveParts, storeProofTarget } from '../../app/archive-parts.js';
 import {
   type Config,
   loadConfigWithoutCredentials,
@@ -6,19 +6,17 @@ import {
   loadStoreConfig,
 } from '../../config/config.js';
 import { cacheFolder } from '../../config/load/environment.js';
-import { isJobId } from '../../domain/job.js';
 import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import type { RecoveryParts } from '../../reconcile/recovery-parts.js';
 import type { RecoveryReport } from '../../reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
 import { type ObjectStore, OtherStoreError } from '../../store/object-store.js';
-import { assertStoreExists } from '../../store/open-store.js';
 import { proveStore, WeakStoreError } from '../../store/probe/store-proof.js';
 import { EXIT, UsageError } from './exit-codes.js';
-import { END_SIGNALS } from './signal-handling.js';
+import { runOnStore, type StoreNeeds } from './on-store/run-on-store.js';
+import type { StoreAdvice } from './on-store/store-advice.js';
 import { sourceNamed } from './source-credential.js';
-import { createStoreAdvice } from './store-advice.js';
 
 export interface RecoveryWork {
   readonly config: Config;
@@ -54,35 +52,20 @@ export async function withStoreAlone<T>(dryRun: boolean, work: Work<T>): Promise
   return runWith(loadStoreConfig(), { dryRun }, work);
 }
 
-interface Needs {
+interface Needs extends StoreNeeds {
   readonly dryRun: boolean;
-  /** The store need not exist yet. Other work on an empty store would report that there is nothing. */
-  readonly mayBegin?: true;
 }
 
 async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Work<T>): Promise<T> {
-  const advice = createStoreAdvice();
-  const opened = await openArchiveParts(config, { ...advice, cache: cacheFolder() });
-  const stop = new AbortController();
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (!stop.signal.aborted) stop.abort();
-    else if (signal !== 'SIGHUP') process.exit(EXIT.incomplete);
+  const open = (advice: StoreAdvice) => openArchiveParts(config, { ...advice, cache: cacheFolder() });
+  const run = async ({ store, recovery, view }: OpenArchive, signal: AbortSignal) => {
+    if (!dryRun) await prove(config, store);
+    return work({ config, parts: recovery, view, signal });
   };
-  for (const name of END_SIGNALS) process.on(name, onSignal);
-  try {
-    if (config.store.id !== null) await opened.store.identity();
-    if (!mayBegin) await assertStoreExists(config.store.url);
-    if (!dryRun) await prove(config, opened.store);
-    return await work({ config, parts: opened.recovery, view: opened.view, signal: stop.signal });
-  } catch (error) {
-    advice.onError(error);
+  return runOnStore(config, open, run, { mayBegin }).catch((error: unknown) => {
     const isConfiguration = error instanceof SpeechError && error.kind === 'configuration';
     throw isConfiguration ? new UsageError(error.message) : error;
-  } finally {
-    for (const name of END_SIGNALS) process.off(name, onSignal);
-    await opened.close();
-    for (const line of advice.lines()) process.stderr.write(`transcript-receiver: ${line}\n`);
-  }
+  });
 }
 
 /** Throws for a store that would overwrite. A store that cannot be reached shows in the outcome of the work. */
@@ -95,13 +78,6 @@ async function prove(config: Config, store: ObjectStore): Promise<void> {
 /** Throws `UsageError` for an unknown source, which would match nothing. */
 export function checkSource(config: Config, source: string | undefined): void {
   if (source !== undefined) sourceNamed(config, source);
-}
-
-/** Throws `UsageError` for an invalid job id. */
-export function checkJobs(jobs: readonly string[] | undefined): void {
-  const wrong = jobs?.find((id) => !isJobId(id));
-  if (wrong === undefined) return;
-  throw new UsageError(`${JSON.stringify(wrong)} is not a job id: letters, digits, - and _, at most 64`);
 }
 
 /** Throws `UsageError` when no region is configured. */

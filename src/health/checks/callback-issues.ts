@@ -1,11 +1,11 @@
 import type { SenderRefusals } from '../../archive/read-refusal-counts.js';
-import type { CallbackFigures } from '../../ledger/read/figures/callback-figures.js';
+import type { CallbackCounts } from '../../index/queries/count-callbacks.js';
 import { issueOf } from '../issue-kinds.js';
 import type { Issue, IssueLevel } from '../issues.js';
 
 /** What the verdict needs to know of callbacks. */
 export interface CallbackFacts
-  extends Pick<CallbackFigures, 'hourSince' | 'daySince' | 'accepted' | 'refused' | 'missed'> {
+  extends Pick<CallbackCounts, 'hourSince' | 'daySince' | 'accepted' | 'refused' | 'missed'> {
   /** Of the last hour, of all replicas. */
   readonly unauthenticated: readonly SenderRefusals[];
 }

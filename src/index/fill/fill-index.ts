@@ -120,7 +120,11 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       firstOpenHour(now()) - 1,
     )) {
       const start = startOfHour(hour);
-      if (start + HOUR <= end) return;
+      if (start + HOUR <= end) {
+        // Between that hour and the ones that are in, nothing was written.
+        since = Math.min(since ?? start, Math.floor(end / HOUR) * HOUR);
+        return save();
+      }
       if (!(await index.call('hour', start)).isFinished) {
         if (!(await hasRoom())) return;
         await finish(hour);

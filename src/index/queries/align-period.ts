@@ -5,7 +5,7 @@ import { MINUTE } from '../figure-widths.js';
 export interface Period {
   readonly since: number;
   readonly until: number;
-  /** Number of parts; there may be fewer, and one more where the period does not begin with one. */
+  /** Number of parts; there may be fewer, and in periods of more than two days one more. */
   readonly buckets: number;
 }
 
@@ -20,22 +20,22 @@ export interface AlignedPeriod {
 }
 
 const DAY = 24 * HOUR;
-/** Minutes of parts that divide a day; longer parts are whole days. */
-const PARTS = [1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720].map((each) => each * MINUTE);
+/** Hours of parts that divide a day; longer parts are whole days. */
+const PARTS = [1, 2, 3, 4, 6, 8, 12].map((each) => each * HOUR);
 /** Above this length no part is shorter than an hour: hours are sixty times fewer than minutes. */
 const BY_HOUR_ABOVE = 2 * DAY;
 
-/** Widens a period to multiples of what the index adds up by. A period that is not divided is exact to the minute. */
+/** Widens a period to multiples of what the index adds up by: minutes, also where it is not divided, and hours in longer ones. */
 export function alignPeriod({ since, until, buckets }: Period, now: number): AlignedPeriod {
   // A period until now that began when the client asked is longer by the time since: the last part takes that.
   const slack = until > now ? MINUTE : 0;
-  const shortest = until - since > BY_HOUR_ABOVE && buckets > 1 ? HOUR : MINUTE;
-  const wanted = Math.max(shortest, (until - since - slack) / buckets);
-  const part = PARTS.find((each) => each >= wanted) ?? ceilTo(DAY, wanted);
-  const resolution = buckets === 1 || part < HOUR ? MINUTE : Math.min(part, DAY);
+  const isByMinute = buckets === 1 || until - since <= BY_HOUR_ABOVE;
+  const wanted = (until - since - slack) / buckets;
+  const hours = PARTS.find((each) => each >= wanted) ?? ceilTo(DAY, wanted);
+  const resolution = isByMinute ? MINUTE : Math.min(hours, DAY);
   const begin = Math.floor(since / resolution) * resolution;
   const end = until > now ? until : Math.min(ceilTo(resolution, until), now + 1);
-  const width = buckets === 1 ? end - begin : part;
+  const width = isByMinute ? Math.max(MINUTE, ceilTo(MINUTE, (end - begin - slack) / buckets)) : hours;
   const parts = Math.max(1, Math.ceil((end - begin - slack) / width));
   return { since: begin, until: end, width, parts, resolution };
 }

@@ -89,11 +89,12 @@ function figuresOf(database: DatabaseSync, classes: LineClasses, range: AlignedP
 
 type Stretch = readonly [width: FigureWidth, since: number, until: number];
 
-/** The whole hours of a period whose parts do not divide them, and minutes elsewhere. */
-function stretchesOf({ since, until, width }: AlignedPeriod): Stretch[] {
+/** Whole hours where no part begins within one, and minutes elsewhere. */
+function stretchesOf({ since, until, width, parts }: AlignedPeriod): Stretch[] {
   const begin = Math.ceil(since / HOUR) * HOUR;
   const end = Math.floor(until / HOUR) * HOUR;
-  if (width < HOUR || begin >= end) return [[MINUTE, since, until]];
+  const isByHour = parts === 1 || (since === begin && width % HOUR === 0);
+  if (!isByHour || begin >= end) return [[MINUTE, since, until]];
   return [
     [MINUTE, since, begin],
     [HOUR, begin, end],

@@ -7,7 +7,7 @@ import type { Rollup, RollupHead } from './rollup.js';
 import { createRollupGroups } from './rollup-groups.js';
 
 /** Milliseconds of a slot. */
-export const SLOT = 600_000;
+const SLOT = 600_000;
 
 /** Adds the lines of a file up. */
 export interface RollupBuilder {

@@ -118,6 +118,7 @@ describe('deliveries', () => {
     expect(next.body).toEqual({
       deliveries: [expect.objectContaining({ status: 'error', outcome: 'noted' })],
       nextCursor: null,
+      index: { since: null, until: expect.any(String), missing: [] },
       complete: true,
       searchedBackTo: null,
       faults: [],

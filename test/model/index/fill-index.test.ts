@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createIndexFiller, type IndexFiller } from '../../../src/index/fill/fill-index.js';
 import { type IndexCalls, IndexError } from '../../../src/index/index-calls.js';
 import { createLedgerIndex, type LedgerIndex } from '../../../src/index/ledger-index.js';
-import { HOUR, hourAt } from '../../../src/ledger/hours.js';
+import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
@@ -140,7 +140,7 @@ describe('what fills the index', () => {
                 .map((place) => JSON.stringify(place)),
             );
             for (const { place } of lines) {
-              const key = segmentKey({ ...place, hour: hourAt(place.written) });
+              const key = segmentKey({ ...place, hour: hourAt(place.hour) });
               const isRead = until !== null && place.written >= since && place.written < until;
               if (isRead && store.objects.has(key) && !isDamaged.has(key))
                 expect(found).toContain(JSON.stringify(place));
@@ -156,7 +156,7 @@ describe('what fills the index', () => {
           await (filler as unknown as IndexFiller).fill();
           const own = index as unknown as LedgerIndex;
           const isThere = ({ place }: (typeof lines)[number]) => {
-            const key = segmentKey({ ...place, hour: hourAt(place.written) });
+            const key = segmentKey({ ...place, hour: hourAt(place.hour) });
             return comesBack.has(key) || !(isLost.has(key) || isDamaged.has(key));
           };
           expectAnswers(own, lines.filter(isThere), queries);
@@ -198,7 +198,10 @@ describe('what fills the index', () => {
       const text = made.map((line) => `${JSON.stringify(line)}\n`).join('');
       store.put(segmentKey({ hour: hourAt(now), writer: 'w', number: 1 }), text, now);
       for (const [line, each] of made.entries())
-        lines.push({ place: { written: now, writer: 'w', number: 1, line }, line: each });
+        lines.push({
+          place: { hour: startOfHour(hourAt(now)), written: now, writer: 'w', number: 1, line },
+          line: each,
+        });
     };
     const check = (of = index) => {
       const since = of.state().since ?? Number.NEGATIVE_INFINITY;

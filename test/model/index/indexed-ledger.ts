@@ -4,12 +4,13 @@ import { failureCauses } from '../../../src/domain/failure-causes.js';
 import { openFailure } from '../../../src/domain/failure-rules.js';
 import type { SegmentContent } from '../../../src/index/apply/segment-content.js';
 import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
-import { comparePlaces, type LinePlace } from '../../../src/ledger/log/line-place.js';
+import { comparePlaces } from '../../../src/ledger/log/line-place.js';
+import type { PlacedLine } from '../../../src/ledger/log/read-lines-at.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 /** A line with its place, as a plain loop over all lines knows it. */
 export interface Placed {
-  readonly place: LinePlace;
+  readonly place: PlacedLine;
   readonly line: LedgerLine;
 }
 
@@ -60,7 +61,7 @@ export function writeLedger(drawn: DrawnLedger): { segments: SegmentContent[]; l
         ledgerLine({ ...fields, receivedAt: new Date(written - delay).toISOString() } as Partial<LedgerLine>),
       );
       for (const [index, line] of made.entries())
-        lines.push({ place: { written, writer, number, line: index }, line });
+        lines.push({ place: { hour, written, writer, number, line: index }, line });
       const content = Buffer.from(made.map((line) => `${JSON.stringify(line)}\n`).join(''));
       return { hour, writer, number, written, content };
     });

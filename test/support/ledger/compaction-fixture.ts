@@ -1,7 +1,7 @@
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { compact } from '../../../src/ledger/compact/compact.js';
 import type { CompactionParts } from '../../../src/ledger/compact/compaction-parts.js';
-import { readLines } from '../../../src/ledger/read/read-lines.js';
+import { readLines } from '../../../src/ledger/read/log/read-lines.js';
 import { type BeforeCall, createMemoryStore, type MemoryStore } from '../store/memory-store.js';
 import { ledgerLine } from './ledger-lines.js';
 import { putSegment } from './ledger-segments.js';

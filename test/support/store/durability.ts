@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
 import { readBack } from '../../../src/archive/read-back.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { readLines } from '../../../src/ledger/read/read-lines.js';
+import { readLines } from '../../../src/ledger/read/log/read-lines.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { StoreUnderTest } from '../../contract/object-store.js';

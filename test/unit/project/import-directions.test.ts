@@ -54,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'retention',
   ],
   verify: ['domain', 'store', 'ledger', 'archive', 'retention', 'reconcile'],
-  health: ['domain', 'time', 'text', 'store', 'observe', 'ledger', 'index', 'archive', 'reconcile', 'verify'],
+  health: ['domain', 'time', 'text', 'store', 'observe', 'index', 'archive', 'reconcile', 'verify'],
   receive: ['domain', 'time', 'content', 'memory', 'http', 'text', 'store', 'observe', 'ledger', 'archive'],
   operator: [
     'domain',

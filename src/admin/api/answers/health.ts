@@ -107,17 +107,12 @@ export const summarySchema = z
   .strictObject({
     since: instant,
     until: instant,
-    resolutionMs: count.describe(
-      'the period begins at a multiple of it: rollups are no finer; 1 while all lines are in memory',
-    ),
+    resolutionMs: count.describe('the period and its stretches begin at multiples of it'),
     total: z.strictObject(FIGURES),
     buckets: z
       .array(z.strictObject({ start: instant, ...FIGURES }))
       .describe('equal stretches of time, oldest first; the last one may be shorter'),
-    gaps: z
-      .array(z.strictObject({ since: instant, until: instant }))
-      .describe('stretches with deliveries that are not in the figures: neither in memory nor compacted'),
-    faults: z.array(z.string()).describe('what failed or is damaged where there are gaps'),
+    index: indexExtentSchema,
   })
   .meta({ id: 'Summary' });
 export type Summary = Answer<typeof summarySchema>;
@@ -137,7 +132,7 @@ export type Names = Answer<typeof namesSchema>;
 
 const callbacksSchema = z
   .strictObject({
-    since: instant.describe('from here on they were counted: an hour, or less where memory holds less'),
+    since: instant.describe('from here on they were counted: an hour, or less where the index has less'),
     accepted: count,
     rejected: count.describe(
       'jobs whose callback was rejected, and unauthenticated requests that are most likely the service’s',

@@ -4,6 +4,7 @@ import { ITEM_KINDS } from '../../../domain/kinds.js';
 import { RECOVERY_OUTCOMES } from '../../../domain/recovery-outcome.js';
 import { CONTENT_CLASSES } from '../../../domain/retention-class.js';
 import { ledgerFaults, ledgerLineSchema, searchedBackTo, storedItemSchema } from './deliveries.js';
+import { indexExtentSchema } from './index-extent.js';
 import { type Answer, count, instant, ulid } from './values.js';
 
 export const artefactSchema = z
@@ -67,11 +68,14 @@ export const jobSchema = z
       .describe('null unless an operator erased the job; nothing of it is stored again'),
     searchedBackTo: instant
       .nullable()
-      .describe('the ledger was searched for the job back to then; asking again goes on; null: all of it'),
+      .describe('the index has every line from then on; null: all of the ledger'),
     complete: z
       .boolean()
-      .describe('the whole ledger was searched, and all of it could be read; false: lines may be missing'),
+      .describe(
+        'the index reaches as far as the service keeps results, and lacks nothing; false: lines may be missing',
+      ),
     faults: ledgerFaults,
+    index: indexExtentSchema,
     service: z
       .strictObject({ region: z.string(), record: z.record(z.string(), z.unknown()) })
       .nullable()

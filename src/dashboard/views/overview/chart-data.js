@@ -1,5 +1,6 @@
 import { bytes, clock, count, milliseconds, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { uncounted } from './chart-text.js';
 import { isPartlyRead } from './tile-parts.js';
 
 /** @import { Health, Summary } from '../../lib/api/api-answers.js' */
@@ -52,8 +53,10 @@ export const RANGES = [
 ];
 
 /** @param {Summary} summary @param {Pick<Health, 'oldestOpen' | 'failing' | 'verdict'>} health */
-export function chartData({ buckets, total, gaps }, health) {
-  const none = gaps.length === 0 ? 'in this window' : 'in the part of this window that could be counted';
+export function chartData(summary, health) {
+  const { buckets, total } = summary;
+  const none =
+    uncounted(summary).length === 0 ? 'in this window' : 'in the part of this window that could be counted';
   const starts = buckets.map(({ start }) => Date.parse(start));
   const [first = 0, second = first] = starts;
   /** @type {Omit<Chart, 'times' | 'isMain'>[]} */

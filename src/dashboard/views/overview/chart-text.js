@@ -5,25 +5,34 @@ import { clock } from '../../lib/text/format.js';
 
 /** What is said of charts in words. */
 
-const SHOWN_GAPS = 3;
-
 /**
- * How far the figures can be relied on: gaps, faults, and days that are not those of the chosen zone.
+ * How far the figures can be relied on, and days that are not those of the chosen zone.
  * @param {Summary} summary @returns {string[]}
  */
-export function notesOf({ since, gaps, faults, resolutionMs }) {
-  const ranges = gaps
-    .slice(-SHOWN_GAPS)
-    .map((gap) =>
-      gap.since === since ? `before ${clock(gap.until)}` : `${clock(gap.since)} to ${clock(gap.until)}`,
-    );
-  const more = gaps.length - ranges.length;
+export function notesOf(summary) {
+  const { index, resolutionMs } = summary;
+  const parts = uncounted(summary);
   return [
-    gaps.length > 0 &&
-      `Not counted: deliveries ${ranges.join(', ')}${more > 0 ? ` and in ${more} more gaps` : ''}.`,
-    faults.length > 0 && 'Could not be read: some deliveries, which Failures names.',
+    parts.length > 0 && `Not counted: deliveries ${parts.join(' and ')}.`,
+    index.missing.length > 0 && 'Could not be read: some deliveries, which Failures names.',
     resolutionMs >= 86_400_000 && 'Days begin at midnight UTC.',
   ].filter((text) => typeof text === 'string');
+}
+
+/** Milliseconds by which the index may be behind: it reads what is new at least every 30 s. */
+const USUAL_DELAY = 90_000;
+
+/**
+ * The parts of the period whose deliveries are not in the figures, in words.
+ * @param {Pick<Summary, 'since' | 'until' | 'index'>} summary @returns {string[]}
+ */
+export function uncounted({ since, until, index }) {
+  const first = index.since ?? since;
+  const last = index.until ?? since;
+  return [
+    ...(first > since ? [`before ${clock(first)}`] : []),
+    ...(Date.parse(until) - Date.parse(last) > USUAL_DELAY ? [`after ${clock(last)}`] : []),
+  ];
 }
 
 /** @param {Chart} chart */

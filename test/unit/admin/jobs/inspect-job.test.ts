@@ -8,9 +8,9 @@ import {
   isKnownHere,
   jobExtent,
 } from '../../../../src/admin/jobs/inspect-job.js';
-import { createJobHistory } from '../../../../src/admin/jobs/job-history.js';
 import { quarantineFolder } from '../../../../src/archive/layout.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
+import { markQuarantined } from '../../../../src/archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { createLedgerView } from '../../../../src/index/ledger-view.js';
 import { indexInProcess } from '../../../support/ledger/index-in-process.js';
@@ -20,8 +20,9 @@ import { createMemoryStore, type MemoryStore } from '../../../support/store/memo
 
 const NOW = '2026-03-20T12:00:00.000Z';
 const LONG_AGO = '2026-03-01T05:06:07.089Z';
+const DAY = 86_400_000;
 
-async function partsOf(store: MemoryStore, options: { pageTime?: number } = {}): Promise<InspectParts> {
+async function partsOf(store: MemoryStore, options: { reach?: number } = {}): Promise<InspectParts> {
   const view = createLedgerView({
     store,
     clock: () => Date.parse(NOW),
@@ -30,12 +31,11 @@ async function partsOf(store: MemoryStore, options: { pageTime?: number } = {}):
   });
   await view.refresh();
   const records = { regions: [], record: () => Promise.reject(new Error('no region')) };
-  const history = createJobHistory(view, () => Date.parse(NOW));
   const quarantine = createQuarantineStore(store);
   const retained = { expiredBefore: async () => () => Number.NEGATIVE_INFINITY };
   const clock = () => Date.parse(NOW);
   return {
-    ...{ store, keyPrefixes: [''], view, history, fresh: async () => {} },
+    ...{ store, keyPrefixes: [''], view, fresh: async () => {}, retention: 7 * DAY },
     records,
     quarantine,
     retained,
@@ -111,15 +111,17 @@ describe('what a job lost', () => {
 });
 
 describe('inspectJob', () => {
-  it('shows a job that has only a quarantined body, with its ledger line from before the in-memory window', async () => {
+  it('shows a job that has only a quarantined body, with its ledger line from before the index', async () => {
     const store = createMemoryStore();
     const deliveryId = `${encodeTime(Date.parse(LONG_AGO))}0123456789ABCDEF`;
     const line = ledgerLine({ deliveryId, jobId: 'j1', receivedAt: LONG_AGO, outcome: 'quarantined' });
     const headers = { contentType: 'application/octet-stream', metadata: { 'job-id': 'j1' } };
     await store.create(`${quarantineFolder(deliveryId)}body`, Buffer.from('{"broken'), headers);
     await store.create(`${quarantineFolder(deliveryId)}request.json`, Buffer.from('{}'), headers);
+    await markQuarantined(store, 'j1', deliveryId);
     putSegment(store, LONG_AGO, [line]);
-    const parts = await partsOf(store);
+    const parts = await partsOf(store, { reach: 7 * DAY });
+    expect(parts.view.extent().since).not.toBeNull();
     expect(await inspectJob(parts, 'j1')).toMatchObject({
       jobId: 'j1',
       artefacts: [],
@@ -141,23 +143,29 @@ describe('inspectJob', () => {
     expect(store.calls.filter(({ key }) => key.startsWith('quarantine/'))).toEqual([]);
   });
 
-  it('finds an erased job by its ledger lines of any age, and asks the store for them once', async () => {
+  it('finds lines that are older than the index where the log has them, by when an artefact was received', async () => {
+    const store = createMemoryStore();
+    const line = ledgerLine({ jobId: 'j1', receivedAt: LONG_AGO });
+    putSegment(store, LONG_AGO, [line, ledgerLine({ jobId: 'j2', receivedAt: LONG_AGO })]);
+    const headers = { contentType: 'application/json', metadata: { 'received-at': LONG_AGO } };
+    await store.create('jobs/j1/transcript.json', Buffer.from('{}'), headers);
+    const parts = await partsOf(store, { reach: 7 * DAY });
+    expect(await inspectJob(parts, 'j1')).toMatchObject({ timeline: [line], complete: true });
+  });
+
+  it('finds an erased job by its ledger lines of any age that the index has', async () => {
     const store = createMemoryStore();
     const lines = ['2025-11-02T03:04:05.678Z', '2025-12-24T18:00:00.000Z'].map((receivedAt) =>
       ledgerLine({ receivedAt, jobId: 'j1', outcome: 'erased' }),
     );
     for (const line of lines) putSegment(store, line.receivedAt, [line]);
-    const parts = await partsOf(store);
+    const parts = await partsOf(store, { reach: 365 * DAY });
     expect(await isKnownHere(parts, 'j1')).toBe(true);
-    store.calls.length = 0;
     expect(await inspectJob(parts, 'j1')).toMatchObject({
       timeline: lines,
       searchedBackTo: null,
       complete: true,
     });
-    expect(
-      store.calls.filter(({ operation, key }) => operation !== 'folders' && key.startsWith('ledger/')),
-    ).toEqual([]);
   });
 
   it('searches as far for a job of other sources as for an unknown one', async () => {
@@ -165,7 +173,7 @@ describe('inspectJob', () => {
     const old = '2025-11-02T03:04:05.678Z';
     putSegment(store, old, [ledgerLine({ receivedAt: old, jobId: 'another' })]);
     putSegment(store, LONG_AGO, [ledgerLine({ receivedAt: LONG_AGO, jobId: 'lined', source: 'b' })]);
-    const headers = { contentType: 'application/json', metadata: { source: 'b' } };
+    const headers = { contentType: 'application/json', metadata: { source: 'b', 'received-at': old } };
     await store.create('jobs/stored/transcript.json', Buffer.from('{}'), headers);
     const searched: Set<string>[] = [];
     for (const jobId of ['unknown', 'lined', 'stored']) {
@@ -179,7 +187,7 @@ describe('inspectJob', () => {
     expect([lined, stored]).toEqual([unknown, unknown]);
   });
 
-  it('takes a job for one of several sources when it has more lines than are looked at', async () => {
+  it('takes a job for one of several sources when it has more lines than are shown', async () => {
     const store = createMemoryStore();
     const at = (ms: number) => new Date(Date.parse(NOW) - 3_600_000 + ms).toISOString();
     const foreign = ledgerLine({ receivedAt: at(0), jobId: 'j1', source: 'b' });
@@ -216,38 +224,32 @@ describe('inspectJob', () => {
     expect(await jobExtent(await partsOf(store), 'j1', new Set(['default']))).toBe('all');
   });
 
-  it('says how far it searched, and goes on from there', async () => {
+  it('says what the index has, and does not call a job unknown while it reaches less far than the service keeps results', async () => {
     const store = createMemoryStore();
-    const line = ledgerLine({ receivedAt: LONG_AGO, jobId: 'j1', outcome: 'erased' });
-    putSegment(store, LONG_AGO, [line]);
-    putSegment(store, '2026-03-02T05:00:00.000Z', [ledgerLine({ receivedAt: '2026-03-02T05:00:00.000Z' })]);
-    const parts = await partsOf(store, { pageTime: 0 });
-    expect(await inspectJob(parts, 'j1')).toMatchObject({
-      ...{ artefacts: [], timeline: [], complete: false, faults: [] },
-      searchedBackTo: '2026-03-02T05:00:00.000Z',
-    });
-    expect(await inspectJob(parts, 'j1')).toMatchObject({ timeline: [line] });
+    putSegment(store, LONG_AGO, [ledgerLine({ receivedAt: LONG_AGO, jobId: 'j1' })]);
+    const parts = await partsOf(store, { reach: 3 * DAY });
+    const { since } = parts.view.extent();
+    expect(since).not.toBeNull();
+    for (const scope of [null, new Set(['default'])])
+      expect(await inspectJob(parts, 'j1', scope)).toMatchObject({
+        ...{ artefacts: [], timeline: [], complete: false, faults: [] },
+        index: { since },
+      });
+    expect(await inspectJob(await partsOf(store, { reach: 7 * DAY }), 'j1')).toBe('not-configured');
   });
 
   it.each([
     ['with artefacts', ['jobs/j1/transcript.json']],
     ['without', []],
-  ])('names files of the ledger that cannot be read, of a job %s', async (_, artefacts) => {
+  ])('names segments of the ledger that are missing, of a job %s', async (_, artefacts) => {
     const store = createMemoryStore();
     for (const key of artefacts) store.put(key, '{}');
-    const parts = await partsOf(store);
-    const view: InspectParts['view'] = {
-      deliveries: async () => ({
-        ...{ deliveries: [], nextCursor: null, searchedBackTo: null },
-        complete: false,
-        faults: ['ledger-parquet/dt=2026-03-01/hour=05/0001.parquet is damaged'],
-        index: { since: null, until: null, missing: [] },
-      }),
-    };
-    const history = createJobHistory(view, () => Date.parse(NOW));
-    expect(await inspectJob({ ...parts, history }, 'j1')).toMatchObject({
-      ...{ timeline: [], complete: false },
-      faults: ['ledger-parquet/dt=2026-03-01/hour=05/0001.parquet is damaged'],
+    const keys = [1, 2, 3].map(() => putSegment(store, LONG_AGO, [ledgerLine({ receivedAt: LONG_AGO })]));
+    store.objects.delete(keys[1] ?? '');
+    const job = await inspectJob(await partsOf(store), 'j1');
+    expect(job).toMatchObject({
+      ...{ timeline: [], complete: false, faults: [`${keys[1]}, which is missing`] },
+      index: { missing: [{ key: keys[1], segments: 1, unreadable: null }] },
     });
   });
 });

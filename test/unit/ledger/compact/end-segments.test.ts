@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { compact } from '../../../../src/ledger/compact/compact.js';
-import { readLines } from '../../../../src/ledger/read/read-lines.js';
+import { readLines } from '../../../../src/ledger/read/log/read-lines.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { listKeys, sortedTexts } from '../../../support/ledger/compacted-ledger.js';
 import {

@@ -3,6 +3,11 @@ import { pageModule } from '../../../../support/dashboard/page-module.js';
 
 const { chartData } = pageModule('views/overview/chart-data');
 
+/** A period of which the index has everything. */
+const WHOLE = {
+  ...{ since: '2026-11-20T10:10:00.000Z', until: '2026-11-20T10:40:00.000Z' },
+  index: { since: null, until: '2026-11-20T10:40:00.000Z', missing: [] },
+};
 const verdict = { unseen: [], issues: [] };
 const NONE_OPEN = { oldestOpen: null, failing: {}, verdict };
 
@@ -10,7 +15,7 @@ it('draws regions that the configuration adds behind the documented ones, in col
   const regions = { us1: 1, none: 2, 'eu-north': 3, eu3: 4, eu1: 5 };
   const total = { outcomes: {}, regions, lines: 0, bytes: 0 };
   const bucket = { start: '2026-11-20T10:00:00.000Z', duration: null, ...total };
-  const charts = chartData({ buckets: [bucket], total, gaps: [] }, NONE_OPEN);
+  const charts = chartData({ buckets: [bucket], total, ...WHOLE }, NONE_OPEN);
   const { series } = charts.find(({ id }: { id: string }) => id === 'regions');
   expect(series.map(({ name, colour, values }: Record<string, unknown>) => [name, colour, values])).toEqual([
     ['eu1', 'eu1', [5]],
@@ -34,7 +39,7 @@ describe('the charts of the overview', () => {
       lines: 11,
       bytes: 0,
     },
-    gaps: [],
+    ...WHOLE,
   };
   const chart = (id: string, health: object = NONE_OPEN) =>
     chartData(summary, health).find((one: { id: string }) => one.id === id);

@@ -1,6 +1,6 @@
-import type { Logger } from '../observe/logger.js';
-import type { StoreCondition } from '../store/store-remedies.js';
-import { remedyOf } from '../store/store-remedies.js';
+import type { Logger } from '../../observe/logger.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
+import { remedyOf } from '../../store/store-remedies.js';
 
 interface LoggedFailure {
   readonly reason: string;

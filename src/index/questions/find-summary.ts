@@ -1,8 +1,9 @@
-import { Problem } from '../../../domain/problem.js';
-import type { SourceScope } from '../../../domain/rights.js';
-import { instantOf } from '../../../text/instant-of.js';
-import { DAY } from '../time-ranges.js';
-import type { SummaryRange } from './ledger-summary.js';
+import { Problem } from '../../domain/problem.js';
+import type { SourceScope } from '../../domain/rights.js';
+import { HOUR } from '../../ledger/hours.js';
+import { instantOf } from '../../text/instant-of.js';
+import type { IndexCalls } from '../index-calls.js';
+import type { PeriodSummary } from '../queries/summarise-period.js';
 
 export interface SummaryQuery {
   /** ISO 8601. Default: 24 hours before `until`. */
@@ -15,15 +16,19 @@ export interface SummaryQuery {
   readonly scope?: SourceScope | undefined;
 }
 
-/** Throws `Problem` `request-invalid` for bad instants and numbers. */
-export function summaryRange(query: SummaryQuery, now: number): SummaryRange {
+/** Rejects with `Problem` `request-invalid` for bad instants and numbers, and with `IndexError`. */
+export async function findSummary(
+  index: IndexCalls,
+  query: SummaryQuery,
+  now: number,
+): Promise<PeriodSummary> {
   // The end is exclusive, and a line of this millisecond counts.
   const until = instantOf('until', query.until) ?? now + 1;
-  const since = instantOf('since', query.since) ?? until - DAY;
-  const buckets = query.buckets ?? 48;
+  const since = instantOf('since', query.since) ?? until - 24 * HOUR;
+  const { buckets = 48, scope = null } = query;
   if (since >= until) throw new Problem('request-invalid', 'since must be before until.');
   if (!Number.isInteger(buckets) || buckets < 1 || buckets > 500) {
     throw new Problem('request-invalid', 'buckets must be a whole number from 1 to 500.');
   }
-  return { since, until, buckets, scope: query.scope ?? null };
+  return index.call('summarisePeriod', { since, until, buckets, scope, now });
 }

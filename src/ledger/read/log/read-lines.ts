@@ -1,9 +1,9 @@
-import type { LedgerLine } from '../../domain/delivery.js';
-import type { ObjectStore } from '../../store/object-store.js';
-import { createCompactedHours } from './log/compacted-hours.js';
-import { EVERYTHING } from './log/log-filter.js';
-import { beforeInstant, END_OF_LOG } from './log/log-position.js';
-import { type LogSearch, scanLog } from './log/scan-log.js';
+import type { LedgerLine } from '../../../domain/delivery.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import { createCompactedHours } from './compacted-hours.js';
+import { EVERYTHING } from './log-filter.js';
+import { beforeInstant, END_OF_LOG } from './log-position.js';
+import { type LogSearch, scanLog } from './scan-log.js';
 
 export interface LinesToRead extends Partial<Pick<LogSearch, 'onFault' | 'onSkipped'>> {
   /** Written from then on, in milliseconds since the epoch. Default: from the beginning. */

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem } from '../domain/problem.js';
-import type { Canary } from '../observe/canary.js';
-import type { StoreGate } from '../receive/admission.js';
-import { clockProblem } from '../receive/refusal.js';
-import type { ObjectStore } from '../store/object-store.js';
-import { clockFault } from '../store/probe/clock-offset.js';
-import type { StoreProof } from '../store/probe/store-proof.js';
-import type { StoreCondition } from '../store/store-remedies.js';
-import type { StoreIdentity } from './store-identity.js';
+import { Problem } from '../../domain/problem.js';
+import type { Canary } from '../../observe/canary.js';
+import type { StoreGate } from '../../receive/admission.js';
+import { clockProblem } from '../../receive/refusal.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { clockFault } from '../../store/probe/clock-offset.js';
+import type { StoreProof } from '../../store/probe/store-proof.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
+import type { StoreIdentity } from '../store-identity.js';
 
 /** Milliseconds that callbacks wait for the first attempt to prove the store, from the start of the process. */
 const FIRST_PROOF = 10_000;

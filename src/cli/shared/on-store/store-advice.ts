@@ -1,7 +1,7 @@
-import type { OnStoreCall } from '../../store/probe/measure-store.js';
-import { conditionOf } from '../../store/store-condition.js';
-import type { StoreCondition } from '../../store/store-remedies.js';
-import { adviceOf } from '../../store/store-remedies.js';
+import type { OnStoreCall } from '../../../store/probe/measure-store.js';
+import { conditionOf } from '../../../store/store-condition.js';
+import type { StoreCondition } from '../../../store/store-remedies.js';
+import { adviceOf } from '../../../store/store-remedies.js';
 
 export interface StoreAdvice {
   readonly onStoreCall: OnStoreCall;

@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config.js';
+import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
+import type { IndexPlace } from '../index/open-index.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { openStore } from '../store/open-store.js';
+import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
+import { storeOptions } from './store-options.js';
+
+/** The store and what its ledger says: all that a command needs which only asks. */
+export interface OpenLedger {
+  readonly store: ObjectStore;
+  /** Reads nothing, and opens no index, before its first use. */
+  readonly view: LedgerView;
+  close(): Promise<void>;
+}
+
+export interface OpenLedgerOptions {
+  /** Folder for what this machine may forget, such as the index; null: it has none. */
+  readonly cache: string | null;
+  /** How far back the index reaches, when that is further than it usually does. */
+  readonly since?: Date | undefined;
+  readonly onStoreCall?: OnStoreCall;
+  /** What an operator should know of the store although nothing failed. */
+  readonly onStoreNotice?: (message: string) => void;
+  /** Called when the index was opened. */
+  readonly onIndexOpened?: (place: IndexPlace) => void;
+  /** Called with the first segment that holds lines of a newer version. */
+  readonly onNewerLines?: (segment: string) => void;
+}
+
+const DAY = 86_400_000;
+
+/** Nothing is written or asked before the first use. */
+export async function openLedger(
+  config: Config,
+  { cache, since, onStoreCall, onStoreNotice, onIndexOpened, onNewerLines }: OpenLedgerOptions,
+): Promise<OpenLedger> {
+  const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
+  const store = onStoreCall ? measureStore(opened, onStoreCall) : opened;
+  const { path, days, maxBytes } = config.ledger.index;
+  const view = createLedgerView({
+    store,
+    retention: config.speech.retention,
+    pathFor: (id) => path ?? (cache && join(cache, `index-${id}.sqlite`)),
+    reach: Math.max(days * DAY, since === undefined ? 0 : Date.now() - since.getTime()),
+    ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },
+  });
+  return {
+    ...{ store, view },
+    async close() {
+      await view.stop();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { Config } from '../../../config/config.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import { assertStoreExists } from '../../../store/open-store.js';
+import { EXIT } from '../exit-codes.js';
+import { END_SIGNALS } from '../signal-handling.js';
+import { createStoreAdvice, type StoreAdvice } from './store-advice.js';
+
+interface OnStore {
+  readonly store: ObjectStore;
+  close(): Promise<void>;
+}
+
+/** The store need not exist yet. Other work on an empty store would report that there is nothing. */
+export interface StoreNeeds {
+  readonly mayBegin?: true | undefined;
+}
+
+/**
+ * Opens parts on the configured store, runs work on them, and closes them. What is wrong with the store, and what to do about it, is
+ * printed at the end.
+ *
+ * @param work its signal is aborted by a signal that ends processes; the second one ends the process at once
+ */
+export async function runOnStore<Opened extends OnStore, T>(
+  config: Config,
+  open: (advice: StoreAdvice) => Promise<Opened>,
+  work: (opened: Opened, signal: AbortSignal) => Promise<T>,
+  { mayBegin }: StoreNeeds = {},
+): Promise<T> {
+  const advice = createStoreAdvice();
+  const opened = await open(advice);
+  const stop = new AbortController();
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (!stop.signal.aborted) stop.abort();
+    else if (signal !== 'SIGHUP') process.exit(EXIT.incomplete);
+  };
+  for (const name of END_SIGNALS) process.on(name, onSignal);
+  try {
+    if (config.store.id !== null) await opened.store.identity();
+    if (!mayBegin) await assertStoreExists(config.store.url);
+    return await work(opened, stop.signal);
+  } catch (error) {
+    advice.onError(error);
+    throw error;
+  } finally {
+    for (const name of END_SIGNALS) process.off(name, onSignal);
+    await opened.close();
+    for (const line of advice.lines()) process.stderr.write(`transcript-receiver: ${line}\n`);
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import type { IndexCalls } from '../../../../src/index/index-calls.js';
+import { createLedgerIndex } from '../../../../src/index/ledger-index.js';
+import { createPacedCounts } from '../../../../src/index/questions/paced-counts.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+
+const HOUR = 3_600_000;
+const NOW = Date.parse('2026-03-04T12:30:00.000Z');
+
+/** An index with two jobs of the last hour, and what it was asked. */
+function indexOfTwo() {
+  const index = createLedgerIndex(':memory:', 'store');
+  const line = (jobId: string) =>
+    JSON.stringify(ledgerLine({ jobId, receivedAt: new Date(NOW).toISOString() }));
+  const content = Buffer.from(`${line('a')}\n${line('b')}\n`);
+  index.apply([{ hour: NOW - (NOW % HOUR), writer: 'w', number: 1, written: NOW, content }]);
+  index.saveRange({ since: null, until: NOW });
+  const asked: string[] = [];
+  const calls: IndexCalls = {
+    async call(name, ...values) {
+      asked.push(name);
+      return (index[name] as (...given: typeof values) => ReturnType<(typeof index)[typeof name]>)(...values);
+    },
+  };
+  return { asked, calls };
+}
+
+describe('how often callbacks are counted', () => {
+  it('is each time that somebody asks, while there are few', async () => {
+    const { asked, calls } = indexOfTwo();
+    const count = createPacedCounts(calls, () => NOW, 3);
+    await count(null);
+    await count(null);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('is rare where there are many, and once for all who ask meanwhile, for each scope', async () => {
+    let now = NOW;
+    const { asked, calls } = indexOfTwo();
+    const count = createPacedCounts(calls, () => now, 2);
+    await count(null);
+    await Promise.all([count(null), count(null)]);
+    expect(asked).toHaveLength(1);
+    await count(new Set(['a']));
+    expect(asked).toHaveLength(2);
+    now += 10_000;
+    await Promise.all([count(null), count(null)]);
+    expect(asked).toHaveLength(3);
+  });
+});

@@ -1,8 +1,11 @@
 import type { LedgerLine } from '../domain/delivery.js';
+import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { StoreCondition } from '../store/store-remedies.js';
+import { instantOf } from '../text/instant-of.js';
+import { waitAtMost } from '../time/deadline.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore } from './fill/open-index-of-store.js';
 import { extentOf, type IndexExtent } from './index-extent.js';
@@ -115,11 +118,19 @@ export interface LedgerView {
   deliveries(query?: DeliveryQuery): Promise<DeliveryPage>;
   /** The same with the places of the lines. */
   search(query: DeliveryQuery): Promise<FoundLines & Pick<DeliveryPage, 'faults' | 'index'>>;
+  /**
+   * To be called before an act on a selection of lines: rejects with `Problem` `conflict` when the index does not reach back as far as
+   * `lines` would, so that some would be left out.
+   */
+  requireReach(range: Pick<DeliveryQuery, 'since' | 'until'>): Promise<void>;
   /** All matching lines of deliveries, page by page. Without `since` they reach back as far as the service keeps the results of jobs. */
   lines(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerLine[]>;
   /** Jobs whose last outcome is a failure. Rejects with `Problem` `request-invalid` for a foreign cursor. */
   openFailures(query: FailureQuery): Promise<FailurePage>;
-  /** All failing jobs that match; those whose results the service drops first come first. */
+  /**
+   * All failing jobs that match, for an act on them; those whose results the service drops first come first. Rejects with `Problem`
+   * `conflict` when the index does not reach back as far.
+   */
   allFailing(query: Omit<FailureQuery, 'limit' | 'cursor' | 'givenUpBy'>): Promise<FailingJobs>;
   /** Ids of the failing jobs that their results settle: a conflict is an operator's to decide. Reads the ledger before. */
   failingJobs(): Promise<ReadonlySet<string>>;
@@ -137,6 +148,9 @@ export interface LedgerView {
   /** What the index had when the ledger was last read. */
   extent(): IndexExtent;
 }
+
+/** Milliseconds that an act waits for the index to be built. */
+const PATIENCE = 2000;
 
 const DAY = 24 * HOUR;
 const GIBIBYTE = 2 ** 30;
@@ -165,6 +179,23 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     const since = refreshedAt === null ? '' : ` since ${iso(refreshedAt)}`;
     const unread = `deliveries${since}, because the ledger cannot be read: ${error}`;
     return [...missing.map(missingInWords), ...(error === null ? [] : [unread])];
+  }
+
+  function beginOf({ since, until }: Pick<DeliveryQuery, 'since' | 'until'>): number {
+    return instantOf('since', since) ?? (instantOf('until', until) ?? clock()) - retention;
+  }
+
+  /** What is selected for an act must be all that matches. */
+  async function requireReach(since: number): Promise<void> {
+    if (!schedule.status().isWhole) await waitAtMost(PATIENCE, schedule.whole());
+    const state = await index.call('state');
+    if (state.until !== null && (state.since === null || state.since <= since)) return;
+    const reached =
+      state.until === null ? 'nothing yet' : `what was written from ${iso(state.since ?? since)} on`;
+    throw new Problem(
+      'conflict',
+      `The index of the ledger has ${reached}, and the selection begins at ${iso(since)}: choose a later since, or wait until the index is built.`,
+    );
   }
 
   async function search(query: DeliveryQuery) {
@@ -198,7 +229,8 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         index: extent,
       };
     },
-    lines: (query = {}) => allDeliveries(parts, query, { now: clock(), reach: retention }),
+    requireReach: (range) => requireReach(beginOf(range)),
+    lines: (query = {}) => allDeliveries(parts, { ...query, since: iso(beginOf(query)) }),
     async openFailures(query) {
       const now = clock();
       const found = await findOpenFailures(parts, query, { now, retention });
@@ -212,6 +244,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     },
     async allFailing(query) {
       const since = Math.max(query.since ?? 0, clock() - retention);
+      await requireReach(since);
       return index.call('failingJobs', { ...query, since });
     },
     async failingJobs() {

@@ -62,7 +62,7 @@ export function failuresRoutes(parts: FailuresRouteParts): AdminRoute[] {
       summary: 'Preview or settle all jobs that fail for a cause, as they are',
       body: acknowledgeOrder,
       answers: { 200: acknowledgedSchema },
-      problems: ['overloaded'],
+      problems: ['conflict', 'overloaded'],
       async handle({ body: { cause, source, dryRun, reason }, actor, access: { scope } }) {
         await fresh();
         await rejectUnknownNames({ source }, names, view, scope);

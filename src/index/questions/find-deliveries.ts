@@ -1,7 +1,6 @@
 import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
 import { type PlacedLine, readLinesAt } from '../../ledger/log/read-lines-at.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { instantOf } from '../../text/instant-of.js';
 import type { IndexCalls } from '../index-calls.js';
 import { type DeliveryQuery, lineQueryOf } from './delivery-query.js';
 import { encodeCursor } from './line-cursor.js';
@@ -31,21 +30,14 @@ export function findDeliveries(parts: QuestionParts, query: DeliveryQuery): Prom
 /** Lines of a page that `allDeliveries` reads. */
 const PAGE = 500;
 
-/**
- * All matching lines of deliveries, page by page.
- *
- * @param reach milliseconds that they reach back from `until` without `since`
- */
+/** All matching lines of deliveries, page by page. */
 export async function* allDeliveries(
   parts: QuestionParts,
   query: Omit<DeliveryQuery, 'limit' | 'cursor'>,
-  { now, reach }: { readonly now: number; readonly reach: number },
 ): AsyncGenerator<readonly LedgerLine[]> {
-  const until = instantOf('until', query.until) ?? now;
-  const since = query.since ?? new Date(until - reach).toISOString();
   let cursor: string | undefined;
   do {
-    const page = { ...query, since, limit: PAGE, cursor };
+    const page = { ...query, limit: PAGE, cursor };
     const { entries, nextCursor } = await findPage(parts, page, lineQueryOf(page, isDelivery));
     yield entries.map(({ line }) => line);
     cursor = nextCursor ?? undefined;

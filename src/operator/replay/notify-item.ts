@@ -15,7 +15,7 @@ export interface NotifyParts {
   >;
   /** What each configured subscriber asks for. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;
-  readonly view: Pick<LedgerView, 'lines' | 'deliveries'>;
+  readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'deliveries'>;
   readonly store: ObjectStore;
 }
 

@@ -104,6 +104,7 @@ async function* ledgerEvents(
   const named = jobs === undefined ? null : new Set(jobs);
   // The ledger finds one job without reading all lines of the time.
   const job = jobs?.length === 1 ? jobs[0] : undefined;
+  await view.requireReach(filters);
   for await (const lines of view.lines({ ...filters, job, scope: scopeOf(selector) })) {
     for (const line of lines) {
       if (named !== null && !(line.jobId !== null && named.has(line.jobId))) continue;

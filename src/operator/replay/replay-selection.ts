@@ -12,7 +12,7 @@ import { selectorMatch } from './selector-match.js';
 
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
-  readonly view: Pick<LedgerView, 'lines' | 'allFailing'>;
+  readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'allFailing'>;
   readonly quarantine: Pick<QuarantineStore, 'entries' | 'request' | 'isStored'>;
   readonly notify: NotifyParts;
 }
@@ -105,6 +105,7 @@ async function selectJobs(
   }
   const named = jobs === undefined ? null : new Set(jobs);
   const bytes = new Map<string, number>(filtered ? [] : [...(named ?? [])].map((job) => [job, 0]));
+  if (filtered) await view.requireReach(filters);
   for await (const lines of view.lines({ ...filters, scope: scopeOf(selector) })) {
     signal?.throwIfAborted();
     for (const { jobId, bytes: size } of lines) {

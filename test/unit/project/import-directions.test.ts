@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   observe: ['domain', 'time', 'store'],
   speech: ['domain', 'time', 'outbound', 'text'],
   ledger: ['domain', 'time', 'text', 'store'],
-  index: ['domain', 'text', 'store', 'ledger'],
+  index: ['domain', 'time', 'text', 'store', 'ledger'],
   archive: ['domain', 'time', 'memory', 'text', 'store', 'ledger'],
   capture: ['domain', 'store', 'speech', 'ledger', 'archive'],
   retention: ['domain', 'time', 'text', 'store', 'ledger', 'archive'],

@@ -23,7 +23,7 @@ export interface ImportParts {
   readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
-  readonly view: Pick<LedgerView, 'deliveries'>;
+  readonly view: Pick<LedgerView, 'deliveries' | 'extent' | 'readPast'>;
   readonly sources: ReadonlyMap<string, ImportSource>;
 }
 

@@ -2,7 +2,7 @@ import type { QuarantineFigures } from '../archive/quarantine/quarantine-count.j
 import type { SenderRefusals } from '../archive/read-refusal-counts.js';
 import { isFetchable } from '../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
-import type { FailurePage, LedgerSummary, LedgerView } from '../index/ledger-view.js';
+import type { FailingNow, LedgerSummary, LedgerView } from '../index/ledger-view.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
@@ -15,7 +15,7 @@ import type { VerifyFigures } from './verify-report-reader.js';
 
 /** Where the facts behind the verdict come from. */
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }> {
-  readonly view: Pick<LedgerView, 'summary' | 'status' | 'extent' | 'openFailures' | 'callbacks'>;
+  readonly view: Pick<LedgerView, 'summary' | 'status' | 'extent' | 'failingNow' | 'callbacks'>;
   /** Of the last hour and of all replicas, those that are most likely the speech service's. */
   readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
   /** The signals end what is still being read. */
@@ -63,7 +63,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     await Promise.all([
       known.read('callbacks', () => readCallbacks(from, scope)),
       known.read('last24h', (): Promise<LedgerSummary> => view.summary({ scope, buckets: 1 })),
-      known.read('failing', () => view.openFailures({ limit: 1, scope, givenUpBy: now })),
+      known.read('failing', () => view.failingNow({ scope, givenUpBy: now })),
       ofAll ? known.read('quarantine', from.quarantine) : null,
       ofAll ? known.read('reconcile', from.lastReconcile) : null,
       ofAll ? known.read('verify', from.lastVerify) : null,
@@ -118,15 +118,15 @@ async function readCallbacks(
 }
 
 /** Failures are sorted by when the service deletes the results: the first is of the oldest job. */
-function oldestOpen({ failures }: FailurePage, retention: number): OldestOpen | null {
+function oldestOpen({ failures }: FailingNow, retention: number): OldestOpen | null {
   const [first] = failures;
-  if (first === undefined || first.jobId === null) return null;
+  if (first === undefined) return null;
   const { jobId, retentionEndsAt } = first;
   return { jobId, since: new Date(Date.parse(retentionEndsAt) - retention).toISOString(), retentionEndsAt };
 }
 
 /** When the service begins to delete results that can still be fetched; null while that is far away. */
-function retentionEnding({ failures }: FailurePage, warning: number, now: number): string | null {
+function retentionEnding({ failures }: FailingNow, warning: number, now: number): string | null {
   const first = failures.find(isFetchable);
   if (first === undefined) return null;
   const left = Date.parse(first.retentionEndsAt) - now;

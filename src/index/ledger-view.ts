@@ -64,6 +64,11 @@ export interface LedgerSummary extends PeriodSummary {
   readonly index: IndexExtent;
 }
 
+export interface FailingNow extends Pick<FailurePage, 'counts' | 'searchedBackTo' | 'complete'> {
+  /** At most one. */
+  readonly failures: readonly { jobId: string; outcome: string; retentionEndsAt: string }[];
+}
+
 export interface FailurePage extends FoundFailures {
   /** ISO 8601; from here on every delivery was looked at. */
   readonly searchedBackTo: string;
@@ -127,6 +132,8 @@ export interface LedgerView {
   lines(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerLine[]>;
   /** Jobs whose last outcome is a failure. Rejects with `Problem` `request-invalid` for a foreign cursor. */
   openFailures(query: FailureQuery): Promise<FailurePage>;
+  /** The number of failing jobs, and the one whose results the service drops first: from the index alone, also while the store fails. */
+  failingNow(query: Pick<FailureQuery, 'scope' | 'givenUpBy'>): Promise<FailingNow>;
   /**
    * All failing jobs that match, for an act on them; those whose results the service drops first come first. Rejects with `Problem`
    * `conflict` when the index does not reach back as far.
@@ -198,6 +205,13 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     );
   }
 
+  function lookedAt(state: IndexState, now: number) {
+    const from = Math.max(state.since ?? now - retention, now - retention);
+    const unseen = from > now - retention ? [`deliveries before ${iso(from)}`] : [];
+    const why = [...unseen, ...faults(state)];
+    return { searchedBackTo: iso(from), complete: why.length === 0, faults: why };
+  }
+
   async function search(query: DeliveryQuery) {
     const found = await findDeliveries(parts, query);
     const state = await index.call('state');
@@ -235,12 +249,18 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       const now = clock();
       const found = await findOpenFailures(parts, query, { now, retention });
       const state = await index.call('state');
-      const { since } = state;
-      const from = Math.max(since ?? now - retention, now - retention);
-      const unseen = from > now - retention ? [`deliveries before ${iso(from)}`] : [];
-      const why = [...unseen, ...faults(state)];
-      const looked = { searchedBackTo: iso(from), complete: why.length === 0, faults: why };
-      return { ...found, ...looked, index: extentOf(state) };
+      return { ...found, ...lookedAt(state, now), index: extentOf(state) };
+    },
+    async failingNow(query) {
+      const now = clock();
+      const page = { ...query, limit: 1, since: now - retention, after: null };
+      const { counts, jobs } = await index.call('failurePage', page);
+      const failures = jobs.map(({ job, outcome, first }) => ({
+        jobId: job,
+        outcome,
+        retentionEndsAt: iso(first + retention),
+      }));
+      return { counts, failures, ...lookedAt(await index.call('state'), now) };
     },
     async allFailing(query) {
       const since = Math.max(query.since ?? 0, clock() - retention);

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
-import { compactRegularly } from '../ledger/compact/compact-regularly.js';
-import type { CompactionReport } from '../ledger/compact/compaction-report.js';
+import { mergeRegularly } from '../ledger/merge/merge-regularly.js';
+import type { MergeReport } from '../ledger/merge/merge-report.js';
 import type { Logger } from '../observe/logger.js';
 import type { Metrics } from '../observe/metrics/metrics.js';
 import { type RegularReconciling, reconcileRegularly } from '../reconcile/reconcile-regularly.js';
@@ -10,7 +10,7 @@ import { startSweeping } from '../store/start-sweeping.js';
 import { conditionOf } from '../store/store-condition.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import type { OpenArchive } from './archive-parts.js';
-import { compactionParts } from './compaction-parts.js';
+import { mergeParts } from './merge-parts.js';
 import { canAskService } from './speech-options.js';
 import type { StoreFailureLog } from './store/store-failure-log.js';
 
@@ -34,7 +34,7 @@ export interface BackgroundWorkOptions {
   readonly isBusy: () => boolean;
 }
 
-/** What a replica does on its own: abort stale uploads, end what is old, reconcile, compact, send events. */
+/** What a replica does on its own: abort stale uploads, end what is old, reconcile, merge, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {
   const { config, parts, metrics, log, failures, outbox, failingJobs } = options;
   const { store } = parts;
@@ -61,7 +61,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
       if (isExpiring(store) && Object.values(config.retention).some((period) => period !== null)) {
         started.push(sweepRegularly(regularSweep(options, store)));
       }
-      if (config.ledger.compact) started.push(compactRegularly(regularCompaction(options)));
+      if (config.ledger.merge) started.push(mergeRegularly(regularMerge(options)));
       outbox.start();
       started.push(outbox);
       const { interval } = config.recovery;
@@ -108,22 +108,22 @@ function regularSweep(
   };
 }
 
-function regularCompaction({ config, parts, metrics, log, isStoreReady, isBusy }: BackgroundWorkOptions) {
+function regularMerge({ config, parts, metrics, log, isStoreReady, isBusy }: BackgroundWorkOptions) {
   return {
-    parts: compactionParts(config, parts.store),
+    parts: mergeParts(config, parts.store),
     isStoreReady,
     isBusy,
-    onReport(report: CompactionReport) {
-      const { hours, deleted, faults, oldestOpen, files, lines, segments, days, broken, newer } = report;
-      metrics.compaction.finished({
+    onReport(report: MergeReport) {
+      const { hours, records, lines, segments, deleted, swept, faults, oldestOpen } = report;
+      metrics.merge.finished({
         faults: faults.length,
         oldestOpen: oldestOpen === null ? null : Date.parse(oldestOpen) + 3_600_000,
       });
       const durationMs = Date.parse(report.finishedAt) - Date.parse(report.startedAt);
-      const counts = { hours, files, lines, segments, days, deleted, broken, newer, oldestOpen };
-      const event = { event: 'compaction', ...counts, faults, durationMs };
-      if (faults.length > 0) log.warn(event, 'compacted, with faults');
-      else if (files + days + deleted > 0) log.info(event, 'compacted');
+      const counts = { hours, records, lines, segments, deleted, swept, oldestOpen };
+      const event = { event: 'merge', ...counts, faults, durationMs };
+      if (faults.length > 0) log.warn(event, 'merged the ledger, with faults');
+      else if (records + deleted + swept > 0) log.info(event, 'merged the ledger');
     },
   };
 }

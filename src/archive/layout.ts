@@ -1,12 +1,7 @@
 import type { ItemIdentity } from '../domain/item.js';
 import { ITEM_KINDS, type ItemKind, KINDS } from '../domain/kinds.js';
 import { type RetentionClass, retentionClassOf } from '../domain/retention-class.js';
-import {
-  DAILY_ROLLUPS_FOLDER,
-  LEDGER_FOLDER,
-  LEDGER_PARQUET_FOLDER,
-  ROLLUPS_FOLDER,
-} from '../ledger/ledger-keys.js';
+import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger/ledger-keys.js';
 
 /**
  * The keys of all objects: the contract with bucket readers (docs/store-layout.md). They are relative to the store's
@@ -169,13 +164,11 @@ export function refusalCountsKey(hour: string, run: string): string {
   return `${REFUSAL_COUNTS_FOLDER}${hour}/${run}.json`;
 }
 
-/** Folders whose objects all have one kind; rollups and Parquet files end with the ledger that they are made of. */
+/** Folders whose objects all have one kind; merged hours end with the ledger. */
 const FOLDER_KINDS: readonly (readonly [folder: string, kind: RetentionClass])[] = [
   [QUARANTINE_FOLDER, 'quarantine'],
   [LEDGER_FOLDER, 'ledger'],
-  [LEDGER_PARQUET_FOLDER, 'ledger'],
-  [ROLLUPS_FOLDER, 'ledger'],
-  [DAILY_ROLLUPS_FOLDER, 'ledger'],
+  [MERGED_FOLDER, 'ledger'],
   [REPORTS_FOLDER, 'reports'],
   [VERIFY_REPORTS_FOLDER, 'reports'],
   [REFUSAL_COUNTS_FOLDER, 'reports'],

@@ -12,7 +12,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver reconcile --region eu1 --json',
   ],
   refetch: ['transcript-receiver refetch 650krlru2e', 'transcript-receiver refetch 650krlru2e --again'],
-  compact: ['transcript-receiver compact', 'transcript-receiver compact --since 7d --json'],
+  merge: ['transcript-receiver merge', 'transcript-receiver merge --since 7d --json'],
   status: ['transcript-receiver status', 'transcript-receiver status --json | jq .verdict.issues'],
   job: ['transcript-receiver job 650krlru2e', 'transcript-receiver job 650krlru2e --json | jq .state'],
   deliveries: [

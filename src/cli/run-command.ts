@@ -20,9 +20,9 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'compare with the service and fetch what is missing',
     load: () => import('./reconcile.js'),
   },
-  compact: {
-    summary: 'write whole hours of the ledger into Parquet files and rollups',
-    load: () => import('./compact.js'),
+  merge: {
+    summary: 'merge whole hours of the ledger into compressed objects',
+    load: () => import('./merge.js'),
   },
   refetch: { summary: 'fetch missing results of one job', load: () => import('./refetch.js') },
   status: {

@@ -1,9 +1,9 @@
 import type { ObjectStore } from '../store/object-store.js';
-import { LEDGER_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from './ledger-keys.js';
+import { LEDGER_FOLDER, MERGED_FOLDER } from './ledger-keys.js';
 
-const ROOTS = [LEDGER_FOLDER, ROLLUPS_FOLDER, LEDGER_PARQUET_FOLDER];
+const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
 
-/** The folders directly below a path of the ledger's roots (segments, rollups, Parquet files), each once, sorted. */
+/** The folders directly below a path of the ledger's roots (segments, merged hours), each once, sorted. */
 export async function ledgerFolders(
   store: Pick<ObjectStore, 'folders'>,
   path: string,

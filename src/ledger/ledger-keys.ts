@@ -11,12 +11,22 @@ export function hourFolder(instant: string): string {
   return ledgerPartition(instant).slice(LEDGER_FOLDER.length);
 }
 
+/** Folder of merged hours. */
+export const MERGED_FOLDER = 'ledger-hours/';
+
+/** Key of the n-th record of a merged hour; `hour` is a `hourFolder`. */
+export function recordKey(hour: string, n: number): string {
+  return `${MERGED_FOLDER}${hour}${n}.json`;
+}
+
+/** Key of the object that the n-th record names. */
+export function mergedObjectKey(hour: string, n: number, sha256: string): string {
+  return `${MERGED_FOLDER}${hour}${n}-${sha256.slice(0, 16)}.ndjson.gz`;
+}
+
 export const LEDGER_PARQUET_FOLDER = 'ledger-parquet/';
 export const ROLLUPS_FOLDER = 'rollups/';
 export const DAILY_ROLLUPS_FOLDER = 'rollups-daily/';
-/** Folder of the plans of compacted files. Not part of the contract with bucket readers. */
-export const COMPACTION_FOLDER = '.compaction/';
-
 /** Key of the n-th Parquet file of an hour; `hour` is a `hourFolder`. */
 export function parquetKey(hour: string, n: number): string {
   return `${LEDGER_PARQUET_FOLDER}${hour}${fileNumber(n)}.parquet`;
@@ -31,13 +41,6 @@ export function rollupKey(hour: string, n: number): string {
 export function dailyRollupKey(day: string): string {
   return `${DAILY_ROLLUPS_FOLDER}dt=${day}/${fileNumber(1)}.json`;
 }
-
-export function compactionPlanKey(hour: string): string {
-  return `${COMPACTION_FOLDER}${hour}plan.json`;
-}
-
-/** How far the ledger is compacted. */
-export const COMPACTION_STATE = `${COMPACTION_FOLDER}state.json`;
 
 /** File numbers have at least four digits, so that names sort by them. */
 function fileNumber(n: number): string {

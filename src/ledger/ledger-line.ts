@@ -68,7 +68,7 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
 }
 
 /** An item with its fields in the documented order, whatever order they were given in. */
-export function ledgerItem({ kind, key, size, sha256, outcome }: LedgerItem): LedgerItem {
+function ledgerItem({ kind, key, size, sha256, outcome }: LedgerItem): LedgerItem {
   return { kind, key, size, sha256, outcome };
 }
 

@@ -1,5 +1,5 @@
 import type { ListedObject, ObjectStore } from '../store/object-store.js';
-import { HOUR, startOfHour } from './hours.js';
+import { HOUR, startOfHour, WHOLE_AFTER } from './hours.js';
 import { LEDGER_FOLDER } from './ledger-keys.js';
 import { parseSegmentKey, type SegmentPlace, segmentKey } from './segment-key.js';
 
@@ -11,6 +11,8 @@ export interface ListedSegment extends SegmentPlace {
    * outside of its hour, as of a write that was answered late or of a bucket that was copied, counts as the nearest within.
    */
   readonly writtenAt: number;
+  /** The store's time of it is after nothing should appear in its hour any more. */
+  readonly isLate?: boolean;
 }
 
 /** The last number that was read of each writer of an hour. Nothing ever appears behind it. */
@@ -46,7 +48,13 @@ export async function* segmentsAfter(
       const read = position.get(place.writer) ?? 0;
       if (place.number > read) {
         passed = 0;
-        yield { ...place, key: listed.key, size: listed.size, writtenAt: writtenAt(listed) };
+        yield {
+          ...place,
+          key: listed.key,
+          size: listed.size,
+          writtenAt: writtenAt(listed),
+          isLate: isLate(listed),
+        };
         continue;
       }
       passed += 1;
@@ -55,6 +63,10 @@ export async function* segmentsAfter(
       break;
     }
   }
+}
+
+function isLate({ key, modifiedAt }: ListedObject): boolean {
+  return modifiedAt.getTime() > startOfHour(key) + HOUR + WHOLE_AFTER;
 }
 
 export function writtenAt({ key, modifiedAt }: Pick<ListedObject, 'key' | 'modifiedAt'>): number {

@@ -8,7 +8,7 @@ const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 
 const NOTHING: ParsedSegment = { entries: [], brokenLines: [], newerLines: [] };
 
-export interface ReadSegment extends ParsedSegment {
+interface ReadSegment extends ParsedSegment {
   /** The store's time of the segment, as `ListedSegment` has it. */
   readonly writtenAt: number;
 }
@@ -23,28 +23,21 @@ export interface UnparsedSegment {
   parse(text?: string): ReadSegment;
 }
 
-/** Reads one segment; null when it is missing. */
-export async function readSegment(store: ObjectStore, key: string): Promise<ReadSegment | null> {
-  const unparsed = await fetchSegment(store, key);
-  return unparsed?.parse() ?? null;
-}
-
 /** Reads one segment without parsing it; null when it is missing. */
 export async function fetchSegment(store: ObjectStore, key: string): Promise<UnparsedSegment | null> {
   const reading = await store.read(key);
   if (reading === null) return null;
   const time = writtenAt({ key, modifiedAt: reading.info.modifiedAt });
-  if (reading.info.size > MAX_SEGMENT_BYTES) {
-    reading.body.destroy();
-    return {
-      ...{ content: null, writtenAt: time },
-      parse: () => ({ ...NOTHING, brokenLines: [0], writtenAt: time }),
-    };
-  }
-  const content = await readToEnd(key, reading.body);
+  if (reading.info.size <= MAX_SEGMENT_BYTES)
+    return unparsedSegment(await readToEnd(key, reading.body), time);
+  reading.body.destroy();
+  return { content: null, writtenAt: time, parse: () => ({ ...NOTHING, brokenLines: [0], writtenAt: time }) };
+}
+
+export function unparsedSegment(content: Buffer, writtenAt: number): UnparsedSegment {
   const holds = (text: string | undefined) => text === undefined || content.includes(text);
   return {
-    ...{ content, writtenAt: time },
-    parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt: time }),
+    ...{ content, writtenAt },
+    parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt }),
   };
 }

@@ -1,12 +1,8 @@
 import { decodeTime } from 'ulid';
 import { classOfKey, isForeign, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../archive/layout.js';
 import type { RetentionClass } from '../domain/retention-class.js';
-import {
-  DAILY_ROLLUPS_FOLDER,
-  LEDGER_FOLDER,
-  LEDGER_PARQUET_FOLDER,
-  ROLLUPS_FOLDER,
-} from '../ledger/ledger-keys.js';
+import { HOUR, startOfHour } from '../ledger/hours.js';
+import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger/ledger-keys.js';
 import { readAhead } from '../ledger/read-ahead.js';
 import {
   type AgeSearch,
@@ -39,22 +35,10 @@ export function isExpiring(store: ObjectStore): store is ExpiringStore {
 }
 
 const LOOKS_AT_ONCE = 16;
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 const JOB_OF_KEY = /(?:^|\/)jobs\/([^/]+)\//;
-const HOUR_OF_KEY = /\/dt=(\d{4}-\d\d-\d\d)\/(?:hour=(\d\d)\/)?/;
-
-/**
- * The folders below which objects end. An hour whose rollup ended before its segments would be compacted again, and a Parquet
- * file counts only beside its rollup: so the ledger ends in this order, after everything else.
- */
-export const LEDGER_STEPS = [
-  LEDGER_FOLDER,
-  ROLLUPS_FOLDER,
-  LEDGER_PARQUET_FOLDER,
-  DAILY_ROLLUPS_FOLDER,
-] as const;
+/** The folders of the ledger, in the order in which hours end: segments whose merged hour ended first would be merged again. */
+export const LEDGER_STEPS = [LEDGER_FOLDER, MERGED_FOLDER] as const;
 
 export interface ExpirySearch {
   readonly store: ExpiringStore;
@@ -95,23 +79,16 @@ function ageSearch(
   return { before, onEmpty, signal, pause, onUnreadable: (key, error) => onFault(key, error.message) };
 }
 
-/** Finds the hours, and at last the days, of the ledger that have ended, below one of `LEDGER_STEPS`. */
+/** Finds the hours of the ledger that have ended, below one of `LEDGER_STEPS`. */
 export async function* expiredLedger(
   search: ExpirySearch,
   folder: (typeof LEDGER_STEPS)[number],
 ): AsyncGenerator<ExpiredObject> {
   const limit = search.expiredBefore('ledger');
-  const before = (key: string) => (endOfPartition(key) < limit ? Number.POSITIVE_INFINITY : null);
+  // NaN for a key without an hour, which is not ours.
+  const before = (key: string) => (startOfHour(key) + HOUR < limit ? Number.POSITIVE_INFINITY : null);
   const older = search.store.expiry.older(folder, ageSearch(search, before));
   for await (const found of older) yield { kind: 'ledger', jobId: null, source: null, found };
-}
-
-/** Infinity for a key without a partition, which is not ours. */
-function endOfPartition(key: string): number {
-  const [, day, hour] = HOUR_OF_KEY.exec(key) ?? [];
-  if (day === undefined) return Number.POSITIVE_INFINITY;
-  const start = Date.parse(`${day}T${hour ?? '00'}:00:00.000Z`);
-  return Number.isNaN(start) ? Number.POSITIVE_INFINITY : start + (hour === undefined ? DAY : HOUR);
 }
 
 /** A quarantined body ages with its delivery, whenever it was released. */

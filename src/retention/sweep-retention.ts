@@ -1,6 +1,5 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import { RETENTION_CLASSES } from '../domain/retention-class.js';
-import { COMPACTION_FOLDER } from '../ledger/ledger-keys.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import { StoreError } from '../store/object-store.js';
 import type { Pause } from '../time/cooperative-yield.js';
@@ -81,7 +80,7 @@ export async function sweepRetention(
       ...(dryRun ? {} : { onEmpty: removeEmpty(store, tally) }),
     };
     await take(without(elsewhere, expiredObjects(search), tally));
-    if (periods.ledger !== null) await sweepLedger(search, take, tally, dryRun);
+    if (periods.ledger !== null) await sweepLedger(search, take, tally);
     // Also when something could not be removed: another sweep at once would fare no better.
     if (!dryRun) await finish(parts);
   } catch (error) {
@@ -199,26 +198,10 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /** Each folder only when nothing is left in the ones before it. */
-async function sweepLedger(
-  search: ExpirySearch,
-  take: Take,
-  tally: RetentionTally,
-  dryRun: boolean,
-): Promise<void> {
+async function sweepLedger(search: ExpirySearch, take: Take, tally: RetentionTally): Promise<void> {
   const before = tally.faults;
   for (const folder of LEDGER_STEPS) {
     if (tally.faults > before) return;
     await take(expiredLedger(search, folder));
-    if (folder === LEDGER_STEPS[0] && !dryRun)
-      await removePlans(search.store, search.expiredBefore('ledger'));
-  }
-}
-
-/** Plans of hours whose segments are gone. */
-async function removePlans(store: ExpiringStore, before: number): Promise<void> {
-  const last = `${COMPACTION_FOLDER}dt=${new Date(before).toISOString().slice(0, 10)}/`;
-  for await (const { key } of store.list(COMPACTION_FOLDER)) {
-    if (key >= last) return;
-    await store.delete(key);
   }
 }

@@ -1,3 +1,4 @@
+import type { SegmentPlace } from '../ledger/segment-key.js';
 import type { Claimed } from '../store/lease-watch.js';
 import type { Attempt } from './dead/dead-event.js';
 import type { LogProgress } from './follow/log-place.js';
@@ -6,8 +7,8 @@ import type { LogProgress } from './follow/log-place.js';
 export interface WaitingEvent {
   readonly id: string;
   readonly jobId: string;
-  /** When the store wrote its ledger line, in milliseconds since the epoch. */
-  readonly written: number;
+  /** Where its ledger line is. */
+  readonly segment: SegmentPlace;
   /** ISO 8601 of the ledger line. */
   readonly receivedAt: string;
   /** Of the event. */

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LogEntry } from '../ledger/read/log/log-entry.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAnnouncements } from './announcements.js';
 import { findEvent } from './find-event.js';
 import { createLedgerFollower } from './follow/ledger-follower.js';
+import type { SegmentLines } from './follow/lines-by-number.js';
 import { isRepetition, isWanted } from './job-event.js';
 import type { SenderObserver } from './outbox-observer.js';
 import type { OutboxState } from './outbox-state.js';
@@ -90,16 +90,16 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     onFault: (hour, error) => onError(error, hour),
   });
 
-  async function send(entries: readonly LogEntry[]): Promise<void> {
+  async function send({ segment, lines }: SegmentLines): Promise<void> {
     ending.signal.throwIfAborted();
     const from = follower.progress();
     const tasks: EventTask[] = [];
     // Within a segment, a repetition can come before the line that it repeats.
-    const ordered = [...entries].sort((a, b) => Number(isRepetition(a.line)) - Number(isRepetition(b.line)));
+    const ordered = [...lines].sort((a, b) => Number(isRepetition(a)) - Number(isRepetition(b)));
     try {
-      for (const { line, written } of ordered) {
+      for (const line of ordered) {
         const event = await announcements.of(line);
-        if (event !== null) tasks.push({ event, written, from });
+        if (event !== null) tasks.push({ event, segment, from });
       }
     } catch (error) {
       // The lines are read again.
@@ -113,9 +113,9 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     while (!ending.signal.aborted) {
       let pause = times.poll;
       try {
-        for await (const entries of follower.newLines()) {
+        for await (const part of follower.newLines()) {
           pause = times.busyPoll;
-          await send(entries);
+          await send(part);
         }
       } catch (error) {
         if (!ending.signal.aborted) onError(error, null);

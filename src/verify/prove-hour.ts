@@ -1,68 +1,83 @@
-import { readHourFiles } from '../ledger/compact/hour-files.js';
-import { LEDGER_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from '../ledger/ledger-keys.js';
+import { createHash } from 'node:crypto';
+import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger/ledger-keys.js';
 import { type ListedSegment, listSegments } from '../ledger/list-segments.js';
-import { LedgerFileError } from '../ledger/parquet/ledger-file-error.js';
-import { openLedgerFile } from '../ledger/parquet/open-ledger-file.js';
-import { createCoverage, describeGap, findGaps, rangesOf } from '../ledger/rollup/covered-numbers.js';
-import type { Rollup, RollupParquet } from '../ledger/rollup/rollup.js';
+import { coveredNumbers, describeGap } from '../ledger/log/covered-numbers.js';
+import type { MergeRecord } from '../ledger/log/merge-record.js';
+import { MergedHourError } from '../ledger/log/merged-hour-error.js';
+import { readMergedSegments } from '../ledger/log/merged-segments.js';
+import { readMergedHour } from '../ledger/log/read-merged-hour.js';
+import { fetchSegment } from '../ledger/read-segment.js';
+import { segmentKey } from '../ledger/segment-key.js';
 import type { ObjectStore } from '../store/object-store.js';
 
 /** Called with the key of what is lost or damaged, and why. */
-export type OnLost = (key: string, reason: string) => void;
+type OnLost = (key: string, reason: string) => void;
+
+export interface HourProof {
+  readonly store: ObjectStore;
+  /** Its folder. */
+  readonly hour: string;
+  /** Whether the bytes of segments that were merged are compared as well; otherwise their size is. */
+  readonly deep: boolean;
+  readonly onLost: OnLost;
+}
 
 export interface ProvenHour {
-  /** Its segments and Parquet files. */
+  /** Its segments and merged objects. */
   readonly objects: number;
   /** The last hour before it that has lines; null where nothing names it. */
   readonly previous: string | null;
-  /** Lines that its files lack, because they are damaged or of a newer version. */
-  readonly broken: number;
-  readonly newer: number;
 }
 
 /**
- * Looks whether every segment of an hour is there, or in a file that covers it: the numbers of each writer have no gaps. Throws
- * `StoreError`.
+ * Looks whether every segment of an hour is there, or in a merged object that has the text of its record: the numbers of each writer have no
+ * gaps. Throws `StoreError`.
  */
-export async function proveHour(store: ObjectStore, hour: string, onLost: OnLost): Promise<ProvenHour> {
-  const { rollups, isCompacted, faults } = await readHourFiles(store, hour);
+export async function proveHour(proof: HourProof): Promise<ProvenHour> {
+  const { store, hour, onLost } = proof;
+  const { records, faults } = await readMergedHour(store, hour);
   for (const { key, message } of faults) onLost(key, message);
-  for (const { parquet } of rollups) if (parquet !== null) await proveFile(store, parquet, onLost);
   const segments: ListedSegment[] = [];
   for await (const segment of listSegments(store, hour)) segments.push(segment);
-  if (isCompacted) {
-    const isCovered = createCoverage(rollups);
-    for (const { key } of segments.filter((segment) => !isCovered(segment)))
-      onLost(key, 'it appeared after its hour was compacted: no file has its lines');
-  }
-  for (const gap of findGaps([rangesOf(segments), ...rollups.map(({ writers }) => writers)])) {
+  const isCovered = coveredNumbers(records).has;
+  for (const segment of records.length === 0 ? [] : segments)
+    if (segment.isLate && !isCovered(segment)) onLost(segment.key, 'it appeared after its hour was merged');
+  for (const gap of coveredNumbers([...records, { segments }]).gaps())
     onLost(LEDGER_FOLDER + hour, describeGap(hour, gap));
-  }
-  const files = rollups.filter(({ parquet }) => parquet !== null);
-  const sum = (field: 'broken' | 'newer') => rollups.reduce((total, rollup) => total + rollup[field], 0);
-  return {
-    ...{ objects: segments.length + files.length, previous: previousOf(rollups) },
-    ...{ broken: sum('broken'), newer: sum('newer') },
-  };
+  const sizes = new Map(segments.map(({ key, size }) => [key, size]));
+  for (const record of records) await proveRecord(proof, record, sizes);
+  const previous = records.find((record) => record.previous !== null)?.previous ?? null;
+  return { objects: segments.length + records.length, previous };
 }
 
-/** A damaged bloom filter hides jobs, although the rows are sound. */
-async function proveFile(store: ObjectStore, parquet: RollupParquet, onLost: OnLost): Promise<void> {
+/** Reads a merged object to its end, and compares it with its record and with the segments that are still there. */
+async function proveRecord(
+  { store, deep, onLost }: HourProof,
+  record: MergeRecord,
+  sizes: ReadonlyMap<string, number>,
+): Promise<void> {
+  const whole = createHash('sha256');
   try {
-    await (await openLedgerFile(store, parquet)).rowGroupsOfJobs([]);
+    for await (const { segment, content, text } of readMergedSegments(store, record)) {
+      whole.update(text);
+      const key = segmentKey({ ...segment, hour: record.hour });
+      const size = sizes.get(key);
+      if (size === undefined) continue;
+      const own = deep && size === content.length ? await fetchSegment(store, key) : null;
+      if (size !== content.length || own?.content?.equals(content) === false)
+        onLost(key, 'it differs from its merged hour');
+    }
   } catch (error) {
-    if (!(error instanceof LedgerFileError)) throw error;
-    onLost(error.key, error.message);
+    if (!(error instanceof MergedHourError)) throw error;
+    return onLost(error.key, error.message);
   }
-}
-
-function previousOf(rollups: readonly Rollup[]): string | null {
-  return rollups.find(({ previous }) => previous !== null)?.previous ?? null;
+  if (whole.digest('hex') !== record.sha256)
+    onLost(record.object, 'its text is not the one that its record names');
 }
 
 /** Whether anything of an hour is left. */
 export async function isHourLeft(store: ObjectStore, hour: string): Promise<boolean> {
-  for (const root of [LEDGER_FOLDER, ROLLUPS_FOLDER, LEDGER_PARQUET_FOLDER]) {
+  for (const root of [LEDGER_FOLDER, MERGED_FOLDER]) {
     for await (const _ of store.list(root + hour)) return true;
   }
   return false;

@@ -104,7 +104,7 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   };
   const run: Run = { parts, startedAt, expiredAfter, expiredBefore, signal, checking, settlements, report };
 
-  const walk = { store: parts.store, window, expiredBefore: expiredBefore('ledger') };
+  const walk = { store: parts.store, window, deep, expiredBefore: expiredBefore('ledger') };
   /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
   async function* artefacts(): AsyncGenerator<{ claim: ArtefactClaim; doubtful: boolean }> {
     for await (const line of walkLedger({ ...walk, report })) {

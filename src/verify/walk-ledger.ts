@@ -1,9 +1,9 @@
 import type { LedgerLine } from '../domain/delivery.js';
-import { readLastCompacted } from '../ledger/compact/compaction-state.js';
-import { listDays } from '../ledger/compact/list-hours.js';
-import { HOUR, hourAt, startOfHour } from '../ledger/hours.js';
+import { HOUR, startOfHour } from '../ledger/hours.js';
 import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
-import { scanLines } from '../ledger/log/scan-lines.js';
+import type { LineScan } from '../ledger/log/line-scan.js';
+import { hoursInOrder } from '../ledger/log/log-hours.js';
+import { scanHour } from '../ledger/log/scan-hour.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { isHourLeft, proveHour } from './prove-hour.js';
 import type { VerifyReportBuilder } from './verify-report.js';
@@ -12,6 +12,8 @@ export interface LedgerWalk {
   readonly store: ObjectStore;
   /** ISO 8601: of writing. */
   readonly window: { readonly since: string; readonly until: string };
+  /** Whether segments that were merged are compared by their bytes. */
+  readonly deep: boolean;
   /** Hours of the ledger that ended before this instant have expired, in milliseconds since the epoch. */
   readonly expiredBefore: number;
   readonly report: Pick<VerifyReportBuilder, 'ledger' | 'fault'>;
@@ -27,20 +29,15 @@ const MAX_UNREADABLE = 3;
 export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine> {
   const { store, window, report } = given;
   const walk: Walk = { ...given, seen: new Set(), noteLost: createLossReport(given) };
-  const [first, last] = [window.since, window.until].map((instant) => hourAt(Date.parse(instant)));
-  if (first === undefined || last === undefined) return;
+  const [since, until] = [Date.parse(window.since), Date.parse(window.until)];
   let unreadable = 0;
   try {
-    await findLostHour(walk, await readLastCompacted(store));
-    for await (const { hours } of listDays(store, first)) {
-      for (const hour of hours) {
-        if (hour < first || hour > last) continue;
-        const isRead = yield* walkHour(walk, hour);
-        unreadable = isRead ? 0 : unreadable + 1;
-        if (unreadable < MAX_UNREADABLE) continue;
-        report.fault(null, `the ledger was not read from ${hour} on`);
-        return;
-      }
+    for await (const hour of hoursInOrder(store, 'oldest', since, until)) {
+      const isRead = yield* walkHour(walk, hour);
+      unreadable = isRead ? 0 : unreadable + 1;
+      if (unreadable < MAX_UNREADABLE) continue;
+      report.fault(null, `the ledger was not read from ${hour} on`);
+      return;
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -73,23 +70,22 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
   const { ledger } = report;
   let isRead = false;
   const start = startOfHour(hour);
-  const lines = scanLines({
+  const scan: LineScan = {
     store,
     since: Math.max(start, Date.parse(window.since)),
     until: Math.min(start + HOUR, Date.parse(window.until)),
-    onFault: (text, key) => noteLost(key, text),
+    // The proof has named it.
+    onFault: () => {},
     onSkipped(key, { broken, newer }) {
       ledger.broken += broken;
       ledger.newer += newer;
       if (broken > 0) noteLost(key, 'it has lines that cannot be read');
     },
-  });
+  };
   try {
-    const { objects, previous, broken, newer } = await proveHour(store, hour, noteLost);
-    ledger.broken += broken;
-    ledger.newer += newer;
+    const { objects, previous } = await proveHour({ store, hour, deep: walk.deep, onLost: noteLost });
     await findLostHour(walk, previous);
-    for await (const { line } of lines) {
+    for await (const { line } of scanHour(scan, hour)) {
       isRead = true;
       ledger.lines += 1;
       const { receivedAt } = line;
@@ -106,9 +102,9 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
   }
 }
 
-/** An hour that compaction has seen is lost when nothing of it is left. */
+/** An hour that the record of a later one names is lost when nothing of it is left. */
 async function findLostHour({ store, window, seen, noteLost }: Walk, hour: string | null): Promise<void> {
   if (hour === null || seen.has(hour) || startOfHour(hour) + HOUR <= Date.parse(window.since)) return;
   if (startOfHour(hour) >= Date.parse(window.until) || (await isHourLeft(store, hour))) return;
-  noteLost(LEDGER_FOLDER + hour, 'it is lost with all that was compacted of it');
+  noteLost(LEDGER_FOLDER + hour, 'it is lost with all that was merged of it');
 }

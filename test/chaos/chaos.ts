@@ -24,7 +24,7 @@ export interface ChaosOptions {
   readonly jobsPerSecond: number;
   /** Leaves logs and store where they are. */
   readonly keep: boolean;
-  /** Kills commands as well, and compacts and verifies at the end. */
+  /** Kills commands as well, and merges and verifies at the end. */
   readonly commands: boolean;
   /** Disturbances whose name holds this text; empty for all. */
   readonly only: string;

@@ -1,19 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../support/random.js';
-import { checkCompacted, layOldHour } from './old-hours.js';
-import { CLOCK_FILE, type ProgramOptions, spawnProgram } from './replica.js';
+import { checkMerged, layOldHour } from './old-hours.js';
+import { type ProgramOptions, spawnProgram } from './replica.js';
 import type { StoreView } from './store-view.js';
-
-/** `compact` takes a file over that another run began ten minutes ago. */
-const TAKEOVER_CLOCK_MS = 11 * 60_000;
 
 /** Exit codes of runs that were not killed; `replay` fails for each body that is really broken. */
 const COMMANDS = {
-  compact: { args: ['compact', '--all', '--json'], codes: [0] },
+  /** Nothing is left to merge where a replica was faster. */
+  merge: { args: ['merge', '--all', '--json'], codes: [0, 1] },
   verify: { args: ['verify', '--since', '200d', '--json'], codes: [0] },
   reconcile: { args: ['reconcile', '--json'], codes: [0] },
   retention: { args: ['retention', '--json'], codes: [0] },
@@ -28,7 +24,7 @@ export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 export interface Commands {
   /** Starts a command, kills it on the way, and runs it to its end; `url` is that of a replica. */
   kill(name: CommandName, random: Random, url: string): Promise<void>;
-  /** Compacts and verifies to the end. */
+  /** Merges and verifies to the end. */
   finish(): Promise<CommandFindings>;
 }
 
@@ -41,7 +37,7 @@ export interface CommandFindings {
   readonly failed: readonly string[];
 }
 
-/** Lays down the first hour: call it before the replicas start, which would compact an hour of which a half is there. */
+/** Lays down the first hour: call it before the replicas start, which would merge an hour of which a half is there. */
 export async function createCommands(
   {
     settings,
@@ -50,9 +46,6 @@ export async function createCommands(
   }: Omit<ProgramOptions, 'config'> & { readonly settings: () => object; readonly token: string },
   view: StoreView,
 ): Promise<Commands> {
-  const later = join(program.folder, 'later');
-  await mkdir(later);
-  await writeFile(join(later, CLOCK_FILE), `${TAKEOVER_CLOCK_MS}`);
   const killed = new Map<string, number>();
   const failed: string[] = [];
   const hours = [await layOldHour(view, 1)];
@@ -66,13 +59,12 @@ export async function createCommands(
     more: readonly string[] = [],
   ): Promise<void> {
     const { args, codes } = COMMANDS[name];
-    const folder = name === 'compact' && killAfterMs === null ? later : program.folder;
     const began = performance.now();
-    const child = spawnProgram(
-      [...args, ...more],
-      { ...program, folder, config: JSON.stringify(settings()) },
-      ['ignore', 'pipe', 'pipe'],
-    );
+    const child = spawnProgram([...args, ...more], { ...program, config: JSON.stringify(settings()) }, [
+      'ignore',
+      'pipe',
+      'pipe',
+    ]);
     const output = collectOutput(child);
     const timer = killAfterMs === null ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
     const [code, signal] = await once(child, 'close');
@@ -101,13 +93,13 @@ export async function createCommands(
       }
       await run(name, killAfterMs);
       await run(name, null);
-      // Older than all that is compacted, which replicas do not look at again: this one waits for the command.
-      if (name === 'compact') hours.push(await layOldHour(view, hours.length + 1));
+      // Older than all that is merged, which replicas do not look at again: this one waits for the command.
+      if (name === 'merge') hours.push(await layOldHour(view, hours.length + 1));
     },
     async finish() {
-      await run('compact', null);
+      await run('merge', null);
       await run('verify', null);
-      return { ...(await checkCompacted(view, hours)), failed, killed };
+      return { ...(await checkMerged(view, hours)), failed, killed };
     },
   };
 }

@@ -1,5 +1,4 @@
 import { gunzipSync } from 'node:zlib';
-import { parquetReadObjects } from 'hyparquet';
 import type { StoreView } from './store-view.js';
 
 const DAY = 86_400_000;
@@ -7,7 +6,7 @@ const WRITERS = ['old-a', 'old-b'];
 const SEGMENTS = 10;
 const LINES = 500;
 
-/** Writes the segments of an hour that is long whole, so that there is something to compact. Resolves to its folder. */
+/** Writes the segments of an hour that is long whole, so that there is something to merge. Resolves to its folder. */
 export async function layOldHour(view: StoreView, daysAgo: number): Promise<string> {
   const day = new Date(Date.now() - daysAgo * DAY).toISOString().slice(0, 10);
   const folder = `dt=${day}/hour=05/`;
@@ -31,8 +30,8 @@ function line(day: string, place: string): string {
   return `${JSON.stringify(fields)}\n`;
 }
 
-/** What is wrong in the Parquet files of some hours: each line of their segments must be there, and once. */
-export async function checkCompacted(
+/** What is wrong in the merged objects of some hours: each line of their segments must be there, and once. */
+export async function checkMerged(
   view: StoreView,
   hours: readonly string[],
 ): Promise<{ readonly lost: string[]; readonly double: string[] }> {
@@ -40,23 +39,23 @@ export async function checkCompacted(
   const expected = WRITERS.length * SEGMENTS * LINES;
   const keys = await view.keys();
   for (const hour of hours) {
-    const ids: unknown[] = [];
-    // A file counts only with its rollup.
-    for (const key of keys.filter((name) => name.startsWith(`rollups/${hour}`))) {
-      const file = await view.read(key.replace('rollups/', 'ledger-parquet/').replace('.json', '.parquet'));
-      ids.push(...(await deliveryIds(file)));
+    const lines: string[] = [];
+    // An object counts only with its record.
+    for (const key of keys.filter(
+      (name) => name.startsWith(`ledger-hours/${hour}`) && name.endsWith('.json'),
+    )) {
+      const { object } = JSON.parse((await view.read(key)).toString()) as { readonly object: string };
+      lines.push(
+        ...gunzipSync(await view.read(object))
+          .toString()
+          .trimEnd()
+          .split('\n'),
+      );
     }
-    const distinct = new Set(ids).size;
-    if (distinct !== expected) faults.lost.push(`${hour}: ${distinct} of ${expected} lines in Parquet`);
-    if (ids.length > distinct)
-      faults.double.push(`${hour}: ${ids.length - distinct} lines more than once in Parquet`);
+    const distinct = new Set(lines).size;
+    if (distinct !== expected) faults.lost.push(`${hour}: ${distinct} of ${expected} lines in merged hours`);
+    if (lines.length > distinct)
+      faults.double.push(`${hour}: ${lines.length - distinct} lines more than once in merged hours`);
   }
   return faults;
-}
-
-async function deliveryIds(parquet: Buffer): Promise<unknown[]> {
-  const file = new Uint8Array(parquet).buffer;
-  const compressors = { GZIP: (bytes: Uint8Array) => gunzipSync(bytes) };
-  const rows = await parquetReadObjects({ file, columns: ['deliveryId'], compressors });
-  return rows.map(({ deliveryId }) => deliveryId);
 }

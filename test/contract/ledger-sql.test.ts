@@ -1,18 +1,18 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../src/domain/delivery.js';
-import { compact } from '../../src/ledger/compact/compact.js';
-import type { CompactionParts } from '../../src/ledger/compact/compaction-parts.js';
-import { hourFolder, LEDGER_FOLDER, parquetKey } from '../../src/ledger/ledger-keys.js';
-import { writeLedgerFile } from '../../src/ledger/parquet/ledger-parquet.js';
-import { readLines } from '../../src/ledger/read/log/read-lines.js';
+import { hourFolder, LEDGER_FOLDER, mergedObjectKey } from '../../src/ledger/ledger-keys.js';
+import { scanLines } from '../../src/ledger/log/scan-lines.js';
+import type { MergeParts } from '../../src/ledger/merge/merge-parts.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
-import { sortable } from '../support/ledger/compacted-hours.js';
 import { ledgerLine } from '../support/ledger/ledger-lines.js';
+import { mergeLedger } from '../support/ledger/merge-ledger.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const PAGE = readFileSync(new URL('../../docs/ledger.md', import.meta.url), 'utf8');
@@ -75,7 +75,10 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
 
   async function writtenLines(): Promise<LedgerLine[]> {
     const lines: LedgerLine[] = [];
-    for await (const line of readLines(store)) lines.push(line);
+    const ignore = () => {};
+    const [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for await (const { line } of scanLines({ store, since, until, onFault: ignore, onSkipped: ignore }))
+      lines.push(line);
     return lines;
   }
 
@@ -92,10 +95,10 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     return keys;
   }
 
-  /** Compacts what is whole at that time: the hour from five to six. */
-  async function compactHour(options: Partial<CompactionParts> = {}): Promise<void> {
+  /** Merges what is whole at that time: the hour from five to six. */
+  async function mergeHour(options: Partial<MergeParts> = {}): Promise<void> {
     const clock = () => Date.parse('2026-03-04T06:21:00Z');
-    const report = await compact({ store, clock, keepSegments: null, ...options });
+    const report = await mergeLedger({ store, clock, keepSegments: null, ...options });
     expect(report.faults).toEqual([]);
   }
 
@@ -136,17 +139,18 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     }),
   ];
 
-  it('show every line before anything is compacted', async () => {
+  it('show every line before anything is merged', async () => {
     await write(LINES);
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
   });
 
-  it('count each line once where an hour is compacted, with and without its segments', async () => {
+  it('count each line once where an hour is merged, with and without its segments', async () => {
     await write(LINES);
     expect(await segmentsOf(HOUR)).toHaveLength(3);
-    await compactHour({ fileBytes: 1 });
+    await mergeHour({ objectBytes: 1 });
     expect(await viewedLines()).toHaveLength(LINES.length);
-    expect(byPosition(await run("FROM glob(getvariable('parquet_files'))"))).toHaveLength(3);
+    expect(await run("FROM glob(getvariable('files'))")).toHaveLength(4);
+    expect(await run('SELECT DISTINCT object FROM merged')).toHaveLength(3);
     expect(byPosition(await viewedLines())).toEqual(byPosition(await writtenLines()));
     for (const key of await segmentsOf(HOUR)) await store.delete(key);
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
@@ -157,7 +161,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     await run(setUp);
     expect(await run("SELECT context->>'call' AS call FROM ledger LIMIT 1")).toEqual([{ call: null }]);
     await write(WITH_CONTEXT.slice(LINES.length));
-    await compactHour();
+    await mergeHour();
     expect(byPosition(await viewedLines())).toEqual(byPosition(WITH_CONTEXT));
     expect(await run("SELECT 1 AS found FROM ledger WHERE context->>'call' = '123'")).toHaveLength(1);
     await write([ledgerLine({ receivedAt: '2026-03-04T07:00:00.000Z', context: { call: '7' } })]);
@@ -165,10 +169,45 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     expect(await run("FROM ledger WHERE context->>'call' = '7'")).toHaveLength(1);
   });
 
-  it('leave out a Parquet file without its rollup, which a killed process left behind', async () => {
+  it('leave out an object without a record, which a killed process left behind, and show what came late', async () => {
     await write(LINES);
-    await writeLedgerFile(store, parquetKey(HOUR, 1), sortable(LINES.slice(0, 2)));
+    const key = mergedObjectKey(HOUR, 1, '0a1b2c3d4e5f6071');
+    const left = gzipSync(`${JSON.stringify(LINES[0])}\n`);
+    await store.create(key, left, { contentType: 'application/gzip', metadata: {} });
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
+    await mergeHour();
+    await write(WITH_CONTEXT.slice(LINES.length));
+    expect(byPosition(await viewedLines())).toEqual(byPosition(WITH_CONTEXT));
+  });
+
+  it('read an object of many members to its end', async () => {
+    const lines = Array.from({ length: 3000 }, (_, n) => ({ ...LINES[0], jobId: `job-${n}` }) as LedgerLine);
+    const ledger = createLedger({ store, replica: 'r', clock: () => Date.parse('2026-03-04T05:10:00Z') });
+    await Promise.all(lines.map((line) => ledger.append(line)));
+    await mergeHour();
+    await run(setUp);
+    expect(await run('SELECT count(DISTINCT jobId)::INTEGER AS jobs FROM ledger')).toEqual([{ jobs: 3000 }]);
+    const [object = ''] = (await run('SELECT DISTINCT object FROM merged')).map(({ object }) =>
+      String(object),
+    );
+    // Another reader.
+    const text = execFileSync('zcat', [`${folder.path}/${object}`], { maxBuffer: 10_000_000 }).toString();
+    expect(text).toBe(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  });
+
+  it('write Parquet that has every line', async () => {
+    await write(WITH_CONTEXT);
+    await mergeHour();
+    await run(setUp);
+    const [copy = ''] = sqlOf('Parquet');
+    const file = `${folder.path}/out.parquet`;
+    await run(copy.replace("'ledger-2026-03-04.parquet'", `'${file}'`));
+    expect(copy).not.toContain(file);
+    const columns = '* EXCLUDE (dt, hour, day) REPLACE (shape::VARCHAR AS shape)';
+    const rows = await run(`SELECT ${columns} FROM read_parquet('${file}')`);
+    const viewed = await run(`SELECT ${columns.replace(', day', '')} FROM ledger`);
+    expect(rows).toHaveLength(WITH_CONTEXT.length);
+    expect(byPosition(rows)).toEqual(byPosition(viewed));
   });
 
   it('leave out damaged lines and lines of a newer version, as this receiver does', async () => {
@@ -182,7 +221,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
 
   it('answer what they promise', async () => {
     await write(LINES);
-    await compactHour();
+    await mergeHour();
     await run(setUp);
     const [byHour, withoutTranscript, readers] = await Promise.all(queries.map(run));
     expect(queries).toHaveLength(3);
@@ -194,7 +233,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     expect(readers).toEqual([]);
   });
 
-  it('tell who has read the content of a job, from segments and from Parquet', async () => {
+  it('tell who has read the content of a job, from segments and from merged hours', async () => {
     const read = {
       origin: 'admin',
       outcome: 'read',
@@ -210,8 +249,8 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
       ledgerLine({ ...read, receivedAt: at(3), actor: 'ops', reason: 'ticket', items: [] }),
       ledgerLine({ ...read, receivedAt: at(4), actor: 'ops', jobId: 'other', items: [looked] }),
     ]);
-    for (const compacted of [false, true]) {
-      if (compacted) await compactHour();
+    for (const merged of [false, true]) {
+      if (merged) await mergeHour();
       await run(setUp);
       const [byHour] = await Promise.all([run(queries[0] ?? '')]);
       expect(byHour?.map(({ lines }) => Number(lines))).toEqual([1]);

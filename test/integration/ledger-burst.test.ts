@@ -28,7 +28,7 @@ function settings(): Record<string, unknown> {
     receiver: { host: '127.0.0.1', port: 0 },
     admin: { port: 0, tokens: { ops: TOKEN } },
     store: { url: `file:${folder.path}` },
-    ledger: { compact: false },
+    ledger: { merge: false },
   };
 }
 

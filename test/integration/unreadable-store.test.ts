@@ -239,7 +239,7 @@ describe('beside a bucket', () => {
     it('answers to the API say that it was not read', () => expectUnread(api, advice));
 
     it('commands say that it was not read', async () => {
-      for (const args of [...READING, ...writing(body), ['compact']]) {
+      for (const args of [...READING, ...writing(body), ['merge']]) {
         await expectNoGoodNews(args, env, args[0] === 'doctor' ? remedy : advice);
       }
     });
@@ -376,7 +376,7 @@ describe('beside a folder that is gone', () => {
       ['verify'],
       ['retention', '--dry-run'],
       ['retention'],
-      ['compact'],
+      ['merge'],
       ['replay', 'release', '--dry-run'],
       ['replay', '--job', missing],
       ['erase', 'one', '--yes'],

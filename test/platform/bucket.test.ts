@@ -11,7 +11,7 @@ import {
   verifyReportKey,
 } from '../../src/archive/layout.js';
 import { parseConfig } from '../../src/config/config.js';
-import { dailyRollupKey, ledgerPartition, parquetKey, rollupKey } from '../../src/ledger/ledger-keys.js';
+import { ledgerPartition, mergedObjectKey, recordKey } from '../../src/ledger/ledger-keys.js';
 import { inProject, readManifest, readProjectFile } from '../support/manifests.js';
 
 /** Which permission a command of the S3 client needs (AWS, "Actions, resources, and condition keys for Amazon S3"). */
@@ -113,9 +113,8 @@ describe('k8s/s3/bucket-policy.json', () => {
     ['an artefact of a source with a prefix', `${jobFolder('team/', 'j1')}data`],
     ['the ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x~00000001.ndjson`],
     ['a quarantined body', `${quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')}body`],
-    ['a Parquet file of the ledger', parquetKey('dt=2026-01-31/hour=00/', 1)],
-    ['a rollup', rollupKey('dt=2026-01-31/hour=00/', 1)],
-    ['a daily rollup', dailyRollupKey('2026-01-31')],
+    ['a merged hour', mergedObjectKey('dt=2026-01-31/hour=00/', 1, '0a1b2c3d4e5f6071')],
+    ['its record', recordKey('dt=2026-01-31/hour=00/', 1)],
     ['a report of verify', verifyReportKey('2026-01-31T00:00:00Z')],
   ])('denies overwriting %s, also below a prefix of the store', (_, key) => {
     expect(isGuarded(key)).toBe(true);
@@ -150,9 +149,7 @@ describe('k8s/s3/lifecycle.json', () => {
     ['quarantine', quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['quarantine-index', quarantineMarker('job1', '01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['ledger', ledgerPartition('2026-01-31T00:00:00Z')],
-    ['ledger-parquet', parquetKey('dt=2026-01-31/hour=00/', 1)],
-    ['rollups', rollupKey('dt=2026-01-31/hour=00/', 1)],
-    ['rollups-daily', dailyRollupKey('2026-01-31')],
+    ['ledger-hours', mergedObjectKey('dt=2026-01-31/hour=00/', 1, '0a1b2c3d4e5f6071')],
     ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
     ['canaries-of-gone-replicas', '.canary/replica'],
   ])('the rule %s covers the keys it is meant for', (id, key) => {
@@ -160,11 +157,9 @@ describe('k8s/s3/lifecycle.json', () => {
     expect(key.startsWith(rule?.Filter.Prefix ?? 'no rule')).toBe(true);
   });
 
-  it('expires rollups after the segments, which would be compacted again otherwise', () => {
+  it('expires merged hours after the segments, which would be merged again otherwise', () => {
     const daysOf = (id: string) => rules.find((each) => each.ID === id)?.Expiration?.Days ?? 0;
-    for (const id of ['ledger-parquet', 'rollups', 'rollups-daily']) {
-      expect(daysOf(id)).toBeGreaterThan(daysOf('ledger'));
-    }
+    expect(daysOf('ledger-hours')).toBeGreaterThan(daysOf('ledger'));
   });
 
   it('leaves uploads under way alone', () => {

@@ -116,7 +116,7 @@ describe('overlay single-node', () => {
 describe('overlay production', () => {
   const manifests = renderOverlay('production');
 
-  it.each(['reconcile', 'verify', 'compact'])(
+  it.each(['reconcile', 'verify'])(
     'runs %s in a CronJob of its own, over the store of the replicas',
     (name) => {
       const job = pick(manifests, 'CronJob', new RegExp(name));
@@ -125,11 +125,11 @@ describe('overlay production', () => {
     },
   );
 
-  it('lets the CronJobs alone reconcile and compact', () => {
+  it('lets the CronJob alone reconcile, and the replicas merge', () => {
     const { recovery, ledger, speech } = podConfig(manifests, pick(manifests, 'Deployment')).config;
-    expect({ interval: recovery.interval, compact: ledger.compact }).toEqual({
+    expect({ interval: recovery.interval, merge: ledger.merge }).toEqual({
       interval: null,
-      compact: false,
+      merge: true,
     });
     expect(speech.apiKey).toBe(
       podConfig(manifests, pick(manifests, 'CronJob', /reconcile/)).config.speech.apiKey,

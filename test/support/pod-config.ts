@@ -13,7 +13,6 @@ const NEEDED: Record<string, (tree: unknown) => unknown> = {
   serve: (tree) => tree,
   reconcile: withoutCredentials,
   verify: (tree) => withoutServiceKey(withoutCredentials(tree)),
-  compact: (tree) => withoutServiceKey(withoutCredentials(tree)),
 };
 
 export interface PodConfig {

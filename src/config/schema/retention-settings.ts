@@ -22,7 +22,7 @@ export const retention = section(
     data: expired('Media'),
     attachment: expired('Parts of unknown kind'),
     quarantine: expired('Undecodable bodies'),
-    ledger: expired('With Parquet files and rollups', SHORTEST_RECORDS),
+    ledger: expired('With merged hours', SHORTEST_RECORDS),
     reports: expired('Of reconcile and verify; counts of refusals', SHORTEST_RECORDS),
     replays: expired('Records of replays', SHORTEST_RECORDS),
   } satisfies Record<RetentionClass, unknown>,

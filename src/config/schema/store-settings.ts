@@ -84,12 +84,12 @@ export const ledger = section('The ledger.', {
     '0ms',
     'Longer: fewer segments, later answers. 0ms: up to 20 ms under load.',
   ),
-  compact: setting(types.flag(), 'boolean', true, 'false where a CronJob compacts.'),
+  merge: setting(types.flag(), 'boolean', true, 'Merge whole hours of the ledger.'),
   keepSegments: setting(
     types.durationOrForever(DAY, 3650 * DAY),
     'duration',
     'forever',
-    'How long segments of compacted hours are kept.',
+    'How long segments of merged hours are kept.',
   ),
   index: section('The SQLite index of the ledger, which page, admin API and commands ask.', {
     path: optional(

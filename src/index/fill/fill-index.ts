@@ -1,9 +1,12 @@
 import { firstOpenHour, HOUR, openHours, startOfHour } from '../../ledger/hours.js';
+import { createLogFetcher } from '../../ledger/log/fetch-from-log.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import { type FollowedHour, type NewSegment, newSegmentsOf } from '../../ledger/log/new-segments.js';
-import { fetchSegment, type UnparsedSegment } from '../../ledger/read-segment.js';
-import { parseSegmentKey, type SegmentPlace, segmentKey } from '../../ledger/segment-key.js';
+import { nullIfDamaged } from '../../ledger/log/merged-hour-error.js';
+import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
+import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
+import type { UnparsedSegment } from '../../ledger/read-segment.js';
+import { parseSegmentKey, type SegmentPlace } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { SegmentContent } from '../apply/segment-content.js';
 import { type IndexCalls, IndexError } from '../index-calls.js';
@@ -90,7 +93,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
 
   /** Takes the rest of an hour that nothing appears in any more. */
   async function finish(hour: string): Promise<void> {
-    await take(newSegmentsOf(store, await known(hour), ignore));
+    await take(segmentsOfHour({ store, onLost: ignore, onFault: ignore }, await known(hour)));
     await index.call('finishHour', startOfHour(hour));
     hours.delete(hour);
   }
@@ -147,11 +150,12 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   /** A segment that was missing may have been brought back. */
   async function retryMissing(): Promise<void> {
     const { missing } = await index.call('state');
+    const fetch = createLogFetcher(store);
     for (const { key, segments, unreadable } of missing) {
       const place = parseSegmentKey(key);
       if (unreadable !== null || place === null) continue;
       for (let number = place.number; number < place.number + Math.min(segments, MAX_RETRIED); number += 1) {
-        const segment = await fetchSegment(store, segmentKey({ ...place, number }));
+        const segment = await fetch({ ...place, number }).catch(nullIfDamaged);
         if (segment !== null) await index.call('apply', [contentOf({ ...place, number }, segment)]);
       }
     }

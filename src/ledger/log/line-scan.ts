@@ -17,7 +17,7 @@ export interface LineScan {
   readonly onSkipped: (key: string, lines: { readonly broken: number; readonly newer: number }) => void;
 }
 
-/** A line of the log. In a compacted file the place has no writer, the number of the file and that of the row. */
+/** A line of the log. */
 export interface ScannedLine {
   readonly place: LinePlace;
   readonly line: LedgerLine;

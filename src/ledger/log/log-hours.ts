@@ -3,7 +3,7 @@ import { startOfHour } from '../hours.js';
 import { ledgerFolders } from '../ledger-folders.js';
 import { hourFolder } from '../ledger-keys.js';
 
-/** Folders of the hours that have segments or compacted files, `dt=…/hour=HH/`; days are listed lazily. */
+/** Folders of the hours that have segments or merged hours, `dt=…/hour=HH/`; days are listed lazily. */
 export async function* hoursInOrder(
   store: ObjectStore,
   order: 'newest' | 'oldest',

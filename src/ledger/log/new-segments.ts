@@ -3,6 +3,10 @@ import { segmentsAfter } from '../list-segments.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
+import type { Numbered } from './covered-numbers.js';
+import { fetchMerged } from './fetch-from-log.js';
+import { nullIfDamaged } from './merged-hour-error.js';
+import { type MergedHour, readMergedHour } from './read-merged-hour.js';
 
 /** How far an hour was read. */
 export interface FollowedHour {
@@ -11,9 +15,6 @@ export interface FollowedHour {
   /** The last number that was taken of each writer. Nothing ever appears behind it. */
   readonly read: ReadonlyMap<string, number>;
 }
-
-/** A segment of an hour. */
-export type Numbered = Pick<SegmentPlace, 'writer' | 'number'>;
 
 /** A segment that was not read before. Its reader moves `place.read` behind it. */
 export interface NewSegment<Place extends FollowedHour = FollowedHour> extends Numbered {
@@ -24,27 +25,33 @@ export interface NewSegment<Place extends FollowedHour = FollowedHour> extends N
 /** Segments that are read at once. */
 export const AT_ONCE = 8;
 
-/** All segments of an hour that were not read before, those of new writers among them. */
+/** All segments of an hour that is not whole which were not read before, those of new writers among them. */
 export async function* newSegmentsOf<Place extends FollowedHour>(
   store: ObjectStore,
   place: Place,
   onLost: (segment: SegmentPlace) => void,
 ): AsyncGenerator<NewSegment<Place>> {
-  const numbers = numbersBehind(store, place);
-  for await (const { writer, number, segment } of fetchAhead(store, place, numbers)) {
-    if (segment !== null) yield { place, writer, number, segment };
+  const { hour } = place;
+  let merged: MergedHour | null = null;
+  for await (const { writer, number, segment } of fetchAhead(store, place, numbersBehind(store, place))) {
+    // The hour can be merged, and its segments deleted, while they wait to be taken.
+    const each = { hour, writer, number };
+    if (segment === null) merged ??= await readMergedHour(store, hour);
+    const found = segment ?? (merged && (await fetchMerged(store, merged, each).catch(nullIfDamaged)));
+    if (found !== null) yield { place, writer, number, segment: found };
     // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
-    else onLost({ hour: place.hour, writer, number });
+    else onLost(each);
   }
 }
 
 /** Reads segments of an hour, in the order in which they are named; null where one is missing. */
 export function fetchAhead(
   store: ObjectStore,
-  { hour }: FollowedHour,
+  { hour }: Pick<FollowedHour, 'hour'>,
   numbers: AsyncIterable<Numbered> | Iterable<Numbered>,
+  concurrency = AT_ONCE,
 ): AsyncGenerator<Numbered & { readonly segment: UnparsedSegment | null }> {
-  return readAhead(numbers, AT_ONCE, async ({ writer, number }) => ({
+  return readAhead(numbers, concurrency, async ({ writer, number }) => ({
     ...{ writer, number },
     segment: await fetchSegment(store, segmentKey({ hour, writer, number })),
   }));

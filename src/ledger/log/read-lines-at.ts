@@ -2,9 +2,10 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { hourAt } from '../hours.js';
 import { readAhead } from '../read-ahead.js';
-import { readSegment } from '../read-segment.js';
 import { segmentKey } from '../segment-key.js';
+import { createLogFetcher } from './fetch-from-log.js';
 import type { LinePlace } from './line-place.js';
+import { nullIfDamaged } from './merged-hour-error.js';
 
 /** The place of a line, and when the hour of its segment began, in milliseconds since the epoch. */
 export interface PlacedLine extends LinePlace {
@@ -15,7 +16,7 @@ export interface PlacedLine extends LinePlace {
 const AT_ONCE = 16;
 
 /**
- * The lines at these places, in their order; null for one that is not there any more. Each segment is read once. Rejects with `StoreError`,
+ * The lines at these places, in their order; null for one that is not there any more, or cannot be read. Each segment is read once. Rejects with `StoreError`,
  * and with the reason of the signal.
  */
 export async function readLinesAt(
@@ -23,14 +24,17 @@ export async function readLinesAt(
   places: readonly PlacedLine[],
   signal?: AbortSignal,
 ): Promise<(LedgerLine | null)[]> {
-  const keys = places.map(({ hour, writer, number }) => segmentKey({ hour: hourAt(hour), writer, number }));
+  const segments = places.map(({ hour, writer, number }) => ({ hour: hourAt(hour), writer, number }));
+  const keys = segments.map(segmentKey);
+  const distinct = new Map(segments.map((segment, at) => [keys[at] ?? '', segment]));
   const lines = new Map<string, Map<number, LedgerLine>>();
-  const segments = readAhead(new Set(keys), AT_ONCE, async (key) => {
+  const fetch = createLogFetcher(store);
+  const reads = readAhead(distinct, AT_ONCE, async ([key, segment]) => {
     signal?.throwIfAborted();
-    return { key, entries: (await readSegment(store, key))?.entries ?? [] };
+    return { key, entries: (await fetch(segment).catch(nullIfDamaged))?.parse().entries ?? [] };
   });
   const wanted = new Set(places.map(({ line }, at) => `${keys[at]} ${line}`));
-  for await (const { key, entries } of segments) {
+  for await (const { key, entries } of reads) {
     const found = entries.filter(({ index }) => wanted.has(`${key} ${index}`));
     lines.set(key, new Map(found.map(({ index, line }) => [index, line])));
   }

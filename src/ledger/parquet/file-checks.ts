@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import type { ColumnChunk } from 'hyparquet';
 
 /** Key of the metadata of our files. Its value is the JSON of the CRC-32 of every column chunk, by row group. */
@@ -8,14 +7,6 @@ export const CHUNKS_KEY = 'transcript-receiver.ledger:1';
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
-}
-
-/** CRC-32 of every column chunk of a row group, in the order of the columns. */
-export function checksOf(columns: readonly ColumnChunk[], file: Uint8Array): number[] {
-  return columns.map((chunk) => {
-    const { start, end } = rangeOf(chunk);
-    return crc32(file.subarray(start, end));
-  });
 }
 
 /** Where a column chunk is in the file. */

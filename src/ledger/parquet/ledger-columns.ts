@@ -1,10 +1,9 @@
 import type { ConvertedType, ParquetType, SchemaElement } from 'hyparquet';
 import type { LedgerItem, LedgerLine } from '../../domain/delivery.js';
-import { ledgerItem } from '../ledger-line.js';
 import { parseLine } from '../parse-segment.js';
 
 /** A line as the columns of a Parquet file hold it (docs/ledger.md). */
-export interface LedgerRecord {
+interface LedgerRecord {
   /** The store's time of its segment, in milliseconds since the epoch. */
   readonly writtenAt: number;
   readonly deliveryId: string;
@@ -86,82 +85,12 @@ const COLUMNS: readonly (readonly [SchemaElement, ...SchemaElement[]])[] = [
 
 export const LEDGER_COLUMNS = COLUMNS.map(([{ name }]) => name) as LedgerColumn[];
 
-export const LEDGER_SCHEMA: SchemaElement[] = [
-  { name: 'ledger', num_children: COLUMNS.length },
-  ...COLUMNS.flat(),
-];
-
-/** Fields of a line that have a column. */
-const FIELDS: ReadonlySet<string> = new Set(
-  LEDGER_COLUMNS.filter((name) => !['writtenAt', 'extra', 'raw'].includes(name)),
-);
-const ITEM_FIELDS = ['kind', 'key', 'sha256', 'outcome'] as const;
-
-/** Null for text that is not a ledger line. */
-export function encodeLine(
-  lineText: string,
-  writtenAt: number,
-): { line: LedgerLine; record: LedgerRecord } | null {
-  const line = parseLine(lineText);
-  if (line === null) return null;
-  const columns = {
-    writtenAt,
-    deliveryId: line.deliveryId,
-    receivedAt: Date.parse(line.receivedAt),
-    origin: line.origin,
-    source: textOrNull(line.source),
-    region: textOrNull(line.region),
-    jobId: textOrNull(line.jobId),
-    status: textOrNull(line.status),
-    outcome: line.outcome,
-    credential: textOrNull(line.credential),
-    bytes: isCount(line.bytes) ? line.bytes : 0,
-    durationMs: typeof line.durationMs === 'number' ? line.durationMs : 0,
-    clientIp: textOrNull(line.clientIp),
-    method: textOrNull(line.method),
-    reason: textOrNull(line.reason),
-    actor: textOrNull(line.actor),
-    wouldRefuse: textOrNull(line.wouldRefuse),
-    context: jsonOrNull(line.context),
-    contextOmitted: jsonOrNull(line.contextOmitted),
-    items: line.items.filter(isItem).map(ledgerItem),
-    shape: line.shape === null ? null : JSON.stringify(line.shape),
-    extra: extraFields(line),
-    raw: null,
-    v: 1,
-  };
-  // A lone surrogate is not UTF-8.
-  const isExact = !lineText.includes('\\ud') && JSON.stringify(lineOf((name) => columns[name])) === lineText;
-  return { line, record: isExact ? columns : { ...columns, raw: lineText } };
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-function jsonOrNull(value: unknown): string | null {
-  return value === undefined ? null : JSON.stringify(value);
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value);
-}
-
-function isItem(item: LedgerItem): boolean {
-  return isCount(item.size) && ITEM_FIELDS.every((field) => typeof item[field] === 'string');
-}
-
-function extraFields(line: LedgerLine): string | null {
-  const extra = Object.entries(line).filter(([name]) => !FIELDS.has(name));
-  return extra.length === 0 ? null : JSON.stringify(Object.fromEntries(extra));
-}
-
 /** Columns of some rows: an entry for every row in each. */
 export type LedgerColumns<Column extends LedgerColumn = LedgerColumn> = {
   readonly [Name in Column]: readonly LedgerRecord[Name][];
 };
 
-/** The line of a row, equal to the one that `encodeLine` was given. */
+/** The line of a row. */
 export function decodeLine(columns: LedgerColumns, row: number): LedgerLine {
   const raw = columns.raw[row] ?? null;
   if (raw !== null) return parseLine(raw) as LedgerLine;

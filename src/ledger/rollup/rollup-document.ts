@@ -5,12 +5,6 @@ import type { ChartRollup } from './rollup.js';
 const HEAD = /^\{"crc":"([0-9a-f]{8})",/;
 const HEAD_LENGTH = 18;
 
-/** A rollup as it is stored: its first field is the CRC-32 of the document without that field. */
-export function encodeRollup(rollup: ChartRollup): Buffer {
-  const text = JSON.stringify(rollup);
-  return Buffer.from(`{"crc":"${crcOf(text)}",${text.slice(1)}`);
-}
-
 /** Null for a document that is damaged, of another version, or the rollup of another key. */
 export function decodeRollup<Document extends ChartRollup>(key: string, bytes: Buffer): Document | null {
   const text = bytes.toString();

@@ -28,7 +28,7 @@ export interface LastAccepted {
 }
 
 /** A failed line of a job whose failure no later line of the same file settles. */
-export interface AttentionLine {
+interface AttentionLine {
   readonly line: LedgerLine;
   /** ISO 8601; receipt of the first failed line of the job in this file. */
   readonly first: string;
@@ -97,9 +97,3 @@ export interface Rollup extends ChartRollup {
   /** Number of failed jobs that `attention` leaves out, at most; the Parquet file has them. */
   readonly attentionOmitted: number;
 }
-
-/** What the lines themselves do not say. */
-export type RollupHead = Pick<
-  Rollup,
-  'hour' | 'n' | 'files' | 'previous' | 'writers' | 'parquet' | 'broken' | 'newer'
->;

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
-import { type CompactionMetrics, createCompactionMetrics } from './compaction-metrics.js';
 import { type ConnectionMetrics, createConnectionMetrics } from './connection-metrics.js';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.js';
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.js';
+import { createMergeMetrics, type MergeMetrics } from './merge-metrics.js';
 import { createOutboxMetrics, type OutboxMetrics } from './outbox-metrics.js';
 import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
 import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
@@ -20,7 +20,7 @@ export interface Metrics {
   readonly connections: ConnectionMetrics;
   readonly store: StoreMetrics;
   readonly ledger: LedgerMetrics;
-  readonly compaction: CompactionMetrics;
+  readonly merge: MergeMetrics;
   readonly retention: RetentionMetrics;
   readonly recovery: RecoveryMetrics;
   readonly verify: VerifyMetrics;
@@ -57,7 +57,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     connections: createConnectionMetrics(registry),
     store: createStoreMetrics(registry),
     ledger: createLedgerMetrics(registry),
-    compaction: createCompactionMetrics(registry, clock),
+    merge: createMergeMetrics(registry, clock),
     retention: createRetentionMetrics(registry, clock),
     recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
     verify: createVerifyMetrics(registry, clock),

@@ -1,14 +1,12 @@
 import { firstOpenHour, isWhole, openHours } from '../../ledger/hours.js';
+import { listSegments } from '../../ledger/list-segments.js';
+import { describeGap } from '../../ledger/log/covered-numbers.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
-import { lastNumbers } from '../../ledger/read/log/hour-segments.js';
-import type { LogEntry } from '../../ledger/read/log/log-entry.js';
-import { beforeInstant } from '../../ledger/read/log/log-position.js';
-import { describeGap } from '../../ledger/rollup/covered-numbers.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { linesByNumber } from './lines-by-number.js';
-import { type LogProgress, numbersOf, placeAt, progressOf } from './log-place.js';
-import { type LogReading, readAgain, readLater, readWholeHours } from './whole-hours.js';
+import { linesByNumber, type SegmentLines } from './lines-by-number.js';
+import { type LogProgress, numbersOf, placeAt, progressOf, readLater } from './log-place.js';
+import { type LogReading, readAgain, readWholeHours } from './whole-hours.js';
 
 export interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly state: LogProgress;
@@ -19,7 +17,7 @@ export interface FollowerOptions extends Omit<LogReading, 'place'> {
 /** Reads every line of the ledger once, whenever its segment appears. */
 export interface LedgerFollower {
   /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
-  newLines(): AsyncGenerator<readonly LogEntry[]>;
+  newLines(): AsyncGenerator<SegmentLines>;
   /** From when on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
   unreadSince(): number | null;
   /** How far it was read: before the lines that were brought last, until the next ones are asked for. */
@@ -33,11 +31,14 @@ const RETRY = 10_000;
 /** Where a subscription begins: behind everything that is written. */
 export async function beginningOf(store: ObjectStore, clock: number): Promise<LogProgress> {
   const time = clock + store.clockOffset();
-  const hours = openHours(time).map(
-    async (hour) => [hour, Object.fromEntries(await lastNumbers(store, hour))] as const,
-  );
-  const before = beforeInstant(firstOpenHour(time));
-  return { before, hours: Object.fromEntries(await Promise.all(hours)), again: {} };
+  const hours = openHours(time).map(async (hour) => [hour, await lastNumbers(store, hour)] as const);
+  return { before: firstOpenHour(time), hours: Object.fromEntries(await Promise.all(hours)), again: {} };
+}
+
+async function lastNumbers(store: ObjectStore, hour: string): Promise<Record<string, number>> {
+  const numbers: Record<string, number> = {};
+  for await (const { writer, number } of listSegments(store, hour)) numbers[writer] = number;
+  return numbers;
 }
 
 export function createLedgerFollower({ store, state, clock, onFault }: FollowerOptions): LedgerFollower {
@@ -45,7 +46,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
   const reading = { store, place, onFault };
   let lookedAt = clock();
   let triedAt = Number.NEGATIVE_INFINITY;
-  let unread: number | null = place.before.written;
+  let unread: number | null = place.before;
 
   /** The store's time: whether an hour is whole goes by it. */
   const now = () => clock() + store.clockOffset();
@@ -54,28 +55,28 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
     open: (hour) => numbersOf(place, hour),
   });
 
-  /** An hour can be compacted and its segments deleted while its lines wait to be taken. */
+  /** The hour may have been merged, and its segments deleted, while its lines waited to be taken: the rest is asked for again. */
   function onLost({ hour, writer, number }: SegmentPlace): void {
-    if (isWhole(hour, now())) readLater(place, hour);
+    if (isWhole(hour, now())) readLater(place, numbersOf(place, hour));
     else onFault(hour, new Error(describeGap(hour, { writer, from: number, to: number })));
   }
 
-  async function* allNew(): AsyncGenerator<readonly LogEntry[]> {
+  async function* allNew(): AsyncGenerator<SegmentLines> {
     const time = now();
     if (Math.abs(time - triedAt) >= RETRY) {
       triedAt = time;
       yield* readAgain(reading);
     }
     yield* readWholeHours(reading, firstOpenHour(time));
-    yield* linesByNumber(place, log.newSegments());
+    yield* linesByNumber(log.newSegments());
   }
 
   return {
     async *newLines() {
       unread ??= lookedAt;
-      for await (const entries of allNew()) {
-        unread = entries[0]?.written ?? unread;
-        yield entries;
+      for await (const part of allNew()) {
+        unread = part.written;
+        yield part;
       }
       lookedAt = clock();
       unread = null;

@@ -1,24 +1,35 @@
+import type { LedgerLine } from '../../domain/delivery.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
-import { entryOf, type LogEntry } from '../../ledger/read/log/log-entry.js';
+import type { SegmentPlace } from '../../ledger/segment-key.js';
 import { cooperativeYield } from '../../time/cooperative-yield.js';
-import { type LogPlace, numbersOf } from './log-place.js';
+import type { HourNumbers } from './log-place.js';
+
+/** The lines of a segment. */
+export interface SegmentLines {
+  readonly segment: SegmentPlace;
+  /** When the store wrote it, in milliseconds since the epoch. */
+  readonly written: number;
+  readonly lines: readonly LedgerLine[];
+}
 
 /**
  * The lines of segments, each brought again unless the next ones are asked for. Those of a newer version, and what their writer wrote
  * behind them, are left to a newer replica: resolves to whether there were none.
  */
 export async function* linesByNumber(
-  place: LogPlace,
-  segments: AsyncIterable<NewSegment>,
-): AsyncGenerator<LogEntry[], boolean> {
+  segments: AsyncIterable<NewSegment<HourNumbers>>,
+): AsyncGenerator<SegmentLines, boolean> {
   const pause = cooperativeYield();
   const left = new Set<string>();
-  for await (const { place: of, writer, number, segment } of segments) {
+  for await (const { place, writer, number, segment } of segments) {
+    const { hour } = place;
     const { entries, newerLines, writtenAt } = segment.parse();
-    if (newerLines.length > 0) left.add(of.hour + writer);
-    if (left.has(of.hour + writer)) continue;
-    yield entries.map(({ line }) => entryOf(line, writtenAt));
-    numbersOf(place, of.hour).read.set(writer, number);
+    if (newerLines.length > 0) left.add(hour + writer);
+    if (left.has(hour + writer)) continue;
+    const lines = entries.map(({ line }) => line);
+    if (lines.length > 0) yield { segment: { hour, writer, number }, written: writtenAt, lines };
+    // A number that was lost may have come back behind later ones.
+    place.read.set(writer, Math.max(number, place.read.get(writer) ?? 0));
     await pause();
   }
   return left.size === 0;

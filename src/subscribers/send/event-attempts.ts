@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { Attempt, DeadEvent } from '../dead/dead-event.js';
 import { isErasable, keepDeadEvent } from '../dead/dead-events.js';
@@ -15,8 +16,8 @@ import type { Waiting, WaitingEvents } from './waiting-events.js';
 /** An event to send for the first time. */
 export interface EventTask {
   readonly event: JobEvent;
-  /** When the store wrote its ledger line, in milliseconds since the epoch. */
-  readonly written: number;
+  /** Where its ledger line is. */
+  readonly segment: SegmentPlace;
   /** Where the log is read again from, as long as the event was neither sent nor waits for its next attempt. */
   readonly from: LogProgress;
 }
@@ -68,7 +69,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
   }
 
   async function tryFirst(task: EventTask): Promise<void> {
-    const { event, written } = task;
+    const { event, segment } = task;
     trying.add(task);
     // Without the store nobody knows; a subscriber ignores what comes after `job.erased`.
     const isGone = await isOfErasedJob(event).catch(() => false);
@@ -79,7 +80,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       // What was cut short stays untried, and is sent again by the next replica.
       if (isCut(result)) return;
       const { id, time: receivedAt, data } = event;
-      const line = { id, jobId: data.jobId, written, receivedAt, source: data.source };
+      const line = { id, jobId: data.jobId, segment, receivedAt, source: data.source };
       take({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result);
     }
     trying.delete(task);

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { compact } from '../../../src/ledger/compact/compact.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
-import { readCompactedLedger } from '../../support/ledger/compacted-ledger.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
+import { mergeLedger } from '../../support/ledger/merge-ledger.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 
@@ -18,7 +18,7 @@ let api: AdminApi;
 beforeAll(async () => {
   service = await startService({
     sources: { default: {}, team: { keyPrefix: 'team/' } },
-    ledger: { compact: false },
+    ledger: { merge: false },
   });
   api = adminApi(service);
 });
@@ -50,14 +50,16 @@ async function filesWithSecret(): Promise<string[]> {
   return found;
 }
 
-/** The lines of the compacted ledger: its bytes are compressed. */
-async function compactedLines(): Promise<string> {
+/** The lines of the merged ledger: its bytes are compressed. */
+async function mergedLines(): Promise<string> {
   const store = createFileStore({ directory: service.folder, partSize: 64 * 1024 });
   const tomorrow = Date.now() + 86_400_000;
-  const parts = { store, clock: () => tomorrow, keepSegments: null };
-  const { files, faults } = await compact(parts, { since: new Date(0) });
-  expect([files > 0, faults]).toEqual([true, []]);
-  return JSON.stringify((await readCompactedLedger(store)).lines);
+  const { records, faults } = await mergeLedger({ store, clock: () => tomorrow, keepSegments: null });
+  expect([records > 0, faults]).toEqual([true, []]);
+  let text = '';
+  for await (const { key } of store.list('ledger-hours/'))
+    if (key.endsWith('.gz')) text += gunzipSync(await readFile(join(service.folder, key))).toString();
+  return text;
 }
 
 describe('what is left of an erased job', () => {
@@ -89,7 +91,7 @@ describe('what is left of an erased job', () => {
     const { body } = await api.delete('/jobs/e1').send({ reason: 'asked to be forgotten' });
     expect(body).toMatchObject({ complete: true, kept: null, erased: { uploads: 1 } });
     expect(await filesWithSecret()).toEqual([]);
-    expect(await compactedLines()).not.toContain('Jane');
+    expect(await mergedLines()).not.toContain('Jane');
     expect(await filesWithSecret()).toEqual([]);
     await upload.abort();
   });

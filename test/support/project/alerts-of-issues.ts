@@ -43,7 +43,7 @@ export const ALERTS_OF_ISSUES: Readonly<Record<IssueCode, readonly [string, ...s
 /** Alerts without an issue, and why. */
 export const ALERTS_WITHOUT_ISSUE: Readonly<Record<string, string>> = {
   SignInsFailing: 'Refused attempts endanger no result; Refusals shows them.',
-  CompactionOverdue: 'Looks at the past are slower; no result is in danger.',
+  MergeOverdue: 'Reading the ledger anew is slower; no result is in danger.',
 };
 
 export const ALERT_PREFIX = 'TranscriptReceiver';

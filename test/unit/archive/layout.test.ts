@@ -19,13 +19,7 @@ import {
   verifyReportKey,
 } from '../../../src/archive/layout.js';
 import { attachmentName } from '../../../src/content/attachment-name.js';
-import {
-  compactionPlanKey,
-  dailyRollupKey,
-  ledgerPartition,
-  parquetKey,
-  rollupKey,
-} from '../../../src/ledger/ledger-keys.js';
+import { ledgerPartition, mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
 
 describe('the kind of an artefact', () => {
   it('follows from its path', () => {
@@ -63,9 +57,8 @@ describe('the kind of an object', () => {
     ['attachment', `${folder}attachments/0a1b2c3d4e5f6071.bin`],
     ['quarantine', `${quarantineFolder('01ABC')}body`],
     ['ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],
-    ['ledger', parquetKey(hour, 1)],
-    ['ledger', rollupKey(hour, 1)],
-    ['ledger', dailyRollupKey('2026-01-31')],
+    ['ledger', mergedObjectKey(hour, 1, '0a1b2c3d4e5f6071')],
+    ['ledger', recordKey(hour, 1)],
     ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
     ['reports', verifyReportKey('2026-01-31T00:00:00Z')],
     ['replays', replayKey('01ABC')],
@@ -74,7 +67,7 @@ describe('the kind of an object', () => {
   });
 
   it.each([
-    ...[erasureKey('j1'), LAST_ERASURE, conflictClaimKey(folder, 'data', 'f00'), compactionPlanKey(hour)],
+    ...[erasureKey('j1'), LAST_ERASURE, conflictClaimKey(folder, 'data', 'f00')],
     ...[quarantineMarker('j1', '01ABC'), deadEventKey('billing', 'e1'), outboxStateKey('billing')],
     ...[deadEventMarker('j1', 'billing', 'e1')],
     ...[`${NOTICES_FOLDER}state.json`, '.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],

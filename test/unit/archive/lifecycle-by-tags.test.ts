@@ -21,13 +21,7 @@ import {
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { ITEM_KINDS, KINDS } from '../../../src/domain/kinds.js';
-import {
-  compactionPlanKey,
-  dailyRollupKey,
-  ledgerPartition,
-  parquetKey,
-  rollupKey,
-} from '../../../src/ledger/ledger-keys.js';
+import { ledgerPartition, mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
 import { archiveOver, commit, context, putItem } from '../../support/store/archive-fixture.js';
 import { endingRule, type LifecycleRule, readLifecycleRules } from '../../support/store/lifecycle-rules.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
@@ -114,9 +108,8 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
 
   it.each([
     ['ledger', `${ledgerPartition(TIME)}x.ndjson`],
-    ['ledger-parquet', parquetKey(HOUR, 1)],
-    ['rollups', rollupKey(HOUR, 1)],
-    ['rollups-daily', dailyRollupKey('2026-01-31')],
+    ['ledger-hours', mergedObjectKey(HOUR, 1, '0a1b2c3d4e5f6071')],
+    ['ledger-hours', recordKey(HOUR, 1)],
     ['reports', reconcileReportKey(TIME)],
     ['reports', verifyReportKey(TIME)],
     ['canaries-of-gone-replicas', '.canary/replica'],
@@ -133,7 +126,6 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
     ['the claim on a subscriber', outboxClaimKey('billing', 1)],
     ['an event that was not delivered', deadEventKey('billing', 'e1')],
     ['the index of such events', deadEventMarker('j1', 'billing', 'e1')],
-    ['the plan of a compaction', compactionPlanKey(HOUR)],
     ['a replay', replayKey(ID)],
     ['notices', `${NOTICES_FOLDER}state.json`],
     ['an artefact from before tags were on', `${jobFolder('', 'j1')}data`],
@@ -141,11 +133,10 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
     expect(endingRule(rules, key)).toBeNull();
   });
 
-  it('keeps the ledger longer than what it accounts for, and rollups longer than its segments', () => {
+  it('keeps the ledger longer than what it accounts for, and merged hours longer than their segments', () => {
     for (const id of ['media', 'transcripts', 'jobinfo', 'attachments', 'quarantine'])
       expect(daysOf('ledger')).toBeGreaterThan(daysOf(id));
-    for (const id of ['ledger-parquet', 'rollups', 'rollups-daily'])
-      expect(daysOf(id)).toBeGreaterThan(daysOf('ledger'));
+    expect(daysOf('ledger-hours')).toBeGreaterThan(daysOf('ledger'));
     expect(daysOf('quarantine-index')).toBeGreaterThan(daysOf('quarantine'));
   });
 

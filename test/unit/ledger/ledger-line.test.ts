@@ -7,7 +7,6 @@ import {
   newDeliveryId,
   operatorLine,
 } from '../../../src/ledger/ledger-line.js';
-import { encodeLine } from '../../../src/ledger/parquet/ledger-columns.js';
 
 const FIELDS: LedgerFields = {
   ...NO_REQUEST,
@@ -38,11 +37,6 @@ describe('a ledger line', () => {
     const [table = ''] = fields.split(/^## /m);
     const rows = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, field]) => field);
     expect(Object.keys(ledgerLine(FIELDS))).toEqual(rows);
-  });
-
-  it('has a column of Parquet for everything that its writer says: no copy of its text is kept', () => {
-    const record = encodeLine(JSON.stringify(ledgerLine(FIELDS)), 0)?.record;
-    expect(record).toMatchObject({ raw: null, actor: 'tester', items: FIELDS.items });
   });
 
   it('leaves out optional fields that are null', () => {

@@ -12,13 +12,7 @@ import {
 } from '../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { RETENTION_CLASSES, type RetentionClass } from '../../../src/domain/retention-class.js';
-import {
-  dailyRollupKey,
-  hourFolder,
-  ledgerPartition,
-  parquetKey,
-  rollupKey,
-} from '../../../src/ledger/ledger-keys.js';
+import { hourFolder, ledgerPartition, mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
 import type { ExpiringStore } from '../../../src/retention/expired-objects.js';
 import { readRetentionState } from '../../../src/retention/retention-state.js';
 import type { RetentionPeriods } from '../../../src/retention/retention-view.js';
@@ -112,9 +106,8 @@ const KEYS: Readonly<Record<RetentionClass, (age: number) => string[]>> = {
     const hour = hourFolder(at);
     return [
       `${ledgerPartition(at)}a-r.ndjson`,
-      parquetKey(hour, 1),
-      rollupKey(hour, 1),
-      dailyRollupKey(at.slice(0, 10)),
+      mergedObjectKey(hour, 1, '0a1b2c3d4e5f6071'),
+      recordKey(hour, 1),
     ];
   },
   reports: (age) => [verifyReportKey(new Date(NOW - age).toISOString())],
@@ -240,9 +233,8 @@ describe('a sweep by age', () => {
     expect(removed[0]).toMatch(/request\.json$/);
     expect(removed.slice(3).map((key) => key.split('/')[0])).toEqual([
       'ledger',
-      'rollups',
-      'ledger-parquet',
-      'rollups-daily',
+      'ledger-hours',
+      'ledger-hours',
     ]);
   });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compact } from '../../../src/ledger/compact/compact.js';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import type { SendResult } from '../../../src/subscribers/send/endpoint.js';
 import { watchSubscriber } from '../../../src/subscribers/watch-subscriber.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';
+import { mergeLedger } from '../../support/ledger/merge-ledger.js';
 import { storedLine, subscriberAt } from '../../support/outbox/subscribed.js';
 import { createRandom } from '../../support/random.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
@@ -54,13 +54,12 @@ function world(random: () => number) {
       });
       putSegment(store, new Date(now).toISOString(), texts, writer);
     },
-    async compact(keepSegments: number | null) {
-      const parts = { store, clock, keepSegments, planTimeout: 1 };
-      await compact(parts);
+    async merge(keepSegments: number | null) {
+      await mergeLedger({ store, clock, keepSegments });
     },
-    /** Damages a compacted file, or a rollup. */
+    /** Damages a merged object, or its record. */
     damage() {
-      const keys = [...store.objects.keys()].filter((key) => /^(ledger-parquet|rollups)\//.test(key));
+      const keys = [...store.objects.keys()].filter((key) => key.startsWith('ledger-hours/'));
       const key = keys[Math.floor(random() * keys.length)];
       const object = key === undefined ? undefined : store.objects.get(key);
       if (key === undefined || object === undefined || sound.has(key)) return;
@@ -157,7 +156,7 @@ const action = fc.oneof(
       ms: fc.constantFrom(60_000, 10 * 60_000, HOUR, 5 * HOUR, 30 * HOUR),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('compact' as const), deletes: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('merge' as const), deletes: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('damage' as const, 'repair' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('crash' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop' as const) }) },
@@ -183,7 +182,7 @@ const WAIT: Action = { kind: 'wait', ms: 15 };
 const EXAMPLES: [Action[], number][] = [
   // The sender dies while events wait for their retry, which the state has to remember, and others were not tried.
   [[{ kind: 'trouble', ofStore: 0, ofAddress: 1 }, { kind: 'burst' }, WAIT, WAIT, { kind: 'crash' }], 1],
-  // An hour is read in part by its segments, and the rest after they were compacted and deleted.
+  // An hour is read in part by its segments, and the rest after they were merged and deleted.
   [
     [
       { kind: 'append', replica: 'a' },
@@ -193,29 +192,29 @@ const EXAMPLES: [Action[], number][] = [
       { kind: 'append', replica: 'a' },
       { kind: 'append', replica: 'b' },
       { kind: 'advance', ms: 30 * HOUR },
-      { kind: 'compact', deletes: true },
+      { kind: 'merge', deletes: true },
       { kind: 'advance', ms: 5 * HOUR },
-      { kind: 'compact', deletes: true },
+      { kind: 'merge', deletes: true },
     ],
     2,
   ],
-  // An hour is compacted and its segments are deleted while it is read and the address fails.
+  // An hour is merged and its segments are deleted while it is read and the address fails.
   [
     [
       { kind: 'trouble', ofStore: 0, ofAddress: 1 },
       { kind: 'burst' },
       WAIT,
       { kind: 'advance', ms: HOUR },
-      { kind: 'compact', deletes: false },
+      { kind: 'merge', deletes: false },
       { kind: 'advance', ms: 30 * HOUR },
-      { kind: 'compact', deletes: true },
+      { kind: 'merge', deletes: true },
     ],
     0,
   ],
 ];
 
 describe('events', () => {
-  it('are sent at least once with their id, whatever crashes, fails, takes long or is compacted', async () => {
+  it('are sent at least once with their id, whatever crashes, fails, takes long or is merged', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(action, { minLength: 5, maxLength: 30 }),
@@ -237,7 +236,7 @@ describe('events', () => {
               for (let index = 60; index > 0; index -= 1) given.append('b', index * 1000, 1);
             else if (each.kind === 'long') given.append('long', each.hours * HOUR);
             else if (each.kind === 'advance') given.advance(each.ms);
-            else if (each.kind === 'compact') await given.compact(each.deletes ? 24 * HOUR : null);
+            else if (each.kind === 'merge') await given.merge(each.deletes ? 24 * HOUR : null);
             else if (each.kind === 'damage') given.damage();
             else if (each.kind === 'repair') given.repair();
             else if (each.kind === 'trouble') given.trouble(each.ofStore, each.ofAddress);
@@ -255,7 +254,7 @@ describe('events', () => {
           const deadline = Date.now() + 3000;
           for (let round = 0; !isDone() && Date.now() < deadline; round += 1) {
             given.advance(2 * HOUR);
-            if (round % 4 === 0) await given.compact(null);
+            if (round % 4 === 0) await given.merge(null);
             await new Promise((resolve) => setTimeout(resolve, 10));
           }
           await Promise.all(replicas.map((each) => each.stop()));

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SessionDelivery } from '../../../src/capture/session-delivery.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
-import { compact } from '../../../src/ledger/compact/compact.js';
 import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
 import { parseSegmentKey } from '../../../src/ledger/segment-key.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
@@ -11,6 +10,7 @@ import { type ObjectStore, StoreError } from '../../../src/store/object-store.js
 import { type VerifyOptions, verify } from '../../../src/verify/verify.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';
+import { mergeLedger } from '../../support/ledger/merge-ledger.js';
 import { archiveOver, MEDIA } from '../../support/store/archive-fixture.js';
 import { type BeforeCall, createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
@@ -142,12 +142,11 @@ describe('verify', () => {
     expect([...store.objects.keys()].filter((key) => key.startsWith('reports/'))).toHaveLength(1);
   });
 
-  it('finds the same in hours that are compacted, with their segments and without', async () => {
+  it('finds the same in hours that are merged, with their segments and without', async () => {
     putJobs(20);
     store.objects.delete('jobs/j7/transcript.txt');
     const { outcomes, missing } = await run();
-    const parts = { store, clock: () => NOW, closedAfter: 0, keepSegments: null };
-    await compact(parts);
+    await mergeLedger({ store, clock: () => NOW, keepSegments: null });
     expect(await run()).toMatchObject({ complete: true, outcomes, missing });
     for (const key of [...store.objects.keys()]) if (key.endsWith('.ndjson')) store.objects.delete(key);
     expect(await run()).toMatchObject({
@@ -278,25 +277,30 @@ describe('verify', () => {
         putSegment(store, at, [lineOf(`j${hour}${minute}`, [put(key, hour)], { receivedAt: at })]);
       }
     }
-    const clock = () => Date.parse('2026-03-04T12:00:00Z');
-    await compact({ store, clock, keepSegments: null });
+    await mergeLedger({ store, clock: () => Date.parse('2026-03-04T12:00:00Z'), keepSegments: null });
     expect(await run()).toMatchObject({ complete: true, faults: [], checked: 15 });
     const folder = (hour: string) => `ledger/dt=2026-03-04/hour=${hour}/`;
-    const parquet = (hour: string) => `ledger-parquet/dt=2026-03-04/hour=${hour}/0001.parquet`;
+    const merged = (hour: string) => `ledger-hours/dt=2026-03-04/hour=${hour}/1`;
+    const object = (hour: string) =>
+      [...store.objects.keys()].find((key) => key.startsWith(`${merged(hour)}-`)) ?? '';
     const lose = (prefix: string) => {
       for (const key of [...store.objects.keys()]) if (key.startsWith(prefix)) store.objects.delete(key);
     };
-    // A whole hour, rollup and all.
-    for (const root of ['ledger/', 'ledger-parquet/', 'rollups/']) lose(`${root}dt=2026-03-04/hour=08/`);
-    // Rollup and segments of an hour.
-    for (const root of ['ledger/', 'rollups/']) lose(`${root}dt=2026-03-04/hour=06/`);
-    // Its Parquet file is that of another hour, and its segments are gone.
-    const other = store.objects.get(parquet('09'));
-    if (other) store.objects.set(parquet('07'), other);
+    // A whole hour, with all that was merged of it.
+    for (const root of ['ledger/', 'ledger-hours/']) lose(`${root}dt=2026-03-04/hour=08/`);
+    // A merged object, and the segments of its hour.
+    const lost = object('06');
+    for (const prefix of [lost, folder('06')]) lose(prefix);
+    // Its object is that of another hour, of the same size, and its segments are gone.
+    const other = store.objects.get(object('09'));
+    if (other) store.objects.set(object('07'), other);
     lose(folder('07'));
-    // A segment that no file covers.
+    // A segment that no record has.
     store.put(`${folder('05')}late~00000001.ndjson`, JSON.stringify(lineOf('late', [])));
-    // A number that was lost before it was compacted.
+    // A segment that differs from its merged hour.
+    const changed = `${folder('09')}r~00000002.ndjson`;
+    store.put(changed, `${store.objects.get(changed)?.body} `);
+    // A number that was lost before it was merged.
     for (const minute of ['01', '02', '03'])
       putSegment(store, `2026-03-04T10:${minute}:00Z`, [lineOf('j', [])]);
     lose(`${folder('10')}r~00000002`);
@@ -304,22 +308,22 @@ describe('verify', () => {
     const { complete, faults } = await run();
     expect(complete).toBe(false);
     expect(faults).toEqual([
-      { key: `${folder('05')}late~00000001.ndjson`, reason: expect.stringContaining('after its hour') },
-      { key: parquet('06'), reason: expect.stringContaining('it has no rollup') },
-      { key: parquet('07'), reason: expect.stringContaining('not a readable ledger file') },
-      { key: folder('08'), reason: 'it is lost with all that was compacted of it' },
+      { key: `${folder('05')}late~00000001.ndjson`, reason: 'it appeared after its hour was merged' },
+      { key: lost, reason: `${lost}: it is missing` },
+      { key: object('07'), reason: expect.stringContaining('its record') },
+      { key: changed, reason: 'it differs from its merged hour' },
+      { key: folder('08'), reason: 'it is lost with all that was merged of it' },
       { key: folder('10'), reason: `${folder('10')} has lost number 2 of r` },
-      { key: `${folder('10')}r~00000002.ndjson`, reason: expect.stringContaining('missing') },
     ]);
   });
 
-  it('names the last compacted hour when it is lost', async () => {
-    putJobs(1);
-    await compact({ store, clock: () => Date.parse('2026-03-04T12:00:00Z'), keepSegments: null });
-    for (const key of [...store.objects.keys()]) if (key.includes('hour=05/')) store.objects.delete(key);
-    expect((await run()).faults).toEqual([
-      { key: 'ledger/dt=2026-03-04/hour=05/', reason: 'it is lost with all that was compacted of it' },
-    ]);
+  it('finds with --deep a segment of the same size that differs from its merged hour', async () => {
+    putJobs(3);
+    await mergeLedger({ store, clock: () => NOW, keepSegments: null });
+    const key = [...store.objects.keys()].find((each) => each.startsWith('ledger/')) ?? '';
+    store.put(key, String(store.objects.get(key)?.body).replace('"jobId":"j1"', '"jobId":"j2"'));
+    expect((await run()).faults).toEqual([]);
+    expect((await run({ deep: true })).faults).toEqual([{ key, reason: 'it differs from its merged hour' }]);
   });
 
   it('tells what has expired apart from what is missing', async () => {

@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
 import type { ObjectStore } from '../../../store/object-store.js';
-import { readHourFiles } from '../../compact/hour-files.js';
 import { rollupKey } from '../../ledger-keys.js';
 import { LedgerFileError } from '../../parquet/ledger-file-error.js';
 import { type LedgerFile, openLedgerFile } from '../../parquet/open-ledger-file.js';
 import { readRollup } from '../../rollup/read-rollup.js';
 import type { CoveredNumbers, Rollup, RollupParquet } from '../../rollup/rollup.js';
+import { readHourFiles } from './hour-files.js';
 import type { FieldGroups } from './log-filter.js';
 
 /** A Parquet file of an hour, as its rollup describes it. */

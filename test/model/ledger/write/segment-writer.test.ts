@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HOUR, hourAt, startOfHour, WHOLE_AFTER } from '../../../../src/ledger/hours.js';
 import { segmentsAfter } from '../../../../src/ledger/list-segments.js';
-import { findGaps, rangesOf } from '../../../../src/ledger/rollup/covered-numbers.js';
+import { coveredNumbers } from '../../../../src/ledger/log/covered-numbers.js';
 import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger, type Ledger } from '../../../../src/ledger/write/ledger.js';
 import { type CreateResult, StoreError } from '../../../../src/store/object-store.js';
@@ -207,7 +207,7 @@ describe('the segments of two replicas of one name', () => {
         const places = [...objects.keys()].flatMap((key) => parseSegmentKey(key) ?? []);
         for (const hour of new Set(places.map((place) => place.hour))) {
           const segments = places.filter((place) => place.hour === hour).sort((a, b) => a.number - b.number);
-          expect(findGaps([rangesOf(segments)])).toEqual([]);
+          expect(coveredNumbers([{ segments }]).gaps()).toEqual([]);
         }
       }),
       { numRuns: 60, examples: EXAMPLES },

@@ -1,0 +1,134 @@
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { ObjectStore } from '../../store/object-store.js';
+import { readToEnd } from '../../store/read-to-end.js';
+import type { MergedMember, MergedSegment, MergeRecord } from './merge-record.js';
+import { MergedHourError } from './merged-hour-error.js';
+
+const decompress = promisify(gunzip);
+/** Text of a member: it ends with the line that exceeds a mebibyte, and a segment has at most 64. */
+const MAX_MEMBER_BYTES = 128 * 1024 * 1024;
+const LINE_FEED = 0x0a;
+
+/** A segment of a merged text, with its content. */
+export interface MergedContent {
+  readonly segment: MergedSegment;
+  /** Its bytes. */
+  readonly content: Buffer;
+  /** The same as part of the text: with a line feed at its end. */
+  readonly text: Buffer;
+}
+
+/**
+ * Reads segments of a merged object, in the order of its text: from the one with an index until before another. Only the members that have
+ * them are read, and each is compared with its record before a line of it is given out. Throws `MergedHourError` where the object is
+ * missing, damaged or another's, and `StoreError`.
+ */
+export async function* readMergedSegments(
+  store: ObjectStore,
+  record: MergeRecord,
+  from = 0,
+  to = record.segments.length,
+): AsyncGenerator<MergedContent> {
+  const span = spanOf(record, from, to);
+  const data = await readBytes(store, record, span);
+  const cutter = createCutter(record.segments.slice(from, to), span.skip);
+  yield* cutter.next();
+  let at = 0;
+  for (const member of span.members) {
+    cutter.add(await textOf(record, member, data.subarray(at, at + member.bytes)));
+    at += member.bytes;
+    yield* cutter.next();
+  }
+}
+
+/** The members that hold the lines of some segments. */
+interface Span {
+  readonly members: readonly MergedMember[];
+  /** Where the first of them begins in the object. */
+  readonly start: number;
+  readonly bytes: number;
+  /** Lines before the first segment in the first member. */
+  readonly skip: number;
+}
+
+function spanOf({ segments, members }: MergeRecord, from: number, to: number): Span {
+  const count = (some: readonly { readonly lines: number }[]) =>
+    some.reduce((lines, each) => lines + each.lines, 0);
+  const first = count(segments.slice(0, from));
+  const end = first + count(segments.slice(from, to));
+  let [lines, start, bytes, skip] = [0, 0, 0, 0];
+  const wanted: MergedMember[] = [];
+  for (const member of members) {
+    const isBefore = lines + member.lines <= first;
+    if (!isBefore && lines < end) {
+      if (wanted.length === 0) skip = first - lines;
+      wanted.push(member);
+      bytes += member.bytes;
+    } else if (isBefore) start += member.bytes;
+    lines += member.lines;
+  }
+  return { members: wanted, start, bytes, skip };
+}
+
+async function readBytes(store: ObjectStore, record: MergeRecord, { start, bytes }: Span): Promise<Buffer> {
+  if (bytes === 0) return Buffer.alloc(0);
+  const { object, size } = record;
+  const reading = await store.read(object, { start, end: start + bytes - 1 });
+  if (reading === null) throw new MergedHourError(object, 'it is missing');
+  if (reading.info.size !== size) {
+    reading.body.destroy();
+    throw new MergedHourError(object, `it has ${reading.info.size} bytes, and its record says ${size}`);
+  }
+  return readToEnd(object, reading.body);
+}
+
+async function textOf({ object }: MergeRecord, { sha256 }: MergedMember, data: Buffer): Promise<Buffer> {
+  const text = await decompress(data, { maxOutputLength: MAX_MEMBER_BYTES }).catch(() => null);
+  if (text !== null && hash('sha256', text).startsWith(sha256) && sha256.length === 16) return text;
+  throw new MergedHourError(object, 'its bytes are not those that its record names');
+}
+
+/** Cuts a text that comes in parts into its segments, by their numbers of lines. */
+function createCutter(segments: readonly MergedSegment[], skip: number) {
+  let parts: Buffer[] = [];
+  let text: Buffer = Buffer.alloc(0);
+  let index = 0;
+  let missing = segments[0]?.lines ?? 0;
+
+  /** The rest of the text behind some lines; `missing` are those that it lacks. */
+  function endOf(lines: number): { end: number; missing: number } {
+    let end = 0;
+    for (let left = lines; left > 0; left -= 1) {
+      const found = text.indexOf(LINE_FEED, end);
+      if (found < 0) return { end: text.length, missing: left };
+      end = found + 1;
+    }
+    return { end, missing: 0 };
+  }
+
+  return {
+    add(more: Buffer): void {
+      text = more;
+      const passed = endOf(skip);
+      text = text.subarray(passed.end);
+      skip = passed.missing;
+    },
+    *next(): Generator<MergedContent> {
+      for (let segment = segments[index]; segment !== undefined; segment = segments[index]) {
+        const found = endOf(missing);
+        parts.push(text.subarray(0, found.end));
+        text = text.subarray(found.end);
+        missing = found.missing;
+        if (missing > 0) return;
+        // Copied: a part keeps the memory of its whole member.
+        const own = Buffer.from(Uint8Array.from(Buffer.concat(parts)).buffer);
+        yield { segment, content: own.subarray(0, segment.bytes), text: own };
+        parts = [];
+        index += 1;
+        missing = segments[index]?.lines ?? 0;
+      }
+    },
+  };
+}

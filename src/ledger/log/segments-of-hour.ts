@@ -1,0 +1,129 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import { segmentsAfter } from '../list-segments.js';
+import { type UnparsedSegment, unparsedSegment } from '../read-segment.js';
+import type { SegmentPlace } from '../segment-key.js';
+import { coveredNumbers, type Numbered } from './covered-numbers.js';
+import { fetchMerged } from './fetch-from-log.js';
+import type { MergedSegment, MergeRecord } from './merge-record.js';
+import { MergedHourError, nullIfDamaged } from './merged-hour-error.js';
+import { readMergedSegments } from './merged-segments.js';
+import { type FollowedHour, fetchAhead, type NewSegment } from './new-segments.js';
+import { type MergedHour, readMergedHour } from './read-merged-hour.js';
+
+export interface HourReading {
+  readonly store: ObjectStore;
+  /** Called with a number that is in neither segment nor record, although a later one is. */
+  readonly onLost: (segment: SegmentPlace) => void;
+  /** Called with what is damaged, missing or another's of the merged hour. Its segments are read where they are there. */
+  readonly onFault: (fault: MergedHourError) => void;
+  /** Called with the last hour before this one that has lines, where a record names it. */
+  readonly onPrevious?: (hour: string) => void;
+  /** Only segments written from `since` until before `until`, in milliseconds since the epoch. */
+  readonly range?: { readonly since: number; readonly until: number };
+  /** Segments that are read at once. Default 16. */
+  readonly concurrency?: number;
+}
+
+const CONCURRENCY = 16;
+/** Milliseconds by which the time of an object can differ between a listing and a read: some answers of S3 have whole seconds. */
+const SECOND = 1000;
+
+type Found = Numbered & { readonly segment: UnparsedSegment };
+
+/**
+ * All segments of a whole hour that were not read before, from its merged objects and from the segments that none has: each once, with the
+ * same content. The numbers of a writer ascend, but for one that was lost and came back after its hour had been merged. Throws
+ * `StoreError`.
+ */
+export async function* segmentsOfHour<Place extends FollowedHour>(
+  reading: HourReading,
+  place: Place,
+): AsyncGenerator<NewSegment<Place>> {
+  const { store, onFault, onLost, concurrency = CONCURRENCY, range = ALWAYS } = reading;
+  const { hour } = place;
+  const read = new Map(place.read);
+  const { records, faults } = await readMergedHour(store, hour);
+  for (const fault of faults) onFault(fault);
+  for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous);
+  const isInRange = ({ writtenAt }: MergedSegment) => writtenAt >= range.since && writtenAt < range.until;
+  const taken: { readonly segments: Numbered[] }[] = [];
+  for (const record of records) {
+    const isTaken = coveredNumbers(taken).has;
+    const left = record.segments.filter(
+      (each) => each.number > (read.get(each.writer) ?? 0) && !isTaken(each),
+    );
+    const wanted = left.filter(isInRange);
+    const own: Numbered[] = [];
+    taken.push({ segments: left.filter((each) => !isInRange(each)) }, { segments: own });
+    for await (const { writer, number, segment } of wantedOf(reading, record, wanted)) {
+      own.push({ writer, number });
+      yield { place, writer, number, segment };
+    }
+  }
+  const others = othersOf(reading, { hour, read }, records, coveredNumbers(taken).has);
+  let later: MergedHour | null = null;
+  for await (const { writer, number, segment } of fetchAhead(store, place, others, concurrency)) {
+    // The hour can have been merged, and its segments deleted, since its records were read.
+    if (segment === null) later ??= await readMergedHour(store, hour);
+    const found =
+      segment ?? (later && (await fetchMerged(store, later, { hour, writer, number }).catch(nullIfDamaged)));
+    if (found !== null) yield { place, writer, number, segment: found };
+    else onLost({ hour, writer, number });
+  }
+}
+
+const ALWAYS = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
+
+/** Segments of a record; those are left out that are neither in its object nor there. */
+async function* wantedOf(
+  { store, onFault, concurrency = CONCURRENCY }: HourReading,
+  record: MergeRecord,
+  wanted: readonly MergedSegment[],
+): AsyncGenerator<Found> {
+  const [first, last] = [wanted[0], wanted.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const { segments } = record;
+  let count = 0;
+  try {
+    const some = readMergedSegments(store, record, segments.indexOf(first), segments.indexOf(last) + 1);
+    for await (const { segment, content } of some) {
+      if (segment !== wanted[count]) continue;
+      count += 1;
+      const { writer, number, writtenAt } = segment;
+      yield { writer, number, segment: unparsedSegment(content, writtenAt) };
+    }
+  } catch (error) {
+    if (!(error instanceof MergedHourError)) throw error;
+    onFault(error);
+    for await (const { segment, ...place } of fetchAhead(store, record, wanted.slice(count), concurrency))
+      if (segment !== null) yield { ...place, segment };
+  }
+}
+
+/** The numbers behind a position that a segment or a record has or that have to be there, without those that were taken. */
+async function* othersOf(
+  { store, range = ALWAYS }: HourReading,
+  { hour, read }: FollowedHour,
+  records: readonly MergeRecord[],
+  isTaken: (segment: Numbered) => boolean,
+): AsyncGenerator<Numbered> {
+  const covered = coveredNumbers(records);
+  const last = new Map(read);
+  function* upTo(writer: string, end: number): Generator<Numbered> {
+    for (let number = (last.get(writer) ?? 0) + 1; number <= end; number += 1)
+      if (!isTaken({ writer, number })) yield { writer, number };
+    last.set(writer, Math.max(end, last.get(writer) ?? 0));
+  }
+  // Merged segments may still be there, and are not listed one by one.
+  const position = new Map(read);
+  for (const writer of covered.last.keys()) {
+    const end = covered.endBehind({ writer, number: read.get(writer) ?? 0 });
+    position.set(writer, end);
+  }
+  for await (const { writer, number, writtenAt } of segmentsAfter(store, hour, position)) {
+    yield* upTo(writer, number - 1);
+    if (writtenAt >= range.since - SECOND && writtenAt < range.until + SECOND) yield* upTo(writer, number);
+    last.set(writer, number);
+  }
+  for (const [writer, end] of covered.last) yield* upTo(writer, end);
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { recordKey } from '../ledger-keys.js';
+import { type ListedSegment, listSegments } from '../list-segments.js';
+import { coveredNumbers } from '../log/covered-numbers.js';
+import type { MergeRecord } from '../log/merge-record.js';
+import { MergedHourError } from '../log/merged-hour-error.js';
+import { readMergedSegments } from '../log/merged-segments.js';
+import type { MergedHour } from '../log/read-merged-hour.js';
+import { readAhead } from '../read-ahead.js';
+import { fetchSegment } from '../read-segment.js';
+import { segmentKey } from '../segment-key.js';
+import type { MergeParts } from './merge-parts.js';
+
+/** Milliseconds from the last record of an hour to the end of its segments, for readers that listed its records before. */
+const READERS_GRACE = 3_600_000;
+
+export interface EndSegmentsOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called for every segment that was deleted. */
+  readonly onDeleted?: () => void;
+  /** Called with the reason when segments stay because the merged hour cannot replace them. */
+  readonly onFault?: (reason: string) => void;
+}
+
+/**
+ * Deletes the segments of an hour whose merged object was just read back and holds the same bytes. All others stay. Throws `StoreError`, and
+ * the signal's reason.
+ */
+export async function endSegments(
+  parts: MergeParts,
+  hour: string,
+  { records, last }: MergedHour,
+  options: EndSegmentsOptions = {},
+): Promise<void> {
+  const { store, clock, concurrency = 16 } = parts;
+  const newest = last === 0 ? null : await store.head(recordKey(hour, last));
+  if (newest === null || clock() + store.clockOffset() - newest.modifiedAt.getTime() < READERS_GRACE) return;
+  const existing: ListedSegment[] = [];
+  for await (const segment of listSegments(store, hour)) existing.push(segment);
+  for (const record of records) {
+    const isCovered = coveredNumbers([record]).has;
+    const keys = new Set(existing.filter(isCovered).map(({ key }) => key));
+    const replaced = keys.size === 0 ? [] : await replacedBy(parts, record, keys, options);
+    for await (const _ of readAhead(replaced, concurrency, (key) => store.delete(key))) {
+      options.onDeleted?.();
+      options.signal?.throwIfAborted();
+    }
+  }
+}
+
+/** Keys of the segments whose bytes the object of a record holds; none where it is damaged. */
+async function replacedBy(
+  { store, concurrency = 16, pause }: MergeParts,
+  record: MergeRecord,
+  keys: ReadonlySet<string>,
+  { signal, onFault }: EndSegmentsOptions,
+): Promise<string[]> {
+  const replaced: string[] = [];
+  const whole = createHash('sha256');
+  const compared = readAhead(
+    readMergedSegments(store, record),
+    concurrency,
+    async ({ segment, content, text }) => {
+      const key = segmentKey({ ...segment, hour: record.hour });
+      return { key, text, content, own: keys.has(key) ? await fetchSegment(store, key) : null };
+    },
+  );
+  try {
+    for await (const { key, text, content, own } of compared) {
+      signal?.throwIfAborted();
+      whole.update(text);
+      if (own?.content?.equals(content)) replaced.push(key);
+      else if (own !== null) onFault?.(`${key} differs from its merged hour, and was kept`);
+      await pause?.();
+    }
+  } catch (error) {
+    if (!(error instanceof MergedHourError)) throw error;
+    onFault?.(error.message);
+    return [];
+  }
+  if (whole.digest('hex') === record.sha256) return replaced;
+  onFault?.(`${record.object}: its text is not the one that its record names`);
+  return [];
+}

@@ -1,0 +1,68 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import { HOUR, hourAt, isWhole, startOfHour } from '../hours.js';
+import { ledgerFolders } from '../ledger-folders.js';
+import { MERGED_FOLDER } from '../ledger-keys.js';
+
+/** A whole hour that may have something to merge. */
+export interface HourToMerge {
+  /** Its folder. */
+  readonly hour: string;
+  /** The last hour before it that has lines; null where it is not known. */
+  readonly previous: string | null;
+}
+
+export interface HourSearch {
+  readonly store: ObjectStore;
+  /** The store's time, in milliseconds since the epoch. */
+  readonly now: number;
+  /** The first hour to look at; empty: the first of all. */
+  readonly from: string;
+  /** Every hour from this one on is looked at; before, those without a record, and where a process may have died. */
+  readonly every: string;
+}
+
+interface LedgerHour extends HourToMerge {
+  readonly isMerged: boolean;
+}
+
+const DAY = 24 * HOUR;
+
+/** The whole hours that may have something to merge, oldest first. Takes three calls for each day. */
+export async function* hoursToMerge(search: HourSearch): AsyncGenerator<HourToMerge> {
+  let last: LedgerHour | null = null;
+  for await (const each of hoursFrom(search)) {
+    if (last !== null && isWanted(search, last, each)) yield last;
+    last = each;
+  }
+  if (last !== null && isWanted(search, last, null)) yield last;
+}
+
+/** Hours are merged oldest first: one that has a record is complete when the one behind it has one as well. */
+function isWanted(
+  { from, every }: HourSearch,
+  { hour, isMerged }: LedgerHour,
+  next: LedgerHour | null,
+): boolean {
+  return hour >= from && (hour >= every || !isMerged || next?.isMerged === false);
+}
+
+async function* hoursFrom({ store, now, from }: HourSearch): AsyncGenerator<LedgerHour> {
+  const start = startOfHour(from);
+  // The day before has the previous hour of the first one.
+  const firstDay = Number.isNaN(start) ? '' : dayOf(hourAt(start - DAY));
+  let previous: string | null = null;
+  for (const day of await ledgerFolders(store, '')) {
+    if (day < firstDay) continue;
+    const hours = await ledgerFolders(store, day);
+    const merged = new Set(await ledgerFolders(store, day, [MERGED_FOLDER]));
+    for (const hour of hours) {
+      if (Number.isNaN(startOfHour(hour)) || !isWhole(hour, now)) continue;
+      yield { hour, previous, isMerged: merged.has(hour) };
+      previous = hour;
+    }
+  }
+}
+
+function dayOf(hour: string): string {
+  return hour.slice(0, hour.indexOf('/') + 1);
+}

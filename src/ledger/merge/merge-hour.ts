@@ -1,0 +1,110 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import { DOCUMENT_HEADERS } from '../../store/read-document.js';
+import { createSame } from '../create-same.js';
+import { mergedObjectKey, recordKey } from '../ledger-keys.js';
+import { type ListedSegment, listSegments } from '../list-segments.js';
+import { type CoveredSegments, coveredNumbers, describeGap } from '../log/covered-numbers.js';
+import { encodeRecord, type MergeRecord } from '../log/merge-record.js';
+import { MergedHourError } from '../log/merged-hour-error.js';
+import { type MergedHour, readMergedHour } from '../log/read-merged-hour.js';
+import { readAhead } from '../read-ahead.js';
+import { fetchSegment } from '../read-segment.js';
+import type { MergeParts } from './merge-parts.js';
+import { createMergedText, type MergedText } from './merged-text.js';
+
+const OBJECT_BYTES = 8 * 1024 * 1024;
+/** Segments of one object: its record stays a small document. */
+const OBJECT_SEGMENTS = 20_000;
+/** Bytes of a segment that is merged, so that no object exceeds 64 MiB. Ours have 1 MiB, or a single line. */
+const SEGMENT_BYTES = 32 * 1024 * 1024;
+/** Milliseconds that a process may take for an object. The sweep deletes one that no record names for a day. */
+const DEADLINE = 3_600_000;
+
+export interface MergeHourOptions {
+  /** Folder of the last hour before this one that has lines. */
+  readonly previous?: string | null | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each record that this call wrote. */
+  readonly onRecord?: ((record: MergeRecord) => void) | undefined;
+  /** Called with what is damaged, missing or lost and does not hinder the merge. */
+  readonly onFault?: ((reason: string) => void) | undefined;
+}
+
+/**
+ * Merges the segments of a whole hour that no record of a sound object has. Any number of processes may do so at once and be killed at any
+ * point. Resolves to what is merged of the hour then. Throws `StoreError`, and the signal's reason.
+ */
+export async function mergeHour(
+  parts: MergeParts,
+  hour: string,
+  options: MergeHourOptions = {},
+): Promise<MergedHour> {
+  for (;;) {
+    options.signal?.throwIfAborted();
+    const merged = await readMergedHour(parts.store, hour);
+    for (const { message } of merged.faults) options.onFault?.(message);
+    const begunAt = parts.clock();
+    const text = await mergeNext(parts, hour, merged, options);
+    if (text === null) {
+      for (const gap of coveredNumbers(merged.records).gaps()) options.onFault?.(describeGap(hour, gap));
+      return merged;
+    }
+    options.signal?.throwIfAborted();
+    const record = await commit(parts, { hour, n: merged.last + 1, begunAt, ...options }, text);
+    if (record !== null) options.onRecord?.(record);
+  }
+}
+
+/** The text of the next segments that are to be merged; null without one. */
+async function mergeNext(
+  parts: MergeParts,
+  hour: string,
+  { records }: MergedHour,
+  { signal, onFault }: MergeHourOptions,
+): Promise<MergedText | null> {
+  const { store, objectBytes = OBJECT_BYTES, concurrency = 16, pause } = parts;
+  const covered = coveredNumbers(records);
+  const text = createMergedText();
+  const reads = readAhead(unmerged(store, hour, covered), concurrency, async ({ key, writer, number }) => ({
+    ...{ key, place: { writer, number } },
+    segment: await fetchSegment(store, key),
+  }));
+  for await (const { place, key, segment } of reads) {
+    signal?.throwIfAborted();
+    const content = segment?.content ?? null;
+    if (segment === null) onFault?.(`${key} is lost`);
+    else if (content === null || content.length > SEGMENT_BYTES)
+      onFault?.(`${key} is too large for a segment, and is left out`);
+    else await text.add({ ...place, writtenAt: segment.writtenAt }, content);
+    await pause?.();
+    if (text.size() >= objectBytes || text.segments() >= OBJECT_SEGMENTS) break;
+  }
+  return text.segments() === 0 ? null : text.finish();
+}
+
+/** The listed segments that no record has. */
+async function* unmerged(
+  store: ObjectStore,
+  hour: string,
+  covered: CoveredSegments,
+): AsyncGenerator<ListedSegment> {
+  for await (const segment of listSegments(store, hour)) if (!covered.has(segment)) yield segment;
+}
+
+/** Writes the object, then the record, with which it counts. Null when another process was faster. */
+async function commit(
+  { store, clock }: MergeParts,
+  { hour, n, begunAt, previous = null }: MergeHourOptions & { hour: string; n: number; begunAt: number },
+  { object: body, ...text }: MergedText,
+): Promise<MergeRecord | null> {
+  const object = mergedObjectKey(hour, n, text.sha256);
+  if (!(await createSame(store, object, body, 'application/gzip'))) {
+    if ((await store.head(recordKey(hour, n))) !== null) return null;
+    // Another line of Node compresses to other bytes, and its process has died since.
+    throw new MergedHourError(object, 'it has other bytes; once it is a day old, the hour is merged again');
+  }
+  if (clock() - begunAt > DEADLINE) return null;
+  const record: MergeRecord = { hour, n, previous, object, ...text };
+  const result = await store.create(recordKey(hour, n), encodeRecord(record), DOCUMENT_HEADERS);
+  return result === 'created' ? record : null;
+}

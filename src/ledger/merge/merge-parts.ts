@@ -1,0 +1,17 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import type { Pause } from '../../time/cooperative-yield.js';
+
+/** What a merge works with. */
+export interface MergeParts {
+  readonly store: ObjectStore;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Milliseconds from the end of an hour until its merged segments are deleted; null keeps them forever. */
+  readonly keepSegments: number | null;
+  /** Bytes of an object; it can exceed them by a segment. All of it is in memory while it is made. Default 8 MiB. */
+  readonly objectBytes?: number;
+  /** Segments read at once. Default 16. */
+  readonly concurrency?: number;
+  /** Awaited between the steps of the work; it may throw. */
+  readonly pause?: Pause;
+}

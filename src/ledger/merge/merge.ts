@@ -1,0 +1,176 @@
+import { StoreError } from '../../store/object-store.js';
+import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
+import { HOUR, hourAt, startOfHour } from '../hours.js';
+import { ledgerFolders } from '../ledger-folders.js';
+import { LEDGER_FOLDER } from '../ledger-keys.js';
+import type { MergeRecord } from '../log/merge-record.js';
+import { MergedHourError } from '../log/merged-hour-error.js';
+import { readMergedHour } from '../log/read-merged-hour.js';
+import { endSegments } from './end-segments.js';
+import { type HourToMerge, hoursToMerge } from './hours-to-merge.js';
+import { mergeHour } from './merge-hour.js';
+import type { MergeParts } from './merge-parts.js';
+import { createMergeReport, type MergeReport } from './merge-report.js';
+import { sweepUnnamed } from './sweep-unnamed.js';
+
+interface MergeOptions {
+  /** Looks at every hour from this time on; default: at those of the last days, and at those that have no record. */
+  readonly since?: Date | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Default: gives other callbacks a turn after every two milliseconds of work. */
+  readonly pause?: Pause;
+  /** Called with every record that this run wrote, and the report so far. */
+  readonly onRecord?: ((record: MergeRecord, report: MergeReport) => void) | undefined;
+}
+
+/** Merges again and again, and remembers how far it came: a further run looks at what is new, and daily at the last days. */
+export interface Merger {
+  /**
+   * Merges the whole hours of the ledger, oldest first, and deletes segments as `keepSegments` says. Any number of processes may do so at once
+   * and be killed at any point: the next run continues. Never throws: what failed is in the report.
+   */
+  run(options?: MergeOptions): Promise<MergeReport>;
+}
+
+interface Run extends MergeOptions {
+  readonly parts: MergeParts;
+  /** The store's time, in milliseconds since the epoch; the same for the whole run. */
+  readonly now: number;
+  readonly report: MergeReport;
+  /** Hours that failed in a row. */
+  failures: number;
+}
+
+const DAY = 24 * HOUR;
+/** Hours in which segments are looked for that appeared late, once a day. */
+const LATE = 3 * DAY;
+/** A store that fails that often in a row is not asked for the other hours. */
+const MAX_FAILURES = 5;
+/** Enough to repair from. */
+const MAX_FAULTS = 100;
+
+export function createMerger(given: Omit<MergeParts, 'pause'>): Merger {
+  /** The first hour that was not looked at; empty before the first run. */
+  let next = '';
+  let lookedBackAt = Number.NEGATIVE_INFINITY;
+
+  async function mergeAll(run: Run): Promise<void> {
+    const { parts, now, since, signal } = run;
+    const back = hourAt(now - LATE);
+    const isDue = now - lookedBackAt >= DAY;
+    const first = since === undefined ? (isDue && back < next ? back : next) : hourAt(since.getTime());
+    const every = since === undefined ? (isDue ? back : next) : '';
+    let left: string | null = null;
+    let reached = '';
+    for await (const hour of hoursToMerge({ store: parts.store, now, from: first, every })) {
+      signal?.throwIfAborted();
+      if (!(await lookAt(run, hour))) left ??= hour.hour;
+      reached = hour.hour;
+    }
+    if (since !== undefined) return;
+    if (left !== null) next = left;
+    else if (reached !== '') next = hourAt(startOfHour(reached) + HOUR);
+    if (left === null && isDue) lookedBackAt = now;
+  }
+
+  return {
+    async run(options = {}) {
+      const { signal, pause = cooperativeYield() } = options;
+      const parts: MergeParts = {
+        ...given,
+        pause() {
+          signal?.throwIfAborted();
+          return pause();
+        },
+      };
+      const report = createMergeReport(parts.clock());
+      const now = parts.clock() + parts.store.clockOffset();
+      const run: Run = { ...options, parts, now, report, failures: 0 };
+      try {
+        await mergeAll(run);
+        await endOldSegments(run);
+      } catch (error) {
+        if (signal?.aborted) report.interrupted = true;
+        else report.faults.push({ hour: null, reason: messageOf(error) });
+      }
+      report.finishedAt = new Date(parts.clock()).toISOString();
+      return report;
+    },
+  };
+}
+
+/** Merges what is left of an hour. Resolves to whether nothing is. */
+async function lookAt(run: Run, { hour, previous }: HourToMerge): Promise<boolean> {
+  const { parts, report, signal } = run;
+  let records = 0;
+  const onRecord = (record: MergeRecord) => {
+    if (records === 0) report.hours += 1;
+    records += 1;
+    report.records += 1;
+    report.segments += record.segments.length;
+    report.lines += record.segments.reduce((lines, segment) => lines + segment.lines, 0);
+    run.onRecord?.(record, report);
+  };
+  const onFault = (reason: string) => addFault(report, hour, reason);
+  let isDone = false;
+  try {
+    isDone = await attempt(run, hour, async () => {
+      const merged = await mergeHour(parts, hour, { previous, signal, onRecord, onFault });
+      report.swept += await sweepUnnamed(parts, merged);
+    });
+  } finally {
+    if (!isDone) report.oldestOpen ??= new Date(startOfHour(hour)).toISOString();
+  }
+  return isDone;
+}
+
+/** Deletes the segments of hours that ended long enough ago. */
+async function endOldSegments(run: Run): Promise<void> {
+  const { parts, report, signal, now } = run;
+  const { store, keepSegments } = parts;
+  if (keepSegments === null) return;
+  const onDeleted = () => {
+    report.deleted += 1;
+  };
+  for (const day of await ledgerFolders(store, '', [LEDGER_FOLDER])) {
+    for (const hour of await ledgerFolders(store, day, [LEDGER_FOLDER])) {
+      signal?.throwIfAborted();
+      if (now < startOfHour(hour) + HOUR + keepSegments) return;
+      const onFault = (reason: string) => addFault(report, hour, reason);
+      await attempt(run, hour, async () =>
+        endSegments(parts, hour, await readMergedHour(store, hour), { signal, onDeleted, onFault }),
+      );
+    }
+  }
+}
+
+/**
+ * Resolves to whether it succeeded. What fails is in the report; the run continues. Throws only when the run was stopped or the store
+ * fails every time.
+ */
+async function attempt(run: Run, hour: string, work: () => Promise<void>): Promise<boolean> {
+  const { report, signal } = run;
+  try {
+    await work();
+    run.failures = 0;
+    return true;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    addFault(report, hour, messageOf(error));
+    // The store answered.
+    if (error instanceof MergedHourError) run.failures = 0;
+    else run.failures += 1;
+    if (run.failures === MAX_FAILURES) throw new StoreError('merge', `${MAX_FAILURES} hours failed in a row`);
+    return false;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Once: several steps of an hour can find the same damage. */
+function addFault({ faults }: MergeReport, hour: string, reason: string): void {
+  if (faults.length >= MAX_FAULTS) return;
+  if (!faults.some((known) => known.hour === hour && known.reason === reason)) faults.push({ hour, reason });
+}

@@ -1,0 +1,44 @@
+import { hoursInOrder } from '../../../src/ledger/log/log-hours.js';
+import { segmentsOfHour } from '../../../src/ledger/log/segments-of-hour.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+
+/** A segment as the log gives it out. */
+interface LogContent {
+  readonly key: string;
+  readonly writtenAt: number;
+  readonly content: string | null;
+}
+
+export interface LogContents {
+  /** By their keys. */
+  readonly segments: readonly LogContent[];
+  /** Keys of the numbers that are lost. */
+  readonly lost: readonly string[];
+  readonly faults: readonly string[];
+}
+
+/** All of a log whose hours are whole. */
+export async function contentsOfLog(store: ObjectStore): Promise<LogContents> {
+  const segments: LogContent[] = [];
+  const lost: string[] = [];
+  const faults: string[] = [];
+  const [first, end] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for await (const hour of hoursInOrder(store, 'oldest', first, end)) {
+    const reading = {
+      store,
+      onLost: (place: Parameters<typeof segmentKey>[0]) => void lost.push(segmentKey(place)),
+      onFault: ({ message }: Error) => void faults.push(message),
+    };
+    for await (const { writer, number, segment } of segmentsOfHour(reading, { hour, read: new Map() })) {
+      const { content, writtenAt } = segment;
+      segments.push({
+        key: segmentKey({ hour, writer, number }),
+        writtenAt,
+        content: content?.toString('latin1') ?? null,
+      });
+    }
+  }
+  const inOrder = segments.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+  return { segments: inOrder, lost: lost.sort(), faults };
+}

@@ -1,26 +1,5 @@
-import { CONTEXT_NAME, hasContextValue, isContextValue } from '../domain/context.js';
+import { CONTEXT_NAME, isContextValue } from '../domain/context.js';
 import { Problem } from '../domain/problem.js';
-
-/** One wanted value of the context. */
-export interface ContextFilter {
-  readonly name: string;
-  /** Null: the value was left out. */
-  readonly value: string | null;
-}
-
-/** The part of a line that the filter looks at; it comes from the store: anything may be there. */
-interface ContextFields {
-  readonly context?: unknown;
-  readonly contextOmitted?: unknown;
-}
-
-export function matchesContext(
-  { name, value }: ContextFilter,
-  { context, contextOmitted }: ContextFields,
-): boolean {
-  if (value !== null) return hasContextValue(context, name, value);
-  return typeof contextOmitted === 'object' && contextOmitted !== null && Object.hasOwn(contextOmitted, name);
-}
 
 /** Why a value can be in no line. */
 const UNRECORDED =

@@ -23,26 +23,3 @@ export function recordKey(hour: string, n: number): string {
 export function mergedObjectKey(hour: string, n: number, sha256: string): string {
   return `${MERGED_FOLDER}${hour}${n}-${sha256.slice(0, 16)}.ndjson.gz`;
 }
-
-export const LEDGER_PARQUET_FOLDER = 'ledger-parquet/';
-export const ROLLUPS_FOLDER = 'rollups/';
-export const DAILY_ROLLUPS_FOLDER = 'rollups-daily/';
-/** Key of the n-th Parquet file of an hour; `hour` is a `hourFolder`. */
-export function parquetKey(hour: string, n: number): string {
-  return `${LEDGER_PARQUET_FOLDER}${hour}${fileNumber(n)}.parquet`;
-}
-
-/** Key of the rollup of the n-th Parquet file of an hour. */
-export function rollupKey(hour: string, n: number): string {
-  return `${ROLLUPS_FOLDER}${hour}${fileNumber(n)}.json`;
-}
-
-/** Key of the rollup of a day; `day` is `YYYY-MM-DD`. */
-export function dailyRollupKey(day: string): string {
-  return `${DAILY_ROLLUPS_FOLDER}dt=${day}/${fileNumber(1)}.json`;
-}
-
-/** File numbers have at least four digits, so that names sort by them. */
-function fileNumber(n: number): string {
-  return String(n).padStart(4, '0');
-}

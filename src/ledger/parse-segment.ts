@@ -75,17 +75,12 @@ function isNewer({ v }: Record<string, unknown>): boolean {
   return Number.isSafeInteger(v) && Number(v) > VERSION;
 }
 
-/** A ledger line needs a version, an id, an instant, an origin and an outcome. Other missing fields get a neutral value. */
-export function parseLine(text: string): LedgerLine | null {
-  const value = parseRecord(text);
-  return value && completeLine(value);
-}
-
 function parseRecord(text: string): Record<string, unknown> | null {
   const value = parseJson(text);
   return isJsonObject(value) ? value : null;
 }
 
+/** A ledger line needs a version, an id, an instant, an origin and an outcome. Other missing fields get a neutral value. */
 function completeLine(value: Record<string, unknown>): LedgerLine | null {
   if (value.v !== VERSION || !hasTexts(value) || !isInstant(value.receivedAt)) return null;
   // Existing fields keep their order: a line that is read back prints as it was written.

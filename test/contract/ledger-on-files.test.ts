@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readLines } from '../../src/ledger/read/log/read-lines.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
 import { createCanary } from '../../src/observe/canary.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { ledgerLine } from '../support/ledger/ledger-lines.js';
+import { readLines } from '../support/ledger/read-lines.js';
 
 describe('ledger on files', () => {
   let folder: string;

@@ -1,5 +1,5 @@
-import { createDurationHistogram, type Percentiles } from '../../ledger/rollup/duration-histogram.js';
-import { NO_REGION } from '../../ledger/rollup/last-accepted.js';
+import { NO_REGION } from '../../domain/region.js';
+import { createDurationHistogram, type Percentiles } from './duration-histogram.js';
 
 /** Figures of deliveries. */
 export interface PeriodFigures {

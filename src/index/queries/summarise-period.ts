@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isDelivery } from '../../domain/delivery.js';
+import { NO_REGION } from '../../domain/region.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { HOUR } from '../../ledger/hours.js';
-import { NO_REGION } from '../../ledger/rollup/last-accepted.js';
 import { type FigureWidth, MINUTE } from '../figure-widths.js';
 import type { LineClasses } from '../line-classes.js';
 import { type AlignedPeriod, alignPeriod, type Period } from './align-period.js';

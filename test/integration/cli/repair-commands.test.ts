@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { hourFolder, parquetKey } from '../../../src/ledger/ledger-keys.js';
+import { hourFolder, recordKey } from '../../../src/ledger/ledger-keys.js';
 import { recordingServer } from '../../support/http/recording-server.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { sendCallback } from '../../support/processes/admin-api.js';
@@ -369,9 +369,9 @@ describe('erase on the command line', () => {
     service = await startService({ sources: { default: { context: ['customer'] } } });
     await store('e1', '&customer=acme');
     const yesterday = hourFolder(new Date(Date.now() - 86_400_000).toISOString());
-    const file = path.join(service.folder, parquetKey(yesterday, 1));
+    const file = path.join(service.folder, recordKey(yesterday, 1));
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, 'no Parquet');
+    await writeFile(file, 'no record');
     const report = `${service.folder}.ndjson`;
     const result = await cli(['erase', '--context', 'customer=acme', '--yes', '--report', report]);
     expect(result.stdout).toMatch(/^Erased e1: .*\nA job whose .*\nJobs with this context may be missing/s);

@@ -2,8 +2,8 @@ import { expect } from '@jest/globals';
 import { isDelivery, type LedgerLine } from '../../../src/domain/delivery.js';
 import { isStillTried } from '../../../src/domain/still-tried.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
+import { createDurationHistogram, durationBucket } from '../../../src/index/queries/duration-histogram.js';
 import { HOUR } from '../../../src/ledger/hours.js';
-import { createDurationHistogram, durationBucket } from '../../../src/ledger/rollup/duration-histogram.js';
 import type { Placed } from './indexed-ledger.js';
 import { FIRST } from './indexed-ledger.js';
 

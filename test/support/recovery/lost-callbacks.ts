@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
 import { readBack } from '../../../src/archive/read-back.js';
 import { KINDS, type RetrievableKind } from '../../../src/domain/kinds.js';
-import { readLines } from '../../../src/ledger/read/log/read-lines.js';
 import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { StoreUnderTest } from '../../contract/object-store.js';
 import { type SwitchableProxy, startSwitchableProxy } from '../http/switchable-proxy.js';
+import { readLines } from '../ledger/read-lines.js';
 import { type ReceiverProcess, startReady } from '../processes/receiver-process.js';
 import { runCli } from '../processes/run-cli.js';
 import { storeSettings } from '../store/store-settings.js';
@@ -220,7 +220,7 @@ function differences(actual: Map<string, string>, expected: Map<string, string>)
 async function createdTwice(store: ObjectStore): Promise<string[]> {
   const seen = new Set<string>();
   const twice: string[] = [];
-  for await (const line of readLines(store, {})) {
+  for await (const line of readLines(store)) {
     for (const { key, outcome } of line.items) {
       if (outcome === 'created' && seen.has(key)) twice.push(key);
       if (outcome === 'created') seen.add(key);

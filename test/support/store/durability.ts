@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
 import { readBack } from '../../../src/archive/read-back.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { readLines } from '../../../src/ledger/read/log/read-lines.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { StoreUnderTest } from '../../contract/object-store.js';
 import { type Acknowledged, mediaOf, sendLoad, sha256, transcriptOf } from '../http/callback-load.js';
+import { readLines } from '../ledger/read-lines.js';
 import { type ReceiverProcess, startReady } from '../processes/receiver-process.js';
 import { storeSettings } from './store-settings.js';
 
@@ -138,7 +138,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
 /** Every acknowledged item is in the store with the hash of the sent bytes, and the ledger has its line. */
 async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowledged[]): Promise<void> {
   const lines = new Map<string, LedgerLine>();
-  for await (const line of readLines(store, {})) lines.set(line.deliveryId, line);
+  for await (const line of readLines(store)) lines.set(line.deliveryId, line);
   const missing: string[] = [];
   const check = async ({ answer, sent }: Acknowledged): Promise<void> => {
     if (lines.get(answer.deliveryId)?.outcome !== answer.outcome)

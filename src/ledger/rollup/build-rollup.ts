@@ -1,2 +1,0 @@
-/** Milliseconds of a slot. */
-export const SLOT = 600_000;

@@ -1,0 +1,11 @@
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { scanLines } from '../../../src/ledger/log/scan-lines.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+
+/** All lines of a ledger, whose faults are passed over. */
+export async function* readLines(store: ObjectStore): AsyncGenerator<LedgerLine> {
+  const ignore = () => {};
+  const [since, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for await (const { line } of scanLines({ store, since, until, onFault: ignore, onSkipped: ignore }))
+    yield line;
+}

@@ -1,10 +1,10 @@
-import { NO_REGION } from '../domain/region.js';
 import type { SourceScope } from '../domain/rights.js';
 import { isInScope } from '../domain/rights.js';
 import type { CallbackFacts } from '../health/checks/callback-issues.js';
 import { verdictOf } from '../health/health-verdict.js';
 import type { Issue } from '../health/issues.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
+import { NO_REGION } from '../index/queries/period-figures.js';
 import type { CanaryStatus } from '../observe/canary.js';
 import type { Health } from './api/answers/health.js';
 import type { SubscriberFigures } from './api/answers/subscribers.js';

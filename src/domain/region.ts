@@ -13,6 +13,3 @@ export const EXPECTED_REGION_NAME = `a region name: a lower-case letter and up t
 export function isRegionName(text: string): boolean {
   return REGION_NAME.test(text) && !RESERVED.includes(text);
 }
-
-/** Stands for addresses of no region, as in the figures by region. */
-export const NO_REGION = 'none';

@@ -1,4 +1,4 @@
-import { fetchFromLog } from '../ledger/log/fetch-from-log.js';
+import { fetchFromLog } from '../ledger/log/merged-segments.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { announcedAs } from './announcements.js';
 import type { WaitingEvent } from './outbox-state.js';

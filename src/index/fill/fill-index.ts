@@ -1,8 +1,8 @@
 import { firstOpenHour, HOUR, openHours, startOfHour } from '../../ledger/hours.js';
-import { createLogFetcher } from '../../ledger/log/fetch-from-log.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import { nullIfDamaged } from '../../ledger/log/merged-hour-error.js';
+import { nullIfDamaged } from '../../ledger/log/merge-record.js';
+import { createLogFetcher } from '../../ledger/log/merged-segments.js';
 import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { UnparsedSegment } from '../../ledger/read-segment.js';

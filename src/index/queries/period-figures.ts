@@ -1,4 +1,3 @@
-import { NO_REGION } from '../../domain/region.js';
 import { createDurationHistogram, type Percentiles } from './duration-histogram.js';
 
 /** Figures of deliveries. */
@@ -10,6 +9,9 @@ export interface PeriodFigures {
   /** Milliseconds a callback took; null without callbacks. */
   readonly duration: Percentiles | null;
 }
+
+/** Stands for addresses of no region, as in the figures by region. */
+export const NO_REGION = 'none';
 
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
 const MAX_COUNTED_NAMES = 100;

@@ -1,13 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isDelivery } from '../../domain/delivery.js';
-import { NO_REGION } from '../../domain/region.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { HOUR } from '../../ledger/hours.js';
 import { type FigureWidth, MINUTE } from '../figure-widths.js';
 import type { LineClasses } from '../line-classes.js';
 import { type AlignedPeriod, alignPeriod, type Period } from './align-period.js';
 import { lastAccepted } from './last-accepted.js';
-import { createPeriodFigures, type PeriodFigures } from './period-figures.js';
+import { createPeriodFigures, NO_REGION, type PeriodFigures } from './period-figures.js';
 
 /** Figures of the deliveries of a period, for charts and for the verdict on health. */
 export interface PeriodSummary {

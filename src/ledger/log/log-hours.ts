@@ -1,7 +1,6 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { startOfHour } from '../hours.js';
-import { ledgerFolders } from '../ledger-folders.js';
-import { hourFolder } from '../ledger-keys.js';
+import { hourFolder, LEDGER_FOLDER, MERGED_FOLDER } from '../ledger-keys.js';
 
 /** Folders of the hours that have segments or merged hours, `dt=…/hour=HH/`; days are listed lazily. */
 export async function* hoursInOrder(
@@ -26,4 +25,21 @@ function folderAt(time: number): string {
   if (!(time >= 0)) return '';
   if (time >= Date.UTC(10_000, 0)) return '~';
   return hourFolder(new Date(time).toISOString());
+}
+
+const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
+
+/** The folders directly below a path of the ledger's roots (segments, merged hours), each once, sorted. */
+export async function ledgerFolders(
+  store: Pick<ObjectStore, 'folders'>,
+  path: string,
+  roots: readonly string[] = ROOTS,
+): Promise<string[]> {
+  const names = new Set<string>();
+  await Promise.all(
+    roots.map(async (root) => {
+      for await (const folder of store.folders(root + path)) names.add(folder.slice(root.length));
+    }),
+  );
+  return [...names].sort();
 }

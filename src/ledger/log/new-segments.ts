@@ -4,9 +4,8 @@ import { readAhead } from '../read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
 import type { Numbered } from './covered-numbers.js';
-import { fetchMerged } from './fetch-from-log.js';
-import { nullIfDamaged } from './merged-hour-error.js';
-import { type MergedHour, readMergedHour } from './read-merged-hour.js';
+import { type MergedHour, nullIfDamaged, readMergedHour } from './merge-record.js';
+import { fetchMerged } from './merged-segments.js';
 
 /** How far an hour was read. */
 export interface FollowedHour {

@@ -3,9 +3,9 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { hourAt } from '../hours.js';
 import { readAhead } from '../read-ahead.js';
 import { segmentKey } from '../segment-key.js';
-import { createLogFetcher } from './fetch-from-log.js';
 import type { LinePlace } from './line-place.js';
-import { nullIfDamaged } from './merged-hour-error.js';
+import { nullIfDamaged } from './merge-record.js';
+import { createLogFetcher } from './merged-segments.js';
 
 /** The place of a line, and when the hour of its segment began, in milliseconds since the epoch. */
 export interface PlacedLine extends LinePlace {

@@ -3,12 +3,10 @@ import { segmentsAfter } from '../list-segments.js';
 import { type UnparsedSegment, unparsedSegment } from '../read-segment.js';
 import type { SegmentPlace } from '../segment-key.js';
 import { coveredNumbers, type Numbered } from './covered-numbers.js';
-import { fetchMerged } from './fetch-from-log.js';
 import type { MergedSegment, MergeRecord } from './merge-record.js';
-import { MergedHourError, nullIfDamaged } from './merged-hour-error.js';
-import { readMergedSegments } from './merged-segments.js';
+import { type MergedHour, MergedHourError, nullIfDamaged, readMergedHour } from './merge-record.js';
+import { fetchMerged, readMergedSegments } from './merged-segments.js';
 import { type FollowedHour, fetchAhead, type NewSegment } from './new-segments.js';
-import { type MergedHour, readMergedHour } from './read-merged-hour.js';
 
 export interface HourReading {
   readonly store: ObjectStore;

@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { HOUR, hourAt, isWhole, startOfHour } from '../hours.js';
-import { ledgerFolders } from '../ledger-folders.js';
 import { MERGED_FOLDER } from '../ledger-keys.js';
+import { ledgerFolders } from '../log/log-hours.js';
 
 /** A whole hour that may have something to merge. */
 export interface HourToMerge {

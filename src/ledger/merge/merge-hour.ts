@@ -4,9 +4,13 @@ import { createSame } from '../create-same.js';
 import { mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
 import { type CoveredSegments, coveredNumbers, describeGap } from '../log/covered-numbers.js';
-import { encodeRecord, type MergeRecord } from '../log/merge-record.js';
-import { MergedHourError } from '../log/merged-hour-error.js';
-import { type MergedHour, readMergedHour } from '../log/read-merged-hour.js';
+import {
+  encodeRecord,
+  type MergedHour,
+  MergedHourError,
+  type MergeRecord,
+  readMergedHour,
+} from '../log/merge-record.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment } from '../read-segment.js';
 import type { MergeParts } from './merge-parts.js';

@@ -1,11 +1,10 @@
 import { StoreError } from '../../store/object-store.js';
 import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
 import { HOUR, hourAt, startOfHour } from '../hours.js';
-import { ledgerFolders } from '../ledger-folders.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
+import { ledgerFolders } from '../log/log-hours.js';
 import type { MergeRecord } from '../log/merge-record.js';
-import { MergedHourError } from '../log/merged-hour-error.js';
-import { readMergedHour } from '../log/read-merged-hour.js';
+import { MergedHourError, readMergedHour } from '../log/merge-record.js';
 import { endSegments } from './end-segments.js';
 import { type HourToMerge, hoursToMerge } from './hours-to-merge.js';
 import { mergeHour } from './merge-hour.js';

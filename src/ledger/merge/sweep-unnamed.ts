@@ -1,4 +1,4 @@
-import type { MergedHour } from '../log/read-merged-hour.js';
+import type { MergedHour } from '../log/merge-record.js';
 import type { MergeParts } from './merge-parts.js';
 
 /** Milliseconds: a process that made an object writes its record within an hour, or never. */

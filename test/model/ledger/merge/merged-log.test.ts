@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
-import { readMergedHour } from '../../../../src/ledger/log/read-merged-hour.js';
+import { readMergedHour } from '../../../../src/ledger/log/merge-record.js';
 import { createMerger } from '../../../../src/ledger/merge/merge.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';

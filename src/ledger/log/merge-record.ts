@@ -55,7 +55,7 @@ export function encodeRecord(record: MergeRecord): Buffer {
 }
 
 /** Null for anything but a record of this hour and number. */
-export function parseRecord(hour: string, n: number, value: unknown): MergeRecord | null {
+function parseRecord(hour: string, n: number, value: unknown): MergeRecord | null {
   if (!isJsonObject(value) || value.v !== 1 || value.hour !== hour || value.n !== n) return null;
   const { previous, object, size, sha256 } = value;
   if (typeof sha256 !== 'string' || !SHA256.test(sha256) || object !== mergedObjectKey(hour, n, sha256))

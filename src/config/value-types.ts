@@ -200,13 +200,11 @@ export function instant() {
 const RESERVED_SEGMENTS = new Set([
   'jobs',
   'ledger',
-  'ledger-parquet',
+  'ledger-hours',
   'outbox',
   'quarantine',
   'replays',
   'reports',
-  'rollups',
-  'rollups-daily',
 ]);
 
 /** Folders in front of a source's jobs: empty, or ending in `/`, which is added when it is missing. */

@@ -6,7 +6,7 @@ export function ledgerPartition(instant: string): string {
   return `${LEDGER_FOLDER}dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
 }
 
-/** Folder of an hour below the folders of the compacted ledger, in UTC, e.g. `dt=2026-03-04/hour=05/`. */
+/** Folder of an hour below the folders of the ledger, in UTC, e.g. `dt=2026-03-04/hour=05/`. */
 export function hourFolder(instant: string): string {
   return ledgerPartition(instant).slice(LEDGER_FOLDER.length);
 }

@@ -47,6 +47,8 @@ const KEPT_FREE = 0.1;
 /** Missing numbers in a row that are asked for again, once an hour. */
 const MAX_RETRIED = 100;
 const DAY = 24 * HOUR;
+/** Hours back to which finished hours are listed again once a day. A segment that appears even later is verify's to name. */
+const LISTED_AGAIN = 72;
 
 interface Followed extends FollowedHour {
   readonly read: Map<string, number>;
@@ -63,6 +65,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   let hasWalked = false;
   /** The first open hour when missing segments were asked for last. */
   let retriedIn: number | null = null;
+  /** When finished hours were listed again last, in milliseconds since the epoch. */
+  let listedAgainAt = Number.NEGATIVE_INFINITY;
 
   function follow() {
     hours = new Map();
@@ -147,6 +151,13 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     return used < options.maxBytes * READ_BELOW && free > KEPT_FREE;
   }
 
+  /** A segment may have appeared in an hour after it was whole: a fault, but its lines count. */
+  async function takeLate(): Promise<void> {
+    const end = firstOpenHour(now());
+    for await (const hour of hoursInOrder(store, 'oldest', end - LISTED_AGAIN * HOUR, end - 1))
+      if ((await index.call('hour', startOfHour(hour))).isFinished) await finish(hour);
+  }
+
   /** A segment that was missing may have been brought back. */
   async function retryMissing(): Promise<void> {
     const { missing } = await index.call('state');
@@ -195,6 +206,10 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
         hasWalked = true;
         if (retriedIn !== firstOpenHour(now())) await retryMissing();
         retriedIn = firstOpenHour(now());
+        if (now() - listedAgainAt >= DAY) {
+          await takeLate();
+          listedAgainAt = now();
+        }
         await trim();
       } catch (error) {
         // The index says how far it came.

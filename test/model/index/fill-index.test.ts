@@ -242,4 +242,43 @@ describe('what fills the index', () => {
     expect(check(again)).toBeGreaterThan(FIRST);
     again.close();
   });
+
+  it('takes within a day what appears in an hour after it was whole, and after a restart at once', async () => {
+    let now = FIRST + 3 * HOUR;
+    const store = createMemoryStore(undefined, () => now);
+    const index = createLedgerIndex(':memory:', 'store');
+    const calls: IndexCalls = {
+      async call(name, ...values) {
+        return (index[name] as (...given: typeof values) => ReturnType<(typeof index)[typeof name]>)(
+          ...values,
+        );
+      },
+    };
+    const begin = () =>
+      createIndexFiller({
+        ...{ store, index: calls, clock: () => now },
+        ...{ reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR, maxBytes: 2 ** 30 },
+      });
+    const write = (writer: string) =>
+      store.put(
+        segmentKey({ hour: hourAt(FIRST), writer, number: 1 }),
+        `${JSON.stringify(ledgerLine())}\n`,
+        now,
+      );
+    const writers = () => index.findLines({ limit: 10 }).map(({ writer }) => writer);
+    const filler = begin();
+    write('first');
+    await filler.fill();
+    write('late');
+    now += HOUR;
+    await filler.fill();
+    expect(writers()).toEqual(['first']);
+    now += 24 * HOUR;
+    await filler.fill();
+    expect(writers().sort()).toEqual(['first', 'late']);
+    write('later');
+    await begin().fill();
+    expect(writers()).toHaveLength(3);
+    index.close();
+  });
 });

@@ -1,11 +1,11 @@
-// Bundles the program and the packages it uses into dist/main.js and dist/chunks: resolving, reading and compiling a thousand files
-// takes about half of the CPU time of a start. What other programs import
+// Bundles the program, the worker of the index and the packages that they use into dist/main.js, dist/index/index-worker.js and
+// dist/chunks: resolving, reading and compiling a thousand files takes about half of the CPU time of a start. What other programs import
 // (package.json, "exports") stays as the compiler writes it.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 const { output } = await build({
-  input: 'src/main.ts',
+  input: { main: 'src/main.ts', 'index/index-worker': 'src/index/index-worker.ts' },
   platform: 'node',
   // node-config looks for its parsers, and for the folder of its files, when it runs.
   external: ['config'],

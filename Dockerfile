@@ -21,7 +21,8 @@ RUN npm run build && node scripts/sbom.mjs --with-node >sbom.cdx.json && rm -rf 
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node scripts/prune-packages.mjs node_modules dist
 # Where the embedded file store of the default configuration (file:./data) writes; a volume belongs here. Everything else may
 # be read-only. A link and not a variable: TR_STORE_URL would win over the store.url of a mounted configuration.
-RUN mkdir -p /image/volume/data /image/links/app && ln -s /data /image/links/app/data
+# /cache holds the index of the ledger, which can be built again: a volume spares that after a restart, and without one memory does.
+RUN mkdir -p /image/volume/data /image/volume/cache /image/links/app && ln -s /data /image/links/app/data
 
 FROM ${BASE}
 # What changes rarely comes first, so that a new version brings only its last layers.
@@ -35,7 +36,7 @@ COPY config ./config
 COPY --from=build /app/sbom.cdx.json ./
 COPY --from=build /app/dist ./dist
 # One malloc arena per thread, glibc's default, holds ten megabytes of nothing.
-ENV NODE_ENV=production MALLOC_ARENA_MAX=2
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 CACHE_DIRECTORY=/cache
 # A number, so that Kubernetes' runAsNonRoot can tell.
 USER 10001:10001
 EXPOSE 8080 8081

@@ -19,8 +19,9 @@ describe('docker-compose.yml', () => {
 
   it('gives the receiver the store, a credential and a service to reconcile with', () => {
     expect(config.store.url).toBe('file:/data');
-    const [name, target] = receiver.volumes[0].split(':');
-    expect({ target, isNamed: Object.hasOwn(volumes, name) }).toEqual({ target: '/data', isNamed: true });
+    const mounted = receiver.volumes.map((volume: string) => volume.split(':'));
+    expect(mounted.map(([, target]: string[]) => target)).toEqual(['/data', '/cache']);
+    for (const [name] of mounted) expect(Object.hasOwn(volumes, name)).toBe(true);
     expect(config.recovery.interval).not.toBeNull();
     expect(config.speech.regions.eu1.batchUrl).toBe('http://simulator:9100');
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseSize } from '../../src/config/units.js';
-import { OVERLAYS, pick, renderOverlay } from '../support/manifests.js';
+import { OVERLAYS, pick, readProjectFile, renderOverlay } from '../support/manifests.js';
 import { podConfig, podOf } from '../support/pod-config.js';
 
 const quantity = (text: string) => parseSize(text.replace(/i$/, 'iB')) ?? Number.NaN;
@@ -72,6 +72,16 @@ describe.each(OVERLAYS)('overlay %s', (overlay) => {
     const heap = /--max-old-space-size=(\d+)/.exec(JSON.stringify(container.env))?.[1];
     const needed = Number(heap) * 2 ** 20 + 2 * config.limits.memoryBudget;
     expect(quantity(container.resources.limits.memory)).toBeGreaterThanOrEqual(needed);
+  });
+
+  it('gives the index of the ledger a volume of the node that holds it, and asks for the storage', () => {
+    const folder = /\bCACHE_DIRECTORY=(\S+)/.exec(readProjectFile('Dockerfile'))?.[1];
+    const mount = container.volumeMounts.find(({ mountPath }: { mountPath: string }) => mountPath === folder);
+    const volume = pod.volumes.find(({ name }: { name: string }) => name === mount?.name);
+    const size = quantity(volume.emptyDir.sizeLimit);
+    expect(config.ledger.index).toMatchObject({ path: null });
+    expect(size).toBeGreaterThan(config.ledger.index.maxBytes);
+    expect(quantity(container.resources.requests['ephemeral-storage'])).toBeGreaterThanOrEqual(size);
   });
 
   it('meets the restricted pod security standard', () => {

@@ -69,9 +69,9 @@ describe.each(UNITS)('deploy/systemd/%s', (file, instance) => {
     expect(unit.command).toEqual(['serve']);
   });
 
-  it('has a folder in which it remembers the store over a restart', () => {
+  it('has a folder of its own in which it remembers the store and keeps the index over a restart', () => {
     expect(unit.settings).toMatchObject({
-      CacheDirectory: 'transcript-receiver',
+      CacheDirectory: file.includes('@') ? 'transcript-receiver/1' : 'transcript-receiver',
       CacheDirectoryMode: '0700',
     });
   });

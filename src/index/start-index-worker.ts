@@ -57,10 +57,10 @@ export const startIndexWorker: StartIndex = async (path, storeId) => {
     new Promise((resolve, reject) => {
       if (ended !== null) throw ended;
       last += 1;
+      worker.postMessage({ id: last, name, values });
       waiting.set(last, { resolve: resolve as Waiting['resolve'], reject });
       // A process waits for the answers that it asked for, and not for the worker.
       worker.ref();
-      worker.postMessage({ id: last, name, values });
     });
 
   return {

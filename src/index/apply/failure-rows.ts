@@ -4,6 +4,7 @@ import { isFailure, settles } from '../../domain/failure-rules.js';
 import { comparePlaces } from '../../ledger/log/line-place.js';
 import type { LineClass, LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
+import { numberOf } from './figure-sums.js';
 
 /** A line of a job, as it is put into the index. */
 interface JobLine {
@@ -34,7 +35,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   const moveFirst = database.prepare('UPDATE failures SET first = ? WHERE job = ?');
   const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?)');
   const find = database.prepare('SELECT line, received FROM failures WHERE job = ? AND class = ?');
-  const place = database.prepare(`SELECT ${PLACE} FROM (SELECT ? AS id) l ${JOIN_PLACE}`);
+  const place = database.prepare(`SELECT ${PLACE} FROM (SELECT CAST(? AS INTEGER) AS id) l ${JOIN_PLACE}`);
 
   /** The classes that a job has lines of, by a seek each: a job can have any number of lines. */
   function* classesOf(job: string): Generator<LineClass> {
@@ -89,7 +90,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
         received,
         Math.min(first ?? firstOf(job), received),
         text,
-        Number(bytes) || 0,
+        numberOf(bytes),
       );
     },
   };

@@ -73,7 +73,10 @@ export function createFigureSums(database: DatabaseSync): FigureSums {
   };
 }
 
+/** More than any line says that nobody edited; the sum of some thousand of them can be read back. */
+const MOST = 2 ** 40;
+
 /** Lines that were edited by hand can hold anything. */
-function numberOf(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) ? Math.max(0, value) : 0;
+export function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? Math.min(MOST, Math.max(0, value)) : 0;
 }

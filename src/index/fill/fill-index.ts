@@ -63,6 +63,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   let since: number | null | undefined;
   let until: number | null = null;
   let hasWalked = false;
+  /** The first open hour when older hours were taken last. */
+  let walkedIn: number | null = null;
   /** The first open hour when missing segments were asked for last. */
   let retriedIn: number | null = null;
   /** When finished hours were listed again last, in milliseconds since the epoch. */
@@ -108,7 +110,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     const [first = ''] = open;
     for (const hour of open) if (!hours.has(hour)) hours.set(hour, await known(hour));
     await take(log.newSegments());
-    if (until !== null)
+    if (until !== null && firstOpenHour(until) < startOfHour(first))
       for await (const hour of hoursInOrder(store, 'oldest', firstOpenHour(until), startOfHour(first) - 1))
         await finish(hour);
     for (const hour of hours.keys()) if (!open.includes(hour)) hours.delete(hour);
@@ -117,8 +119,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     await save();
   }
 
-  /** Takes older hours, newest first. */
-  async function walkBack(isDue: () => boolean, onNew: () => Promise<void>): Promise<void> {
+  /** Takes older hours, newest first. Resolves to whether all are in: there can be no room. */
+  async function walkBack(isDue: () => boolean, onNew: () => Promise<void>): Promise<boolean> {
     const end = now() - options.reach;
     for await (const hour of hoursInOrder(
       store,
@@ -130,10 +132,11 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       if (start + HOUR <= end) {
         // Between that hour and the ones that are in, nothing was written.
         since = Math.min(since ?? start, Math.floor(end / HOUR) * HOUR);
-        return save();
+        await save();
+        return true;
       }
       if (!(await index.call('hour', start)).isFinished) {
-        if (!(await hasRoom())) return;
+        if (!(await hasRoom())) return false;
         await finish(hour);
       }
       since = Math.min(since ?? start, start);
@@ -144,6 +147,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     }
     since = null;
     await save();
+    return true;
   }
 
   async function hasRoom(): Promise<boolean> {
@@ -202,8 +206,11 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       try {
         await takeNew();
         await onNew();
-        if (!hasWalked) await walkBack(isDue, onNew);
-        hasWalked = true;
+        // Where there was no room, there can be an hour later.
+        if (!hasWalked && walkedIn !== firstOpenHour(now())) {
+          hasWalked = await walkBack(isDue, onNew);
+          walkedIn = firstOpenHour(now());
+        }
         if (retriedIn !== firstOpenHour(now())) await retryMissing();
         retriedIn = firstOpenHour(now());
         if (now() - listedAgainAt >= DAY) {
@@ -216,7 +223,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
         log = follow();
         if (error instanceof IndexError && error.failure === 'lost') {
           [since, until] = [undefined, null];
-          hasWalked = false;
+          [hasWalked, walkedIn] = [false, null];
         }
         throw error;
       }

@@ -67,21 +67,25 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     return opened;
   }
 
-  function current(): Promise<Opened> {
-    if (isClosed) return Promise.reject(new Error('the index is closed'));
-    if (opened?.worker.isEnded()) opening = null;
-    opening ??= open().catch((error: unknown) => {
+  /** Whoever asks meanwhile waits for the same worker: the file is that of one. */
+  function begin(ready: Promise<void> = Promise.resolve()): Promise<Opened> {
+    opened = null;
+    opening = ready.then(open).catch((error: unknown) => {
       opening = null;
       throw error;
     });
     return opening;
   }
 
+  function current(): Promise<Opened> {
+    if (isClosed) return Promise.reject(new Error('the index is closed'));
+    return opening === null || opened?.worker.isEnded() ? begin() : opening;
+  }
+
   /** A store that is marked after the index was opened has another identity. */
   async function reopenIfMarked({ storeId, worker }: Opened): Promise<void> {
     if (storeId !== null || (await store.identity()) === null) return;
-    opening = null;
-    await worker.close();
+    await begin(worker.close());
   }
 
   async function noteState(worker: IndexWorker): Promise<void> {

@@ -44,6 +44,8 @@ export function deleteBefore(database: DatabaseSync, hour: number): void {
     const failing = `SELECT line / ${LINES} FROM failures`;
     database.prepare(`DELETE FROM segments WHERE run IN (${old}) AND id NOT IN (${failing})`).run(hour);
     database.prepare('DELETE FROM runs WHERE hour < ? AND id NOT IN (SELECT run FROM segments)').run(hour);
+    // Should the index reach back again, these hours are read from their beginning.
+    database.prepare('UPDATE runs SET number = 0 WHERE hour < ?').run(hour);
   });
 }
 

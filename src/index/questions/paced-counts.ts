@@ -34,8 +34,8 @@ export function createPacedCounts(index: IndexCalls, clock: () => number, many =
     const known = kept.get(name);
     if (known !== undefined && clock() < known.until) return known.counts;
     const counts = count(name, scope);
-    // Who asks while a long count is under way gets the same one.
-    if (known !== undefined) kept.set(name, { until: Number.POSITIVE_INFINITY, counts });
+    // Who asks meanwhile gets the same one.
+    kept.set(name, { until: Number.POSITIVE_INFINITY, counts });
     return counts;
   };
 }

@@ -281,4 +281,37 @@ describe('what fills the index', () => {
     expect(writers()).toHaveLength(3);
     index.close();
   });
+
+  it('has all lines again once it may reach back further than before, also of hours that it kept a failure of', async () => {
+    const DAY = 24 * HOUR;
+    let now = FIRST;
+    const store = createMemoryStore(undefined, () => now);
+    const index = createLedgerIndex(':memory:', 'store');
+    const calls: IndexCalls = {
+      async call(name, ...values) {
+        return (index[name] as (...given: typeof values) => ReturnType<(typeof index)[typeof name]>)(
+          ...values,
+        );
+      },
+    };
+    const fill = (days: number) =>
+      createIndexFiller({
+        ...{ store, index: calls, clock: () => now },
+        ...{ reach: days * DAY, retention: 30 * DAY, maxBytes: 2 ** 30 },
+      }).fill();
+    const lines = ['failed', 'stored'].map((outcome) =>
+      ledgerLine({ outcome, receivedAt: new Date(now).toISOString() }),
+    );
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    store.put(segmentKey({ hour: hourAt(now), writer: 'w', number: 1 }), text, now);
+    await fill(2);
+    now += 10 * DAY;
+    await fill(2);
+    expect(index.findLines({ limit: 10 })).toEqual([]);
+    expect(index.findFailures()).toHaveLength(1);
+    await fill(30);
+    expect(index.findLines({ limit: 10 })).toHaveLength(2);
+    expect(index.findFailures()).toHaveLength(1);
+    index.close();
+  });
 });

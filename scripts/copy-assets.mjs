@@ -24,7 +24,7 @@ const DOMAIN = [
 /** They import each other and the above alone. */
 const HEALTH = ['callback-phrases', 'describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
   .map((name) => `health/${name}`)
-  .concat('store/store-remedies', 'text/plural');
+  .concat('index/index-extent', 'store/store-remedies', 'text/plural');
 const { resolve } = createRequire(import.meta.url);
 const uplot = dirname(resolve('uplot'));
 const diff = dirname(resolve('diff/package.json'));

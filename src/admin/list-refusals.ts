@@ -2,7 +2,7 @@ import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { IndexExtent } from '../index/index-extent.js';
 import type { LedgerView } from '../index/ledger-view.js';
-import type { PlacedEntry } from '../index/questions/find-deliveries.js';
+import type { FoundLines, PlacedEntry } from '../index/questions/find-deliveries.js';
 import { encodeCursor } from '../index/questions/line-cursor.js';
 import type { Refusal, RefusalRing } from '../observe/refusal-ring.js';
 
@@ -18,8 +18,6 @@ interface ListedRefusal extends Omit<Refusal, 'reason'> {
 export interface RefusalPage {
   readonly refusals: readonly ListedRefusal[];
   readonly nextCursor: string | null;
-  /** Why recorded ones may be missing, as of the deliveries. */
-  readonly faults: readonly string[];
   readonly index: IndexExtent;
 }
 
@@ -64,14 +62,12 @@ export async function listRefusals(
   const rest = unauthenticated.length - (merged.length - lines);
   const ledger = lines === page.entries.length ? (page.nextCursor ?? false) : placeAfter(page, lines, place);
   const next = ledger === false && rest === 0 ? null : encode(nextPlace(place, merged, ledger));
-  return { refusals: merged, nextCursor: next, faults: page.faults, index: view.extent() };
+  return { refusals: merged, nextCursor: next, index: view.extent() };
 }
 
-type LedgerPage = Omit<Awaited<ReturnType<LedgerView['search']>>, 'index'>;
+const NOTHING: FoundLines = { entries: [], nextCursor: null };
 
-const NOTHING: LedgerPage = { entries: [], nextCursor: null, faults: [] };
-
-function placeAfter({ entries }: Pick<LedgerPage, 'entries'>, shown: number, place: Place): Place['ledger'] {
+function placeAfter({ entries }: FoundLines, shown: number, place: Place): Place['ledger'] {
   const last = entries[shown - 1];
   return last === undefined ? place.ledger : encodeCursor(last.place);
 }

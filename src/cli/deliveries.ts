@@ -4,7 +4,8 @@ import { type CsvLine, csvLine, deliveriesCsv } from '../domain/deliveries-csv.j
 import { isAccess, type LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
-import type { LedgerView } from '../index/ledger-view.js';
+import { type AskedTime, beginOf, type IndexExtent, notIndexedInWords } from '../index/index-extent.js';
+import type { DeliveryPage, LedgerView } from '../index/ledger-view.js';
 import type { DeliveryQuery } from '../index/questions/delivery-query.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -104,7 +105,7 @@ function limitOf({ limit, csv, json }: Options): number {
 interface SearchEnd {
   /** Whether older lines match as well. */
   readonly isCut: boolean;
-  readonly faults: readonly string[];
+  readonly index: IndexExtent;
 }
 
 /** Newest first, as many at a time as the reader gives. */
@@ -113,31 +114,35 @@ async function* linesOf(
   query: DeliveryQuery,
   limit: number,
 ): AsyncGenerator<readonly LedgerLine[], SearchEnd> {
-  const faults = new Set<string>();
   let left = limit;
+  let page: DeliveryPage;
   let cursor: string | undefined;
   do {
-    const page = await view.deliveries({ ...query, limit: Math.min(PAGE, left), cursor });
+    page = await view.deliveries({ ...query, limit: Math.min(PAGE, left), cursor });
     left -= page.deliveries.length;
-    for (const fault of page.faults) faults.add(fault);
     cursor = page.nextCursor ?? undefined;
     yield page.deliveries;
   } while (cursor !== undefined && left > 0);
-  return { isCut: cursor !== undefined, faults: [...faults] };
+  return { isCut: cursor !== undefined, index: page.index };
 }
 
 type Search = ReturnType<typeof linesOf>;
 
 async function print(search: Search, progress: Progress, options: Options): Promise<void> {
   const { csv, json } = options;
-  const { isCut, faults } = await (json ? printAsJson : csv ? printAsCsv : printAsTable)(search, progress);
+  const { isCut, index } = await (json ? printAsJson : csv ? printAsCsv : printAsTable)(search, progress);
   const isExport = Boolean(csv || json);
-  if (faults.length > 0 || (isCut && isExport)) process.exitCode = EXIT.incomplete;
-  const notes = [
-    ...(isCut ? [cutNote(options)] : []),
-    ...faults.map((fault) => `lines may be missing: ${fault}`),
-  ];
+  // What is older than the last line of a table that was cut is not asked for.
+  const asked = { since: isCut ? beginOf(index) : options.since?.getTime() };
+  if (isLacking(index, asked) || (isCut && isExport)) process.exitCode = EXIT.incomplete;
+  const lack = notIndexedInWords(index, asked);
+  const notes = [...(isCut ? [cutNote(options)] : []), ...(lack === null ? [] : [lack])];
   for (const note of notes) process.stderr.write(`transcript-receiver: ${note}\n`);
+}
+
+/** Without a beginning, all is asked for that the index has. */
+function isLacking(index: IndexExtent, { since = beginOf(index) }: AskedTime): boolean {
+  return notIndexedInWords(index, { since }) !== null;
 }
 
 function cutNote(options: Options): string {
@@ -173,7 +178,7 @@ async function printAsJson(search: Search, progress: Progress): Promise<SearchEn
       await list.add(value);
       continue;
     }
-    await list.end({ complete: !value.isCut && value.faults.length === 0, faults: value.faults });
+    await list.end({ index: value.index });
     return value;
   }
 }
@@ -195,15 +200,16 @@ async function follow(
   view: LedgerView,
   query: DeliveryQuery,
   progress: Progress,
-  { json, limit = SHOWN }: Options,
+  options: Options,
   signal: AbortSignal,
 ): Promise<void> {
+  const { json, limit = SHOWN } = options;
   let seen = new Set<string>();
   let most = limit;
   for (;;) {
     const { lines, end } = await collect(linesOf(view, query, most), (line) => line);
     progress.end();
-    if (end.faults.length > 0) process.exitCode = EXIT.incomplete;
+    if (isLacking(end.index, { since: options.since?.getTime() })) process.exitCode = EXIT.incomplete;
     for (const line of lines.toReversed().filter((each) => !seen.has(identityOf(each)))) {
       if (json) printJsonLine(line);
       else printLines([rowOf(line)]);

@@ -4,6 +4,7 @@ import { causeInWords, type FailureCause, isFetchable } from '../domain/failure-
 import { NOTHING_CAN_BE_REFETCHED } from '../domain/job-state.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
+import { notIndexedInWords } from '../index/index-extent.js';
 import type { FailurePage } from '../index/ledger-view.js';
 import { filterNames, rejectUnknownNames } from '../index/questions/filter-names.js';
 import type { FailureLine } from '../index/questions/find-open-failures.js';
@@ -80,20 +81,18 @@ interface Shown {
 }
 
 function formatFailures(page: FailurePage, { looked, canRefetch }: Shown): string[] {
-  const { failures, causes, counts, nextCursor, searchedBackTo, complete, faults } = page;
-  const scope = [
-    `Covers every delivery since ${searchedBackTo}.`,
-    ...(faults.length === 0 ? [] : [`Not covered: ${faults.join('; ')}.`]),
-  ];
+  const { failures, causes, counts, nextCursor, since, index } = page;
+  const note = notIndexedInWords(index, { since: Date.parse(since) });
+  const notes = note === null ? [] : [note];
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0) {
-    const found = complete ? 'No job is failing' : 'No failing job was found in what was checked';
-    return [`${found}, by ${looked}.`, ...scope];
+    const found = note === null ? 'No job is failing' : 'No failing job was found';
+    return [`${found}, by ${looked}.`, ...notes];
   }
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   return [
-    `${complete ? '' : 'At least '}${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,
-    ...scope,
+    `${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,
+    ...notes,
     ...(canRefetch || !causes.some(isFetchable) ? [] : [NOTHING_CAN_BE_REFETCHED]),
     '',
     ...causes.slice(0, SHOWN_CAUSES).flatMap((cause) => formatCause(cause, canRefetch)),

@@ -10,7 +10,7 @@ import { issueOf } from '../health/issue-kinds.js';
 import { readFacts } from '../health/read-facts.js';
 import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
 import { issuesOfReports } from '../health/replica-issues.js';
-import { coverageOf, goodNews, headlineOf, lastUseOf, type Verdict } from '../health/verdict-words.js';
+import { goodNews, headlineOf, lastUseOf, notCovered, type Verdict } from '../health/verdict-words.js';
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import { createReplicaReportsReader, type ReplicaReports } from '../observe/replica-reports.js';
 import { conditionOf } from '../store/store-condition.js';
@@ -70,7 +70,7 @@ function unreadableStore(error: unknown): Status {
     'replicas',
   ] as const;
   return {
-    verdict: { level: 'failing', since: null, complete: false, unseen, issues },
+    verdict: { level: 'failing', index: { since: null, until: null, missing: [] }, unseen, issues },
     deliveries: null,
     credentials: [],
     lastUses: {},
@@ -147,6 +147,7 @@ function lastProof({ newest, reports }: ReplicaReports) {
 function formatStatus({ verdict, deliveries, credentials, lastUses }: Status): string[] {
   const { issues } = verdict;
   const headline = `${headlineOf(verdict)}.`;
+  const unseen = notCovered(verdict, (instant) => instant);
   return [
     issues.length === 0 ? `${headline} ${goodNews(verdict, deliveries)}` : headline,
     ...issues.flatMap((issue) => {
@@ -154,7 +155,7 @@ function formatStatus({ verdict, deliveries, credentials, lastUses }: Status): s
       const place = ' '.repeat(11);
       return [`  ${issue.level.padEnd(8)} ${text}`, ...(remedy === null ? [] : [`${place}${remedy}`])];
     }),
-    coverageOf(verdict, (instant) => instant),
+    ...(unseen === null ? [] : [unseen]),
     ...credentials.filter(isUnused).map((each) => lastUseOf(nameOf(each), null, (instant) => instant)),
     ...Object.entries(lastUses).map(([name, at]) => {
       const use = lastUseOf(name, at, (instant) => instant);

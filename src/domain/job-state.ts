@@ -34,7 +34,12 @@ export interface KnownJob {
   readonly erasure: { readonly complete: boolean; readonly keptUntil: string | null } | null;
   readonly service: { readonly record: Readonly<Record<string, unknown>> } | null;
   readonly serviceAnswer: string;
-  readonly complete: boolean;
+  /** What the index of the ledger has. */
+  readonly index: {
+    readonly since: string | null;
+    readonly until: string | null;
+    readonly missing: readonly unknown[];
+  };
 }
 
 export interface StoredArtefact {
@@ -247,7 +252,7 @@ function erasedState(
 }
 
 function withoutTranscript(
-  { artefacts, timeline, service, complete }: KnownJob,
+  { artefacts, timeline, service, index }: KnownJob,
   bodies: readonly JobBody[],
   at: ShowInstant,
 ): Described {
@@ -273,9 +278,13 @@ function withoutTranscript(
   if (artefacts.length > 0)
     return ['neutral', 'No transcript', 'Artefacts are stored for this job, but no transcript.', 'refetch'];
   if (typeof status === 'string') return byService(status);
-  if (timeline.length === 0 && !complete)
+  if (timeline.length === 0 && lacksLines(index))
     return ['neutral', 'Not found yet', 'Nothing was found of this job so far.', 'find'];
   return ['neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch'];
+}
+
+function lacksLines({ since, until, missing }: KnownJob['index']): boolean {
+  return since !== null || until === null || missing.length > 0;
 }
 
 /** A job that the service rejected, and of whose end the ledger has no line yet. */

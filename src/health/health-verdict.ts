@@ -1,4 +1,5 @@
-import type { LedgerViewStatus } from '../index/ledger-view.js';
+import type { IndexExtent } from '../index/index-extent.js';
+import type { LedgerViewStatus } from '../index/questions/view-status.js';
 import type { CanaryStatus } from '../observe/canary.js';
 import { type CallbackFacts, callbackIssues } from './checks/callback-issues.js';
 import { credentialIssues } from './checks/credential-issues.js';
@@ -41,8 +42,9 @@ export interface VerdictFacts {
   readonly callbacks: CallbackFacts | null;
   readonly store: Pick<CanaryStatus, 'writable' | 'reason' | 'condition' | 'lastSuccessAt'>;
   readonly ledger: LedgerViewStatus;
-  /** From when on every delivery was looked at for failures (ISO 8601), and whether that is the service's whole retention. */
-  readonly looked: { readonly since: string; readonly complete: boolean };
+  readonly index: IndexExtent;
+  /** Whether the index has every delivery of the service's whole retention. */
+  readonly isIndexed: boolean;
   /** Jobs whose last ledger line is a failure, by outcome. */
   readonly failing: Readonly<Record<string, number>> | null;
   readonly oldestOpen: OldestOpen | null;
@@ -63,17 +65,15 @@ export interface VerdictFacts {
   readonly unknown: UnknownFacts;
 }
 
-/** Is all well? `since` and `unseen` bound what the verdict claims. */
+/** Is all well? `index` and `unseen` bound what the verdict claims. */
 export function verdictOf(facts: VerdictFacts, now: number): Verdict {
   const issues = issuesIn(facts, now);
   // Stable: among equals callbacks come first.
   const sorted = issues.toSorted((one, other) => rankOf(other.level) - rankOf(one.level));
-  const unseen = unseenIn(facts);
   return {
     level: sorted[0]?.level ?? (unknownIn(facts) ? 'unknown' : 'ok'),
-    since: Date.parse(facts.looked.since) < now ? facts.looked.since : null,
-    complete: unseen.length === 0,
-    unseen,
+    index: facts.index,
+    unseen: unseenIn(facts),
     issues: sorted,
   };
 }
@@ -123,21 +123,15 @@ function failureIssues(facts: VerdictFacts): Issue[] {
   const outcomes = failing ?? {};
   const jobs = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
   const issues: Issue[] = [];
-  const complete = isComplete(facts);
   if (jobs > 0) {
-    issues.push(issueOf('jobs-failing', { jobs, outcomes, complete, since: oldestOpen?.since ?? null }));
+    issues.push(issueOf('jobs-failing', { jobs, outcomes, since: oldestOpen?.since ?? null }));
   }
-  if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds, complete }));
+  if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
   // The failing jobs are the same ones, and there is more to say about them.
   if (jobs === 0 && reconcile !== null && reconcile.missing > 0) {
     issues.push(issueOf('results-missing', { jobs: reconcile.missing }));
   }
   return issues;
-}
-
-/** Whether every failing job is counted. What is known of them stays known while the ledger cannot be read. */
-function isComplete({ looked, ledger }: VerdictFacts): boolean {
-  return looked.complete && ledger.error === null && ledger.state !== 'loading';
 }
 
 function verifyIssues({ verify }: VerdictFacts): Issue[] {
@@ -170,9 +164,9 @@ const UNREAD = ['callbacks', 'failing', 'quarantine', 'reconcile', 'verify', 'su
 
 /** What the verdict does not cover although nothing failed; failures that hide something are issues themselves. */
 function unseenIn(facts: VerdictFacts): Unseen[] {
-  const { receiver, looked, otherCredentials, scoped, unknown } = facts;
+  const { receiver, isIndexed, otherCredentials, scoped, unknown } = facts;
   return [
-    ...(looked.complete ? [] : (['deliveries'] as const)),
+    ...(isIndexed ? [] : (['deliveries'] as const)),
     ...UNREAD.filter((name) => unknown[name] !== undefined),
     ...(facts.replicaIssues === null ? (['replicas'] as const) : []),
     ...(receiver === null && otherCredentials ? (['credentials'] as const) : []),
@@ -181,6 +175,6 @@ function unseenIn(facts: VerdictFacts): Unseen[] {
 }
 
 /** Not what a token or a configuration leaves out: that is known to be left out. */
-function unknownIn({ looked, unknown }: VerdictFacts): boolean {
-  return !looked.complete || UNREAD.some((name) => unknown[name] !== undefined);
+function unknownIn({ isIndexed, unknown }: VerdictFacts): boolean {
+  return !isIndexed || UNREAD.some((name) => unknown[name] !== undefined);
 }

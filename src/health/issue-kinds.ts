@@ -131,14 +131,13 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   },
   'jobs-failing': {
     ...{ topic: 'failures', ...failing, label: 'To repair' },
-    text: ({ jobs, outcomes, complete, since }, time) =>
-      `${complete ? '' : 'At least '}${jobs === 1 ? '1 job is' : `${count(jobs)} jobs are`} failing: ${failuresInWords(outcomes)}.${since === null ? '' : ` ${jobs === 1 ? 'It' : complete ? 'The oldest' : 'The oldest found'} has been open since ${time(since)}.`}`,
+    text: ({ jobs, outcomes, since }, time) =>
+      `${jobs === 1 ? '1 job is' : `${count(jobs)} jobs are`} failing: ${failuresInWords(outcomes)}.${since === null ? '' : ` ${jobs === 1 ? 'It' : 'The oldest'} has been open since ${time(since)}.`}`,
     remedy: SEE_FAILURES,
   },
   'retention-ending': {
     ...{ topic: 'failures', ...failing, label: 'To repair' },
-    text: ({ ends, complete }, time) =>
-      `The service deletes results of failing jobs from ${time(ends)} on${complete ? '' : ', or earlier: not every delivery was read'}.`,
+    text: ({ ends }, time) => `The service deletes results of failing jobs from ${time(ends)} on.`,
     remedy: 'Refetch them before.',
   },
   'results-missing': {

@@ -107,14 +107,10 @@ export interface IssueParams {
   'jobs-failing': {
     readonly jobs: number;
     readonly outcomes: Counts;
-    /** Whether every delivery was looked at; otherwise more jobs may be failing. */
-    readonly complete: boolean;
     readonly since: string | null;
   };
   'retention-ending': {
     readonly ends: string;
-    /** As of `jobs-failing`. */
-    readonly complete: boolean;
   };
   'results-missing': { readonly jobs: number };
   /** When a reconcile last saw everything; null when none did yet. */

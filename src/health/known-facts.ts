@@ -1,4 +1,4 @@
-import type { LedgerViewStatus } from '../index/ledger-view.js';
+import type { LedgerViewStatus } from '../index/questions/view-status.js';
 import { DeadlineError, withDeadline } from '../time/deadline.js';
 import type { Unknowable } from './verdict-words.js';
 

@@ -2,6 +2,7 @@ import type { QuarantineFigures } from '../archive/quarantine/quarantine-count.j
 import type { SenderRefusals } from '../archive/read-refusal-counts.js';
 import { isFetchable } from '../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
+import { hasAllSince } from '../index/index-extent.js';
 import type { FailingNow, LedgerSummary, LedgerView } from '../index/ledger-view.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
@@ -78,16 +79,15 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   // Failures that are known stay known while the ledger cannot be read.
   if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
   const lastUses = summary?.last.byCredential ?? {};
+  const index = failures?.index ?? view.extent();
   const facts = {
     ...process,
     callbacks,
     ownIssues: issuesInScope(process.ownIssues, scope),
     replicaIssues: replicas && issuesInScope(replicas, scope),
     ledger,
-    looked: {
-      since: failures?.searchedBackTo ?? new Date(now).toISOString(),
-      complete: failures?.complete ?? true,
-    },
+    index,
+    isIndexed: hasAllSince(index, now - retention) && ledger.error === null,
     failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
     oldestOpen: failures && oldestOpen(failures, retention),
     retentionEnds: failures && retentionEnding(failures, retentionWarning, now),

@@ -1,5 +1,6 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 
+import { type IndexExtent, notIndexedInWords } from '../index/index-extent.js';
 import { plural } from '../text/plural.js';
 import type { ShowTime } from './issue-kinds.js';
 import type { Issue, Level } from './issues.js';
@@ -22,7 +23,7 @@ export type Unknowable = (typeof UNKNOWABLE)[number];
 /** What a verdict does not cover. */
 const UNSEEN = {
   callbacks: 'the callbacks of the last hour',
-  deliveries: 'some of them, which Failures names',
+  deliveries: 'some deliveries',
   failing: 'the failing jobs',
   quarantine: 'the quarantine',
   reconcile: 'the results of reconcile',
@@ -38,21 +39,18 @@ export const UNSEEN_NAMES = Object.keys(UNSEEN) as readonly Unseen[];
 export interface Verdict {
   /** The worst level of the issues; `unknown` also without one, when something could not be looked at. */
   readonly level: Level;
-  /** ISO 8601: from then on every delivery was looked at; null when none could be. */
-  readonly since: string | null;
-  /** Whether everything was looked at. */
-  readonly complete: boolean;
-  /** What was not; empty when it is complete. */
+  readonly index: IndexExtent;
+  /** What was not looked at. */
   readonly unseen: readonly Unseen[];
   /** The worst first. */
   readonly issues: readonly Issue[];
 }
 
-export function headlineOf({ level, complete }: Verdict): string {
+export function headlineOf({ level, unseen }: Verdict): string {
   if (level === 'failing') return 'Act now';
   if (level === 'warning') return 'Look at this';
   if (level === 'unknown') return 'Not everything is known';
-  return complete ? 'All is well' : 'No issue seen';
+  return unseen.length === 0 ? 'All is well' : 'No issue seen';
 }
 
 /**
@@ -60,20 +58,21 @@ export function headlineOf({ level, complete }: Verdict): string {
  *
  * @param deliveries of the last 24 hours; null when they could not be counted
  */
-export function goodNews({ complete }: Verdict, deliveries: number | null): string {
+export function goodNews({ unseen }: Verdict, deliveries: number | null): string {
   if (deliveries === null) return 'The deliveries could not be counted.';
   if (deliveries === 0) return 'Nothing arrived in the last 24 hours.';
-  const failing = complete ? 'no job is failing' : 'no failing job was found in what was looked at';
+  const failing =
+    unseen.length === 0 ? 'no job is failing' : 'no failing job was found in what was looked at';
   return `${plural(deliveries, 'delivery', 'deliveries')} in the last 24 hours, ${failing}.`;
 }
 
-/** What the verdict covers, and what it does not. */
-export function coverageOf({ since, unseen }: Verdict, time: ShowTime): string {
-  const what = unseen.includes('deliveries') ? 'deliveries' : 'every delivery';
-  const covered = since === null ? 'No delivery was read.' : `Covers ${what} since ${time(since)}.`;
-  return unseen.length === 0
-    ? covered
-    : `${covered} Not covered: ${unseen.map((name) => UNSEEN[name]).join('; ')}.`;
+/** What the verdict does not cover; null when it covers everything. */
+export function notCovered({ index, unseen }: Verdict, time: ShowTime): string | null {
+  const lines = unseen.includes('deliveries') ? notIndexedInWords(index, {}, time) : null;
+  const others = unseen.filter((name) => name !== 'deliveries' || lines === null);
+  const names = others.map((name) => UNSEEN[name]).join('; ');
+  const sentences = [...(lines === null ? [] : [lines]), ...(names === '' ? [] : [`Not covered: ${names}.`])];
+  return sentences.length === 0 ? null : sentences.join(' ');
 }
 
 /**

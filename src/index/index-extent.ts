@@ -1,4 +1,13 @@
-import type { IndexState } from './index-state.js';
+// Loaded by the dashboard as well: whatever this module imports must run in a browser.
+
+/** A segment, or several of a writer with consecutive numbers, that the index lacks lines of. */
+export interface MissingSegments {
+  /** Key of the first one. */
+  readonly key: string;
+  readonly segments: number;
+  /** Lines that cannot be read of a segment that is there; null where it is missing. */
+  readonly unreadable: number | null;
+}
 
 /** What the index has, as every answer says it: all lines written from `since` to `until`, but for those of the missing segments. */
 export interface IndexExtent {
@@ -7,20 +16,71 @@ export interface IndexExtent {
   /** ISO 8601; null while nothing was read yet. */
   readonly until: string | null;
   /** Segments that cannot be read: the first hundred, newest first. */
-  readonly missing: readonly {
-    /** Key of the first one. */
-    readonly key: string;
-    /** With consecutive numbers. */
-    readonly segments: number;
-    /** Lines that cannot be read of a segment that is there; null where it is missing. */
-    readonly unreadable: number | null;
-  }[];
+  readonly missing: readonly MissingSegments[];
 }
 
-export function extentOf({ since, until, missing }: IndexState): IndexExtent {
+/** The same with times in milliseconds since the epoch. */
+interface ExtentInTime {
+  readonly since: number | null;
+  readonly until: number | null;
+  readonly missing: readonly MissingSegments[];
+}
+
+export function extentOf({ since, until, missing }: ExtentInTime): IndexExtent {
   return {
     since: since === null ? null : new Date(since).toISOString(),
     until: until === null ? null : new Date(until).toISOString(),
     missing: missing.map(({ key, segments, unreadable }) => ({ key, segments, unreadable })),
   };
+}
+
+/** From when on the index has every line, in milliseconds since the epoch. */
+export function beginOf({ since, until }: Pick<IndexExtent, 'since' | 'until'>): number {
+  if (until === null) return Number.POSITIVE_INFINITY;
+  return since === null ? Number.NEGATIVE_INFINITY : Date.parse(since);
+}
+
+/** Whether the index has every line written from then on, in milliseconds since the epoch. */
+export function hasAllSince(index: IndexExtent, since: number): boolean {
+  return beginOf(index) <= since && index.missing.length === 0;
+}
+
+/** The time that a question asks about, in milliseconds since the epoch. */
+export interface AskedTime {
+  /** Default: the beginning of the ledger. */
+  readonly since?: number | undefined;
+  /** Default: as far as the index reaches. */
+  readonly until?: number | undefined;
+}
+
+/** Milliseconds by which the index is usually behind: new writers are looked for once a minute. */
+const USUAL_DELAY = 120_000;
+/** Segments that a sentence names. */
+const NAMED = 3;
+
+/**
+ * What the index lacks of the lines that a question asks for, in a sentence for page and commands alike; null where it has all of them.
+ *
+ * @param time shows an instant (ISO 8601)
+ */
+export function notIndexedInWords(
+  index: IndexExtent,
+  asked: AskedTime,
+  time: (instant: string) => string = String,
+): string | null {
+  const { since, until, missing } = index;
+  if (until === null) return 'The index of the ledger is not built yet: lines may be missing.';
+  const { since: from = Number.NEGATIVE_INFINITY, until: to = Number.NEGATIVE_INFINITY } = asked;
+  const lacks = [
+    ...(since !== null && beginOf(index) > from ? [`lines written before ${time(since)}`] : []),
+    ...(to - Date.parse(until) > USUAL_DELAY ? [`lines written after ${time(until)}`] : []),
+    ...missing.slice(0, NAMED).map(missingInWords),
+    ...(missing.length > NAMED ? ['other segments that cannot be read'] : []),
+  ];
+  return lacks.length === 0 ? null : `Not in the index of the ledger: ${lacks.join('; ')}.`;
+}
+
+function missingInWords({ key, segments, unreadable }: MissingSegments): string {
+  if (unreadable !== null) return `lines of ${key} that cannot be read (${unreadable})`;
+  return segments === 1 ? `${key}, which is missing` : `${key} and ${segments - 1} more, which are missing`;
 }

@@ -2,15 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { HOUR, hourAt } from '../ledger/hours.js';
 import { segmentKey } from '../ledger/segment-key.js';
 import { inTransaction } from './in-transaction.js';
+import type { MissingSegments } from './index-extent.js';
 
-/** A segment, or several of a writer with consecutive numbers, that the index lacks lines of. */
-export interface MissingSegments {
-  /** Key of the first one. */
-  readonly key: string;
-  readonly segments: number;
-  /** Lines that cannot be read of a segment that is there; null where it is missing. */
-  readonly unreadable: number | null;
-  /** How many of these lines a newer version wrote. */
+interface MissingInState extends MissingSegments {
+  /** How many of the lines that cannot be read a newer version wrote. */
   readonly newer: number;
 }
 
@@ -21,7 +16,7 @@ export interface IndexState {
   /** When the last complete listing began; null before the first. */
   readonly until: number | null;
   /** The first hundred, newest first. */
-  readonly missing: readonly MissingSegments[];
+  readonly missing: readonly MissingInState[];
 }
 
 const MAX_MISSING = 100;

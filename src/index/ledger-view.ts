@@ -3,13 +3,11 @@ import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { StoreCondition } from '../store/store-remedies.js';
 import { instantOf } from '../text/instant-of.js';
 import { waitAtMost } from '../time/deadline.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore } from './fill/open-index-of-store.js';
 import { extentOf, type IndexExtent } from './index-extent.js';
-import type { IndexState } from './index-state.js';
 import type { IndexPlace } from './open-index.js';
 import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs } from './queries/failure-page.js';
@@ -20,8 +18,8 @@ import type { DeliveryQuery } from './questions/delivery-query.js';
 import { allDeliveries, type FoundLines, findDeliveries } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
 import { findSummary, type SummaryQuery } from './questions/find-summary.js';
-import { missingInWords } from './questions/missing-in-words.js';
 import { createPacedCounts } from './questions/paced-counts.js';
+import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
 import type { StartIndex } from './start-index-worker.js';
 
 export interface LedgerViewOptions {
@@ -50,12 +48,6 @@ export interface LedgerViewOptions {
 export interface DeliveryPage {
   readonly deliveries: readonly LedgerLine[];
   readonly nextCursor: string | null;
-  /** Whether nothing that matches is left to be read or could not be read. */
-  readonly complete: boolean;
-  /** ISO 8601: lines written from then on were searched; null when the search reached the beginning of the ledger. */
-  readonly searchedBackTo: string | null;
-  /** Why lines may be missing. */
-  readonly faults: readonly string[];
   readonly index: IndexExtent;
 }
 
@@ -64,47 +56,15 @@ export interface LedgerSummary extends PeriodSummary {
   readonly index: IndexExtent;
 }
 
-export interface FailingNow extends Pick<FailurePage, 'counts' | 'searchedBackTo' | 'complete'> {
+export interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
   /** At most one. */
   readonly failures: readonly { jobId: string; outcome: string; retentionEndsAt: string }[];
 }
 
 export interface FailurePage extends FoundFailures {
-  /** ISO 8601; from here on every delivery was looked at. */
-  readonly searchedBackTo: string;
-  /** Whether everything within the service's retention was looked at. */
-  readonly complete: boolean;
-  /** What was not looked at, and why. */
-  readonly faults: readonly string[];
+  /** ISO 8601: failures from then on were asked for, at most as old as what the service keeps. */
+  readonly since: string;
   readonly index: IndexExtent;
-}
-
-/** Lines that cannot be read, and the segments that they are in. */
-interface SkippedSegments {
-  readonly count: number;
-  readonly segments: readonly { readonly key: string; readonly lines: number }[];
-}
-
-export interface LedgerViewStatus {
-  readonly state: 'loading' | 'ready';
-  /** Where the index is; null before it was opened. */
-  readonly place: IndexPlace | null;
-  /** ISO 8601; everything from then on is in the index. Null before the first rows are. */
-  readonly completeSince: string | null;
-  /** Lines in the index. */
-  readonly rows: number;
-  /** Lines that cannot be parsed. */
-  readonly broken: SkippedSegments;
-  /** Lines of a newer version, which are skipped: their fields may mean something else. */
-  readonly newer: SkippedSegments;
-  /** ISO 8601 of the last successful read of what is new, or null. */
-  readonly refreshedAt: string | null;
-  /** Why the last read failed, or null. */
-  readonly error: string | null;
-  /** What failed: a call of the store, or of the index, such as on a full disk; null when `error` is. */
-  readonly fault: 'store' | 'index' | null;
-  /** What `error` says of the whole store; null where it does not say. */
-  readonly condition: StoreCondition | null;
 }
 
 /** What the ledger of all replicas says, by its index. Questions reject with `StoreError` and `IndexError`. */
@@ -122,7 +82,7 @@ export interface LedgerView {
   /** Newest first. Rejects with `Problem` `request-invalid` for bad filters and cursors. */
   deliveries(query?: DeliveryQuery): Promise<DeliveryPage>;
   /** The same with the places of the lines. */
-  search(query: DeliveryQuery): Promise<FoundLines & Pick<DeliveryPage, 'faults' | 'index'>>;
+  search(query: DeliveryQuery): Promise<FoundLines>;
   /**
    * To be called before an act on a selection of lines: rejects with `Problem` `conflict` when the index does not reach back as far as
    * `lines` would, so that some would be left out.
@@ -180,14 +140,6 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     await (isStarted ? schedule.refresh() : schedule.whole());
   }
 
-  /** Why lines may be missing. */
-  function faults({ missing }: IndexState): string[] {
-    const { error, refreshedAt } = schedule.status();
-    const since = refreshedAt === null ? '' : ` since ${iso(refreshedAt)}`;
-    const unread = `deliveries${since}, because the ledger cannot be read: ${error}`;
-    return [...missing.map(missingInWords), ...(error === null ? [] : [unread])];
-  }
-
   function beginOf({ since, until }: Pick<DeliveryQuery, 'since' | 'until'>): number {
     return instantOf('since', since) ?? (instantOf('until', until) ?? clock()) - retention;
   }
@@ -205,18 +157,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     );
   }
 
-  function lookedAt(state: IndexState, now: number) {
-    const from = Math.max(state.since ?? now - retention, now - retention);
-    const unseen = from > now - retention ? [`deliveries before ${iso(from)}`] : [];
-    const why = [...unseen, ...faults(state)];
-    return { searchedBackTo: iso(from), complete: why.length === 0, faults: why };
-  }
-
-  async function search(query: DeliveryQuery) {
-    const found = await findDeliveries(parts, query);
-    const state = await index.call('state');
-    return { ...found, faults: faults(state), index: extentOf(state) };
-  }
+  const extent = async () => extentOf(await index.call('state'));
 
   return {
     start() {
@@ -230,37 +171,28 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: readNew,
     readPast: schedule.whole,
-    search,
+    search: (query) => findDeliveries(parts, query),
     async deliveries(query = {}) {
-      const { entries, nextCursor, faults: found, index: extent } = await search(query);
-      const last = entries.at(-1)?.place.written;
-      return {
-        deliveries: entries.map(({ line }) => line),
-        nextCursor,
-        complete: nextCursor === null && extent.since === null && found.length === 0,
-        searchedBackTo: nextCursor === null || last === undefined ? extent.since : iso(last),
-        faults: found,
-        index: extent,
-      };
+      const { entries, nextCursor } = await findDeliveries(parts, query);
+      return { deliveries: entries.map(({ line }) => line), nextCursor, index: await extent() };
     },
     requireReach: (range) => requireReach(beginOf(range)),
     lines: (query = {}) => allDeliveries(parts, { ...query, since: iso(beginOf(query)) }),
     async openFailures(query) {
-      const now = clock();
-      const found = await findOpenFailures(parts, query, { now, retention });
-      const state = await index.call('state');
-      return { ...found, ...lookedAt(state, now), index: extentOf(state) };
+      const kept = clock() - retention;
+      const since = Math.max(query.since ?? kept, kept);
+      const found = await findOpenFailures(parts, { ...query, since }, retention);
+      return { ...found, since: iso(since), index: await extent() };
     },
     async failingNow(query) {
-      const now = clock();
-      const page = { ...query, limit: 1, since: now - retention, after: null };
+      const page = { ...query, limit: 1, since: clock() - retention, after: null };
       const { counts, jobs } = await index.call('failurePage', page);
       const failures = jobs.map(({ job, outcome, first }) => ({
         jobId: job,
         outcome,
         retentionEndsAt: iso(first + retention),
       }));
-      return { counts, failures, ...lookedAt(await index.call('state'), now) };
+      return { counts, failures, index: await extent() };
     },
     async allFailing(query) {
       const since = Math.max(query.since ?? 0, clock() - retention);
@@ -280,32 +212,12 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     sourcesOfJob: (job) => index.call('sourcesOfJob', job),
     async summary(query = {}) {
       const summary = await findSummary(index, query, clock());
-      return { ...summary, index: extentOf(await index.call('state')) };
+      return { ...summary, index: await extent() };
     },
     callbacks: (scope = null) => counts(scope),
     extent: () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] }),
-    status() {
-      const { error, fault, condition, refreshedAt } = schedule.status();
-      const state = index.lastState();
-      const since = state?.since ?? null;
-      const unread = (lines: (each: IndexState['missing'][number]) => number) => {
-        const segments = (state?.missing ?? []).map((each) => ({ key: each.key, lines: lines(each) }));
-        const withLines = segments.filter((each) => each.lines > 0);
-        return { count: withLines.reduce((sum, each) => sum + each.lines, 0), segments: withLines };
-      };
-      return {
-        state: state === null || state.until === null ? 'loading' : 'ready',
-        place: index.place(),
-        completeSince: since === null ? null : iso(since),
-        rows: index.lines(),
-        broken: unread(({ unreadable, newer }) => (unreadable ?? 0) - newer),
-        newer: unread(({ newer }) => newer),
-        refreshedAt: refreshedAt === null ? null : iso(refreshedAt),
-        error,
-        fault,
-        condition,
-      };
-    },
+    status: () =>
+      viewStatus(index.lastState(), schedule.status(), { place: index.place(), rows: index.lines() }),
   };
 }
 

@@ -112,7 +112,9 @@ describe('erasing the jobs of a customer', () => {
     const { page } = fixture.dashboard;
     await page.route('**/admin/api/deliveries?*', async (route) => {
       const response = await route.fetch();
-      await route.fulfill({ response, json: { ...(await response.json()), faults: ['an hour is damaged'] } });
+      const answer = await response.json();
+      const missing = [{ key: 'a', segments: 1, unreadable: 2 }];
+      await route.fulfill({ response, json: { ...answer, index: { ...answer.index, missing } } });
     });
     await fixture.dashboard.go('erase');
     await page.getByLabel('Context, such as').fill('customer=acme');
@@ -123,11 +125,12 @@ describe('erasing the jobs of a customer', () => {
     await page.getByLabel('Reason').fill('request 4711');
     await page.keyboard.press('Enter');
     await page.getByText('Erased, but not all').waitFor();
-    await page.getByText('Lines may be missing: an hour is damaged.').waitFor();
+    const unread = 'Not in the index of the ledger: lines of a that cannot be read (2).';
+    await page.getByText(`Jobs may be missing. ${unread}`).waitFor();
     expect(await reportOf(page)).toEqual([
       expect.objectContaining({ jobId: 'acme1', complete: true }),
       { jobId: 'misspelt', error: 'nothing is known of it' },
-      { unread: 'an hour is damaged' },
+      { unread },
     ]);
   });
 });

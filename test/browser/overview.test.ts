@@ -205,13 +205,14 @@ describe('deliveries', () => {
       saved += 1;
     });
     // The export asks for the largest pages.
+    const missing = [{ key: 'a', segments: 1, unreadable: null }];
     await page.route(/\/deliveries\?.*limit=500$/, async (route) => {
       const answer = await (await route.fetch()).json();
-      await route.fulfill({ json: { ...answer, faults: ['a segment cannot be read'] } });
+      await route.fulfill({ json: { ...answer, index: { ...answer.index, missing } } });
     });
     await page.getByRole('button', { name: 'Export as CSV' }).click();
     await page
-      .getByText('Nothing was exported. Lines could not be read: a segment cannot be read.')
+      .getByText('Nothing was exported. Not in the index of the ledger: a, which is missing.')
       .waitFor();
     await page.unroute(/\/deliveries\?.*limit=500$/);
     await page.route(/\/deliveries\?.*limit=500/, async (route) => {

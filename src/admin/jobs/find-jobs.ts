@@ -12,7 +12,7 @@ import type { JobMatches } from '../api/answers/jobs.js';
 export interface FindParts {
   readonly store: ObjectStore;
   readonly keyPrefixes: readonly string[];
-  readonly view: Pick<LedgerView, 'deliveries' | 'jobsByPart'>;
+  readonly view: Pick<LedgerView, 'deliveries' | 'jobsByPart' | 'extent'>;
   readonly names: FilterNames;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -34,25 +34,17 @@ type Found = JobMatches['jobs'][number];
  */
 export async function findJobs(parts: FindParts, text: string, scope: SourceScope): Promise<JobMatches> {
   const found = new Map<string, Found>();
-  const faults = new Set<string>();
   const add = (line: LedgerLine, by: Found['by']) => {
     if (line.jobId === null || found.has(line.jobId) || found.size >= MAX_JOBS) return;
     const { jobId, context = null, receivedAt, outcome } = line;
     found.set(jobId, { jobId, by, context, receivedAt, outcome });
   };
   await findById(parts, text, scope, add, found);
-  await findByContext(parts, text, scope, add, faults);
+  await findByContext(parts, text, scope, add);
   const isFull = () => found.size >= MAX_JOBS;
-  const jobs = () => newestFirst(parts.store, [...found.values()]);
-  if (found.size > 0) return { jobs: await jobs(), searchedBackTo: null, complete: !isFull(), faults: [] };
-  const searched = await findByPart(parts, text, scope, add, isFull);
-  for (const fault of searched.faults) faults.add(fault);
-  return {
-    jobs: await jobs(),
-    searchedBackTo: searched.searchedBackTo,
-    complete: searched.searchedBackTo === null && faults.size === 0 && !isFull(),
-    faults: [...faults],
-  };
+  const since = found.size > 0 ? null : await findByPart(parts, text, scope, add, isFull);
+  const jobs = await newestFirst(parts.store, [...found.values()]);
+  return { jobs, more: isFull(), since, index: parts.view.extent() };
 }
 
 /** Lines of erasures have no context, so a search by it stops at an older line, such as `stored`. */
@@ -99,7 +91,6 @@ async function findByContext(
   text: string,
   scope: SourceScope,
   add: Add,
-  faults: Set<string>,
 ): Promise<void> {
   const since = new Date(clock() - MONTH).toISOString();
   const contexts = contextFilters(text, namesInScope(names, scope).contexts);
@@ -107,7 +98,6 @@ async function findByContext(
     contexts.map((context) => view.deliveries({ context, since, limit: PAGE, scope })),
   );
   const lines = pages.flatMap(({ deliveries }) => deliveries);
-  for (const page of pages) for (const fault of page.faults) faults.add(fault);
   for (const line of lines.toSorted(byNewest)) add(line, 'context');
 }
 
@@ -121,32 +111,31 @@ function contextFilters(text: string, names: readonly string[]): string[] {
     .map(({ name, value }) => `${name}=${value}`);
 }
 
+/** From when on lines were searched for a part of a context (ISO 8601); null: all that the index has. */
 async function findByPart(
   { view, clock }: FindParts,
   text: string,
   scope: SourceScope,
   add: Add,
   isFull: () => boolean,
-): Promise<Pick<JobMatches, 'searchedBackTo' | 'faults'>> {
+): Promise<string | null> {
   const part = text.toLowerCase();
   for (const job of await view.jobsByPart({ part, limit: MAX_JOBS, scope })) {
     const { deliveries } = await view.deliveries({ job, limit: 1, without: 'accesses', scope });
     for (const line of deliveries) add(line, 'id');
   }
   const until = clock() + PATIENCE;
-  const faults = new Set<string>();
   let cursor: string | undefined;
   for (;;) {
     const page = await view.deliveries({ limit: PAGE, since: '1970-01-01', cursor, scope });
-    for (const fault of page.faults) faults.add(fault);
     for (const line of page.deliveries) {
       if (isAccess(line)) continue;
       if (Object.values(line.context ?? {}).some((value) => value.toLowerCase().includes(part)))
         add(line, 'context');
     }
-    if (page.nextCursor === null) return { searchedBackTo: null, faults: [...faults] };
+    const last = page.deliveries.at(-1)?.receivedAt;
+    if (page.nextCursor === null || last === undefined) return null;
     cursor = page.nextCursor;
-    const last = page.deliveries.at(-1)?.receivedAt ?? page.searchedBackTo;
-    if (clock() > until || isFull()) return { searchedBackTo: last ?? null, faults: [...faults] };
+    if (clock() > until || isFull()) return last;
   }
 }

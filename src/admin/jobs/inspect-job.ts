@@ -7,15 +7,14 @@ import { openFailure } from '../../domain/failure-rules.js';
 import type { NoRecord } from '../../domain/job-state.js';
 import { isConflict } from '../../domain/next-steps.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { IndexExtent } from '../../index/index-extent.js';
+import { hasAllSince } from '../../index/index-extent.js';
 import type { FreshView } from '../../index/questions/fresh-view.js';
-import { missingInWords } from '../../index/questions/missing-in-words.js';
 import type { RetentionView } from '../../retention/retention-view.js';
 import type { ObjectInfo } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
-import { beginOf, type JobLinesParts, readJobLines } from './job-lines.js';
+import { type JobLinesParts, readJobLines } from './job-lines.js';
 import { lostOfJob } from './lost-of-job.js';
 
 export interface InspectParts extends JobLinesParts {
@@ -68,8 +67,8 @@ export async function inspectJob(
       ? await findServiceRecord(parts.records, jobId, region)
       : { service: null, serviceAnswer: 'not-asked' as const };
   const isKnown = visible.length + timeline.length + bodies.length > 0 || mark !== null;
-  const complete = isWhole(parts, index);
-  if ((extent === 'none' || !isKnown) && serviceAnswer !== 'found' && complete) return serviceAnswer;
+  const isWhole = hasAllSince(index, parts.clock() - parts.retention);
+  if ((extent === 'none' || !isKnown) && serviceAnswer !== 'found' && isWhole) return serviceAnswer;
   const artefacts = countingFirst(visible.map((artefact) => describeArtefact(artefact, timeline)));
   const { expired, lost } =
     mark === null ? await absentOf(parts, timeline, found) : { expired: [], lost: [] };
@@ -80,17 +79,8 @@ export async function inspectJob(
   const failure = failureOf(lines, scope);
   return {
     ...{ jobId, artefacts, timeline, failure, expired, lost, erasure },
-    ...{ searchedBackTo: index.since, complete, faults: index.missing.map(missingInWords), index },
-    ...{ service, serviceAnswer },
+    ...{ index, service, serviceAnswer },
   };
-}
-
-/** Whether no line that matters can be missing. */
-function isWhole(
-  { retention, clock }: Pick<InspectParts, 'retention' | 'clock'>,
-  index: IndexExtent,
-): boolean {
-  return beginOf(index) <= clock() - retention && index.missing.length === 0;
 }
 
 function countingFirst(artefacts: readonly Artefact[]): Artefact[] {

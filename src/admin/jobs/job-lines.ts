@@ -1,5 +1,5 @@
 import { ACCESS_ORIGIN, type LedgerLine } from '../../domain/delivery.js';
-import type { IndexExtent } from '../../index/index-extent.js';
+import { beginOf, type IndexExtent } from '../../index/index-extent.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { scanLines } from '../../ledger/log/scan-lines.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -45,12 +45,6 @@ export async function readJobLines(
   const { index } = others;
   const older = await linesBefore(store, jobId, beginOf(index), storedAt);
   return { lines: oldestFirst([...others.deliveries, ...accesses.deliveries, ...older]), index };
-}
-
-/** From when on the index has every line, in milliseconds since the epoch. */
-export function beginOf({ since, until }: IndexExtent): number {
-  if (until === null) return Number.POSITIVE_INFINITY;
-  return since === null ? Number.NEGATIVE_INFINITY : Date.parse(since);
 }
 
 async function linesBefore(

@@ -1,7 +1,7 @@
 import { get } from '../lib/api/admin-api.js';
 import { h, link } from '../lib/elements/dom.js';
 import { loadMore } from '../lib/elements/load-more.js';
-import { emptyPanel, heading, jobLink, moment, table, unreadLines } from '../lib/elements/panels.js';
+import { emptyPanel, heading, indexNote, jobLink, moment, table } from '../lib/elements/panels.js';
 import { to } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
 import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
@@ -17,10 +17,15 @@ export function refusalsView(screen) {
   const rows = { shown: 50 };
   screen.start('Refusals');
   const again = screen.keepFresh(5000, async (signal) => {
-    const [{ refusals, nextCursor, faults }, counts] = await Promise.all([
+    const [{ refusals, nextCursor, index }, counts] = await Promise.all([
       get('/refusals', { query: { limit: rows.shown }, signal }),
       get('/refusals/counts', { signal }).catch(() => null),
     ]);
+    // Older ones than those that are shown are not asked for.
+    const note = indexNote(
+      index,
+      nextCursor === null ? {} : { since: Date.parse(refusals.at(-1)?.at ?? '') },
+    );
     screen.render(
       heading('Refusals'),
       countsOfAllReplicas(counts),
@@ -31,10 +36,10 @@ export function refusalsView(screen) {
         nextCursor !== null && `The newest ${count(refusals.length)} are listed and counted here. `,
         'Unauthenticated requests to this replica since its start, and authenticated ones to all replicas.',
       ),
-      unreadLines(faults),
+      note,
       refusals.length === 0
         ? emptyPanel(
-            faults.length === 0 ? 'No request was rejected.' : 'No rejected request is known.',
+            note === null ? 'No request was rejected.' : 'No rejected request is known.',
             h('p', {}, 'To check a request before it is sent, use ', link('#/explain', 'Explain'), '.'),
           )
         : [

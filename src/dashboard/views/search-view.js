@@ -3,13 +3,13 @@ import { h } from '../lib/elements/dom.js';
 import {
   emptyPanel,
   heading,
+  indexNote,
   jobLink,
   loadingPanel,
   moment,
   outcomeBadge,
   problemPanel,
   table,
-  unreadLines,
 } from '../lib/elements/panels.js';
 import { toJob } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
@@ -46,7 +46,7 @@ export function searchView(screen) {
 }
 
 /** @param {string} text @param {JobMatches} found */
-function list(text, { jobs, searchedBackTo, complete, faults }) {
+function list(text, { jobs, more, since, index }) {
   return h(
     'section',
     { 'aria-label': 'Found jobs', class: 'compact', 'data-key': 'found' },
@@ -68,11 +68,9 @@ function list(text, { jobs, searchedBackTo, complete, faults }) {
             ],
           })),
         }),
-    jobs.length > 0 &&
-      !complete &&
-      h('p', { class: 'quiet' }, `${count(jobs.length)} are shown; more may match.`),
-    searchedBackTo !== null && h('p', { class: 'quiet' }, 'Searched back to ', moment(searchedBackTo), '.'),
-    unreadLines(faults),
+    more && h('p', { class: 'quiet' }, `${count(jobs.length)} are shown; more may match.`),
+    since !== null && h('p', { class: 'quiet' }, 'Contexts were searched back to ', moment(since), '.'),
+    indexNote(index),
   );
 }
 

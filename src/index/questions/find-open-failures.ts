@@ -45,13 +45,12 @@ export interface FoundFailures {
  */
 export async function findOpenFailures(
   { store, index }: QuestionParts,
-  { cursor, ...query }: FailureQuery,
-  { now, retention }: { readonly now: number; readonly retention: number },
+  { cursor, ...query }: FailureQuery & { readonly since: number },
+  retention: number,
 ): Promise<FoundFailures> {
   rejectOtherOutcome(query.outcome);
   const after = cursor === undefined ? null : decodePosition(cursor);
-  const since = Math.max(query.since ?? now - retention, now - retention);
-  const page = await index.call('failurePage', { ...query, since, after });
+  const page = await index.call('failurePage', { ...query, after });
   const lines = await readLinesAt(
     store,
     page.jobs.map(({ place }) => place),

@@ -69,7 +69,7 @@ describe('health', () => {
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toMatchObject({
       verdict: {
-        ...{ level: 'failing', since: expect.any(String), complete: true, unseen: [] },
+        ...{ level: 'failing', index: { since: null, until: expect.any(String), missing: [] }, unseen: [] },
         issues: [
           { topic: 'failures', code: 'jobs-failing', params: { jobs: 1, outcomes: { conflict: 1 } } },
           { topic: 'reconcile', code: 'reconcile-not-configured', params: {} },
@@ -119,9 +119,6 @@ describe('deliveries', () => {
       deliveries: [expect.objectContaining({ status: 'error', outcome: 'noted' })],
       nextCursor: null,
       index: { since: null, until: expect.any(String), missing: [] },
-      complete: true,
-      searchedBackTo: null,
-      faults: [],
     });
   });
 
@@ -189,7 +186,7 @@ describe('a job', () => {
   it('is shown completely', async () => {
     const { status, body } = await api.get('/jobs/j1');
     expect(status).toBe(200);
-    expect(body).toMatchObject({ jobId: 'j1', service: null, searchedBackTo: null, complete: true });
+    expect(body).toMatchObject({ jobId: 'j1', service: null, index: { since: null, missing: [] } });
     expect(body.artefacts).toEqual([
       {
         key: 'jobs/j1/transcript.json',

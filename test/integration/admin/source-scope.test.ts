@@ -147,7 +147,7 @@ describe('a token for one source', () => {
         .reduce((part: Record<string, never>, key: string) => part[key] as never, own);
       expect([null, []]).toContainEqual(value);
     }
-    expect(own.verdict).toMatchObject({ complete: false, unseen: ['quarantine', 'reconcile', 'verify'] });
+    expect(own.verdict).toMatchObject({ unseen: ['quarantine', 'reconcile', 'verify'] });
     const { total } = (await clinic.get('/summary')).body;
     const { outcomes } = (await everything.get('/summary')).body.total;
     for (const outcome of ['stored', 'conflict', 'quarantined', 'refused'])

@@ -44,6 +44,9 @@ function proposed(stdout: string): string[] {
   return [...stdout.matchAll(/^ {4}transcript-receiver (.*)$/gm)].map(([, command = '']) => command);
 }
 
+/** Of a ledger that the index has from its beginning on. */
+const INDEX = { since: null, until: expect.any(String), missing: [] };
+
 describe('job', () => {
   it('says where a stored transcript is, and ends with 0', async () => {
     await sendCallback(service, 'id=j1&status=success&customer=acme', 'Hello', TEXT);
@@ -130,11 +133,13 @@ describe('job, by something else than its id', () => {
     );
     const api = adminApi(service);
     expect((await api.get('/jobs?text=acme')).body).toMatchObject({
-      complete: true,
+      ...{ more: false, since: null, index: INDEX },
       jobs: [{ by: 'context' }, {}],
     });
     expect((await api.get('/jobs?text=ab')).status).toBe(400);
-    expect((await api.get('/jobs?text=nothing')).body).toMatchObject({ jobs: [], complete: true });
+    expect((await api.get('/jobs?text=nothing')).body).toMatchObject({
+      ...{ jobs: [], more: false, since: null, index: INDEX },
+    });
   });
 
   it('is listed as erased once it was erased', async () => {
@@ -154,7 +159,7 @@ describe('job, by something else than its id', () => {
       await sendCallback(service, `id=many${index}&status=success&customer=busy`, 'Hello', TEXT);
     for (const text of ['busy', 'many']) {
       const { body } = await adminApi(service).get(`/jobs?text=${text}`);
-      expect([body.jobs.length, body.complete]).toEqual([20, false]);
+      expect([body.jobs.length, body.more]).toEqual([20, true]);
     }
     expect((await cli('job', 'busy')).stdout).toContain('These are 20; more may match.');
   });
@@ -201,7 +206,7 @@ describe('deliveries', () => {
       /^RECEIVED .*\n\S+Z +stored +callback +default +success +d2 +-\n.* d1 +-\n$/,
     );
     const filtered = await cli('deliveries', '--context', 'customer=acme', '--since', '1h', '--json');
-    expect(JSON.parse(filtered.stdout)).toMatchObject({ deliveries: [{ jobId: 'd1' }], complete: true });
+    expect(JSON.parse(filtered.stdout)).toMatchObject({ deliveries: [{ jobId: 'd1' }], index: INDEX });
     const cut = await cli('deliveries', '--limit', '1');
     expect(cut).toMatchObject({ code: 0, stderr: expect.stringMatching(/older deliveries match as well/) });
     expect(await cli('deliveries', '--source', 'misspelt')).toMatchObject({ code: 2 });
@@ -218,10 +223,10 @@ describe('deliveries', () => {
     expect(csv.stdout).toMatch(/^receivedAt,jobId,.*,customer\r\n.*,d59,stored,.*,acme\r\n/);
     const json = await cli(...asked, '--json');
     expect(json).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(json.stdout)).toMatchObject({ complete: true, faults: [] });
+    expect(JSON.parse(json.stdout)).toMatchObject({ index: INDEX });
     expect(JSON.parse(json.stdout).deliveries).toHaveLength(60);
     const none = await cli('deliveries', '--job', 'none', '--json');
-    expect(JSON.parse(none.stdout)).toEqual({ deliveries: [], complete: true, faults: [] });
+    expect(JSON.parse(none.stdout)).toEqual({ deliveries: [], index: INDEX });
     for (const form of ['--csv', '--json']) {
       const cut = await cli(...asked, form, '--limit', '59');
       expect(cut).toMatchObject({ code: 4, stderr: expect.stringMatching(/not whole: more than 59/) });

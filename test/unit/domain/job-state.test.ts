@@ -8,7 +8,8 @@ const artefact = (kind: string) => ({ kind, key: `jobs/j1/${kind}`, sha256: 'a' 
 const quarantined = ledgerLine({ outcome: 'quarantined', items: [] });
 const nothing: KnownJob = {
   ...{ jobId: 'j1', artefacts: [], timeline: [], failure: null },
-  ...{ service: null, serviceAnswer: 'unreachable', expired: [], lost: [], erasure: null, complete: true },
+  ...{ service: null, serviceAnswer: 'unreachable', expired: [], lost: [], erasure: null },
+  index: { since: null, until: '2026-03-04T12:00:00.000Z', missing: [] },
 };
 const shown = (instant: string) => instant;
 function stateOf(job: Partial<KnownJob>, bodies: readonly JobBody[] = []) {
@@ -151,7 +152,12 @@ describe('the state of a job of which nothing is here', () => {
   });
 
   it('is not known while the ledger was not searched as a whole', () => {
-    expect(stateOf({ complete: false })).toMatchObject({ word: 'Not found yet', repair: 'refetch' });
+    const whole = { since: null, until: '2026-03-04T12:00:00.000Z', missing: [] };
+    for (const lack of [{ since: '2026-03-01T00:00:00.000Z' }, { until: null }, { missing: [{}] }])
+      expect(stateOf({ index: { ...whole, ...lack } })).toMatchObject({
+        word: 'Not found yet',
+        repair: 'refetch',
+      });
     expect(stateOf({})).toMatchObject({ word: 'Nothing stored', repair: 'refetch' });
   });
 });
@@ -218,7 +224,11 @@ describe('what to do next', () => {
   it.each<[string, Partial<KnownJob>, string[]]>([
     ['a failure', { failure: { outcome: 'failed', reason: null } }, ['import', 'acknowledge']],
     ['a body in quarantine', { timeline: [quarantined] }, ['release', 'dismiss']],
-    ['a job that was not found yet', { complete: false }, ['doctor', 'import']],
+    [
+      'a job that was not found yet',
+      { index: { since: null, until: null, missing: [] } },
+      ['doctor', 'import'],
+    ],
   ])(
     'is nothing that the service must be asked for while it is not configured: %s',
     (_what, job, actions) => {

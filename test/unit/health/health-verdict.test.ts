@@ -12,7 +12,9 @@ import {
   TOPICS,
   type Topic,
 } from '../../../src/health/issues.js';
-import { coverageOf, goodNews, headlineOf } from '../../../src/health/verdict-words.js';
+import { goodNews, headlineOf, notCovered } from '../../../src/health/verdict-words.js';
+
+const INDEX = { since: '2026-11-13T12:00:00.000Z', until: '2026-11-20T11:59:59.000Z', missing: [] };
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const RECONCILED = {
@@ -50,7 +52,6 @@ const WELL: VerdictFacts = {
   ledger: {
     state: 'ready',
     place: { path: null, cause: 'no-folder' },
-    completeSince: '2026-11-13T12:00:00.000Z',
     error: null,
     fault: null,
     condition: null,
@@ -59,7 +60,8 @@ const WELL: VerdictFacts = {
     newer: { count: 0, segments: [] },
     refreshedAt: '2026-11-20T11:59:59Z',
   },
-  looked: { since: '2026-11-13T12:00:00.000Z', complete: true },
+  index: INDEX,
+  isIndexed: true,
   failing: {},
   oldestOpen: null,
   retentionEnds: null,
@@ -246,7 +248,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     },
     is: 'failures failing',
     params: {
-      ...{ jobs: 1201, outcomes: { failed: 1, refused: 1200 }, complete: true },
+      ...{ jobs: 1201, outcomes: { failed: 1, refused: 1200 } },
       since: '2026-11-20T07:52:00.000Z',
     },
     text: '1,201 jobs are failing: 1 not fetched, 1,200 refused. The oldest has been open since 2026-11-20T07:52:00.000Z.',
@@ -255,7 +257,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   'retention-ending': {
     facts: { retentionEnds: '2026-11-21T07:52:00.000Z' },
     is: 'failures failing',
-    params: { ends: '2026-11-21T07:52:00.000Z', complete: true },
+    params: { ends: '2026-11-21T07:52:00.000Z' },
     text: 'The service deletes results of failing jobs from 2026-11-21T07:52:00.000Z on.',
     remedy: 'Refetch them before.',
   },
@@ -475,28 +477,27 @@ describe('the verdict about credentials', () => {
 describe('the verdict', () => {
   it('is that all is well only when everything was looked at', () => {
     const verdict = verdictOf(WELL, NOW);
-    const since = '2026-11-13T12:00:00.000Z';
-    expect(verdict).toEqual({ level: 'ok', since, complete: true, unseen: [], issues: [] });
+    expect(verdict).toEqual({ level: 'ok', index: INDEX, unseen: [], issues: [] });
     expect([headlineOf(verdict), goodNews(verdict, 1900)]).toEqual([
       'All is well',
       '1,900 deliveries in the last 24 hours, no job is failing.',
     ]);
-    expect(coverageOf(verdict, String)).toBe(`Covers every delivery since ${since}.`);
+    expect(notCovered(verdict, String)).toBeNull();
   });
 
   it.each<[string, Partial<VerdictFacts>, string[], RegExp, 'ok' | 'unknown']>([
     [
-      'deliveries that are neither in memory nor compacted',
-      { looked: { since: '2026-11-20T10:00:00.000Z', complete: false } },
+      'deliveries that are not in the index',
+      { index: { ...INDEX, since: '2026-11-20T10:00:00.000Z' }, isIndexed: false },
       ['deliveries'],
-      /^Covers deliveries since 2026-11-20T10:00:00.000Z\. Not covered: some of them, which Failures names\.$/,
+      /^Not in the index of the ledger: lines written before 2026-11-20T10:00:00.000Z\.$/,
       'unknown',
     ],
     [
       'a quarantine that could not be listed',
       { waiting: null, unknown: { quarantine: NO_ANSWER } },
       ['quarantine'],
-      /the quarantine\./,
+      /^Not covered: the quarantine\.$/,
       'unknown',
     ],
     [
@@ -530,20 +531,18 @@ describe('the verdict', () => {
     ],
   ])('claims no more than was looked at: %s', (_, overrides, unseen, coverage, level) => {
     const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
-    expect(verdict).toMatchObject({ level, complete: false, unseen, issues: [] });
+    expect(verdict).toMatchObject({ level, unseen, issues: [] });
     expect(headlineOf(verdict)).toBe(level === 'ok' ? 'No issue seen' : 'Not everything is known');
     expect(goodNews(verdict, 7)).toMatch(/no failing job was found in what was looked at/);
     expect(goodNews(verdict, null)).toBe('The deliveries could not be counted.');
-    expect(coverageOf(verdict, String)).toMatch(coverage);
+    expect(notCovered(verdict, String)).toMatch(coverage);
   });
 
   it('covers nothing while no delivery was read', () => {
-    const verdict = verdictOf(
-      { ...WELL, looked: { since: '2026-11-20T12:00:00.000Z', complete: true } },
-      NOW,
-    );
-    expect(verdict.since).toBeNull();
-    expect(coverageOf(verdict, String)).toBe('No delivery was read.');
+    const index = { since: null, until: null, missing: [] };
+    const verdict = verdictOf({ ...WELL, index, isIndexed: false }, NOW);
+    expect(verdict).toMatchObject({ level: 'unknown', index, unseen: ['deliveries'] });
+    expect(notCovered(verdict, String)).toMatch(/^The index of the ledger is not built yet/);
   });
 
   it.each(TOPICS)('says what to do about %s, whatever it is about', (topic) => {
@@ -578,10 +577,10 @@ describe('the verdict', () => {
   });
 
   it.each<[string, Partial<VerdictFacts>]>([
-    ['not all deliveries were looked at', { looked: { since: '2026-11-20T10:00:00Z', complete: false } }],
+    ['not all deliveries were looked at', { isIndexed: false }],
     ['the ledger is still being read', { ledger: { ...WELL.ledger, state: 'loading' } }],
     ['the ledger cannot be read', { ledger: { ...WELL.ledger, error: 'no list' } }],
-  ])('counts at least the failing jobs that are known while %s', (_, overrides) => {
+  ])('counts the failing jobs that the index has while %s', (_, overrides) => {
     const oldestOpen = { jobId: 'j', since: '2026-11-20T07:52:00Z', retentionEndsAt: '' };
     const retentionEnds = '2026-11-27T07:52:00Z';
     const { issues } = verdictOf(
@@ -590,8 +589,8 @@ describe('the verdict', () => {
     );
     expect(issues.map((issue) => describeIssue(issue).text)).toEqual(
       expect.arrayContaining([
-        'At least 14 jobs are failing: 14 not fetched. The oldest found has been open since 2026-11-20T07:52:00Z.',
-        'The service deletes results of failing jobs from 2026-11-27T07:52:00Z on, or earlier: not every delivery was read.',
+        '14 jobs are failing: 14 not fetched. The oldest has been open since 2026-11-20T07:52:00Z.',
+        'The service deletes results of failing jobs from 2026-11-27T07:52:00Z on.',
       ]),
     );
   });

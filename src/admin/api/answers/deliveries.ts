@@ -126,25 +126,10 @@ export const ledgerLineSchema = z.strictObject(LINE).meta({
   description: 'One line of the ledger, as docs/ledger.md describes it',
 });
 
-export const searchedBackTo = instant
-  .nullable()
-  .describe(
-    'lines received from then on were searched; null when the search reached the beginning of the ledger',
-  );
-
-export const ledgerFaults = z
-  .array(z.string())
-  .describe(
-    'why lines may be missing: files of the ledger that are damaged or missing, or a ledger that cannot be read now',
-  );
-
 export const deliveriesSchema = z
   .strictObject({
     deliveries: z.array(ledgerLineSchema),
     nextCursor,
-    searchedBackTo,
-    complete: z.boolean().describe('whether nothing that matches is left to be read, or could not be read'),
-    faults: ledgerFaults,
     index: indexExtentSchema,
   })
   .meta({ id: 'Deliveries' });
@@ -189,9 +174,7 @@ export const failuresSchema = z
     causes: z
       .array(failureCauseSchema)
       .describe('of all open failures that match the other filters, the largest first'),
-    searchedBackTo: instant.describe('from here on every delivery was looked at'),
-    complete: z.boolean().describe("whether the service's whole retention was looked at"),
-    faults: z.array(z.string()).describe('what was not looked at, and why; empty when complete'),
+    since: instant.describe("failures from then on: what was asked for, within the service's retention"),
     index: indexExtentSchema,
     nextCursor,
   })
@@ -230,7 +213,6 @@ export const refusalsSchema = z
   .strictObject({
     refusals: z.array(refusalSchema),
     nextCursor,
-    faults: z.array(z.string()).describe('why recorded ones may be missing, as of GET /deliveries'),
     index: indexExtentSchema,
   })
   .meta({ id: 'Refusals' });

@@ -14,9 +14,10 @@ const verdictSchema = z
       .describe(
         'the worst of the issues; failing: results are lost or cannot be received; unknown: no issue, but not everything could be looked at',
       ),
-    since: instant.nullable().describe('from here on every delivery was looked at; null when none could be'),
-    complete: z.boolean().describe('whether everything was looked at'),
-    unseen: z.array(z.enum(UNSEEN_NAMES)).describe('what was not'),
+    index: indexExtentSchema,
+    unseen: z
+      .array(z.enum(UNSEEN_NAMES))
+      .describe("what was not looked at; deliveries: the index lacks some of the service's retention"),
     issues: z.array(issueSchema).describe('the worst first'),
   })
   .meta({ id: 'Verdict', description: 'Is all well? Never claims more than was looked at' });
@@ -196,7 +197,7 @@ export const healthSchema = z
     failing: countsByName
       .nullable()
       .describe(
-        'jobs whose last ledger line is a failure, by outcome, without rejected callbacks that the service still tries; at least these when the ledger cannot be read',
+        'jobs whose last ledger line is a failure, by outcome, without rejected callbacks that the service still tries; those that the index has',
       ),
     oldestOpen: z
       .strictObject({
@@ -222,7 +223,6 @@ export const healthSchema = z
     index: indexExtentSchema,
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
-      completeSince: instant.nullable().describe('from here on all lines are in the index'),
       rows: count.nullable(),
       broken: skippedLines.nullable().describe('lines that cannot be parsed'),
       newer: skippedLines

@@ -3,7 +3,7 @@ import { FAILURES } from '../../../domain/failure-rules.js';
 import { ITEM_KINDS } from '../../../domain/kinds.js';
 import { RECOVERY_OUTCOMES } from '../../../domain/recovery-outcome.js';
 import { CONTENT_CLASSES } from '../../../domain/retention-class.js';
-import { ledgerFaults, ledgerLineSchema, searchedBackTo, storedItemSchema } from './deliveries.js';
+import { ledgerLineSchema, storedItemSchema } from './deliveries.js';
 import { indexExtentSchema } from './index-extent.js';
 import { type Answer, count, instant, ulid } from './values.js';
 
@@ -66,15 +66,6 @@ export const jobSchema = z
       })
       .nullable()
       .describe('null unless an operator erased the job; nothing of it is stored again'),
-    searchedBackTo: instant
-      .nullable()
-      .describe('the index has every line from then on; null: all of the ledger'),
-    complete: z
-      .boolean()
-      .describe(
-        'the index reaches as far as the service keeps results, and lacks nothing; false: lines may be missing',
-      ),
-    faults: ledgerFaults,
     index: indexExtentSchema,
     service: z
       .strictObject({ region: z.string(), record: z.record(z.string(), z.unknown()) })
@@ -98,9 +89,11 @@ export const jobMatchesSchema = z
         outcome: z.string().describe('of the same line'),
       }),
     ),
-    searchedBackTo,
-    complete: z.boolean().describe('false: older jobs may match as well'),
-    faults: ledgerFaults,
+    more: z.boolean().describe('as many as are listed were found: others may match as well'),
+    since: instant
+      .nullable()
+      .describe('lines from then on were searched for a part of a context; null: all that the index has'),
+    index: indexExtentSchema,
   })
   .meta({ id: 'JobMatches' });
 export type JobMatches = Answer<typeof jobMatchesSchema>;

@@ -3,6 +3,7 @@ import { type JobState, NO_SERVICE_RECORD } from '../../../domain/job-state.js';
 import { disputed, isConflict, otherVersions } from '../../../domain/next-steps.js';
 import { reasonInWords } from '../../../domain/reasons.js';
 import { exactBytes, omittedInWords, omittedOf, tooLargeInWords } from '../../../domain/submitted-words.js';
+import { notIndexedInWords } from '../../../index/index-extent.js';
 
 /** Newest lines of the timeline that are printed. */
 const SHOWN = 50;
@@ -27,30 +28,35 @@ export function formatJobPage(
 }
 
 /** The jobs that a text fits which is no id. */
-export function formatJobMatches(text: string, { jobs, searchedBackTo, complete }: JobMatches): string[] {
+export function formatJobMatches(text: string, { jobs, more, since, index }: JobMatches): string[] {
   return [
     `No job has the id ${text}. It fits these jobs:`,
     ...jobs.map(({ jobId, context, receivedAt, outcome }) => {
       const values = Object.entries(context ?? {}).map(([name, value]) => `${name}=${value}`);
       return `  ${receivedAt}  ${outcome.padEnd(12)}  ${jobId}  ${values.join(' ')}`.trimEnd();
     }),
-    ...(complete ? [] : [`These are ${jobs.length}; more may match.`]),
-    ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
+    ...(more ? [`These are ${jobs.length}; more may match.`] : []),
+    ...(since === null ? [] : [`Contexts were searched back to ${since}.`]),
+    ...noteOf(index),
   ];
 }
 
 function knownOf(job: Job, location: string): string[] {
-  const { artefacts, lost, timeline, service, serviceAnswer, searchedBackTo, faults } = job;
+  const { artefacts, lost, timeline, service, serviceAnswer, index } = job;
   return [
     ...contextOf(timeline),
     ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefactRows(artefacts)]),
     ...(lost.length === 0 ? [] : ['', `Lost from ${location}`, ...lost.map(lostRow)]),
     ...(timeline.length === 0 ? [] : ['', 'Timeline', ...timelineRows(timeline)]),
-    ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
-    ...faults.map((fault) => `Lines may be missing: ${fault}`),
+    ...noteOf(index),
     '',
     ...(serviceAnswer === 'found' ? serviceRows(service) : [NO_SERVICE_RECORD[serviceAnswer]]),
   ];
+}
+
+function noteOf(index: Job['index']): string[] {
+  const note = notIndexedInWords(index, {});
+  return note === null ? [] : [note];
 }
 
 function contextOf(timeline: Job['timeline']): string[] {

@@ -1,12 +1,14 @@
+import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 import { describeProblem } from '../api/describe-problem.js';
 import { to } from '../screen/route.js';
-import { ago, clock, withClock } from '../text/format.js';
+import { ago, clock } from '../text/format.js';
 import { outcomeOf } from '../text/ledger-terms.js';
 import { copyButton } from './copy-button.js';
 import { h, link } from './dom.js';
 import { shape, status } from './status.js';
 
-/** @import { LedgerLine } from '../api/api-answers.js' */
+/** @import { Health, LedgerLine } from '../api/api-answers.js' */
+/** @import { AskedTime } from '../../vendor/index/index-extent.js' */
 /** @import { Child } from './element-types.js' */
 
 /**
@@ -51,11 +53,12 @@ export function firstAndLast(first, last) {
 }
 
 /**
- * Says that lines are missing, if some are.
- * @param {readonly string[]} faults why lines may be missing
+ * What the index lacks of the lines that a view asks for, until now unless it says otherwise; null where it has all of them.
+ * @param {Health['index']} index @param {AskedTime} [asked]
  */
-export function unreadLines(faults) {
-  return faults.length > 0 && h('p', {}, `Lines may be missing: ${withClock(faults.join('; '))}.`);
+export function indexNote(index, asked = {}) {
+  const text = notIndexedInWords(index, { until: Date.now(), ...asked }, clock);
+  return text === null ? null : h('p', { class: 'quiet', 'data-key': 'index' }, text);
 }
 
 /**

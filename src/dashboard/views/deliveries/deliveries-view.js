@@ -9,7 +9,7 @@ import {
   optionsOf,
   showFilters,
 } from '../../lib/elements/filter-form.js';
-import { emptyPanel, heading, moment, problemPanel, unreadLines } from '../../lib/elements/panels.js';
+import { emptyPanel, heading, indexNote, problemPanel } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { parseRoute, to } from '../../lib/screen/route.js';
 import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
@@ -26,8 +26,7 @@ import { exportDeliveries } from './export-deliveries.js';
  * @property {readonly LedgerLine[]} latest the first page
  * @property {LedgerLine[]} older what the user has loaded below it
  * @property {string | null} cursor of what follows
- * @property {string | null} searchedBackTo lines received from then on were searched
- * @property {readonly string[]} faults files of the ledger that cannot be read
+ * @property {Health['index'] | null} index what the index has of the ledger; null before the first answer
  * @property {boolean} isContinued whether the user has loaded more than the first page
  */
 
@@ -54,7 +53,7 @@ const WITH_ACTS = 'with';
 export function deliveriesView(screen) {
   const values = filterValues(FILTERS, screen.route.query);
   /** @type {Lists} */
-  const lists = { latest: [], older: [], cursor: null, searchedBackTo: null, faults: [], isContinued: false };
+  const lists = { latest: [], older: [], cursor: null, index: null, isContinued: false };
   /** @type {Health | undefined} */
   let health;
   screen.start('Deliveries');
@@ -73,6 +72,7 @@ export function deliveriesView(screen) {
     if (page instanceof ApiError) return screen.render(heading('Deliveries'), ...form(), problemPanel(page));
     lists.older = [...keepSeen(lists, page.deliveries), ...lists.older];
     lists.latest = page.deliveries;
+    lists.index = page.index;
     if (!lists.isContinued) continueWith(lists, page);
     const shown = health;
     const draw = () =>
@@ -162,8 +162,6 @@ function keepSeen({ latest, isContinued }, fresh) {
 /** @param {Lists} lists @param {Deliveries} page */
 function continueWith(lists, page) {
   lists.cursor = page.nextCursor;
-  lists.searchedBackTo = page.searchedBackTo;
-  lists.faults = page.faults;
 }
 
 /**
@@ -173,10 +171,13 @@ function continueWith(lists, page) {
 function list(screen, values, lists, health, draw) {
   const lines = [...lists.latest, ...lists.older];
   const isEmpty = lines.length === 0;
-  if (isEmpty && lists.cursor === null && lists.faults.length === 0)
-    return isFiltered({ ...values, acts: '' })
-      ? noMatch(values)
-      : firstCallback(health, Date.parse(health.at));
+  const note = lists.index && indexNote(lists.index, askedTime(values, lists));
+  const isNone = isEmpty && lists.cursor === null;
+  const isAsked = isFiltered({ ...values, acts: '' });
+  if (isNone && note === null && !isAsked) return firstCallback(health, Date.parse(health.at));
+  const section = { 'aria-label': 'List', 'data-key': 'list' };
+  if (isNone)
+    return h('section', section, note, isAsked ? noMatch(values) : emptyPanel('No delivery was found.'));
   const loadOlder = (/** @type {ButtonEvent} */ event) =>
     runAction(event.currentTarget, async () => {
       const query = { ...asked(values), limit: 100, cursor: lists.cursor };
@@ -189,25 +190,26 @@ function list(screen, values, lists, health, draw) {
     });
   return h(
     'section',
-    { 'aria-label': 'List', 'data-key': 'list' },
-    unreadLines(lists.faults),
-    !isEmpty && listActions(values.context ?? ''),
-    isEmpty
-      ? emptyPanel('No delivery found yet.')
-      : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
-    lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
+    section,
+    note,
+    listActions(values.context ?? ''),
+    deliveryTable(lines, 'Deliveries, newest first', Date.now()),
+    lists.cursor !== null &&
+      h('p', {}, h('button', { type: 'button', class: 'plain', onclick: loadOlder }, 'Load older')),
   );
 }
 
-/** @param {Lists} lists @param {boolean} isEmpty @param {(event: ButtonEvent) => void} loadOlder */
-function furtherSearch({ searchedBackTo }, isEmpty, loadOlder) {
-  const button = h(
-    'button',
-    { type: 'button', class: 'plain', onclick: loadOlder },
-    isEmpty ? 'Search further back' : 'Load older',
-  );
-  if (searchedBackTo === null) return h('p', {}, button);
-  return h('p', {}, 'Searched back to ', moment(searchedBackTo), '. ', button);
+/**
+ * Older lines than those that are shown are asked for by a button.
+ * @param {FilterValues} values @param {Lists} lists
+ */
+function askedTime({ since, until }, { latest, older, cursor }) {
+  const last = [...latest, ...older].at(-1);
+  const begin = cursor !== null && last !== undefined ? last.receivedAt : since;
+  return {
+    ...(begin && { since: Date.parse(begin) }),
+    ...(until && { until: Math.min(Date.parse(until), Date.now()) }),
+  };
 }
 
 /** @param {string} context */

@@ -1,7 +1,8 @@
 import { deliveryPages } from '../../lib/api/delivery-pages.js';
 import { saveFile } from '../../lib/elements/dom.js';
-import { count } from '../../lib/text/format.js';
+import { clock, count } from '../../lib/text/format.js';
 import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
+import { beginOf, notIndexedInWords } from '../../vendor/index/index-extent.js';
 
 /** @import { LedgerLine } from '../../lib/api/api-answers.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
@@ -11,16 +12,19 @@ import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
 const MOST_LINES = 50_000;
 
 /**
- * Saves all deliveries that match as a CSV file, newest first. A file that would end early, or leave lines out, is not saved: the
- * announcement says so.
+ * Saves all deliveries that match as a CSV file, newest first: without a beginning, all that the index has. A file that would end early,
+ * or leave lines out, is not saved: the announcement says so.
  * @param {FilterValues} filters as the API has them @returns {Promise<Announcement>}
  */
 export async function exportDeliveries(filters) {
   /** @type {LedgerLine[]} */
   const lines = [];
-  for await (const { deliveries, nextCursor, faults } of deliveryPages(filters)) {
+  const { since } = filters;
+  for await (const { deliveries, nextCursor, index } of deliveryPages(filters)) {
     lines.push(...deliveries);
-    if (faults.length > 0) return notSaved(`Lines could not be read: ${faults.join('; ')}.`);
+    const asked = { since: since ? Date.parse(since) : beginOf(index) };
+    const lack = notIndexedInWords(index, asked, clock);
+    if (lack !== null) return notSaved(lack);
     if (nextCursor !== null && lines.length >= MOST_LINES)
       return notSaved(
         `More than ${count(MOST_LINES, 'line')} match. Choose a shorter time, or use "transcript-receiver deliveries --csv".`,

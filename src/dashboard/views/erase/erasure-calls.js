@@ -1,5 +1,7 @@
 import { post } from '../../lib/api/admin-api.js';
 import { deliveryPages } from '../../lib/api/delivery-pages.js';
+import { clock } from '../../lib/text/format.js';
+import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 
 /** @import { ErasurePreview, ErasureReport } from '../../lib/api/api-answers.js' */
 
@@ -10,7 +12,7 @@ import { deliveryPages } from '../../lib/api/delivery-pages.js';
  * @typedef {object} PreviewedJobs
  * @property {readonly JobToErase[]} jobs
  * @property {readonly string[]} unclear ids of jobs that may belong here: the value of the context was left out of their lines
- * @property {readonly string[]} faults files of the ledger that cannot be read, so that jobs may be missing
+ * @property {string | null} unread what the index lacks of the ledger, so that jobs may be missing; null when it has all of it
  */
 
 /** Jobs that the API takes at once. */
@@ -23,14 +25,14 @@ const BATCH = 64;
  */
 export async function previewJobs({ context, ids }, signal, onProgress) {
   const jobIds = new Set(ids);
-  /** @type {Set<string>} */
-  const faults = new Set();
+  /** @type {string | null} */
+  let unread = null;
   /** @type {Set<string>} */
   const unclear = new Set();
   if (context !== '') {
     for await (const page of deliveryPages({ context }, signal)) {
       for (const { jobId } of page.deliveries) if (jobId !== null) jobIds.add(jobId);
-      for (const fault of page.faults) faults.add(fault);
+      unread = notIndexedInWords(page.index, {}, clock);
       onProgress(`Searching the ledger: ${jobIds.size} jobs so far`);
     }
     const contextOmitted = context.slice(0, context.indexOf('='));
@@ -45,7 +47,7 @@ export async function previewJobs({ context, ids }, signal, onProgress) {
     signal.throwIfAborted();
     if ('jobs' in found) jobs.push(...found.jobs);
   }
-  return { jobs, unclear: [...unclear], faults: [...faults] };
+  return { jobs, unclear: [...unclear], unread };
 }
 
 /**

@@ -25,7 +25,7 @@ const SHOWN_JOBS = 100;
  * What would be erased, and the button that does it.
  * @param {PreviewedJobs} found @param {Place & Options} options
  */
-export function previewPanel({ jobs, unclear, faults }, options) {
+export function previewPanel({ jobs, unclear, unread }, options) {
   const of = (/** @type {JobToErase['state']} */ state) => jobs.filter((job) => job.state === state);
   const chosen = options.unknown ? [...of('known'), ...of('unknown')] : of('known');
   const before = of('erased').flatMap(({ jobId, erasure }) =>
@@ -34,7 +34,7 @@ export function previewPanel({ jobs, unclear, faults }, options) {
   const leftOutAs = (/** @type {keyof typeof LEFT_OUT_REASONS} */ state) =>
     of(state).map(({ jobId }) => ({ jobId, error: LEFT_OUT_REASONS[state] }));
   const leftOut = [...(options.unknown ? [] : leftOutAs('unknown')), ...leftOutAs('shared')];
-  const found = { before, leftOut, unclear, faults };
+  const found = { before, leftOut, unclear, unread };
   const unreached = unreachedInWords(found);
   if (jobs.length === 0) return emptyPanel('The ledger has no job with this context.', ...unreached);
   if (chosen.length === 0 && before.length === 0)

@@ -1,6 +1,6 @@
 import { problemInWords } from '../../lib/api/describe-problem.js';
 import { h, saveFile } from '../../lib/elements/dom.js';
-import { jobLink, unreadLines } from '../../lib/elements/panels.js';
+import { jobLink } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, clock, count, total } from '../../lib/text/format.js';
 import { KEPT_REASONS } from '../../vendor/erasure-reasons.js';
@@ -12,6 +12,7 @@ import { erasureTotals } from '../../vendor/erasure-totals.js';
 
 /** Failed jobs that are named. */
 const SHOWN = 100;
+const WHOLE_LEDGER = 'The command transcript-receiver erase --context reads the whole ledger.';
 /** Ids that a sentence names. */
 const SHOWN_IDS = 10;
 
@@ -21,7 +22,7 @@ const SHOWN_IDS = 10;
  * @property {readonly ReportLine[]} before erased completely
  * @property {readonly {jobId: string, error: string}[]} leftOut named by the user, and not erased
  * @property {readonly string[]} unclear ids of jobs that may belong here
- * @property {readonly string[]} faults files of the ledger that cannot be read, so that jobs may be missing
+ * @property {string | null} unread what the index lacks of the ledger, so that jobs may be missing; null when it has all of it
  */
 
 /**
@@ -31,14 +32,14 @@ const SHOWN_IDS = 10;
  * @param {Found} found @param {() => void} again previews what is left
  */
 export function reportPanel({ lines, left, error = null, run }, found, again) {
-  const { before, leftOut, faults } = found;
+  const { before, leftOut, unread } = found;
   const erased = lines.flatMap((line) => ('erased' in line ? [line] : []));
   const failed = lines.flatMap((line) => ('error' in line ? [line] : []));
   const kept = erased.flatMap((line) => line.kept ?? []);
   const isDone = left === 0 && failed.length === 0 && error === null;
-  const isWhole = isDone && kept.length + faults.length === 0;
+  const isWhole = isDone && kept.length === 0 && unread === null;
   const jobLines = [...before, ...lines, ...leftOut];
-  const report = [...jobLines, ...faults.map((unread) => ({ unread }))];
+  const report = unread === null ? jobLines : [...jobLines, { unread }];
   return h(
     'div',
     { class: `panel ${isWhole ? 'good' : ''}` },
@@ -84,11 +85,11 @@ export function reportPanel({ lines, left, error = null, run }, found, again) {
   );
 }
 
-/** @param {Pick<Found, 'leftOut' | 'unclear' | 'faults'>} found */
-export function unreachedInWords({ leftOut, unclear, faults }) {
+/** @param {Pick<Found, 'leftOut' | 'unclear' | 'unread'>} found */
+export function unreachedInWords({ leftOut, unclear, unread }) {
   const errors = [...new Set(leftOut.map(({ error }) => error))];
   return [
-    unreadLines(faults),
+    unread !== null && h('p', {}, `Jobs may be missing. ${unread} ${WHOLE_LEDGER}`),
     ...errors.map((why) => leftOutInWords(leftOut, why)),
     unclear.length > 0 &&
       h(

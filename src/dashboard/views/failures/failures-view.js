@@ -10,9 +10,17 @@ import {
   showFilters,
 } from '../../lib/elements/filter-form.js';
 import { loadMore, SHORT_LIST } from '../../lib/elements/load-more.js';
-import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
+import {
+  emptyPanel,
+  heading,
+  indexNote,
+  jobLink,
+  moment,
+  outcomeBadge,
+  table,
+} from '../../lib/elements/panels.js';
 import { toJob } from '../../lib/screen/route.js';
-import { capital, clock, count, total, withClock } from '../../lib/text/format.js';
+import { capital, count, total } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { causeInWords, isFetchable } from '../../vendor/failure-causes.js';
 import { reasonInWords } from '../../vendor/reasons.js';
@@ -62,6 +70,7 @@ export function failuresView(screen) {
 function failureSection(page, names, values, rows, again) {
   const { failures, counts, nextCursor } = page;
   const filtered = isFiltered(values);
+  const note = indexNote(page.index, { since: Date.parse(page.since) });
   const fetchable = failures.filter(isFetchable);
   const others = failures.filter((line) => !fetchable.includes(line));
   return h(
@@ -70,9 +79,9 @@ function failureSection(page, names, values, rows, again) {
     h('h2', { id: 'failed' }, 'Jobs'),
     filterForm('failures', filtersOf(names, values, page.causes), values),
     failures.length === 0
-      ? noFailures(filtered, page.complete)
+      ? noFailures(filtered, note === null)
       : [
-          h('p', { 'data-key': 'counts' }, countsInWords(counts, page.complete)),
+          h('p', { 'data-key': 'counts' }, countsInWords(counts)),
           fetchable.length > 0 && noRefetch(),
           causesSection(page.causes, values, again),
           h(
@@ -89,25 +98,19 @@ function failureSection(page, names, values, rows, again) {
             loadMore('jobs', rows, nextCursor, again),
           ),
         ],
-    h('p', { class: 'quiet', 'data-key': 'scope' }, scopeInWords(page)),
+    note,
   );
 }
 
-/** @param {Failures} page */
-function scopeInWords({ searchedBackTo, faults }) {
-  const looked = `Every delivery since ${clock(searchedBackTo)} was checked`;
-  return faults.length === 0 ? `${looked}.` : `${looked}. Not checked: ${withClock(faults.join('; '))}.`;
-}
-
-/** @param {boolean} filtered @param {boolean} complete */
-function noFailures(filtered, complete) {
+/** @param {boolean} filtered @param {boolean} isWhole whether the index has all that was asked for */
+function noFailures(filtered, isWhole) {
   if (filtered)
     return emptyPanel(
       'No failing job matches these filters.',
       h('p', {}, link('#/failures', 'Clear all filters'), '.'),
     );
   return emptyPanel(
-    complete ? 'No job is failing.' : 'No failing job was found in what was checked.',
+    isWhole ? 'No job is failing.' : 'No failing job was found.',
     h(
       'p',
       {},
@@ -120,13 +123,13 @@ function noFailures(filtered, complete) {
 
 /**
  * "849 jobs: 800 failed, 49 conflict."
- * @param {Failures['counts']} counts @param {boolean} complete
+ * @param {Failures['counts']} counts
  */
-function countsInWords(counts, complete) {
+function countsInWords(counts) {
   const each = Object.entries(counts).map(
     ([outcome, number]) => `${count(number)} ${outcomeOf(outcome).word.toLowerCase()}`,
   );
-  return `${complete ? '' : 'At least '}${count(total(counts), 'job')}: ${each.join(', ')}.`;
+  return `${count(total(counts), 'job')}: ${each.join(', ')}.`;
 }
 
 /** @param {number} shown @param {number} all */

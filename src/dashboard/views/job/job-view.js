@@ -90,7 +90,7 @@ function isNothingFound({ artefacts, timeline, erasure, service }) {
 
 /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {JobParts} parts */
 function pageOf(job, bodies, { chosen, sources, transcript, comparison, downloads, again }) {
-  const { jobId, artefacts, timeline, searchedBackTo, faults, service } = job;
+  const { jobId, artefacts, timeline, service } = job;
   const { tone, word, text, steps } = jobState(job, bodies, clock);
   const canAcknowledge = job.failure !== null && !steps.some(({ action }) => action === 'choose');
   return [
@@ -112,7 +112,7 @@ function pageOf(job, bodies, { chosen, sources, transcript, comparison, download
       h(
         'div',
         { class: 'column', 'data-key': 'left' },
-        timelineSection(timeline, searchedBackTo, faults, chosen),
+        timelineSection(job, chosen),
         jobBodies(bodies, again),
       ),
       h(

@@ -2,20 +2,19 @@ import { may } from '../../lib/api/session.js';
 import { contextValues, hasContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { moment, toDelivery, unreadLines } from '../../lib/elements/panels.js';
+import { indexNote, moment, toDelivery } from '../../lib/elements/panels.js';
 import { shape } from '../../lib/elements/status.js';
 import { accessesInWords, describeLine } from '../../lib/text/describe-line.js';
 import { isAccess } from '../../lib/text/ledger-terms.js';
 import { identityOf } from '../deliveries/delivery-table.js';
 
-/** @import { LedgerLine } from '../../lib/api/api-answers.js' */
+/** @import { Job, LedgerLine } from '../../lib/api/api-answers.js' */
 
 /**
  * The ledger lines of a job as text, oldest first, with those of accesses folded; `chosen` is the id of the delivery to highlight.
- * @param {readonly LedgerLine[]} timeline @param {string | null} searchedBackTo @param {readonly string[]} faults
- * @param {string | null} chosen
+ * @param {Pick<Job, 'timeline' | 'index'>} job @param {string | null} chosen
  */
-export function timelineSection(timeline, searchedBackTo, faults, chosen) {
+export function timelineSection({ timeline, index }, chosen) {
   const accesses = timeline.filter(isAccess);
   const history = timeline.filter((line) => !isAccess(line));
   return h(
@@ -36,9 +35,7 @@ export function timelineSection(timeline, searchedBackTo, faults, chosen) {
         h('summary', {}, accessesInWords(accesses)),
         events(accesses, chosen),
       ),
-    searchedBackTo !== null &&
-      h('p', { class: 'quiet' }, 'The ledger was searched back to ', moment(searchedBackTo), '.'),
-    unreadLines(faults),
+    indexNote(index),
   );
 }
 

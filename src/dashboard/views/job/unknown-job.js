@@ -1,6 +1,6 @@
 import { canRefetch, currentSession, may } from '../../lib/api/session.js';
 import { h } from '../../lib/elements/dom.js';
-import { emptyPanel, heading, moment, unreadLines } from '../../lib/elements/panels.js';
+import { emptyPanel, heading, indexNote } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { isJobId } from '../../vendor/job.js';
 import { NO_SERVICE_RECORD, unknownJobState } from '../../vendor/job-state.js';
@@ -29,20 +29,12 @@ export function unknownJob(jobId, message, again) {
 }
 
 /** The page while nothing was found, and not everything was searched. @param {Job} job @param {Refresh} again */
-export function notFoundYet({ jobId, searchedBackTo, faults, serviceAnswer }, again) {
+export function notFoundYet({ jobId, index, serviceAnswer }, again) {
   return [
     heading(`Job ${jobId}`, status('neutral', 'Not found yet')),
     emptyPanel(
       'Nothing was found of this job so far.',
-      searchedBackTo !== null &&
-        h(
-          'p',
-          {},
-          'The ledger was searched back to ',
-          moment(searchedBackTo),
-          '. The search goes on while this page is open.',
-        ),
-      unreadLines(faults),
+      indexNote(index),
       serviceAnswer !== 'found' && h('p', {}, NO_SERVICE_RECORD[serviceAnswer]),
     ),
     actionsOfUnknown(jobId, again),

@@ -56,7 +56,7 @@ export const RANGES = [
 export function chartData(summary, health) {
   const { buckets, total } = summary;
   const none =
-    uncounted(summary).length === 0 ? 'in this window' : 'in the part of this window that could be counted';
+    uncounted(summary) === null ? 'in this window' : 'in the part of this window that could be counted';
   const starts = buckets.map(({ start }) => Date.parse(start));
   const [first = 0, second = first] = starts;
   /** @type {Omit<Chart, 'times' | 'isMain'>[]} */

@@ -1,4 +1,5 @@
 import { clock } from '../../lib/text/format.js';
+import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 
 /** @import { Summary } from '../../lib/api/api-answers.js' */
 /** @import { Chart } from './chart-data.js' */
@@ -10,29 +11,17 @@ import { clock } from '../../lib/text/format.js';
  * @param {Summary} summary @returns {string[]}
  */
 export function notesOf(summary) {
-  const { index, resolutionMs } = summary;
-  const parts = uncounted(summary);
-  return [
-    parts.length > 0 && `Not counted: deliveries ${parts.join(' and ')}.`,
-    index.missing.length > 0 && 'Could not be read: some deliveries, which Failures names.',
-    resolutionMs >= 86_400_000 && 'Days begin at midnight UTC.',
-  ].filter((text) => typeof text === 'string');
+  return [uncounted(summary), summary.resolutionMs >= 86_400_000 && 'Days begin at midnight UTC.'].filter(
+    (text) => typeof text === 'string',
+  );
 }
 
-/** Milliseconds by which the index may be behind: it reads what is new at least every 30 s. */
-const USUAL_DELAY = 90_000;
-
 /**
- * The parts of the period whose deliveries are not in the figures, in words.
- * @param {Pick<Summary, 'since' | 'until' | 'index'>} summary @returns {string[]}
+ * What of the period is not in the figures, in a sentence; null where they have all of it.
+ * @param {Pick<Summary, 'since' | 'until' | 'index'>} summary
  */
 export function uncounted({ since, until, index }) {
-  const first = index.since ?? since;
-  const last = index.until ?? since;
-  return [
-    ...(first > since ? [`before ${clock(first)}`] : []),
-    ...(Date.parse(until) - Date.parse(last) > USUAL_DELAY ? [`after ${clock(last)}`] : []),
-  ];
+  return notIndexedInWords(index, { since: Date.parse(since), until: Date.parse(until) }, clock);
 }
 
 /** @param {Chart} chart */

@@ -105,17 +105,15 @@ function quarantineFacts({ quarantine }) {
 /** @param {Health} health @returns {Facts} */
 function failuresFacts({ verdict, last24h, failing }) {
   const jobs = total(failing ?? {});
-  const isPartial = isPartlyRead(verdict);
   return {
     id: 'failures',
     title: 'Failing jobs',
-    word: isPartial ? 'None found' : 'None',
+    word: isPartlyRead(verdict) ? 'None found' : 'None',
     figure: count(jobs),
     details:
       last24h === null
-        ? ['At least: the ledger cannot be read']
+        ? ['Refusals and recoveries in 24 h are unknown']
         : [
-            ...(isPartial ? ['At least: not every delivery was read'] : []),
             `${count(last24h.outcomes.refused ?? 0, 'authenticated refusal')} in 24 h`,
             `${count(last24h.outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
           ],

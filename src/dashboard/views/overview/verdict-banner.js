@@ -4,7 +4,7 @@ import { announceStatus } from '../../lib/elements/notice.js';
 import { shape } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
 import { describeIssue } from '../../vendor/health/describe-issue.js';
-import { coverageOf, goodNews, headlineOf } from '../../vendor/health/verdict-words.js';
+import { goodNews, headlineOf, notCovered } from '../../vendor/health/verdict-words.js';
 
 /** @import { Health, Issue, Topic } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
@@ -21,6 +21,7 @@ export function verdictBanner(health, lastSeenAt) {
   const { verdict } = health;
   const tone = lastSeenAt === null ? TONES[verdict.level] : 'neutral';
   const word = lastSeenAt === null ? headlineOf(verdict) : `Last seen ${lastSeenAt}`;
+  const unseen = lastSeenAt === null ? notCovered(verdict, clock) : null;
   // Figures change constantly; only a changed verdict is announced to screen readers.
   announceStatus(word);
   return h(
@@ -32,7 +33,7 @@ export function verdictBanner(health, lastSeenAt) {
       {},
       h('p', { class: 'line' }, h('strong', { class: 'word' }, word), ' ', sentence(health, lastSeenAt)),
       lastSeenAt === null && verdict.issues.length > 0 && h('ul', {}, verdict.issues.map(issueItem)),
-      lastSeenAt === null && h('p', { class: 'looked quiet' }, coverageOf(verdict, clock)),
+      unseen !== null && h('p', { class: 'looked quiet' }, unseen),
     ),
   );
 }

@@ -9,9 +9,6 @@ const view = {
   deliveries: async () => ({
     deliveries: [],
     nextCursor: null,
-    searchedBackTo: null,
-    complete: true,
-    faults: [],
     index: { since: null, until: null, missing: [] },
   }),
 };

@@ -18,12 +18,18 @@ describe('what is said of the figures of a period', () => {
   });
 
   it('is that deliveries are not counted before the index begins, and after it ends', () => {
-    expect(notes({ since: '2026-11-20T10:20:00.000Z' })).toMatch(/^Not counted: deliveries before [^.]*\.$/);
-    expect(notes({ until: '2026-11-20T10:20:00.000Z' })).toMatch(/^Not counted: deliveries after [^.]*\.$/);
-    expect(uncounted(summary({ until: null }))).toHaveLength(1);
+    expect(notes({ since: '2026-11-20T10:20:00.000Z' })).toMatch(
+      /^Not in the index of the ledger: lines written before [^.;]*\.$/,
+    );
+    expect(notes({ until: '2026-11-20T10:20:00.000Z' })).toMatch(
+      /^Not in the index of the ledger: lines written after [^.;]*\.$/,
+    );
+    expect(uncounted(summary({ until: null }))).toMatch(/not built yet/);
   });
 
   it('is that segments could not be read', () => {
-    expect(notes({ missing: [{ key: 'a', segments: 1, unreadable: null }] })).toMatch(/^Could not be read: /);
+    expect(notes({ missing: [{ key: 'a', segments: 1, unreadable: null }] })).toMatch(
+      /: a, which is missing\.$/,
+    );
   });
 });

@@ -1,0 +1,54 @@
+import type { StoreCondition } from '../../store/store-remedies.js';
+import type { FillSchedule } from '../fill/fill-schedule.js';
+import type { IndexState } from '../index-state.js';
+import type { IndexPlace } from '../open-index.js';
+
+/** Lines that cannot be read, and the segments that they are in. */
+interface SkippedSegments {
+  readonly count: number;
+  readonly segments: readonly { readonly key: string; readonly lines: number }[];
+}
+
+export interface LedgerViewStatus {
+  readonly state: 'loading' | 'ready';
+  /** Where the index is; null before it was opened. */
+  readonly place: IndexPlace | null;
+  /** Lines in the index. */
+  readonly rows: number;
+  /** Lines that cannot be parsed. */
+  readonly broken: SkippedSegments;
+  /** Lines of a newer version, which are skipped: their fields may mean something else. */
+  readonly newer: SkippedSegments;
+  /** ISO 8601 of the last successful read of what is new, or null. */
+  readonly refreshedAt: string | null;
+  /** Why the last read failed, or null. */
+  readonly error: string | null;
+  /** What failed: a call of the store, or of the index, such as on a full disk; null when `error` is. */
+  readonly fault: 'store' | 'index' | null;
+  /** What `error` says of the whole store; null where it does not say. */
+  readonly condition: StoreCondition | null;
+}
+
+/** @param state null before the index was opened */
+export function viewStatus(
+  state: IndexState | null,
+  { refreshedAt, error, fault, condition }: ReturnType<FillSchedule['status']>,
+  index: Pick<LedgerViewStatus, 'place' | 'rows'>,
+): LedgerViewStatus {
+  const { until = null, missing = [] } = state ?? {};
+  return {
+    ...{ state: until === null ? 'loading' : 'ready', ...index, error, fault, condition },
+    broken: skipped(missing, ({ unreadable, newer }) => (unreadable ?? 0) - newer),
+    newer: skipped(missing, ({ newer }) => newer),
+    refreshedAt: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
+  };
+}
+
+type Missing = IndexState['missing'];
+
+function skipped(missing: Missing, linesOf: (each: Missing[number]) => number): SkippedSegments {
+  const segments = missing
+    .map((each) => ({ key: each.key, lines: linesOf(each) }))
+    .filter(({ lines }) => lines > 0);
+  return { count: segments.reduce((sum, { lines }) => sum + lines, 0), segments };
+}

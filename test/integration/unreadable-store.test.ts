@@ -326,7 +326,11 @@ describe('beside a bucket', () => {
       const names = ['failing', ...FROM_STORE];
       for (const name of names) expect([name, seen[name]]).toEqual([name, null]);
       expect(Object.keys(seen.unknown)).toEqual(expect.arrayContaining(names));
-      expect(seen.verdict).toMatchObject({ level: 'failing', since: null });
+      expect(seen.verdict).toMatchObject({
+        level: 'failing',
+        index: { until: null, missing: [] },
+        unseen: expect.arrayContaining(['deliveries', 'failing']),
+      });
       const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
       expect(metrics).not.toMatch(
         /^transcript_receiver_(verify_|ledger_broken|ledger_newer|recovery_oldest)\S* /m,

@@ -1,10 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { IndexAnswer, IndexRequest } from './index-calls.js';
 
-// Node 22 and 24 warn that SQLite is experimental; 26 does not (https://nodejs.org/api/sqlite.html). Other warnings are printed.
+// Node 22 says once for each process that SQLite is experimental (https://nodejs.org/api/sqlite.html). Node prints all other warnings.
+const printers = process.listeners('warning');
 process.removeAllListeners('warning');
 process.on('warning', (warning) => {
-  if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.stack ?? warning.message}\n`);
+  if (warning.name === 'ExperimentalWarning' && warning.message.startsWith('SQLite')) return;
+  for (const print of printers) print(warning);
 });
 const { openIndex } = await import('./open-index.js');
 const { indexFailureOf } = await import('./open-database.js');

@@ -9,6 +9,7 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { writeHour } from '../../support/ledger/file-ledger.js';
+import { runCli } from '../../support/processes/run-cli.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const PROCESS = fileURLToPath(new URL('../../support/processes/index-process.ts', import.meta.url));
@@ -154,6 +155,11 @@ describe('the index of a process', () => {
     const next = await start({ path, url: other.url });
     expect(next.place.path).toBe(path);
     await wholeReport(next.child);
+  });
+
+  it('prints no warning of Node, on none of its lines', async () => {
+    const env = { NODE_CONFIG: JSON.stringify({ store: { url }, ledger: { index: { path } } }) };
+    expect(await runCli(['deliveries', '--json'], env)).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('says that the disk is full, lives on, and continues when there is room again', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { artefactPath, conflictKey, jobFolder, quarantineFolder } from '../../../src/archive/layout.js';
 import { ITEM_KINDS } from '../../../src/domain/kinds.js';
-import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
+import { hourFolder, ledgerPartition, recordKey } from '../../../src/ledger/ledger-keys.js';
 import { readProjectFile } from '../../support/manifests.js';
 
 /* What deploy/s3-notifications selects of the keys that the receiver writes; test/s3 sends the same filters to a server. */
@@ -23,7 +23,7 @@ const others = [
   `${ledgerPartition('2026-03-04T05:06:07.890Z')}0001.ndjson`,
   `${quarantineFolder('01KJX3VZ8Q4M7T9B0C2D5E6F7G')}request.json`,
   'outbox/crm/state.json',
-  'rollups/dt=2026-03-04/hour=05/0001.json',
+  recordKey(hourFolder('2026-03-04T05:06:07.890Z'), 1),
   '.canary/replica',
 ];
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { caBundle, proxies } from '../config/load/environment.js';
-import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
+import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger/ledger-keys.js';
 import type { StoreOptions } from '../store/open-store.js';
 import type { S3Lock } from '../store/s3/s3-options.js';
 
@@ -47,5 +47,5 @@ function encryption({ sse, kmsKeyId }: Config['store']['s3']): NonNullable<Store
 function lock({ lock: { mode, days } }: Config['store']['s3']): S3Lock | null {
   if (mode === 'none' || days === null) return null;
   const name = mode === 'governance' ? 'GOVERNANCE' : 'COMPLIANCE';
-  return { mode: name, days, folders: [LEDGER_FOLDER] };
+  return { mode: name, days, folders: [LEDGER_FOLDER, MERGED_FOLDER] };
 }

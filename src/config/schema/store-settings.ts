@@ -53,7 +53,7 @@ const s3 = section('Credentials default to the usual AWS chain.', {
     'Object tags `kind` and `source` for lifecycle rules; need their permissions.',
   ),
   expectedBucketOwner: optional(types.accountId(), 'text', 'AWS account.'),
-  lock: section('Object Lock of artefacts and ledger segments, in a bucket created with it.', {
+  lock: section('Object Lock of artefacts and the ledger, in a bucket created with it.', {
     mode: setting(
       types.oneOf(['none', 'governance', 'compliance']),
       'none, governance or compliance',

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
-import { createSame } from '../create-same.js';
+import { readToEnd } from '../../store/read-to-end.js';
 import { mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
 import { type CoveredSegments, coveredNumbers, describeGap } from '../log/covered-numbers.js';
@@ -15,8 +15,12 @@ import { readAhead } from '../read-ahead.js';
 import { fetchSegment } from '../read-segment.js';
 import type { MergeParts } from './merge-parts.js';
 import { createMergedText, type MergedText } from './merged-text.js';
+import { isSweepable } from './sweep-unnamed.js';
+import { type TextOfObject, textOfObject } from './text-of-object.js';
 
 const OBJECT_BYTES = 8 * 1024 * 1024;
+/** Far above an object with the largest segment. */
+const OBJECT_LIMIT = 128 * 1024 * 1024;
 /** Segments of one object: its record stays a small document. */
 const OBJECT_SEGMENTS = 20_000;
 /** Bytes of a segment that is merged, so that no object exceeds 64 MiB. Ours have 1 MiB, or a single line. */
@@ -97,18 +101,46 @@ async function* unmerged(
 
 /** Writes the object, then the record, with which it counts. Null when another process was faster. */
 async function commit(
-  { store, clock }: MergeParts,
+  parts: MergeParts,
   { hour, n, begunAt, previous = null }: MergeHourOptions & { hour: string; n: number; begunAt: number },
-  { object: body, ...text }: MergedText,
+  { object: body, segments, ...text }: MergedText,
 ): Promise<MergeRecord | null> {
+  const { store, clock } = parts;
   const object = mergedObjectKey(hour, n, text.sha256);
-  if (!(await createSame(store, object, body, 'application/gzip'))) {
-    if ((await store.head(recordKey(hour, n))) !== null) return null;
-    // Another line of Node compresses to other bytes, and its process has died since.
-    throw new MergedHourError(object, 'it has other bytes; once it is a day old, the hour is merged again');
+  const result = await store.create(object, body, { contentType: 'application/gzip', metadata: {} });
+  // Its bytes are those of the process that was first: another line of Node compresses to others.
+  const there = result === 'created' ? text : await textThere(parts, object, recordKey(hour, n), text.sha256);
+  if (there === null || clock() - begunAt > DEADLINE) return null;
+  const record: MergeRecord = { hour, n, previous, object, segments, ...there };
+  return (await store.create(recordKey(hour, n), encodeRecord(record), DOCUMENT_HEADERS)) === 'created'
+    ? record
+    : null;
+}
+
+/**
+ * What a record says of an object that was there before. Null when it has its record by now, or was deleted. Throws `MergedHourError` when its
+ * text is not the one that its name says; such an object is deleted once it is a day old.
+ */
+async function textThere(
+  { store, clock }: MergeParts,
+  object: string,
+  record: string,
+  sha256: string,
+): Promise<TextOfObject | null> {
+  if ((await store.head(record)) !== null) return null;
+  const reading = await store.read(object);
+  if (reading === null) return null;
+  const { size, modifiedAt } = reading.info;
+  if (size > OBJECT_LIMIT) reading.body.destroy();
+  else {
+    const text = await textOfObject(await readToEnd(object, reading.body));
+    if (text?.sha256 === sha256) return text;
   }
-  if (clock() - begunAt > DEADLINE) return null;
-  const record: MergeRecord = { hour, n, previous, object, ...text };
-  const result = await store.create(recordKey(hour, n), encodeRecord(record), DOCUMENT_HEADERS);
-  return result === 'created' ? record : null;
+  if (!isSweepable(modifiedAt, clock() + store.clockOffset()))
+    throw new MergedHourError(
+      object,
+      'it is damaged; once it is a day old, it is deleted and the hour merged',
+    );
+  await store.delete(object);
+  return null;
 }

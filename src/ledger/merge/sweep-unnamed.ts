@@ -11,8 +11,13 @@ export async function sweepUnnamed(
 ): Promise<number> {
   // A record that cannot be read may name one.
   if (faults.some(({ key }) => key.endsWith('.json'))) return 0;
-  const before = clock() + store.clockOffset() - SWEPT_AFTER;
-  const old = unnamed.filter(({ modifiedAt }) => modifiedAt.getTime() < before);
+  const now = clock() + store.clockOffset();
+  const old = unnamed.filter(({ modifiedAt }) => isSweepable(modifiedAt, now));
   for (const { key } of old) await store.delete(key);
   return old.length;
+}
+
+/** Whether an object without a record is old enough to be deleted, by the store's time. */
+export function isSweepable(modifiedAt: Date, now: number): boolean {
+  return modifiedAt.getTime() < now - SWEPT_AFTER;
 }

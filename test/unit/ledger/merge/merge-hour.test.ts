@@ -1,0 +1,70 @@
+import { gzipSync } from 'node:zlib';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
+import { recordKey } from '../../../../src/ledger/ledger-keys.js';
+import { createMerger } from '../../../../src/ledger/merge/merge.js';
+import { compressedOtherwise } from '../../../support/ledger/compressed-otherwise.js';
+import { writeHour } from '../../../support/ledger/file-ledger.js';
+import { contentsOfLog, type LogContents } from '../../../support/ledger/log-contents.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const START = Date.parse('2026-03-04T05:00:00.000Z');
+const RECORD = recordKey(hourAt(START), 1);
+const UNMERGED = new Date(START).toISOString();
+
+let now: number;
+let store: ReturnType<typeof createMemoryStore>;
+let object: string;
+let written: LogContents;
+
+const merge = () => createMerger({ store, clock: () => now, keepSegments: null }).run();
+
+/** Merges an hour as a process does that dies between the object and its record. */
+beforeEach(async () => {
+  now = START + 3 * HOUR;
+  store = createMemoryStore(undefined, () => now);
+  await writeHour(store, START, { segments: 6, lines: 5 });
+  written = await contentsOfLog(store);
+  await merge();
+  object = [...store.objects.keys()].find((key) => key.endsWith('.gz')) ?? '';
+  store.objects.delete(RECORD);
+});
+
+function replaceObject(change: (body: Buffer) => Buffer): void {
+  const stored = store.objects.get(object);
+  if (stored) store.objects.set(object, { ...stored, body: change(stored.body) });
+}
+
+describe('an object that a dead process left without a record', () => {
+  it.each([
+    ['its own bytes', (body: Buffer) => body],
+    ['bytes of another line of Node', compressedOtherwise],
+  ])('gets one from the next merge, with %s', async (_, change) => {
+    replaceObject(change);
+    const before = store.objects.get(object);
+    expect(await merge()).toMatchObject({ records: 1, lines: 30, oldestOpen: null, faults: [] });
+    expect(store.objects.get(object)).toBe(before);
+    for (const { key } of written.segments) store.objects.delete(key);
+    expect(await contentsOfLog(store)).toEqual(written);
+  });
+
+  it.each([
+    ['is cut off', (body: Buffer) => body.subarray(0, -3)],
+    ['has another text', () => gzipSync('another\n')],
+    ['is no gzip', () => Buffer.from('junk')],
+    ['is empty', () => Buffer.alloc(0)],
+  ])('does not hold up the hour for more than a day when it %s', async (_, change) => {
+    replaceObject(change);
+    for (const hours of [0, 23]) {
+      now += hours * HOUR;
+      const { oldestOpen, faults } = await merge();
+      expect(oldestOpen).toBe(UNMERGED);
+      expect(faults).toEqual([{ hour: hourAt(START), reason: expect.stringContaining(object) }]);
+      expect(await contentsOfLog(store)).toEqual(written);
+    }
+    now += 2 * HOUR;
+    expect(await merge()).toMatchObject({ records: 1, oldestOpen: null, faults: [] });
+    for (const { key } of written.segments) store.objects.delete(key);
+    expect(await contentsOfLog(store)).toEqual(written);
+  });
+});

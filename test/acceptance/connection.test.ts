@@ -11,6 +11,7 @@ import { until } from '../support/until.js';
 /* What only shows on a bare connection: when the body is read, how refusals reach a sender that still writes. */
 
 const TOKEN = 'correct-horse-battery-staple';
+const GUARDED = { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } };
 
 let service: RunningService;
 const clients: RawClient[] = [];
@@ -20,7 +21,7 @@ beforeAll(async () => {
     {
       sources: {
         default: { maxBytes: '1MiB' },
-        guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
+        guarded: GUARDED,
       },
       limits: { idleTimeout: '300ms', minBytesPerSecond: 10_000 },
     },
@@ -97,10 +98,12 @@ describe('a refused sender that is still writing', () => {
   });
 
   it('is slowed rather than disconnected, so that it can read the response later', async () => {
+    // With the time of production to read it: on a busy machine the sender is late.
+    const patient = await startService({ sources: { guarded: GUARDED } }, { drainBytes: 64 * 1024 });
     for (let turn = 0; turn < 10; turn++) {
-      const client = await open();
+      const client = await open(patient);
       client.socket.pause();
-      const refusals = () => refusalCount(service.adminUrl);
+      const refusals = () => refusalCount(patient.adminUrl);
       const before = await refusals();
       await client.send(head('/callbacks/guarded?id=c1&status=success', 'Transfer-Encoding: chunked'));
       const chunk = `${(16 * 1024).toString(16)}\r\n${'x'.repeat(16 * 1024)}\r\n`;
@@ -109,6 +112,7 @@ describe('a refused sender that is still writing', () => {
       client.socket.resume();
       expect((await client.answer()).status).toBe(401);
     }
+    await patient.stop();
   });
 
   it('keeps its connection when the rest of the body is small', async () => {

@@ -254,6 +254,7 @@ describe('replays among replicas', () => {
     const ledger = createLedger({ store, replica: 'r' });
     cleanUp.push(() => ledger.close());
     const view = createLedgerView({ store });
+    cleanUp.push(() => view.stop());
     const { archive } = archiveOver(store);
     const quarantine = createQuarantineStore(store);
     const release = { store, quarantine, archive, ledger, sources: new Map() };

@@ -1,13 +1,14 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLedgerView } from '../../../src/index/ledger-view.js';
+import { createLedgerView, type LedgerView } from '../../../src/index/ledger-view.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { eraseJob } from '../../../src/operator/erase/erase-job.js';
 import { refetch } from '../../../src/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/reconcile/reconcile.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { jobEventOf } from '../../../src/subscribers/job-event.js';
+import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
@@ -26,13 +27,22 @@ beforeEach(async () => {
   });
 });
 
-afterEach(() => fixture.close());
+const replicas: LedgerView[] = [];
+
+afterEach(async () => {
+  for (const view of replicas.splice(0)) await view.stop();
+  await fixture.close();
+});
 
 const linesOf = async (jobId: string) =>
   (await ledgerOf(fixture.folder)).filter((line) => line.jobId === jobId);
 
 /** What the parts of another replica are: nothing but the store is shared. */
-const anotherReplica = () => ({ ...fixture.parts, view: createLedgerView({ store: fixture.store }) });
+function anotherReplica() {
+  const view = createLedgerView({ store: fixture.store, startIndex: indexInProcess });
+  replicas.push(view);
+  return { ...fixture.parts, view };
+}
 
 /** The line of a callback that arrived without a body. */
 const callback = (jobId: string, outcome: string, more = {}) =>

@@ -9,7 +9,7 @@ import { parseConfig } from '../../../../src/config/config.js';
 import { createLedgerView } from '../../../../src/index/ledger-view.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import { eraseJob } from '../../../../src/operator/erase/erase-job.js';
-import { importArtefacts } from '../../../../src/operator/import/import-artefacts.js';
+import { type ImportForm, importArtefacts } from '../../../../src/operator/import/import-artefacts.js';
 import { refetchJob } from '../../../../src/operator/refetch-job.js';
 import { releaseBody } from '../../../../src/operator/release-body.js';
 import { workOnItem } from '../../../../src/operator/replay/replay-item.js';
@@ -18,6 +18,7 @@ import { createAdmission } from '../../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../../src/receive/callback-request.js';
 import { createReceiver } from '../../../../src/receive/receive.js';
 import { reconcile } from '../../../../src/reconcile/reconcile.js';
+import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { NEW_REPLAY } from '../../../support/new-replay.js';
 import { type RecoveryFixture, recoveryFixture } from '../../../support/recovery/recovery-fixture.js';
 import { archiveOver, commit } from '../../../support/store/archive-fixture.js';
@@ -139,6 +140,17 @@ async function fill(store: MemoryStore): Promise<void> {
 
 const media = (): string => SECRET.repeat((3 * PART) / SECRET.length);
 
+const TRANSCRIPT_FORM: ImportForm = {
+  expectedBytes: null,
+  fields: () => ({}),
+  async read(sink) {
+    const stream = Readable.from([Buffer.from(transcript())]);
+    const file = { fieldName: 'transcript', fileName: SECRET, contentType: 'application/json' };
+    await sink.add({ ...file, stream });
+  },
+  fail: () => {},
+};
+
 const OTHERS: Readonly<Record<string, (at: Replica) => Promise<unknown>>> = {
   'a callback of small parts': ({ receiver }) =>
     receiver.receive(callback(FORM, form({ ...NAMED, name: 'transcript', body: transcript() }, NAMED))),
@@ -149,21 +161,15 @@ const OTHERS: Readonly<Record<string, (at: Replica) => Promise<unknown>>> = {
   'a callback that goes to quarantine': ({ receiver }) =>
     receiver.receive(callback('application/json', `{"${SECRET}"`)),
   'a release': ({ release }) => releaseBody(release, QUARANTINED, AUDIT),
-  'an import': ({ store, archive, ledger, sources }) =>
-    importArtefacts(
-      { store, archive, ledger, sources, view: createLedgerView({ store }) },
-      {
-        expectedBytes: null,
-        fields: () => ({}),
-        async read(sink) {
-          const stream = Readable.from([Buffer.from(transcript())]);
-          const file = { fieldName: 'transcript', fileName: SECRET, contentType: 'application/json' };
-          await sink.add({ ...file, stream });
-        },
-        fail: () => {},
-      },
-      { jobId, actor: 'ada', clientIp: null },
-    ),
+  'an import': async ({ store, archive, ledger, sources }) => {
+    const view = createLedgerView({ store, startIndex: indexInProcess });
+    try {
+      const act = { jobId, actor: 'ada', clientIp: null };
+      await importArtefacts({ store, archive, ledger, sources, view }, TRANSCRIPT_FORM, act);
+    } finally {
+      await view.stop();
+    }
+  },
   'a second erasure': ({ store, ledger }) =>
     eraseJob({ store, ledger, keyPrefixes: [''], sleep: async () => {} }, jobId, AUDIT),
   'a reconcile': ({ recovery: parts }) => reconcile(parts, { since: new Date(Date.now() - 3_600_000) }),

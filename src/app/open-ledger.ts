@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
-import type { IndexPlace } from '../index/open-index.js';
+import type { IndexFiles, IndexPlace } from '../index/open-index.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
 import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
@@ -16,8 +15,8 @@ export interface OpenLedger {
 }
 
 export interface OpenLedgerOptions {
-  /** Folder for what this machine may forget, such as the index; null: it has none. */
-  readonly cache: string | null;
+  /** Where the index is, by the id of the store. */
+  readonly indexFiles: (storeId: string) => IndexFiles;
   /** How far back the index reaches, when that is further than it usually does. */
   readonly since?: Date | undefined;
   readonly onStoreCall?: OnStoreCall;
@@ -34,15 +33,15 @@ const DAY = 86_400_000;
 /** Nothing is written or asked before the first use. */
 export async function openLedger(
   config: Config,
-  { cache, since, onStoreCall, onStoreNotice, onIndexOpened, onNewerLines }: OpenLedgerOptions,
+  { indexFiles, since, onStoreCall, onStoreNotice, onIndexOpened, onNewerLines }: OpenLedgerOptions,
 ): Promise<OpenLedger> {
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
   const store = onStoreCall ? measureStore(opened, onStoreCall) : opened;
-  const { path, days, maxBytes } = config.ledger.index;
+  const { days, maxBytes } = config.ledger.index;
   const view = createLedgerView({
     store,
     retention: config.speech.retention,
-    pathFor: (id) => path ?? (cache && join(cache, `index-${id}.sqlite`)),
+    filesFor: indexFiles,
     reach: Math.max(days * DAY, since === undefined ? 0 : Date.now() - since.getTime()),
     ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },
   });

@@ -28,6 +28,7 @@ import { conditionOf } from '../store/store-condition.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
 import { serviceLimits } from './fixed-limits.js';
+import { indexOfService } from './index-files.js';
 import { openOutbox } from './open-outbox.js';
 import { createPorts } from './ports.js';
 import { canAskService } from './speech-options.js';
@@ -95,7 +96,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   let onOwnSegment = () => {};
   let onStoreCall: OnStoreCall = () => {};
   const parts = await openArchiveParts(config, {
-    cache: options.memory ?? null,
+    indexFiles: indexOfService(config, options.memory ?? null),
     onStoreCall(...call) {
       const [operation, result, durationMs] = call;
       metrics.store.called(operation, result, durationMs);

@@ -2,10 +2,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { openArchiveParts, storeProofTarget } from '../app/archive-parts.js';
+import { indexOfCommand } from '../app/index-files.js';
 import { runSession, type SessionEnd } from '../capture/run-session.js';
 import { type CapturedFile, type DeliveryParts, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
 import { loadConfigWithoutCredentials } from '../config/config.js';
+import { cacheFolder } from '../config/load/environment.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
 import { newDeliveryId } from '../ledger/ledger-line.js';
@@ -53,7 +55,9 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
   const plan = capturePlan(flags, config);
   const audio = await openAudio(input, process.stdin);
   try {
-    const archive = await openArchiveParts(config, { cache: null });
+    const archive = await openArchiveParts(config, {
+      indexFiles: indexOfCommand(config, cacheFolder()),
+    });
     try {
       // An unusable store is found before the session.
       await proveStore(storeProofTarget(config, archive.store));

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { canAskService } from '../app/speech-options.js';
 import { causeInWords, type FailureCause, isFetchable } from '../domain/failure-causes.js';
-import { NOTHING_CAN_BE_REFETCHED } from '../domain/job-state.js';
+import { NOTHING_CAN_BE_REFETCHED } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { notIndexedInWords } from '../index/index-extent.js';

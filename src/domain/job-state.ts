@@ -113,10 +113,6 @@ export function unknownJobText(serviceAnswer: NoRecord): string {
   return `This receiver does not know the job.${answer} The id may be wrong, its callback URL may name another receiver, or no callback has come through.`;
 }
 
-/** What stands in place of the acts that need the service, once for a page. */
-export const NOTHING_CAN_BE_REFETCHED =
-  'Nothing can be refetched: set speech.apiKey and speech.regions.<region>.batchUrl, and restart.';
-
 /** What stands in place of the service's record, by why there is none. */
 export const NO_SERVICE_RECORD = {
   unknown:

@@ -1,6 +1,10 @@
 import { isJobId } from './job.js';
 import { remedyFor } from './reasons.js';
 
+/** What stands in place of the acts that need the service, once for a page. */
+export const NOTHING_CAN_BE_REFETCHED =
+  'Nothing can be refetched: set speech.apiKey and speech.regions.<region>.batchUrl, and restart.';
+
 /** One thing that can be done about a job: in words, and as one command. */
 export interface NextStep {
   readonly action:

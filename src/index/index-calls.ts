@@ -19,7 +19,7 @@ export interface IndexRequest {
   readonly values: readonly unknown[];
 }
 
-/** What the worker answers. The first one has the id 0, and the place of the index as its result. */
+/** What the worker answers. The first one has the id 0, and the place of the index in its result. */
 export type IndexAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly failure: IndexFailure; readonly message: string };

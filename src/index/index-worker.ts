@@ -1,5 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { IndexAnswer, IndexRequest } from './index-calls.js';
+import type { LedgerIndex } from './ledger-index.js';
+import type { IndexFiles } from './open-index.js';
 
 // Node 22 says once for each process that SQLite is experimental (https://nodejs.org/api/sqlite.html). Node prints all other warnings.
 const printers = process.listeners('warning');
@@ -11,8 +13,8 @@ process.on('warning', (warning) => {
 const { openIndex } = await import('./open-index.js');
 const { indexFailureOf } = await import('./open-database.js');
 
-const { path, storeId } = workerData as { readonly path: string | null; readonly storeId: string };
-const { index, place } = openIndex(path, storeId);
+const { files, storeId } = workerData as { readonly files: IndexFiles; readonly storeId: string };
+const { index, place, isShared } = openIndex(files, storeId);
 
 function answer(message: IndexAnswer): void {
   parentPort?.postMessage(message);
@@ -20,7 +22,10 @@ function answer(message: IndexAnswer): void {
 
 parentPort?.on('message', ({ id, name, values }: IndexRequest) => {
   try {
-    const method = index[name] as (...given: readonly unknown[]) => unknown;
+    const method = (index as Partial<LedgerIndex>)[name] as
+      | ((...given: readonly unknown[]) => unknown)
+      | undefined;
+    if (method === undefined) throw new Error(`${name} cannot be called of this index`);
     answer({ id, result: method(...values) });
   } catch (error) {
     answer({
@@ -30,4 +35,4 @@ parentPort?.on('message', ({ id, name, values }: IndexRequest) => {
     });
   }
 });
-answer({ id: 0, result: place });
+answer({ id: 0, result: { place, isShared } });

@@ -1,21 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { SourceScope } from '../domain/rights.js';
 import { createApplySegments } from './apply/apply-segments.js';
 import type { SegmentContent } from './apply/segment-content.js';
 import { deleteBefore, deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './fill/trim-index.js';
-import { countLines, type IndexRange, type IndexState, readState, saveRange } from './index-state.js';
+import { type IndexRange, saveRange } from './index-state.js';
 import { createLineClasses } from './line-classes.js';
 import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-database.js';
-import { type CountCallbacksQuery, countCallbacks } from './queries/count-callbacks.js';
-import { failingJobs, failurePage } from './queries/failure-page.js';
-import { type FailingQuery, findFailures, type IndexedFailure } from './queries/find-failures.js';
-import { findJobSources } from './queries/find-job-sources.js';
-import { findJobsByPart } from './queries/find-jobs-by-part.js';
-import { findLines, type LineQuery } from './queries/find-lines.js';
-import { knowsName, type NamedField } from './queries/knows-name.js';
-import { lastAccepted } from './queries/last-accepted.js';
-import { type FigureQuery, lineFigures } from './queries/line-figures.js';
-import { type PeriodQuery, summarisePeriod } from './queries/summarise-period.js';
+import { createIndexQuestions } from './queries/index-questions.js';
 
 /** How far an hour is in the index. */
 export interface IndexedHour {
@@ -80,40 +70,20 @@ export function createLedgerIndex(path: string, storeId: string) {
   }
 
   return {
+    ...createIndexQuestions(attempt),
     apply: (segments: readonly SegmentContent[]): void => step(({ apply }) => apply(segments)),
     hour: (hour: number): IndexedHour => step(({ database }) => readHour(database, hour)),
     finishHour: (hour: number): void =>
       step(({ database }) => void database.prepare('INSERT OR IGNORE INTO hours VALUES (?)').run(hour)),
     saveRange: (range: IndexRange): void => step(({ database }) => saveRange(database, range)),
-    state: (): IndexState => attempt(({ database }) => readState(database)),
-    countLines: (): number => attempt(({ database }) => countLines(database)),
     usedBytes: (): number => step(({ database }) => usedBytes(database)),
     freeShare: (): number => freeShare(path),
     oldestHour: (): number | null => step(({ database }) => oldestHour(database)),
     deleteBefore: (hour: number): void => step(({ database }) => deleteBefore(database, hour)),
     deleteFailuresBefore: (received: number): void =>
       step(({ database }) => deleteFailuresBefore(database, received)),
-    findLines: (query: LineQuery) => attempt(({ database, classes }) => findLines(database, classes, query)),
-    findFailures: (query: FailingQuery = {}): IndexedFailure[] =>
-      attempt(({ database, classes }) => findFailures(database, classes, query)),
-    failurePage: (query: Parameters<typeof failurePage>[2]) =>
-      attempt(({ database, classes }) => failurePage(database, classes, query)),
-    failingJobs: (query: Parameters<typeof failingJobs>[2]) =>
-      attempt(({ database, classes }) => failingJobs(database, classes, query)),
-    knowsName: (field: NamedField, value: string, scope: SourceScope): boolean =>
-      attempt(({ classes }) => knowsName(classes, field, value, scope)),
-    findJobsByPart: (query: Parameters<typeof findJobsByPart>[2]) =>
-      attempt(({ database, classes }) => findJobsByPart(database, classes, query)),
-    lineFigures: (query: FigureQuery) =>
-      attempt(({ database, classes }) => lineFigures(database, classes, query)),
-    lastAccepted: (query: Parameters<typeof lastAccepted>[2]) =>
-      attempt(({ database, classes }) => lastAccepted(database, classes, query)),
-    summarisePeriod: (query: PeriodQuery) =>
-      attempt(({ database, classes }) => summarisePeriod(database, classes, query)),
-    countCallbacks: (query: CountCallbacksQuery) =>
-      attempt(({ database, classes }) => countCallbacks(database, classes, query)),
-    sourcesOfJob: (job: string): string[] =>
-      attempt(({ database, classes }) => findJobSources(database, classes, job)),
+    /** Whether a process still writes the file. */
+    isKept: (): boolean => true,
     close: (): void => opened.database.close(),
   };
 }

@@ -5,10 +5,11 @@ import { HOUR } from '../ledger/hours.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { instantOf } from '../text/instant-of.js';
 import { waitAtMost } from '../time/deadline.js';
+import { type Ask, answerAsks } from './beside/asks.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore } from './fill/open-index-of-store.js';
 import { extentOf, type IndexExtent } from './index-extent.js';
-import type { IndexPlace } from './open-index.js';
+import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs } from './queries/failure-page.js';
 import type { findJobsByPart } from './queries/find-jobs-by-part.js';
@@ -24,8 +25,8 @@ import type { StartIndex } from './start-index-worker.js';
 
 export interface LedgerViewOptions {
   readonly store: ObjectStore;
-  /** Where the index of a store is, by the id of the store. Default, and null: in memory. */
-  readonly pathFor?: ((storeId: string) => string | null) | undefined;
+  /** Where the index of a store is, by the id of the store. Default: in memory. */
+  readonly filesFor?: ((storeId: string) => IndexFiles) | undefined;
   /** Default: in a worker. */
   readonly startIndex?: StartIndex | undefined;
   /** How far back the index reaches, in milliseconds. Default 30 days. */
@@ -123,18 +124,31 @@ const DAY = 24 * HOUR;
 const GIBIBYTE = 2 ** 30;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
-  const { store, clock = Date.now, retention = 7 * DAY, pathFor = () => null } = options;
+  const { store, clock = Date.now, retention = 7 * DAY, filesFor = () => ({ path: null }) } = options;
   const index = openIndexOfStore({
-    ...{ store, clock, pathFor, retention, startIndex: options.startIndex },
+    ...{ store, clock, filesFor, retention, startIndex: options.startIndex },
     reach: options.reach ?? 30 * DAY,
     maxBytes: options.maxBytes ?? 2 * GIBIBYTE,
     onNewerLines: options.onNewerLines,
-    onOpened: options.onOpened,
+    onOpened,
   });
   const schedule = createFillSchedule({ ...options, fill: index.fill, clock });
   const parts = { store, index };
   const counts = createPacedCounts(index, clock);
   let isStarted = false;
+  let asks: ReturnType<typeof answerAsks> | null = null;
+
+  function onOpened(place: IndexPlace, isShared: boolean): void {
+    options.onOpened?.(place);
+    asks?.stop();
+    asks = place.path === null || isShared ? null : answerAsks(place.path, answer);
+  }
+
+  /** Does what a command beside this process asks. */
+  async function answer(ask: Ask): Promise<void> {
+    index.relist();
+    await (ask === 'new' ? schedule.refresh() : schedule.whole());
+  }
 
   async function readNew(): Promise<void> {
     await (isStarted ? schedule.refresh() : schedule.whole());
@@ -165,6 +179,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       schedule.start();
     },
     async stop() {
+      asks?.stop();
       await index.close();
       await schedule.stop();
     },

@@ -14,7 +14,7 @@ const LAYOUT = 2;
  * @param storeId identity of the store that the log is in
  */
 export function openDatabase(path: string, storeId: string): DatabaseSync {
-  const identity = `${LAYOUT} ${hash('sha256', SCHEMA).slice(0, 16)} ${storeId}`;
+  const identity = identityOf(storeId);
   const known = path === ':memory:' ? null : openKnown(path, identity);
   if (known !== null) return known;
   if (path !== ':memory:') deleteDatabase(path);
@@ -25,17 +25,43 @@ export function openDatabase(path: string, storeId: string): DatabaseSync {
   return database;
 }
 
-function openKnown(path: string, identity: string): DatabaseSync | null {
-  let database: DatabaseSync | null = null;
+/**
+ * Opens the index of a store that another process writes, for reading alone. Null for a file that is damaged, of another layout or of another
+ * store, and for one that cannot be read.
+ */
+export function openForReading(path: string, storeId: string): DatabaseSync | null {
   try {
-    database = open(path);
-    const found = database.prepare(`SELECT value FROM meta WHERE name = 'identity'`).get();
-    if (found?.value === identity) return database;
-  } catch (error) {
-    if (!isDamaged(error) && codeOf(error) !== SQLITE_ERROR) throw error;
+    return ifKnown(new DatabaseSync(path, { readOnly: true, timeout: READING_WAITS }), identityOf(storeId));
+  } catch {
+    return null;
   }
-  database?.close();
-  return null;
+}
+
+/** Milliseconds for which a reader waits for the writer's locks, which are short. */
+const READING_WAITS = 5_000;
+
+function identityOf(storeId: string): string {
+  return `${LAYOUT} ${hash('sha256', SCHEMA).slice(0, 16)} ${storeId}`;
+}
+
+function openKnown(path: string, identity: string): DatabaseSync | null {
+  try {
+    return ifKnown(open(path), identity);
+  } catch (error) {
+    if (isDamaged(error) || codeOf(error) === SQLITE_ERROR) return null;
+    throw error;
+  }
+}
+
+/** Null, and closed, for a database of another layout or store. */
+function ifKnown(database: DatabaseSync, identity: string): DatabaseSync | null {
+  let found: unknown;
+  try {
+    found = database.prepare(`SELECT value FROM meta WHERE name = 'identity'`).get()?.value;
+  } finally {
+    if (found !== identity) database.close();
+  }
+  return found === identity ? database : null;
 }
 
 /** The log has everything: a crash of the machine may lose the last transactions, but not damage the file. */
@@ -57,7 +83,8 @@ const DAMAGED: readonly number[] = [11, 26];
 /** A table is missing. */
 const SQLITE_ERROR = 1;
 
-function codeOf(error: unknown): number | null {
+/** The number of an error of SQLite; null for other errors. */
+export function codeOf(error: unknown): number | null {
   return typeof error === 'object' && error !== null && 'errcode' in error
     ? Number(error.errcode) & 0xff
     : null;

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type IndexAnswer, type IndexCalls, IndexError } from './index-calls.js';
-import type { IndexPlace } from './open-index.js';
+import type { IndexFiles, OpenedIndex } from './open-index.js';
 
 /** An index in a worker: no question and no batch of lines holds the event loop of this process. */
-export interface IndexWorker extends IndexCalls {
-  readonly place: IndexPlace;
+export interface IndexWorker extends IndexCalls, Omit<OpenedIndex, 'index'> {
   /** Whether the worker has ended: all calls are rejected. */
   isEnded(): boolean;
   /** Settles when the worker has ended. Calls that are under way are rejected. */
@@ -20,17 +19,16 @@ interface Waiting {
 /**
  * Opens the index of a store.
  *
- * @param path null: in memory
  * @param storeId identity of the store that the log is in
  */
-export type StartIndex = (path: string | null, storeId: string) => Promise<IndexWorker>;
+export type StartIndex = (files: IndexFiles, storeId: string) => Promise<IndexWorker>;
 
 /** From the folder of the bundle as well. */
 const WORKER = new URL('../index/index-worker.js', import.meta.url);
 
 /** Rejects when the worker cannot be started. */
-export const startIndexWorker: StartIndex = async (path, storeId) => {
-  const worker = new Worker(WORKER, { workerData: { path, storeId } });
+export const startIndexWorker: StartIndex = async (files, storeId) => {
+  const worker = new Worker(WORKER, { workerData: { files, storeId } });
   const waiting = new Map<number, Waiting>();
   let ended: IndexError | null = null;
   let last = 0;
@@ -41,7 +39,7 @@ export const startIndexWorker: StartIndex = async (path, storeId) => {
     waiting.clear();
   }
 
-  const [{ result }] = (await once(worker, 'message')) as [{ readonly result: IndexPlace }];
+  const [{ result }] = (await once(worker, 'message')) as [{ readonly result: Omit<OpenedIndex, 'index'> }];
   worker.on('message', (answer: IndexAnswer) => {
     const { resolve, reject } = waiting.get(answer.id) ?? {};
     waiting.delete(answer.id);
@@ -64,7 +62,7 @@ export const startIndexWorker: StartIndex = async (path, storeId) => {
     });
 
   return {
-    place: result,
+    ...result,
     isEnded: () => ended !== null,
     call,
     async close() {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type OpenArchive, openArchiveParts } from '../../app/archive-parts.js';
+import { indexOfService } from '../../app/index-files.js';
 import { createService, type Listening } from '../../app/service.js';
 import { parseConfig } from '../../config/config.js';
 import { createLogger } from '../../observe/logger.js';
@@ -41,7 +42,7 @@ export async function openDemoStage(): Promise<DemoStage> {
   const subscriber = await openDemoSubscriber();
   const settings = settingsOf(simulator, subscriber, join(folder, 'data'));
   const config = parseConfig(settings);
-  const parts = await openArchiveParts(config, { cache: null });
+  const parts = await openArchiveParts(config, { indexFiles: indexOfService(config, null) });
   const service = await createService({
     config,
     log: createLogger({ level: 'silent' }),

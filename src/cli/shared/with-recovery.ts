@@ -1,4 +1,5 @@
 import { type OpenArchive, openArchiveParts, storeProofTarget } from '../../app/archive-parts.js';
+import { indexOfCommand } from '../../app/index-files.js';
 import {
   type Config,
   loadConfigWithoutCredentials,
@@ -57,7 +58,8 @@ interface Needs extends StoreNeeds {
 }
 
 async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Work<T>): Promise<T> {
-  const open = (advice: StoreAdvice) => openArchiveParts(config, { ...advice, cache: cacheFolder() });
+  const open = (advice: StoreAdvice) =>
+    openArchiveParts(config, { ...advice, indexFiles: indexOfCommand(config, cacheFolder()) });
   const run = async ({ store, recovery, view }: OpenArchive, signal: AbortSignal) => {
     if (!dryRun) await prove(config, store);
     return work({ config, parts: recovery, view, signal });

@@ -34,6 +34,8 @@ export interface IndexFiller {
    * @param onNew called when what is new is in
    */
   fill(isDue?: () => boolean, onNew?: () => Promise<void>): Promise<void>;
+  /** What is new is to be listed by its next read, of new writers as well. */
+  relist(): void;
 }
 
 /** Segments and bytes that are given to the index at once. */
@@ -202,6 +204,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   }
 
   return {
+    relist: () => log.relist(),
     async fill(isDue = () => false, onNew = async () => undefined) {
       try {
         await takeNew();

@@ -1,14 +1,15 @@
 import type { ObjectStore } from '../../store/object-store.js';
-import type { IndexCalls } from '../index-calls.js';
+import { createSharedFiller } from '../beside/shared-filler.js';
+import { type IndexCalls, IndexError } from '../index-calls.js';
 import type { IndexState } from '../index-state.js';
-import type { IndexPlace } from '../open-index.js';
+import type { IndexFiles, IndexPlace } from '../open-index.js';
 import { type IndexWorker, type StartIndex, startIndexWorker } from '../start-index-worker.js';
 import { createIndexFiller, type IndexFiller } from './fill-index.js';
 
 export interface IndexOfStoreOptions {
   readonly store: ObjectStore;
-  /** Where the index is, by the id of the store; null: in memory. */
-  readonly pathFor: (storeId: string) => string | null;
+  /** Where the index is, by the id of the store. */
+  readonly filesFor: (storeId: string) => IndexFiles;
   /** Default: in a worker. */
   readonly startIndex?: StartIndex | undefined;
   /** Milliseconds since the epoch. */
@@ -18,7 +19,7 @@ export interface IndexOfStoreOptions {
   readonly retention: number;
   readonly maxBytes: number;
   /** Called when the index was opened. */
-  readonly onOpened?: ((place: IndexPlace) => void) | undefined;
+  readonly onOpened?: ((place: IndexPlace, isShared: boolean) => void) | undefined;
   /** Called with the first segment that holds lines of a newer version. */
   readonly onNewerLines?: ((key: string) => void) | undefined;
 }
@@ -26,6 +27,7 @@ export interface IndexOfStoreOptions {
 /** The index of the store, whose worker is started by the first call, and again when it ended. */
 export interface IndexOfStore extends IndexCalls {
   readonly fill: IndexFiller['fill'];
+  readonly relist: IndexFiller['relist'];
   /** What the index had when what is new was last read; null before. */
   lastState(): IndexState | null;
   /** Lines that it had then. */
@@ -47,22 +49,35 @@ interface Opened {
 }
 
 export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
-  const { store, pathFor, startIndex = startIndexWorker } = options;
+  const { store, filesFor, startIndex = startIndexWorker } = options;
   let opening: Promise<Opened> | null = null;
   let opened: Opened | null = null;
   let state: IndexState | null = null;
   let lines = 0;
   let hasNewer = false;
   let isClosed = false;
+  /** Whether the index of a running process may be read: not after that has ended, or its file was lost. */
+  let mayShare = true;
+  /** Of the index that took the place of a shared one. */
+  let refilled: Promise<void> | null = null;
+
+  function filesOf(storeId: string | null): IndexFiles {
+    if (storeId === null) return { path: null };
+    const { path, beside } = filesFor(storeId);
+    return mayShare ? { path, beside } : { path };
+  }
 
   async function open(): Promise<Opened> {
     const storeId = await store.identity();
-    const path = storeId === null ? null : pathFor(storeId);
-    const worker = await startIndex(path, storeId ?? '');
+    const worker = await startIndex(filesOf(storeId), storeId ?? '');
     const maxBytes =
       worker.place.path === null ? Math.min(MAX_IN_MEMORY, options.maxBytes) : options.maxBytes;
-    const filler = createIndexFiller({ ...options, index: worker, maxBytes });
-    options.onOpened?.(worker.place);
+    const { path } = worker.place;
+    const filler =
+      worker.isShared && path !== null
+        ? createSharedFiller(path, worker)
+        : createIndexFiller({ ...options, index: worker, maxBytes });
+    options.onOpened?.(worker.place, worker.isShared);
     opened = { worker, filler, storeId };
     return opened;
   }
@@ -88,6 +103,25 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     await begin(worker.close());
   }
 
+  /** What is shared is of no more use when it was lost, or its writer has ended: an index of this process takes its place. */
+  async function instead({ worker }: Opened, error: unknown): Promise<Opened> {
+    const isLost = error instanceof IndexError && error.failure === 'lost';
+    if (!isLost || !worker.isShared) throw error;
+    if (mayShare) {
+      mayShare = false;
+      void begin(worker.close());
+    }
+    return current();
+  }
+
+  async function fillOf({ filler, worker }: Opened, ...[isDue, onNew]: Parameters<IndexFiller['fill']>) {
+    await filler.fill(isDue, async () => {
+      await noteState(worker);
+      await onNew?.();
+    });
+    await noteState(worker);
+  }
+
   async function noteState(worker: IndexWorker): Promise<void> {
     [state, lines] = await Promise.all([worker.call('state'), worker.call('countLines')]);
     const newer = state.missing.find((each) => each.newer > 0);
@@ -98,18 +132,26 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
 
   return {
     async call(name, ...values) {
-      const { worker } = await current();
-      return worker.call(name, ...values);
+      const given = await current();
+      try {
+        return await given.worker.call(name, ...values);
+      } catch (error) {
+        const next = await instead(given, error);
+        refilled ??= next.filler.fill();
+        await refilled;
+        return next.worker.call(name, ...values);
+      }
     },
     async fill(isDue, onNew) {
       await reopenIfMarked(await current());
-      const { filler, worker } = await current();
-      await filler.fill(isDue, async () => {
-        await noteState(worker);
-        await onNew?.();
-      });
-      await noteState(worker);
+      const given = await current();
+      try {
+        await fillOf(given, isDue, onNew);
+      } catch (error) {
+        await fillOf(await instead(given, error), isDue, onNew);
+      }
     },
+    relist: () => opened?.filler.relist(),
     lastState: () => state,
     lines: () => lines,
     place: () => opened?.worker.place ?? null,

@@ -21,6 +21,8 @@ export interface LogFollower<Place extends FollowedHour> {
   newSegments(): AsyncGenerator<NewSegment<Place>>;
   /** Everything written before it was brought, of new writers as well; null before the first complete listing. */
   listedAt(): number | null;
+  /** The next call lists its hours, whenever that was done last. */
+  relist(): void;
 }
 
 /** Milliseconds between listings of an hour that is asked for by number: a new writer is seen that late. */
@@ -34,6 +36,7 @@ export function createLogFollower<Place extends FollowedHour>(
   const { store, clock, hours } = options;
   /** When hours were listed, and their writers that write no more in them. */
   const listings = new Map<string, { at: number; readonly finished: Set<string> }>();
+  let isListingDue = false;
 
   async function* newIn(hour: string): AsyncGenerator<NewSegment<Place>> {
     const place = hours.get(hour) ?? options.open(hour);
@@ -63,7 +66,12 @@ export function createLogFollower<Place extends FollowedHour>(
     async *newSegments() {
       const open = openHours(clock());
       for (const hour of listings.keys()) if (!open.includes(hour)) listings.delete(hour);
+      if (isListingDue) for (const listing of listings.values()) listing.at = Number.NEGATIVE_INFINITY;
+      isListingDue = false;
       for (const hour of open) yield* newIn(hour);
+    },
+    relist() {
+      isListingDue = true;
     },
     listedAt() {
       const times = openHours(clock()).map((hour) => listings.get(hour)?.at ?? Number.NEGATIVE_INFINITY);

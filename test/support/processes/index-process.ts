@@ -13,7 +13,7 @@ const YEAR = 365 * 86_400_000;
 
 process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) => {
   const store = await openStore({ url, fsync: false });
-  const index = await startIndexWorker(path, (await store.identity()) ?? '');
+  const index = await startIndexWorker({ path }, (await store.identity()) ?? '');
   process.send?.({ place: index.place });
   const options = { store, index, clock: Date.now, reach: YEAR, retention: YEAR, maxBytes };
   const filler = createIndexFiller(options);

@@ -1,3 +1,4 @@
+import { indexOfCommand } from '../../../app/index-files.js';
 import { openLedger } from '../../../app/open-ledger.js';
 import { type Config, loadConfigWithoutCredentials } from '../../../config/config.js';
 import { cacheFolder } from '../../../config/load/environment.js';
@@ -21,6 +22,7 @@ export interface LedgerWork {
  */
 export async function withLedger<T>(work: (given: LedgerWork) => Promise<T>, since?: Date): Promise<T> {
   const config = loadConfigWithoutCredentials();
-  const open = (advice: StoreAdvice) => openLedger(config, { ...advice, cache: cacheFolder(), since });
+  const open = (advice: StoreAdvice) =>
+    openLedger(config, { ...advice, indexFiles: indexOfCommand(config, cacheFolder()), since });
   return runOnStore(config, open, ({ store, view }, signal) => work({ config, store, view, signal }));
 }

@@ -6,7 +6,7 @@ import { runAction } from '../../lib/elements/run-action.js';
 import { clock, count, listed } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { KEPT_REASONS } from '../../vendor/erasure-reasons.js';
-import { NOTHING_CAN_BE_REFETCHED } from '../../vendor/job-state.js';
+import { NOTHING_CAN_BE_REFETCHED } from '../../vendor/next-steps.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { importButton } from './import-section.js';
 

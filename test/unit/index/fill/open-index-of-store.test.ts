@@ -7,10 +7,10 @@ import { createMemoryStore } from '../../../support/store/memory-store.js';
 it('starts one worker in the place of one that ended, however many ask meanwhile', async () => {
   const workers: IndexWorker[] = [];
   const index = openIndexOfStore({
-    ...{ store: createMemoryStore(), pathFor: () => null, clock: () => Date.now() },
+    ...{ store: createMemoryStore(), filesFor: () => ({ path: null }), clock: () => Date.now() },
     ...{ reach: 1, retention: 1, maxBytes: 2 ** 30 },
-    async startIndex(path, storeId) {
-      const worker = await indexInProcess(path, storeId);
+    async startIndex(files, storeId) {
+      const worker = await indexInProcess(files, storeId);
       workers.push(worker);
       return worker;
     },

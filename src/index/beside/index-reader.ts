@@ -1,0 +1,55 @@
+import { statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { createLineClasses, type LineClasses } from '../line-classes.js';
+import { IndexLostError, isDamaged, openForReading } from '../open-database.js';
+import { createIndexQuestions } from '../queries/index-questions.js';
+import { isLocked } from './index-lock.js';
+
+/** The questions of an index that another process writes. */
+export type IndexReader = ReturnType<typeof createIndexReader>;
+
+/** Null where no process writes the file, and for a file of another build or store. */
+export function openIndexReader(path: string, storeId: string): IndexReader | null {
+  if (!isLocked(path)) return null;
+  const database = openForReading(path, storeId);
+  if (database === null) return null;
+  try {
+    return createIndexReader(path, database, createLineClasses(database));
+  } catch {
+    database.close();
+    return null;
+  }
+}
+
+/** Its questions throw `IndexLostError` for a file that is damaged, or that its writer has begun anew: the reader is then of no more use. */
+function createIndexReader(path: string, database: DatabaseSync, classes: LineClasses) {
+  const file = fileOf(path);
+
+  /** One state of the file for a question, with its classes. */
+  function attempt<Result>(
+    work: (given: { readonly database: DatabaseSync; readonly classes: LineClasses }) => Result,
+  ): Result {
+    if (fileOf(path) !== file) throw new IndexLostError(null);
+    try {
+      database.exec('BEGIN');
+      classes.reload();
+      return work({ database, classes });
+    } catch (error) {
+      throw isDamaged(error) ? new IndexLostError(error) : error;
+    } finally {
+      if (database.isTransaction) database.exec('ROLLBACK');
+    }
+  }
+
+  return {
+    ...createIndexQuestions(attempt),
+    /** Whether a process still writes the file. */
+    isKept: (): boolean => isLocked(path),
+    close: (): void => database.close(),
+  };
+}
+
+/** Another number for a file that was deleted and begun anew. */
+function fileOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+}

@@ -1,0 +1,53 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { SourceScope } from '../../domain/rights.js';
+import { countLines, type IndexState, readState } from '../index-state.js';
+import type { LineClasses } from '../line-classes.js';
+import { type CountCallbacksQuery, countCallbacks } from './count-callbacks.js';
+import { failingJobs, failurePage } from './failure-page.js';
+import { type FailingQuery, findFailures, type IndexedFailure } from './find-failures.js';
+import { findJobSources } from './find-job-sources.js';
+import { findJobsByPart } from './find-jobs-by-part.js';
+import { findLines, type LineQuery } from './find-lines.js';
+import { knowsName, type NamedField } from './knows-name.js';
+import { lastAccepted } from './last-accepted.js';
+import { type FigureQuery, lineFigures } from './line-figures.js';
+import { type PeriodQuery, summarisePeriod } from './summarise-period.js';
+
+/** What a question reads. */
+export interface AskedIndex {
+  readonly database: DatabaseSync;
+  readonly classes: LineClasses;
+}
+
+/**
+ * The questions that an index answers, whoever writes it.
+ *
+ * @param attempt gives a question what it reads
+ */
+export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex) => Result) => Result) {
+  return {
+    state: (): IndexState => attempt(({ database }) => readState(database)),
+    countLines: (): number => attempt(({ database }) => countLines(database)),
+    findLines: (query: LineQuery) => attempt(({ database, classes }) => findLines(database, classes, query)),
+    findFailures: (query: FailingQuery = {}): IndexedFailure[] =>
+      attempt(({ database, classes }) => findFailures(database, classes, query)),
+    failurePage: (query: Parameters<typeof failurePage>[2]) =>
+      attempt(({ database, classes }) => failurePage(database, classes, query)),
+    failingJobs: (query: Parameters<typeof failingJobs>[2]) =>
+      attempt(({ database, classes }) => failingJobs(database, classes, query)),
+    knowsName: (field: NamedField, value: string, scope: SourceScope): boolean =>
+      attempt(({ classes }) => knowsName(classes, field, value, scope)),
+    findJobsByPart: (query: Parameters<typeof findJobsByPart>[2]) =>
+      attempt(({ database, classes }) => findJobsByPart(database, classes, query)),
+    lineFigures: (query: FigureQuery) =>
+      attempt(({ database, classes }) => lineFigures(database, classes, query)),
+    lastAccepted: (query: Parameters<typeof lastAccepted>[2]) =>
+      attempt(({ database, classes }) => lastAccepted(database, classes, query)),
+    summarisePeriod: (query: PeriodQuery) =>
+      attempt(({ database, classes }) => summarisePeriod(database, classes, query)),
+    countCallbacks: (query: CountCallbacksQuery) =>
+      attempt(({ database, classes }) => countCallbacks(database, classes, query)),
+    sourcesOfJob: (job: string): string[] =>
+      attempt(({ database, classes }) => findJobSources(database, classes, job)),
+  };
+}

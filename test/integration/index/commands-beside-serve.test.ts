@@ -1,0 +1,122 @@
+import { open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ReceiverProcess, startReady } from '../../support/processes/receiver-process.js';
+import { runCli } from '../../support/processes/run-cli.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
+
+const MINE = { mine: { allowUnauthenticated: true, maxBytes: '1KiB' } };
+
+describe('a command beside a receiver of the same user', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let receiver: ReceiverProcess;
+  let environment: Record<string, string>;
+  let settings: Record<string, unknown>;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    settings = { store: { url: `file:${join(folder.path, 'store')}` }, sources: MINE };
+    environment = { XDG_CACHE_HOME: folder.path };
+    receiver = await startReady(settings, environment);
+    await until(async () => receiver.log.some(({ event }) => event === 'index'));
+  });
+  afterEach(async () => {
+    await receiver.destroy();
+    await folder.remove();
+  });
+
+  async function send(job: string, text = ''): Promise<void> {
+    const url = `${receiver.publicUrl}/callbacks/mine?id=${job}&status=success`;
+    const body = JSON.stringify({ format: '2.9', metadata: {}, results: [], text });
+    await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+  }
+
+  function run(args: string[], onStart?: Parameters<typeof runCli>[3]) {
+    return runCli(args, { ...environment, NODE_CONFIG: JSON.stringify(settings) }, undefined, onStart);
+  }
+
+  async function jobs(): Promise<string[]> {
+    const { code, stderr, stdout } = await run(['deliveries', '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout).deliveries.map(({ jobId }: { jobId: string }) => jobId);
+  }
+
+  const files = async () => (await readdir(join(folder.path, 'transcript-receiver'))).sort();
+  const fileOf = async (start: string, end: string) => {
+    const found = (await files()).find((name) => name.startsWith(start) && name.endsWith(end));
+    return join(folder.path, 'transcript-receiver', found ?? 'none');
+  };
+
+  it('reads the index of the receiver, with all that was acknowledged before it began', async () => {
+    for (let sent = 1; sent <= 5; sent += 1) {
+      await send(`job-${sent}`, sent === 1 ? 'a'.repeat(2000) : '');
+      expect(await jobs()).toHaveLength(sent);
+    }
+    expect(JSON.parse((await run(['failures', '--json'])).stdout).counts).toEqual({ refused: 1 });
+    expect((await files()).filter((name) => name.startsWith('commands-'))).toEqual([]);
+  });
+
+  it('sees what the command before it wrote', async () => {
+    await send('large', 'a'.repeat(2000));
+    expect((await run(['acknowledge', 'large', '--reason', 'known'])).code).toBe(0);
+    expect(JSON.parse((await run(['failures', '--json'])).stdout).failures).toEqual([]);
+  });
+
+  it('builds one that commands share where no receiver runs, and the receiver finds its own free', async () => {
+    await send('before');
+    receiver.signal('SIGKILL');
+    await receiver.ended;
+    expect(await Promise.all([jobs(), jobs()])).toEqual([['before'], ['before']]);
+    expect(await fileOf('commands-', '.sqlite')).not.toMatch(/none$/);
+    let end: (signal: NodeJS.Signals) => void = () => undefined;
+    const following = run(['deliveries', '--follow'], (kill) => {
+      end = kill;
+    });
+    receiver = await startReady(settings, environment);
+    await until(async () => receiver.log.some(({ event }) => event === 'index'));
+    expect(receiver.log.filter(({ event }) => event === 'index-in-memory')).toEqual([]);
+    expect((await files()).filter((name) => name.endsWith('-lock'))).toHaveLength(2);
+    end('SIGKILL');
+    await following;
+  });
+
+  it('builds one of its own beside a receiver of another build', async () => {
+    await send('here');
+    await jobs();
+    const file = new DatabaseSync(await fileOf('index-', '.sqlite'), { timeout: 5_000 });
+    file.exec(`UPDATE meta SET value = 'another' WHERE name = 'identity'`);
+    file.close();
+    expect(await jobs()).toEqual(['here']);
+    expect(await fileOf('commands-', '.sqlite')).not.toMatch(/none$/);
+  });
+
+  it('builds one of its own where the file of the receiver is damaged', async () => {
+    for (let sent = 0; sent < 100; sent += 1) await send(`job-${sent}`);
+    expect(await jobs()).toHaveLength(100);
+    const file = await open(await fileOf('index-', '.sqlite-wal'), 'r+');
+    const { size } = await file.stat();
+    await file.write(Buffer.alloc(size - 8192, 0xa5), 0, size - 8192, 8192);
+    await file.close();
+    expect(await jobs()).toHaveLength(100);
+  });
+
+  it('builds one of its own where the receiver has another store under the path of its index', async () => {
+    await send('theirs');
+    const other = { ...settings, store: { url: `file:${join(folder.path, 'other')}` } };
+    const path = await fileOf('index-', '.sqlite');
+    const second = await startReady(other, { XDG_CACHE_HOME: join(folder.path, 'second') });
+    await fetch(`${second.publicUrl}/callbacks/mine?id=ours&status=success`, { method: 'POST' });
+    settings = { ...other, ledger: { index: { path } } };
+    expect(await jobs()).toEqual(['ours']);
+    await second.destroy();
+  });
+
+  it('goes on without an answer where nothing watches for asks', async () => {
+    await send('known');
+    await until(async () => (await jobs()).length === 1);
+    await rm(await fileOf('index-', '-asks'), { recursive: true });
+    expect(await jobs()).toEqual(['known']);
+  });
+});

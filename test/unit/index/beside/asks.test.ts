@@ -1,0 +1,61 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { answerAsks, askWriter } from '../../../../src/index/beside/asks.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
+import { until } from '../../../support/until.js';
+
+const KEPT = { patience: Number.POSITIVE_INFINITY, isKept: async () => true };
+
+describe('asks of the writer of an index', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let path: string;
+  const asks = () => readdirSync(`${path}-asks`);
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    path = join(folder.path, 'index.sqlite');
+  });
+  afterEach(() => folder.remove());
+
+  it('are done each, and leave nothing', async () => {
+    const done: string[] = [];
+    const writer = answerAsks(path, async (ask) => void done.push(ask));
+    const ends = await Promise.all([
+      askWriter(path, 'new', KEPT),
+      askWriter(path, 'whole', KEPT),
+      askWriter(path, 'new', KEPT),
+    ]);
+    writer.stop();
+    expect(ends).toEqual(['done', 'done', 'done']);
+    expect(done.sort()).toEqual(['new', 'new', 'whole']);
+    expect(asks()).toEqual([]);
+  });
+
+  it('say why the writer could not do it', async () => {
+    const writer = answerAsks(path, async () => {
+      throw new Error('the store is away');
+    });
+    await expect(askWriter(path, 'new', KEPT)).rejects.toThrow(
+      'the process that keeps the index could not read the ledger: the store is away',
+    );
+    writer.stop();
+    expect(asks()).toEqual([]);
+  });
+
+  it('end without an answer when the writer does not give one in time, and when it has ended', async () => {
+    const writer = answerAsks(path, () => new Promise(() => undefined));
+    expect(await askWriter(path, 'new', { ...KEPT, patience: 0 })).toBe('unanswered');
+    expect(await askWriter(path, 'whole', { ...KEPT, isKept: async () => false })).toBe('gone');
+    writer.stop();
+    expect(asks()).toEqual([]);
+    expect(await askWriter(join(folder.path, 'other'), 'new', KEPT)).toBe('unanswered');
+  });
+
+  it('that an earlier writer left behind are removed', async () => {
+    mkdirSync(`${path}-asks`);
+    for (const name of ['new-a', 'whole-b.failed']) writeFileSync(join(`${path}-asks`, name), '');
+    answerAsks(path, async () => undefined).stop();
+    await until(async () => asks().length === 0);
+  });
+});

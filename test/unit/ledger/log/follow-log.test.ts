@@ -1,0 +1,29 @@
+import { expect, it } from '@jest/globals';
+import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
+import { createLogFollower } from '../../../../src/ledger/log/follow-log.js';
+import { segmentKey } from '../../../../src/ledger/segment-key.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+it('lists an hour of many segments once a minute, and before that when it is told to', async () => {
+  const now = Date.UTC(2026, 10, 2, 10, 30);
+  const hour = hourAt(Math.floor(now / HOUR) * HOUR);
+  const store = createMemoryStore(undefined, () => now);
+  const read = new Map([['known', 600]]);
+  const hours = new Map([[hour, { hour, read }]]);
+  const open = (name: string) => ({ hour: name, read: new Map<string, number>() });
+  const log = createLogFollower({ store, clock: () => now, hours, open, onLost: () => undefined });
+  const writers = async () => {
+    const found: string[] = [];
+    for await (const { place, writer, number } of log.newSegments()) {
+      place.read.set(writer, number);
+      found.push(writer);
+    }
+    return found;
+  };
+  expect(await writers()).toEqual([]);
+  store.put(segmentKey({ hour, writer: 'command', number: 1 }), '', now);
+  expect(await writers()).toEqual([]);
+  log.relist();
+  expect(await writers()).toEqual(['command']);
+  expect(log.listedAt()).toBe(now);
+});

@@ -4,22 +4,29 @@ import type { Duplex } from 'node:stream';
 import type { ConnectionRequests } from './connection-requests.js';
 
 /** Connections whose first requests are read in one turn of the event loop. */
-const PER_TURN = 4;
+const PER_TURN = 2;
+/** Turns that only accept, as long as each of them does, before one reads as well. */
+const ACCEPTING_TURNS = 8;
 
 /**
  * Reads the first requests of few connections in each turn of the event loop; the others are paused and read in the turns that follow.
  * One read of 64 KiB may hold 1,500 requests, which take milliseconds to parse: a thousand such connections would fill a turn
  * with seconds of work, and a callback needs about ten turns until it is durable.
+ *
+ * A turn accepts one connection, and the system hands them out in the order of their arrival: while each turn brings one, accepting goes
+ * first, or a callback would wait behind all of a flood. Of those that wait the newest and the oldest go in turn, so that none waits for ever.
  */
 export function paceConnections(server: Server, requests: ConnectionRequests): void {
-  /** Connections that sent no request yet. Sets iterate in insertion order. */
+  /** Connections that are read and sent no request yet. */
   const readable = new Set<Socket>();
-  const paused = new Set<Socket>();
-  let inTurn = 0;
+  /** In the order of their arrival. */
+  const paused: Socket[] = [];
+  let begun = 0;
+  let hasAccepted = false;
+  let acceptingTurns = ACCEPTING_TURNS;
   let isTurnEnding = false;
 
-  function countOne(): void {
-    inTurn += 1;
+  function endTurnLater(): void {
     if (isTurnEnding) return;
     isTurnEnding = true;
     setImmediate(endTurn);
@@ -27,37 +34,46 @@ export function paceConnections(server: Server, requests: ConnectionRequests): v
 
   function endTurn(): void {
     isTurnEnding = false;
-    inTurn = 0;
-    for (const socket of paused) {
-      if (inTurn >= PER_TURN) return;
-      paused.delete(socket);
+    begun = 0;
+    if (hasAccepted && acceptingTurns < ACCEPTING_TURNS) acceptingTurns += 1;
+    else readSome();
+    hasAccepted = false;
+    if (paused.length > 0) endTurnLater();
+  }
+
+  function readSome(): void {
+    acceptingTurns = 0;
+    for (let resumed = 0; resumed < PER_TURN; ) {
+      const socket = resumed === 0 ? paused.pop() : paused.shift();
+      if (socket === undefined) return;
+      if (socket.destroyed) continue;
       readable.add(socket);
       socket.resume();
-      countOne();
+      resumed += 1;
     }
   }
 
   function pause(socket: Socket): void {
     readable.delete(socket);
-    paused.add(socket);
     socket.pause();
+    paused.push(socket);
+    endTurnLater();
   }
 
   requests.watch({
     began(connection: Duplex) {
       if (!readable.delete(connection as Socket)) return;
-      countOne();
-      if (inTurn >= PER_TURN) for (const socket of readable) pause(socket);
+      begun += 1;
+      endTurnLater();
+      if (begun >= PER_TURN) for (const socket of readable) pause(socket);
     },
     ended() {},
   });
 
   server.on('connection', (socket: Socket) => {
-    readable.add(socket);
-    if (paused.size > 0) pause(socket);
-    socket.once('close', () => {
-      readable.delete(socket);
-      paused.delete(socket);
-    });
+    hasAccepted = true;
+    // Not at once: Node begins to read after the listeners of the event.
+    process.nextTick(pause, socket);
+    socket.once('close', () => readable.delete(socket));
   });
 }

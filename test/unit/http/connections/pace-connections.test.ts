@@ -7,8 +7,9 @@ import { paceConnections } from '../../../../src/http/connections/pace-connectio
 import { type RawClient, rawClient } from '../../../support/http/raw-http.js';
 import { until } from '../../../support/until.js';
 
-const PER_TURN = 4;
+const PER_TURN = 2;
 const MANY = 30;
+const FLOOD = 200;
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 let server: Server;
@@ -17,14 +18,18 @@ let clients: RawClient[];
 let accepted: Socket[];
 /** Requests in each turn of the event loop that had any. */
 let turns: number[];
+/** The path of each request in the order of their handling, and how many connections were accepted by then. */
+let handled: { readonly path: string | undefined; readonly accepted: number }[];
 
 beforeEach(async () => {
   clients = [];
   accepted = [];
   turns = [];
+  handled = [];
   const requests = new ConnectionRequests();
   let isCounted = false;
-  server = createServer(requests.bound({ IncomingMessage, ServerResponse }), (_request, response) => {
+  server = createServer(requests.bound({ IncomingMessage, ServerResponse }), (request, response) => {
+    handled.push({ path: request.url, accepted: accepted.length });
     if (!isCounted) {
       isCounted = true;
       turns.push(0);
@@ -88,6 +93,20 @@ describe('requests of new connections', () => {
       ),
     );
     expect((await Promise.all(answered)).filter(Boolean).length).toBeGreaterThanOrEqual(MANY / 2);
+  });
+
+  it('are read after those that wait were accepted, and the newest and the oldest first', async () => {
+    const flood = Array.from({ length: FLOOD }, async (_, n) => {
+      const client = await rawClient(url);
+      clients.push(client);
+      client.socket.write(`GET /${n} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      await client.answer();
+    });
+    await Promise.all(flood);
+    expect(handled).toHaveLength(FLOOD);
+    expect(handled[FLOOD / 10]?.accepted).toBeGreaterThan(FLOOD / 4);
+    expect(handled.findIndex(({ path }) => path === `/${FLOOD - 1}`)).toBeLessThan(FLOOD / 2);
+    expect(handled.findIndex(({ path }) => path === '/0')).toBeLessThan(FLOOD / 2);
   });
 });
 

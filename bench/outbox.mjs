@@ -35,7 +35,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 'benchmark').toString('base64')}`;
 function kindOf(call, key) {
   if (call === 'PUT' && key.startsWith('ledger/')) return 'PUT segment (feed)';
   if (key.startsWith('ledger/')) return `${call} ${call === 'GET' ? 'segment' : 'segments'}`;
-  if (key.startsWith('rollups/')) return `${call} rollups`;
+  if (key.startsWith('ledger-hours/')) return `${call} merged hours`;
   if (key.endsWith('state.json')) return `${call} state`;
   return key.includes('/claim-') ? `${call} claim` : `${call} other`;
 }

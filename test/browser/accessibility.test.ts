@@ -177,6 +177,7 @@ describe('with the store away', () => {
       await until(async () => (await shown('.verdict')).includes('ledger cannot be read'));
       await page.locator('[data-key=quarantine]').getByText('Unknown', { exact: true }).waitFor();
       expect(await shown('.tiles')).not.toMatch(/unavailable|is gone|ENOENT/i);
+      expect(await shown('[data-key=latest]')).toMatch(/store is unavailable/i);
     } finally {
       await rename(`${service.folder}-away`, service.folder);
     }

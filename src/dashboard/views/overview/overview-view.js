@@ -1,5 +1,6 @@
-import { get } from '../../lib/api/admin-api.js';
+import { ApiError, get } from '../../lib/api/admin-api.js';
 import { elementById, h, link } from '../../lib/elements/dom.js';
+import { problemPanel } from '../../lib/elements/panels.js';
 import { clock } from '../../lib/text/format.js';
 import { deliveryTable, firstCallback } from '../deliveries/delivery-table.js';
 import { chartsSection, drawCharts, rangeOf } from './charts-section.js';
@@ -9,7 +10,8 @@ import { verdictBanner } from './verdict-banner.js';
 /** @import { GetAnswers, Health, LedgerLine, Summary } from '../../lib/api/api-answers.js' */
 /** @import { Screen } from '../../lib/screen/screen.js' */
 
-/** @typedef {{health: Health, summary: Summary, latest: GetAnswers['/deliveries']}} Seen */
+/** @typedef {GetAnswers['/deliveries'] | ApiError} Latest an error while the store cannot be read */
+/** @typedef {{health: Health, summary: Summary, latest: Latest}} Seen */
 
 /**
  * The verdict, the facts behind it, charts, and the latest deliveries.
@@ -28,7 +30,7 @@ export function overviewView(screen) {
       verdictBanner(health, at),
       tilesSection(health, now, at),
       chartsSection(summary, health, range),
-      latestSection(latest.deliveries, health, now),
+      latestSection(latest, health, now),
     );
   };
   /** @param {AbortSignal} signal */
@@ -37,7 +39,7 @@ export function overviewView(screen) {
     const [health, summary, latest] = await Promise.all([
       get('/health', { signal }),
       get('/summary', { query: { since, buckets: range.buckets }, signal }),
-      get('/deliveries', { query: { limit: 8 }, signal }),
+      latestDeliveries(signal),
     ]);
     seen = { health, summary, latest };
     draw(seen);
@@ -49,8 +51,21 @@ export function overviewView(screen) {
   });
 }
 
-/** @param {readonly LedgerLine[]} deliveries @param {Health} health @param {number} now */
-function latestSection(deliveries, health, now) {
+/**
+ * Lines are in the store, and the verdict is needed most while that is away.
+ * @param {AbortSignal} signal @returns {Promise<Latest>}
+ */
+async function latestDeliveries(signal) {
+  try {
+    return await get('/deliveries', { query: { limit: 8 }, signal });
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'store-unavailable') return error;
+    throw error;
+  }
+}
+
+/** @param {Latest} latest @param {Health} health @param {number} now */
+function latestSection(latest, health, now) {
   return h(
     'section',
     { 'aria-labelledby': 'latest', 'data-key': 'latest' },
@@ -60,8 +75,13 @@ function latestSection(deliveries, health, now) {
       h('h2', { id: 'latest' }, 'Latest'),
       link('#/deliveries', 'All deliveries'),
     ),
-    deliveries.length === 0
-      ? firstCallback(health, now)
-      : deliveryTable(deliveries, 'Latest deliveries', now),
+    latest instanceof ApiError ? problemPanel(latest) : latestTable(latest.deliveries, health, now),
   );
+}
+
+/** @param {readonly LedgerLine[]} deliveries @param {Health} health @param {number} now */
+function latestTable(deliveries, health, now) {
+  return deliveries.length === 0
+    ? firstCallback(health, now)
+    : deliveryTable(deliveries, 'Latest deliveries', now);
 }

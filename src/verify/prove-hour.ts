@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger/ledger-keys.js';
 import { type ListedSegment, listSegments } from '../ledger/list-segments.js';
-import { coveredNumbers, describeGap } from '../ledger/log/covered-numbers.js';
+import { coveredNumbers, describeLost } from '../ledger/log/covered-numbers.js';
 import type { MergeRecord } from '../ledger/log/merge-record.js';
 import { MergedHourError, readMergedHour } from '../ledger/log/merge-record.js';
 import { readMergedSegments } from '../ledger/log/merged-segments.js';
@@ -42,7 +42,7 @@ export async function proveHour(proof: HourProof): Promise<ProvenHour> {
   for (const segment of records.length === 0 ? [] : segments)
     if (segment.isLate && !isCovered(segment)) onLost(segment.key, 'it appeared after its hour was merged');
   for (const gap of coveredNumbers([...records, { segments }]).gaps())
-    onLost(LEDGER_FOLDER + hour, describeGap(hour, gap));
+    onLost(LEDGER_FOLDER + hour, describeLost({ hour, ...gap }));
   const sizes = new Map(segments.map(({ key, size }) => [key, size]));
   for (const record of records) await proveRecord(proof, record, sizes);
   const previous = records.find((record) => record.previous !== null)?.previous ?? null;

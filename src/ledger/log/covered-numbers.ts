@@ -1,4 +1,4 @@
-import type { SegmentPlace } from '../segment-key.js';
+import { type SegmentPlace, segmentKey } from '../segment-key.js';
 
 /** A segment of an hour. */
 export type Numbered = Pick<SegmentPlace, 'writer' | 'number'>;
@@ -10,14 +10,22 @@ export interface CoveredSegments {
   readonly last: ReadonlyMap<string, number>;
   /** The last number in a row behind one; the number itself when the next one is not among them. */
   endBehind(segment: Numbered): number;
+  /** The numbers from one to another that are not among them. */
+  missingIn(gap: Gap): Gap[];
   /** Numbers that are missing although a later one of their writer is among them: lost segments. */
   gaps(): Gap[];
 }
 
-interface Gap {
+/** Numbers of a writer in a row. */
+export interface Gap {
   readonly writer: string;
   readonly from: number;
   readonly to: number;
+}
+
+/** Lost segments of an hour: a later one of their writer is there. */
+export interface LostSegments extends Gap {
+  readonly hour: string;
 }
 
 type Range = [from: number, to: number];
@@ -29,16 +37,24 @@ export function coveredNumbers(parts: readonly { readonly segments: Iterable<Num
     const range = own[indexBehind(own, number) - 1];
     return range !== undefined && number <= range[1] ? range : undefined;
   };
+  const last = new Map([...ranges].map(([writer, own]) => [writer, own.at(-1)?.[1] ?? 0]));
+  function missingIn({ writer, from, to }: Gap): Gap[] {
+    const own = ranges.get(writer) ?? [];
+    const first = Math.max(0, indexBehind(own, from) - 1);
+    const end = indexBehind(own, to);
+    const missing: Gap[] = [];
+    let next = from;
+    for (const [start, stop] of own.slice(first, end)) {
+      if (start > next) missing.push({ writer, from: next, to: start - 1 });
+      next = Math.max(next, stop + 1);
+    }
+    return next <= to ? [...missing, { writer, from: next, to }] : missing;
+  }
   return {
-    last: new Map([...ranges].map(([writer, own]) => [writer, own.at(-1)?.[1] ?? 0])),
+    ...{ last, missingIn },
     has: (segment) => rangeWith(segment) !== undefined,
     endBehind: ({ writer, number }) => rangeWith({ writer, number: number + 1 })?.[1] ?? number,
-    gaps: () =>
-      [...ranges].flatMap(([writer, own]) =>
-        own
-          .map(([from], index) => ({ writer, from: (own[index - 1]?.[1] ?? 0) + 1, to: from - 1 }))
-          .filter(({ from, to }) => from <= to),
-      ),
+    gaps: () => [...last].flatMap(([writer, to]) => missingIn({ writer, from: 1, to })),
   };
 }
 
@@ -77,7 +93,17 @@ function indexBehind(ranges: readonly Range[], number: number): number {
   return low;
 }
 
-export function describeGap(hour: string, { writer, from, to }: Gap): string {
+/** Numbers in a row that a store may list late, or a fault may have lost: more of them are not asked for one by one. */
+export const LONG_GAP = 1000;
+
+export function isLong({ from, to }: Gap): boolean {
+  return to - from >= LONG_GAP;
+}
+
+export function describeLost(lost: LostSegments): string {
+  const { hour, writer, from, to } = lost;
   const numbers = from === to ? `number ${from}` : `numbers ${from} to ${to}`;
-  return `ledger/${hour} has lost ${numbers} of ${writer}`;
+  const text = `ledger/${hour} has lost ${numbers} of ${writer}`;
+  if (!isLong(lost)) return text;
+  return `${text}, or ${segmentKey({ hour, writer, number: to + 1 })} is foreign: delete it then`;
 }

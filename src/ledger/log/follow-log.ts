@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { HOUR, hourAt, openHours, startOfHour } from '../hours.js';
-import type { SegmentPlace } from '../segment-key.js';
+import type { LostSegments } from './covered-numbers.js';
 import { AT_ONCE, type FollowedHour, fetchAhead, type NewSegment, newSegmentsOf } from './new-segments.js';
 
 export interface LogFollowerOptions<Place extends FollowedHour> {
@@ -11,8 +11,8 @@ export interface LogFollowerOptions<Place extends FollowedHour> {
   readonly hours: ReadonlyMap<string, Place>;
   /** Begins to follow an hour. */
   readonly open: (hour: string) => Place;
-  /** Called with a number that is lost, or was deleted: it or a later one was listed. */
-  readonly onLost: (segment: SegmentPlace) => void;
+  /** Called with numbers that are lost, or were deleted: they or a later one were listed. */
+  readonly onLost: (lost: LostSegments) => void;
 }
 
 /** The one way to follow the log: each segment of the hours that are not whole, once, whenever it appears. */

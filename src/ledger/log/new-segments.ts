@@ -2,8 +2,8 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { segmentsAfter } from '../list-segments.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
-import { type SegmentPlace, segmentKey } from '../segment-key.js';
-import type { Numbered } from './covered-numbers.js';
+import { segmentKey } from '../segment-key.js';
+import { coveredNumbers, isLong, type LostSegments, type Numbered } from './covered-numbers.js';
 import { type MergedHour, nullIfDamaged, readMergedHour } from './merge-record.js';
 import { fetchMerged } from './merged-segments.js';
 
@@ -28,18 +28,19 @@ export const AT_ONCE = 8;
 export async function* newSegmentsOf<Place extends FollowedHour>(
   store: ObjectStore,
   place: Place,
-  onLost: (segment: SegmentPlace) => void,
+  onLost: (lost: LostSegments) => void,
 ): AsyncGenerator<NewSegment<Place>> {
   const { hour } = place;
   let merged: MergedHour | null = null;
-  for await (const { writer, number, segment } of fetchAhead(store, place, numbersBehind(store, place))) {
+  const numbers = numbersBehind(store, place, onLost);
+  for await (const { writer, number, segment } of fetchAhead(store, place, numbers)) {
     // The hour can be merged, and its segments deleted, while they wait to be taken.
     const each = { hour, writer, number };
     if (segment === null) merged ??= await readMergedHour(store, hour);
     const found = segment ?? (merged && (await fetchMerged(store, merged, each).catch(nullIfDamaged)));
     if (found !== null) yield { place, writer, number, segment: found };
     // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
-    else onLost(each);
+    else onLost({ hour, writer, from: number, to: number });
   }
 }
 
@@ -57,13 +58,43 @@ export function fetchAhead(
 }
 
 /** The listed numbers, and those in between: a store may list a segment late. */
-async function* numbersBehind(store: ObjectStore, { hour, read }: FollowedHour): AsyncGenerator<Numbered> {
+async function* numbersBehind(
+  store: ObjectStore,
+  { hour, read }: FollowedHour,
+  onLost: (lost: LostSegments) => void,
+): AsyncGenerator<Numbered> {
   const last = new Map(read);
   for await (const { writer, number } of segmentsAfter(store, hour, new Map(read))) {
-    for (let between = (last.get(writer) ?? 0) + 1; between < number; between += 1) {
-      yield { writer, number: between };
-    }
+    const from = (last.get(writer) ?? 0) + 1;
+    yield* numbersOfGap(store, { hour, writer, from, to: number - 1 }, onLost);
     last.set(writer, number);
     yield { writer, number };
+  }
+}
+
+/**
+ * The numbers between listed ones that may be there all the same. Of a long gap only those that are merged by now are asked for: a foreign
+ * object with a high number would cost a call for each.
+ */
+export async function* numbersOfGap(
+  store: ObjectStore,
+  gap: LostSegments,
+  onLost: (lost: LostSegments) => void,
+): AsyncGenerator<Numbered> {
+  const { hour, writer, from, to } = gap;
+  const lost: LostSegments[] = [];
+  if (isLong(gap)) {
+    const { records } = await readMergedHour(store, hour);
+    lost.push(
+      ...coveredNumbers(records)
+        .missingIn(gap)
+        .map((missing) => ({ hour, ...missing })),
+    );
+  }
+  let number = from;
+  for (const each of [...lost, { hour, writer, from: to + 1, to }]) {
+    for (; number < each.from; number += 1) yield { writer, number };
+    if (each.from <= each.to) onLost(each);
+    number = each.to + 1;
   }
 }

@@ -1,4 +1,5 @@
 import { segmentKey } from '../segment-key.js';
+import { describeLost, type LostSegments } from './covered-numbers.js';
 import type { LineScan, ScannedLine } from './line-scan.js';
 import { segmentsOfHour } from './segments-of-hour.js';
 
@@ -14,10 +15,7 @@ export async function* scanHour(
   const { store, since, until, onFault, onSkipped } = scan;
   const reading = {
     ...{ store, onPrevious, range: { since, until }, concurrency: AT_ONCE },
-    onLost(place: Parameters<typeof segmentKey>[0]) {
-      const key = segmentKey(place);
-      onFault(`${key}, which is missing`, key);
-    },
+    onLost: (lost: LostSegments) => onFault(describeLost(lost), segmentKey({ ...lost, number: lost.from })),
     onFault: ({ message, key }: { readonly message: string; readonly key: string }) => onFault(message, key),
   };
   for await (const { writer, number, segment } of segmentsOfHour(reading, { hour, read: new Map() })) {

@@ -1,17 +1,16 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { segmentsAfter } from '../list-segments.js';
 import { type UnparsedSegment, unparsedSegment } from '../read-segment.js';
-import type { SegmentPlace } from '../segment-key.js';
-import { coveredNumbers, type Numbered } from './covered-numbers.js';
+import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
 import type { MergedSegment, MergeRecord } from './merge-record.js';
 import { type MergedHour, MergedHourError, nullIfDamaged, readMergedHour } from './merge-record.js';
 import { fetchMerged, readMergedSegments } from './merged-segments.js';
-import { type FollowedHour, fetchAhead, type NewSegment } from './new-segments.js';
+import { type FollowedHour, fetchAhead, type NewSegment, numbersOfGap } from './new-segments.js';
 
 export interface HourReading {
   readonly store: ObjectStore;
-  /** Called with a number that is in neither segment nor record, although a later one is. */
-  readonly onLost: (segment: SegmentPlace) => void;
+  /** Called with numbers that are in neither segment nor record, although a later one is. */
+  readonly onLost: (lost: LostSegments) => void;
   /** Called with what is damaged, missing or another's of the merged hour. Its segments are read where they are there. */
   readonly onFault: (fault: MergedHourError) => void;
   /** Called with the last hour before this one that has lines, where a record names it. */
@@ -58,7 +57,7 @@ export async function* segmentsOfHour<Place extends FollowedHour>(
       yield { place, writer, number, segment };
     }
   }
-  const others = othersOf(reading, { hour, read }, records, coveredNumbers(taken).has);
+  const others = othersOf(reading, { hour, read }, records, coveredNumbers(taken));
   let later: MergedHour | null = null;
   for await (const { writer, number, segment } of fetchAhead(store, place, others, concurrency)) {
     // The hour can have been merged, and its segments deleted, since its records were read.
@@ -66,7 +65,7 @@ export async function* segmentsOfHour<Place extends FollowedHour>(
     const found =
       segment ?? (later && (await fetchMerged(store, later, { hour, writer, number }).catch(nullIfDamaged)));
     if (found !== null) yield { place, writer, number, segment: found };
-    else onLost({ hour, writer, number });
+    else onLost({ hour, writer, from: number, to: number });
   }
 }
 
@@ -100,17 +99,18 @@ async function* wantedOf(
 
 /** The numbers behind a position that a segment or a record has or that have to be there, without those that were taken. */
 async function* othersOf(
-  { store, range = ALWAYS }: HourReading,
+  { store, onLost, range = ALWAYS }: HourReading,
   { hour, read }: FollowedHour,
   records: readonly MergeRecord[],
-  isTaken: (segment: Numbered) => boolean,
+  taken: CoveredSegments,
 ): AsyncGenerator<Numbered> {
   const covered = coveredNumbers(records);
   const last = new Map(read);
-  function* upTo(writer: string, end: number): Generator<Numbered> {
-    for (let number = (last.get(writer) ?? 0) + 1; number <= end; number += 1)
-      if (!isTaken({ writer, number })) yield { writer, number };
-    last.set(writer, Math.max(end, last.get(writer) ?? 0));
+  async function* upTo(writer: string, end: number): AsyncGenerator<Numbered> {
+    const from = (last.get(writer) ?? 0) + 1;
+    for (const gap of taken.missingIn({ writer, from, to: end }))
+      yield* numbersOfGap(store, { hour, ...gap }, onLost);
+    last.set(writer, Math.max(end, from - 1));
   }
   // Merged segments may still be there, and are not listed one by one.
   const position = new Map(read);

@@ -3,7 +3,7 @@ import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { readToEnd } from '../../store/read-to-end.js';
 import { mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
-import { type CoveredSegments, coveredNumbers, describeGap } from '../log/covered-numbers.js';
+import { type CoveredSegments, coveredNumbers, describeLost } from '../log/covered-numbers.js';
 import {
   encodeRecord,
   type MergedHour,
@@ -54,7 +54,8 @@ export async function mergeHour(
     const begunAt = parts.clock();
     const text = await mergeNext(parts, hour, merged, options);
     if (text === null) {
-      for (const gap of coveredNumbers(merged.records).gaps()) options.onFault?.(describeGap(hour, gap));
+      for (const gap of coveredNumbers(merged.records).gaps())
+        options.onFault?.(describeLost({ hour, ...gap }));
       return merged;
     }
     options.signal?.throwIfAborted();

@@ -1,8 +1,7 @@
 import { firstOpenHour, isWhole, openHours } from '../../ledger/hours.js';
 import { listSegments } from '../../ledger/list-segments.js';
-import { describeGap } from '../../ledger/log/covered-numbers.js';
+import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
-import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
 import { type LogProgress, numbersOf, placeAt, progressOf, readLater } from './log-place.js';
@@ -56,9 +55,10 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
   });
 
   /** The hour may have been merged, and its segments deleted, while its lines waited to be taken: the rest is asked for again. */
-  function onLost({ hour, writer, number }: SegmentPlace): void {
+  function onLost(lost: LostSegments): void {
+    const { hour } = lost;
     if (isWhole(hour, now())) readLater(place, numbersOf(place, hour));
-    else onFault(hour, new Error(describeGap(hour, { writer, from: number, to: number })));
+    else onFault(hour, new Error(describeLost(lost)));
   }
 
   async function* allNew(): AsyncGenerator<SegmentLines> {

@@ -1,5 +1,5 @@
 import { HOUR, startOfHour } from '../../ledger/hours.js';
-import { describeGap } from '../../ledger/log/covered-numbers.js';
+import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
@@ -64,8 +64,7 @@ function restOf(
       onDamage();
     },
     // Lost segments do not come back.
-    onLost: ({ writer, number }: { readonly writer: string; readonly number: number }) =>
-      onFault(hour, new Error(describeGap(hour, { writer, from: number, to: number }))),
+    onLost: (lost: LostSegments) => onFault(hour, new Error(describeLost(lost))),
   };
   return segmentsOfHour(reading, numbers);
 }

@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 
 /** A merged object with the same text, as another line of Node could write it: other bytes, in other members. */
 export function compressedOtherwise(object: Buffer): Buffer {
+  if (object.length === 0) return object;
   const lines = gunzipSync(object)
     .toString('latin1')
     .split(/(?<=\n)/);

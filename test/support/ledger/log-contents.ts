@@ -1,3 +1,4 @@
+import type { LostSegments } from '../../../src/ledger/log/covered-numbers.js';
 import { hoursInOrder } from '../../../src/ledger/log/log-hours.js';
 import { segmentsOfHour } from '../../../src/ledger/log/segments-of-hour.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
@@ -27,7 +28,10 @@ export async function contentsOfLog(store: ObjectStore): Promise<LogContents> {
   for await (const hour of hoursInOrder(store, 'oldest', first, end)) {
     const reading = {
       store,
-      onLost: (place: Parameters<typeof segmentKey>[0]) => void lost.push(segmentKey(place)),
+      onLost({ hour: lostIn, writer, from, to }: LostSegments) {
+        for (let number = from; number <= to; number += 1)
+          lost.push(segmentKey({ hour: lostIn, writer, number }));
+      },
       onFault: ({ message }: Error) => void faults.push(message),
     };
     for await (const { writer, number, segment } of segmentsOfHour(reading, { hour, read: new Map() })) {

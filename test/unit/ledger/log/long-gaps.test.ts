@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
+import { describeLost, type LostSegments } from '../../../../src/ledger/log/covered-numbers.js';
+import { createLogFollower } from '../../../../src/ledger/log/follow-log.js';
+import type { FollowedHour } from '../../../../src/ledger/log/new-segments.js';
+import { scanLines } from '../../../../src/ledger/log/scan-lines.js';
+import { segmentsOfHour } from '../../../../src/ledger/log/segments-of-hour.js';
+import { segmentKey } from '../../../../src/ledger/segment-key.js';
+import type { ObjectStore } from '../../../../src/store/object-store.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const START = Date.parse('2026-03-04T05:00:00.000Z');
+const FOLDER = hourAt(START);
+const FOREIGN = segmentKey({ hour: FOLDER, writer: 'x', number: 99_999_999 });
+const SENTENCE = `ledger/${FOLDER} has lost numbers 1 to 99999998 of x, or ${FOREIGN} is foreign: delete it then`;
+const CALLS = 20;
+
+let now: number;
+let store: ReturnType<typeof createMemoryStore>;
+let lost: string[];
+
+function put(writer: string, number: number, jobId: string): void {
+  store.put(
+    segmentKey({ hour: FOLDER, writer, number }),
+    `${JSON.stringify(ledgerLine({ jobId }))}\n`,
+    START,
+  );
+}
+
+const onLost = (range: LostSegments) => void lost.push(describeLost(range));
+
+async function readHour(over: ObjectStore = store): Promise<string[]> {
+  const reading = { store: over, onLost, onFault: ({ message }: Error) => void lost.push(message) };
+  const found: string[] = [];
+  for await (const { writer, number } of segmentsOfHour(reading, { hour: FOLDER, read: new Map() }))
+    found.push(`${writer} ${number}`);
+  return found;
+}
+
+beforeEach(() => {
+  now = START + HOUR / 2;
+  lost = [];
+  store = createMemoryStore(undefined, () => now);
+});
+
+describe('a foreign object with a high number', () => {
+  beforeEach(() => {
+    put('a', 1, 'one');
+    put('x', 99_999_999, 'foreign');
+    put('y', 1, 'two');
+    store.calls.length = 0;
+  });
+
+  it('costs a reader of the hour no call for each number before it, and is named', async () => {
+    expect(await readHour()).toEqual(['a 1', 'x 99999999', 'y 1']);
+    expect(lost).toEqual([SENTENCE]);
+    expect(store.calls.length).toBeLessThan(CALLS);
+  });
+
+  it('costs a follower none, who goes on behind it', async () => {
+    const hours = new Map<string, FollowedHour & { readonly read: Map<string, number> }>();
+    const open = (hour: string) => {
+      const place = { hour, read: new Map<string, number>() };
+      hours.set(hour, place);
+      return place;
+    };
+    const log = createLogFollower({ store, clock: () => now, hours, open, onLost });
+    const look = async () => {
+      const found: string[] = [];
+      for await (const { place, writer, number } of log.newSegments()) {
+        found.push(`${writer} ${number}`);
+        place.read.set(writer, number);
+      }
+      return found;
+    };
+    expect(await look()).toEqual(['a 1', 'x 99999999', 'y 1']);
+    put('a', 2, 'three');
+    expect(await look()).toEqual(['a 2']);
+    expect(lost).toEqual([SENTENCE]);
+    expect(store.calls.length).toBeLessThan(CALLS);
+  });
+
+  it('costs a scan none, and neither a merge nor what reads the merged hour', async () => {
+    const scan = async () => {
+      const jobs: (string | null)[] = [];
+      const range = { since: START, until: START + HOUR };
+      const onFault = (text: string) => void lost.push(text);
+      for await (const { line } of scanLines({ store, ...range, onFault, onSkipped: () => undefined }))
+        jobs.push(line.jobId);
+      return jobs;
+    };
+    expect(await scan()).toEqual(['one', 'foreign', 'two']);
+    now = START + 2 * HOUR;
+    const { faults } = await mergeLedger({ store, clock: () => now, keepSegments: null });
+    expect(faults).toEqual([{ hour: FOLDER, reason: SENTENCE }]);
+    expect(await scan()).toEqual(['one', 'foreign', 'two']);
+    expect(lost).toEqual([SENTENCE, SENTENCE]);
+    expect(store.calls.length).toBeLessThan(4 * CALLS);
+  });
+});
+
+describe('a long gap', () => {
+  it('is read from the hour that was merged, and lost its segments, since the records were listed', async () => {
+    const numbers = Array.from({ length: 1500 }, (_, index) => index + 1);
+    for (const number of numbers) put('a', number, 'job');
+    now = START + 3 * HOUR;
+    await mergeLedger({ store, clock: () => now, keepSegments: null });
+    now += 2 * HOUR;
+    await mergeLedger({ store, clock: () => now, keepSegments: HOUR });
+    put('a', 1503, 'late');
+    let listings = 0;
+    const early: ObjectStore = {
+      ...store,
+      async *list(prefix, options) {
+        if (prefix.startsWith('ledger-hours/')) listings += 1;
+        if (listings > 1 || !prefix.startsWith('ledger-hours/')) yield* store.list(prefix, options);
+      },
+    };
+    expect(await readHour(early)).toEqual([...numbers, 1503].map((number) => `a ${number}`));
+    expect(lost).toEqual([`ledger/${FOLDER} has lost numbers 1501 to 1502 of a`]);
+  });
+});

@@ -13,6 +13,9 @@ export function hourAt(time: number): string {
   return hourFolder(new Date(time).toISOString());
 }
 
+/** Milliseconds back to which whole hours are listed again, once a day, for segments that appeared late all the same. */
+export const LISTED_AGAIN = 72 * HOUR;
+
 const HOUR_FOLDER = /(?:^|\/)dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\//;
 
 /** When the hour began that a folder or the key of an object in it names, in milliseconds since the epoch; NaN for a foreign one. */

@@ -94,7 +94,7 @@ function indexBehind(ranges: readonly Range[], number: number): number {
 }
 
 /** Numbers in a row that a store may list late, or a fault may have lost: more of them are not asked for one by one. */
-export const LONG_GAP = 1000;
+const LONG_GAP = 1000;
 
 export function isLong({ from, to }: Gap): boolean {
   return to - from >= LONG_GAP;

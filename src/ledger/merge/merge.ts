@@ -1,6 +1,6 @@
 import { StoreError } from '../../store/object-store.js';
 import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
-import { HOUR, hourAt, startOfHour } from '../hours.js';
+import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { ledgerFolders } from '../log/log-hours.js';
 import type { MergeRecord } from '../log/merge-record.js';
@@ -41,8 +41,6 @@ interface Run extends MergeOptions {
 }
 
 const DAY = 24 * HOUR;
-/** Hours in which segments are looked for that appeared late, once a day. */
-const LATE = 3 * DAY;
 /** A store that fails that often in a row is not asked for the other hours. */
 const MAX_FAILURES = 5;
 /** Enough to repair from. */
@@ -55,7 +53,7 @@ export function createMerger(given: Omit<MergeParts, 'pause'>): Merger {
 
   async function mergeAll(run: Run): Promise<void> {
     const { parts, now, since, signal } = run;
-    const back = hourAt(now - LATE);
+    const back = hourAt(now - LISTED_AGAIN);
     const isDue = now - lookedBackAt >= DAY;
     const first = since === undefined ? (isDue && back < next ? back : next) : hourAt(since.getTime());
     const every = since === undefined ? (isDue ? back : next) : '';

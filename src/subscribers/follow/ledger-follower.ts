@@ -1,11 +1,11 @@
-import { firstOpenHour, isWhole, openHours } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, isWhole, openHours } from '../../ledger/hours.js';
 import { listSegments } from '../../ledger/list-segments.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
 import { type LogProgress, numbersOf, placeAt, progressOf, readLater } from './log-place.js';
-import { type LogReading, readAgain, readWholeHours } from './whole-hours.js';
+import { type LogReading, readAgain, readLate, readWholeHours } from './whole-hours.js';
 
 export interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly state: LogProgress;
@@ -13,7 +13,7 @@ export interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly clock: () => number;
 }
 
-/** Reads every line of the ledger once, whenever its segment appears. */
+/** Reads every line of the ledger once, whenever its segment appears; what appears in a whole hour, within a day. */
 export interface LedgerFollower {
   /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
   newLines(): AsyncGenerator<SegmentLines>;
@@ -26,12 +26,19 @@ export interface LedgerFollower {
 const MINUTE = 60_000;
 /** Milliseconds between attempts at what could not be read. */
 const RETRY = 10_000;
+/** Milliseconds between listings of the hours that were read last. */
+const LATE = 24 * HOUR;
 
 /** Where a subscription begins: behind everything that is written. */
 export async function beginningOf(store: ObjectStore, clock: number): Promise<LogProgress> {
   const time = clock + store.clockOffset();
   const hours = openHours(time).map(async (hour) => [hour, await lastNumbers(store, hour)] as const);
-  return { before: firstOpenHour(time), hours: Object.fromEntries(await Promise.all(hours)), again: {} };
+  return {
+    before: firstOpenHour(time),
+    hours: Object.fromEntries(await Promise.all(hours)),
+    again: {},
+    passed: {},
+  };
 }
 
 async function lastNumbers(store: ObjectStore, hour: string): Promise<Record<string, number>> {
@@ -45,6 +52,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
   const reading = { store, place, onFault };
   let lookedAt = clock();
   let triedAt = Number.NEGATIVE_INFINITY;
+  let lookedForLateAt = Number.NEGATIVE_INFINITY;
   let unread: number | null = place.before;
 
   /** The store's time: whether an hour is whole goes by it. */
@@ -69,6 +77,9 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
     }
     yield* readWholeHours(reading, firstOpenHour(time));
     yield* linesByNumber(log.newSegments());
+    if (Math.abs(time - lookedForLateAt) < LATE) return;
+    yield* readLate(reading);
+    lookedForLateAt = time;
   }
 
   return {

@@ -1,7 +1,11 @@
+import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
 import type { FollowedHour } from '../../ledger/log/new-segments.js';
 
 /** The last number of each writer. */
 type Numbers = Readonly<Record<string, number>>;
+
+/** Numbers of passed hours that a state has: some hundred kilobytes. Without those of an hour it is not listed again. */
+const MAX_NUMBERS = 5_000;
 
 /** How far the log was read, as the state of a subscriber has it. */
 export interface LogProgress {
@@ -11,6 +15,8 @@ export interface LogProgress {
   readonly hours: Readonly<Record<string, Numbers>>;
   /** Whole hours that are read again, behind these numbers, once nothing is damaged there. */
   readonly again: Readonly<Record<string, Numbers>>;
+  /** The hours that were read last, up to these numbers: what appears there late is behind them. */
+  readonly passed: Readonly<Record<string, Numbers>>;
 }
 
 export interface HourNumbers extends FollowedHour {
@@ -22,14 +28,44 @@ export interface LogPlace {
   before: number;
   readonly hours: Map<string, HourNumbers>;
   readonly again: Map<string, HourNumbers>;
+  /** Replaced, never changed: many progresses have it. */
+  passed: LogProgress['passed'];
 }
 
-export function placeAt({ before, hours, again }: LogProgress): LogPlace {
-  return { before, hours: mapOf(hours), again: mapOf(again) };
+export function placeAt({ before, hours, again, passed }: LogProgress): LogPlace {
+  return { before, hours: mapOf(hours), again: mapOf(again), passed };
 }
 
-export function progressOf({ before, hours, again }: LogPlace): LogProgress {
-  return { before, hours: numbersIn(hours), again: numbersIn(again) };
+export function progressOf({ before, hours, again, passed }: LogPlace): LogProgress {
+  return { before, hours: numbersIn(hours), again: numbersIn(again), passed };
+}
+
+/** All hours before an instant were read, but for those in `again`. */
+export function pass(place: LogPlace, time: number): void {
+  const passed = { ...place.passed };
+  for (let start = Math.max(place.before, time - LISTED_AGAIN); start < time; start += HOUR)
+    passed[hourAt(start)] = numbersOfHour(place.hours.get(hourAt(start)));
+  place.before = time;
+  place.passed = newest(passed, time - LISTED_AGAIN);
+  for (const hour of place.hours.keys()) if (startOfHour(hour) < time) place.hours.delete(hour);
+}
+
+/** An hour that was passed is read up to further numbers. */
+export function passAgain(place: LogPlace, numbers: HourNumbers): void {
+  const { hour } = numbers;
+  if (Object.hasOwn(place.passed, hour)) place.passed = { ...place.passed, [hour]: numbersOfHour(numbers) };
+}
+
+/** The hours since an instant, as long as their numbers are not too many. */
+function newest(passed: LogProgress['passed'], since: number): LogProgress['passed'] {
+  const kept: [string, Numbers][] = [];
+  let count = 0;
+  for (const [hour, numbers] of Object.entries(passed).sort(([a], [b]) => (a < b ? 1 : -1))) {
+    count += Object.keys(numbers).length;
+    if (startOfHour(hour) < since || count > MAX_NUMBERS) break;
+    kept.push([hour, numbers]);
+  }
+  return Object.fromEntries(kept);
 }
 
 /** The numbers that were read of an hour; it is begun where it is new. */
@@ -51,5 +87,9 @@ function mapOf(hours: Readonly<Record<string, Numbers>>): Map<string, HourNumber
 }
 
 function numbersIn(hours: ReadonlyMap<string, HourNumbers>): Record<string, Numbers> {
-  return Object.fromEntries([...hours].map(([hour, { read }]) => [hour, Object.fromEntries(read)]));
+  return Object.fromEntries([...hours].map(([hour, numbers]) => [hour, numbersOfHour(numbers)]));
+}
+
+function numbersOfHour(numbers: HourNumbers | undefined): Numbers {
+  return Object.fromEntries(numbers?.read ?? []);
 }

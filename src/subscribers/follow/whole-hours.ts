@@ -1,11 +1,11 @@
-import { HOUR, startOfHour } from '../../ledger/hours.js';
+import { HOUR, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
-import { type HourNumbers, type LogPlace, numbersOf, readLater } from './log-place.js';
+import { type HourNumbers, type LogPlace, numbersOf, pass, passAgain, readLater } from './log-place.js';
 
 export interface LogReading {
   readonly store: ObjectStore;
@@ -32,11 +32,6 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
   pass(place, end);
 }
 
-function pass(place: LogPlace, time: number): void {
-  place.before = time;
-  for (const hour of place.hours.keys()) if (startOfHour(hour) < time) place.hours.delete(hour);
-}
-
 /** Hours that could not be read wholly, up to where they still cannot: what is behind was read before. */
 export async function* readAgain(reading: LogReading): Lines {
   const { again } = reading.place;
@@ -47,7 +42,25 @@ export async function* readAgain(reading: LogReading): Lines {
     };
     const segments = restOf(reading, numbers, onDamage);
     const isAll = yield* linesByNumber(takeWhile(segments, () => !isDamaged));
-    if (isAll && !isDamaged) again.delete(hour);
+    if (!isAll || isDamaged) continue;
+    again.delete(hour);
+    passAgain(reading.place, numbers);
+  }
+}
+
+/**
+ * What appeared in the hours that were read last, after they were whole: a replica was slow, or a request delayed. Damage hides nothing there
+ * but what is late itself, and is left to the next time.
+ */
+export async function* readLate(reading: LogReading): Lines {
+  const { store, place } = reading;
+  const { before } = place;
+  for await (const hour of hoursInOrder(store, 'oldest', before - LISTED_AGAIN, before - 1)) {
+    const known = place.passed[hour];
+    if (known === undefined || place.again.has(hour)) continue;
+    const numbers = { hour, read: new Map(Object.entries(known)) };
+    yield* linesByNumber(restOf({ ...reading, onFault: () => undefined }, numbers, () => undefined));
+    passAgain(place, numbers);
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { segmentKey } from '../../../../src/ledger/segment-key.js';
 import type { ObjectStore } from '../../../../src/store/object-store.js';
 import { beginningOf, createLedgerFollower } from '../../../../src/subscribers/follow/ledger-follower.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
@@ -77,6 +78,7 @@ describe('a follower of the ledger', () => {
       before: Date.parse('2026-03-04T06:00:00Z'),
       hours: { 'dt=2026-03-04/hour=06/': { a: 1, b: 1 } },
       again: {},
+      passed: { 'dt=2026-03-04/hour=05/': { a: 2, b: 1 } },
     });
   });
 
@@ -266,5 +268,95 @@ describe('a follower of the ledger', () => {
     await follower.look();
     expect([...new Set(sent)].sort()).toEqual(['behind', 'newer', 'other']);
     expect(follower.progress().again).toEqual({});
+  });
+
+  describe('brings once, within a day, what appears in an hour that was whole', () => {
+    const HOUR_05 = 'dt=2026-03-04/hour=05/';
+    const late = ({ store }: ReturnType<typeof world>, hour: string, writer: string, number: number) =>
+      store.put(segmentKey({ hour, writer, number }), `${JSON.stringify(ledgerLine({ jobId: 'late' }))}\n`);
+
+    it.each([
+      ['from a writer that it knows', HOUR_05, 'a', 3],
+      ['from a new writer', HOUR_05, 'c', 1],
+      ['where nothing was written', 'dt=2026-03-04/hour=06/', 'a', 1],
+    ])('%s', async (_, hour, writer, number) => {
+      const all = world();
+      const { sent, faults, put, advance, follow } = all;
+      put('b', 'before the subscription');
+      const follower = await follow();
+      put('a', 'one');
+      put('a', 'two');
+      await follower.look();
+      advance(4 * HOUR);
+      await follower.look();
+      late(all, hour, writer, number);
+      for (let hours = 0; hours < 72; hours += 1) {
+        advance(HOUR);
+        await follower.look();
+      }
+      expect(sent).toEqual(['one', 'two', 'late']);
+      expect(faults).toEqual([]);
+    });
+
+    it('after a restart, also when it was merged and its segments are deleted', async () => {
+      const all = world();
+      const { store, sent, put, advance, follow, merge: run } = all;
+      const follower = await follow();
+      put('a', 'one');
+      await follower.look();
+      advance(2 * HOUR);
+      await follower.look();
+      await run();
+      late(all, HOUR_05, 'a', 2);
+      await run();
+      advance(2 * HOUR);
+      await run(HOUR);
+      expect([...store.objects.keys()].filter((key) => key.startsWith('ledger/'))).toEqual([]);
+      const next = await follow(undefined, Promise.resolve(follower.progress()));
+      await next.look();
+      const last = await follow(undefined, Promise.resolve(next.progress()));
+      await last.look();
+      expect(sent).toEqual(['one', 'late']);
+    });
+
+    it('again when its caller failed to take it', async () => {
+      const all = world();
+      const { sent, put, advance, follow } = all;
+      const follower = await follow();
+      put('a', 'one');
+      await follower.look();
+      advance(2 * HOUR);
+      await follower.look();
+      late(all, HOUR_05, 'a', 2);
+      advance(24 * HOUR);
+      await expect(
+        (async () => {
+          for await (const _ of follower.newLines()) throw new Error('the store failed');
+        })(),
+      ).rejects.toThrow('the store failed');
+      await follower.look();
+      await follower.look();
+      expect(sent).toEqual(['one', 'late']);
+    });
+
+    it('of the last three days alone, and of as many writers as a state has room for', async () => {
+      const all = world();
+      const { sent, put, advance, follow } = all;
+      const follower = await follow();
+      put('a', 'one');
+      await follower.look();
+      advance(2 * HOUR);
+      await follower.look();
+      expect(Object.keys(follower.progress().passed).sort()).toEqual([HOUR_05, 'dt=2026-03-04/hour=06/']);
+      for (let writer = 0; writer < 5_001; writer += 1) put(`w${writer}`, 'job');
+      await follower.look();
+      advance(2 * HOUR);
+      await follower.look();
+      expect(Object.keys(follower.progress().passed)).toEqual(['dt=2026-03-04/hour=08/']);
+      expect(sent).toHaveLength(5_002);
+      advance(100 * HOUR);
+      await follower.look();
+      expect(Object.keys(follower.progress().passed)).toHaveLength(72);
+    });
   });
 });

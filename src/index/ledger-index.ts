@@ -41,26 +41,28 @@ function openOrReplace(path: string, storeId: string): ReturnType<typeof open> {
 
 /** @param path `:memory:` for none */
 export function createLedgerIndex(path: string, storeId: string) {
-  let opened = openOrReplace(path, storeId);
+  /** Null after damage, until the next call begins a new file: that can fail, such as on a full disk. */
+  let opened: ReturnType<typeof open> | null = openOrReplace(path, storeId);
   /** Set when a question found the file damaged, until what fills the index knows. */
   let lost: unknown = null;
 
-  /** Throws `IndexLostError` after it has begun a new file instead of a damaged one, and else what the work throws. */
-  function attempt<Result>(work: (given: typeof opened) => Result): Result {
+  /** Throws `IndexLostError` after it has deleted a damaged file, and else what the work throws. */
+  function attempt<Result>(work: (given: ReturnType<typeof open>) => Result): Result {
     try {
+      opened ??= openOrReplace(path, storeId);
       return work(opened);
     } catch (error) {
       if (!isDamaged(error)) throw error;
-      opened.database.close();
+      opened?.database.close();
+      opened = null;
       deleteDatabase(path);
-      opened = open(path, storeId);
       lost = error;
       throw new IndexLostError(error);
     }
   }
 
   /** A step of what fills the index. Throws as well when the index was lost since the step before. */
-  function step<Result>(work: (given: typeof opened) => Result): Result {
+  function step<Result>(work: (given: ReturnType<typeof open>) => Result): Result {
     try {
       if (lost !== null) throw new IndexLostError(lost);
       return attempt(work);
@@ -84,7 +86,7 @@ export function createLedgerIndex(path: string, storeId: string) {
       step(({ database }) => deleteFailuresBefore(database, received)),
     /** Whether a process still writes the file. */
     isKept: (): boolean => true,
-    close: (): void => opened.database.close(),
+    close: (): void => opened?.database.close(),
   };
 }
 

@@ -8,6 +8,7 @@ import { formatDuration, formatSize } from '../units.js';
 import { scopeRules, tokenRules } from './admin-rules.js';
 import type { BrokenRule, RuleContext } from './broken-rule.js';
 import { contextRules } from './context-rules.js';
+import { indexRules } from './index-rules.js';
 import { repeated } from './repeated.js';
 import { subscriberRules } from './subscriber-rules.js';
 
@@ -25,6 +26,7 @@ export function brokenRules(settings: Settings, context: RuleContext): BrokenRul
     ...tokenRules(settings, context),
     ...scopeRules(settings),
     ...storeRules(settings),
+    ...indexRules(settings),
     ...limitRules(settings),
     ...speechRules(settings),
     ...regionRules(settings),

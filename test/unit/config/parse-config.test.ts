@@ -249,6 +249,11 @@ describe('parseConfig', () => {
       /^store\.s3\.lock\.days: .*a mode and a number of days/,
     ],
     ['days without a lock', { store: { s3: { lock: { days: 30 } } } }, /^store\.s3\.lock\.mode: /],
+    [
+      "an index in the store's folder",
+      { store: { url: 'file:./data' }, ledger: { index: { path: './data/../data/cache/index.sqlite' } } },
+      /^ledger\.index\.path: expected a path outside of the store's folder/,
+    ],
     ['small parts on S3', { store: { url: 's3://bucket', partSize: '1MiB' } }, /at least 5MiB/],
     [
       'bodies of more than 10,000 parts',

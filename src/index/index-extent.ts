@@ -1,9 +1,13 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 
-/** A segment, or several of a writer with consecutive numbers, that the index lacks lines of. */
+/**
+ * A segment, or several of a writer with consecutive numbers, that the index lacks lines of; or an object of a merged hour that is missing or
+ * damaged.
+ */
 export interface MissingSegments {
-  /** Key of the first one. */
+  /** Of the first one, or of the object. */
   readonly key: string;
+  /** How many; 0 for an object that nothing is lacking of: its segments are there, or named themselves. */
   readonly segments: number;
   /** Lines that cannot be read of a segment that is there; null where it is missing. */
   readonly unreadable: number | null;
@@ -42,7 +46,11 @@ export function beginOf({ since, until }: Pick<IndexExtent, 'since' | 'until'>):
 
 /** Whether the index has every line written from then on, in milliseconds since the epoch. */
 export function hasAllSince(index: IndexExtent, since: number): boolean {
-  return beginOf(index) <= since && index.missing.length === 0;
+  return beginOf(index) <= since && !index.missing.some(isLacking);
+}
+
+function isLacking({ segments }: MissingSegments): boolean {
+  return segments > 0;
 }
 
 /** The time that a question asks about, in milliseconds since the epoch. */
@@ -68,7 +76,8 @@ export function notIndexedInWords(
   asked: AskedTime,
   time: (instant: string) => string = String,
 ): string | null {
-  const { since, until, missing } = index;
+  const { since, until } = index;
+  const missing = index.missing.filter(isLacking);
   if (until === null) return 'The index of the ledger is not built yet: lines may be missing.';
   const { since: from = Number.NEGATIVE_INFINITY, until: to = Number.NEGATIVE_INFINITY } = asked;
   const lacks = [
@@ -81,6 +90,7 @@ export function notIndexedInWords(
 }
 
 function missingInWords({ key, segments, unreadable }: MissingSegments): string {
+  if (key.startsWith('ledger-hours/')) return `lines of ${key}, which is missing or damaged`;
   if (unreadable !== null) return `lines of ${key} that cannot be read (${unreadable})`;
   return segments === 1 ? `${key}, which is missing` : `${key} and ${segments - 1} more, which are missing`;
 }

@@ -15,6 +15,8 @@ export interface IndexState {
   readonly since: number | null;
   /** When the last complete listing began; null before the first. */
   readonly until: number | null;
+  /** When finished hours were listed again last; null before. */
+  readonly relistedAt: number | null;
   /** The first hundred, newest first. */
   readonly missing: readonly MissingInState[];
 }
@@ -22,10 +24,7 @@ export interface IndexState {
 const MAX_MISSING = 100;
 
 /** How far the log was read, beside the positions. */
-export interface IndexRange {
-  readonly since: number | null;
-  readonly until: number | null;
-}
+export type IndexRange = Pick<IndexState, 'since' | 'until'>;
 
 export function readState(database: DatabaseSync): IndexState {
   const read = database.prepare('SELECT value FROM meta WHERE name = ?');
@@ -34,14 +33,20 @@ export function readState(database: DatabaseSync): IndexState {
     return value === null ? null : Number(value);
   };
   const missing = database.prepare(`
-    SELECT r.hour, r.writer, m.first, m.last, m.lines, m.newer FROM missing m JOIN runs r ON r.id = m.run
-    ORDER BY r.hour DESC, r.writer, m.first LIMIT ${MAX_MISSING}`);
+    SELECT r.hour, NULL AS key, r.writer, m.first, m.last - m.first + 1 AS segments, m.lines, m.newer
+      FROM missing m JOIN runs r ON r.id = m.run
+    UNION ALL SELECT hour, key, '', 0, segments, 0, 0 FROM faults
+    ORDER BY 1 DESC, 2, 3, 4 LIMIT ${MAX_MISSING}`);
   return {
     since: time('since'),
     until: time('until'),
-    missing: missing.all().map(({ hour, writer, first, last, lines, newer }) => ({
-      key: segmentKey({ hour: hourAt(Number(hour)), writer: String(writer), number: Number(first) }),
-      segments: Number(last) - Number(first) + 1,
+    relistedAt: time('relistedAt'),
+    missing: missing.all().map(({ hour, key, writer, first, segments, lines, newer }) => ({
+      key:
+        key === null
+          ? segmentKey({ hour: hourAt(Number(hour)), writer: String(writer), number: Number(first) })
+          : String(key),
+      segments: Number(segments),
       unreadable: Number(lines) === 0 ? null : Number(lines),
       newer: Number(newer),
     })),
@@ -55,9 +60,16 @@ export function countLines(database: DatabaseSync): number {
 }
 
 export function saveRange(database: DatabaseSync, { since, until }: IndexRange): void {
-  const save = database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)');
   inTransaction(database, () => {
-    save.run('since', since);
-    save.run('until', until);
+    saveTime(database, 'since', since);
+    saveTime(database, 'until', until);
   });
+}
+
+export function saveRelisted(database: DatabaseSync, at: number): void {
+  saveTime(database, 'relistedAt', at);
+}
+
+function saveTime(database: DatabaseSync, name: keyof IndexState, time: number | null): void {
+  database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, time);
 }

@@ -1,8 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { createApplySegments } from './apply/apply-segments.js';
+import { readContent } from './apply/read-content.js';
 import type { SegmentContent } from './apply/segment-content.js';
-import { deleteBefore, deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './fill/trim-index.js';
-import { type IndexRange, saveRange } from './index-state.js';
+import { createHourDeletion } from './fill/delete-hours.js';
+import { deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './fill/trim-index.js';
+import { inTransaction } from './in-transaction.js';
+import { type IndexRange, saveRange, saveRelisted } from './index-state.js';
 import { createLineClasses } from './line-classes.js';
 import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-database.js';
 import { createIndexQuestions } from './queries/index-questions.js';
@@ -11,8 +14,17 @@ import { createIndexQuestions } from './queries/index-questions.js';
 export interface IndexedHour {
   /** It was read to its end after nothing could appear in it any more. */
   readonly isFinished: boolean;
+  /** It was begun to delete it. */
+  readonly isDeleted: boolean;
   /** The last number of each writer. */
   readonly numbers: Readonly<Record<string, number>>;
+}
+
+/** An object of a merged hour that is missing or damaged. */
+export interface MergedFault {
+  readonly key: string;
+  /** The number of its segments that may be lacking, beside those that are known to be missing. */
+  readonly segments: number;
 }
 
 /** The index of a store. Every call is synchronous, so that it belongs into a worker. */
@@ -22,7 +34,8 @@ function open(path: string, storeId: string) {
   const database = openDatabase(path, storeId);
   try {
     const classes = createLineClasses(database);
-    return { database, classes, apply: createApplySegments(database, classes) };
+    const deletion = createHourDeletion(database);
+    return { database, classes, deletion, apply: createApplySegments(database, classes) };
   } catch (error) {
     database.close();
     throw error;
@@ -74,14 +87,25 @@ export function createLedgerIndex(path: string, storeId: string) {
   return {
     ...createIndexQuestions(attempt),
     apply: (segments: readonly SegmentContent[]): void => step(({ apply }) => apply(segments)),
+    /** The lines of a segment that cannot be read. */
+    countUnreadable: (content: Uint8Array): number => readContent(content).unread.lines,
     hour: (hour: number): IndexedHour => step(({ database }) => readHour(database, hour)),
-    finishHour: (hour: number): void =>
-      step(({ database }) => void database.prepare('INSERT OR IGNORE INTO hours VALUES (?)').run(hour)),
+    finishHour: (hour: number, faults: readonly MergedFault[] = []): void =>
+      step(({ database }) => finishHour(database, hour, faults)),
+    deleteFault: (key: string): void =>
+      step(({ database }) => void database.prepare('DELETE FROM faults WHERE key = ?').run(key)),
+    /** It is to be read again to its end. */
+    reopenHour: (hour: number): void =>
+      step(({ database }) => void database.prepare('DELETE FROM hours WHERE hour = ?').run(hour)),
     saveRange: (range: IndexRange): void => step(({ database }) => saveRange(database, range)),
-    usedBytes: (): number => step(({ database }) => usedBytes(database)),
+    saveRelisted: (at: number): void => step(({ database }) => saveRelisted(database, at)),
+    usedBytes: (limit: number): number => step(({ database }) => usedBytes(database, path, limit)),
     freeShare: (): number => freeShare(path),
     oldestHour: (): number | null => step(({ database }) => oldestHour(database)),
-    deleteBefore: (hour: number): void => step(({ database }) => deleteBefore(database, hour)),
+    deleteHour: (hour: number): void => step(({ deletion }) => deletion.begin(hour)),
+    deleteBefore: (hour: number): void => step(({ deletion }) => deletion.beginBefore(hour)),
+    /** Deletes a part of what was begun to be deleted. Returns whether anything is left. */
+    deleteSome: (): boolean => step(({ deletion }) => deletion.step()),
     deleteFailuresBefore: (received: number): void =>
       step(({ database }) => deleteFailuresBefore(database, received)),
     /** Whether a process still writes the file. */
@@ -91,8 +115,16 @@ export function createLedgerIndex(path: string, storeId: string) {
 }
 
 function readHour(database: DatabaseSync, hour: number): IndexedHour {
-  const finished = database.prepare('SELECT 1 FROM hours WHERE hour = ?').get(hour);
+  const known = database.prepare('SELECT is_deleted FROM hours WHERE hour = ?').get(hour)?.is_deleted;
   const runs = database.prepare('SELECT writer, number FROM runs WHERE hour = ?').all(hour);
   const numbers = runs.map(({ writer, number }) => [String(writer), Number(number)] as const);
-  return { isFinished: finished !== undefined, numbers: Object.fromEntries(numbers) };
+  return { isFinished: known === 0, isDeleted: known === 1, numbers: Object.fromEntries(numbers) };
+}
+
+function finishHour(database: DatabaseSync, hour: number, faults: readonly MergedFault[]): void {
+  inTransaction(database, () => {
+    const add = database.prepare('INSERT OR REPLACE INTO faults VALUES (?, ?, ?)');
+    for (const { key, segments } of faults) add.run(key, hour, segments);
+    database.prepare('INSERT OR REPLACE INTO hours VALUES (?, 0)').run(hour);
+  });
 }

@@ -14,9 +14,14 @@ export const SCHEMA = `
   -- newer: those of them that a newer version wrote.
   CREATE TABLE missing (run INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, lines INTEGER NOT NULL,
     newer INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
-  -- Hours that were read to their end after nothing could appear in them any more.
-  CREATE TABLE hours (hour INTEGER PRIMARY KEY);
-  CREATE TABLE segments (id INTEGER PRIMARY KEY, run INTEGER NOT NULL, number INTEGER NOT NULL, written INTEGER NOT NULL);
+  -- Objects of merged hours that are missing or damaged; segments: those of them that may be lacking and have no row in missing.
+  CREATE TABLE faults (key TEXT PRIMARY KEY, hour INTEGER NOT NULL, segments INTEGER NOT NULL) WITHOUT ROWID;
+  -- Hours that were read to their end after nothing could appear in them any more, and those that are being deleted.
+  CREATE TABLE hours (hour INTEGER PRIMARY KEY, is_deleted INTEGER NOT NULL);
+  -- An id is never used again: rows of contexts outlive their segment for a while.
+  CREATE TABLE segments (id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, number INTEGER NOT NULL,
+    written INTEGER NOT NULL);
+  CREATE INDEX segments_by_run ON segments (run, number);
 
   -- The combinations of the fields that filters name: some hundred, however many lines there are.
   CREATE TABLE classes (id INTEGER PRIMARY KEY, fields TEXT NOT NULL UNIQUE);

@@ -1,14 +1,15 @@
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { isRegionName } from '../../domain/region.js';
 import { RETENTION_CLASSES } from '../../domain/retention-class.js';
 import { parseHeaderLine, secretPart } from '../../text/header-line.js';
 import { parseRange } from '../../text/ip-address.js';
+import { readStoreLocation } from '../../text/store-location.js';
 import type { SettingPath } from '../config-error.js';
 import type { Settings } from '../schema.js';
 import { formatDuration, formatSize } from '../units.js';
 import { scopeRules, tokenRules } from './admin-rules.js';
 import type { BrokenRule, RuleContext } from './broken-rule.js';
 import { contextRules } from './context-rules.js';
-import { indexRules } from './index-rules.js';
 import { repeated } from './repeated.js';
 import { subscriberRules } from './subscriber-rules.js';
 
@@ -85,6 +86,15 @@ function* storeRules({ store, sources }: Settings): Generator<BrokenRule> {
       ],
     };
   }
+}
+
+function* indexRules({ store, ledger }: Settings): Generator<BrokenRule> {
+  const { path } = ledger.index;
+  const location = readStoreLocation(store.url);
+  if (path === null || !('directory' in location)) return;
+  const way = relative(location.directory, resolve(path));
+  if (way.split(sep)[0] === '..' || isAbsolute(way)) return;
+  yield { path: ['ledger', 'index', 'path'], expected: "a path outside of the store's folder" };
 }
 
 function* limitRules({ limits, store }: Settings): Generator<BrokenRule> {

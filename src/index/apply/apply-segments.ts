@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
-import { parseSegment } from '../../ledger/parse-segment.js';
 import { contextKeys } from '../context-keys.js';
 import { inTransaction } from '../in-transaction.js';
 import type { LineClasses } from '../line-classes.js';
@@ -9,6 +8,7 @@ import { createContextRows } from './context-rows.js';
 import { createFailureRows } from './failure-rows.js';
 import { createFigureSums } from './figure-sums.js';
 import { createPositions } from './positions.js';
+import { readContent } from './read-content.js';
 import type { SegmentContent } from './segment-content.js';
 
 /**
@@ -37,16 +37,13 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   }
 
   function apply(segment: SegmentContent): void {
+    if (segment.content === null) return positions.passMissing(segment);
     const run = positions.pass(segment);
     if (run === null) return;
-    const { entries, brokenLines, newerLines } = parseSegment(
-      Buffer.from(segment.content.buffer, segment.content.byteOffset, segment.content.byteLength),
-    );
-    const read = entries.filter(({ index }) => index < LINES);
-    const unread = brokenLines.length + newerLines.length + entries.length - read.length;
-    if (unread > 0) positions.noteUnread(run, segment.number, { lines: unread, newer: newerLines.length });
+    const { entries, unread } = readContent(segment.content);
+    if (unread.lines > 0) positions.noteUnread(run, segment.number, unread);
     const id = Number(insertSegment.run(run, segment.number, segment.written).lastInsertRowid);
-    for (const { line, index } of read) applyLine(id * LINES + index, segment, line);
+    for (const { line, index } of entries) applyLine(id * LINES + index, segment, line);
   }
 
   return (segments) => {

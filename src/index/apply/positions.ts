@@ -10,6 +10,8 @@ export interface Positions {
    * already.
    */
   pass(segment: Numbered): number | null;
+  /** Moves the position behind a segment that is missing itself. */
+  passMissing(segment: Numbered): void;
   /** Notes lines of a segment that cannot be read, and how many of them a newer version wrote. */
   noteUnread(run: number, number: number, unread: { readonly lines: number; readonly newer: number }): void;
 }
@@ -22,7 +24,16 @@ export function createPositions(database: DatabaseSync): Positions {
   const findMissing = database.prepare(
     'SELECT first, last FROM missing WHERE run = ? AND first <= ? AND last >= ? AND lines = 0',
   );
+  const extendMissing = database.prepare(
+    'UPDATE missing SET last = ? WHERE run = ? AND last = ? AND lines = 0',
+  );
   const deleteMissing = database.prepare('DELETE FROM missing WHERE run = ? AND first = ?');
+
+  function positionOf({ hour, writer }: Numbered): [run: number, position: number] {
+    begin.run(hour, writer);
+    const { id, number } = find.get(hour, writer) ?? {};
+    return [Number(id), Number(number)];
+  }
 
   /** Whether the number was missing; it is not any more. */
   function fill(run: number, number: number): boolean {
@@ -35,15 +46,25 @@ export function createPositions(database: DatabaseSync): Positions {
     return true;
   }
 
+  /** Moves the position to the last of some missing numbers behind it. */
+  function miss(run: number, position: number, last: number): void {
+    if (last <= position) return;
+    const { changes } = extendMissing.run(last, run, position);
+    if (changes === 0) insertMissing.run(run, position + 1, last, 0, 0);
+    move.run(last, run);
+  }
+
   return {
-    pass({ hour, writer, number }) {
-      begin.run(hour, writer);
-      const { id, number: last } = find.get(hour, writer) ?? {};
-      const [run, position] = [Number(id), Number(last)];
+    pass(segment) {
+      const { number } = segment;
+      const [run, position] = positionOf(segment);
       if (number <= position) return fill(run, number) ? run : null;
-      if (number > position + 1) insertMissing.run(run, position + 1, number - 1, 0, 0);
+      miss(run, position, number - 1);
       move.run(number, run);
       return run;
+    },
+    passMissing(segment) {
+      miss(...positionOf(segment), segment.number);
     },
     noteUnread: (run, number, { lines, newer }) => void insertMissing.run(run, number, number, lines, newer),
   };

@@ -6,6 +6,6 @@ export interface SegmentContent {
   readonly number: number;
   /** The store's time of it. */
   readonly written: number;
-  /** Empty for a foreign object that is too large to be a segment. */
-  readonly content: Uint8Array;
+  /** Empty for a foreign object that is too large to be a segment; null: the segment is missing. */
+  readonly content: Uint8Array | null;
 }

@@ -1,15 +1,15 @@
 import { firstOpenHour, HOUR, openHours, startOfHour } from '../../ledger/hours.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import { nullIfDamaged } from '../../ledger/log/merge-record.js';
-import { createLogFetcher } from '../../ledger/log/merged-segments.js';
-import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
+import type { MergedHourError } from '../../ledger/log/merge-record.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
-import type { UnparsedSegment } from '../../ledger/read-segment.js';
-import { parseSegmentKey, type SegmentPlace } from '../../ledger/segment-key.js';
+import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import type { SegmentContent } from '../apply/segment-content.js';
 import { type IndexCalls, IndexError } from '../index-calls.js';
+import type { IndexedHour, MergedFault } from '../ledger-index.js';
+import { createIndexBounds } from './index-bounds.js';
+import { repairedIn, repairedObjects } from './repaired.js';
+import { contentOf, createSegmentTaker, type TakenHour } from './segment-taker.js';
 
 export interface IndexFillerOptions {
   readonly store: ObjectStore;
@@ -38,72 +38,93 @@ export interface IndexFiller {
   relist(): void;
 }
 
-/** Segments and bytes that are given to the index at once. */
-const BATCH = 256;
-const BATCH_BYTES = 4 * 1024 * 1024;
-/** Shares of `maxBytes`: old hours are read up to the one and deleted above the other. */
-const READ_BELOW = 0.8;
-const DELETE_ABOVE = 0.9;
-/** The share of the disk that stays free. */
-const KEPT_FREE = 0.1;
-/** Missing numbers in a row that are asked for again, once an hour. */
-const MAX_RETRIED = 100;
 const DAY = 24 * HOUR;
 /** Hours back to which finished hours are listed again once a day. A segment that appears even later is verify's to name. */
-const LISTED_AGAIN = 72;
-
-interface Followed extends FollowedHour {
-  readonly read: Map<string, number>;
-}
+const RELISTED = 72;
 
 export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   const { store, index } = options;
   const now = () => options.clock() + store.clockOffset();
-  let hours = new Map<string, Followed>();
+  const { take, addMissing } = createSegmentTaker(index);
+  const bounds = createIndexBounds({ ...options, now, onDelete });
+  let hours = new Map<string, TakenHour>();
   let log = follow();
   /** What the index has: `since` is undefined before anything, null from the beginning of the ledger on. */
   let since: number | null | undefined;
   let until: number | null = null;
+  let relistedAt: number | null = null;
+  let isBegun = false;
   let hasWalked = false;
   /** The first open hour when older hours were taken last. */
   let walkedIn: number | null = null;
   /** The first open hour when missing segments were asked for last. */
   let retriedIn: number | null = null;
-  /** When finished hours were listed again last, in milliseconds since the epoch. */
-  let listedAgainAt = Number.NEGATIVE_INFINITY;
 
   function follow() {
     hours = new Map();
-    const open = (hour: string): Followed => ({ hour, read: new Map() });
-    return createLogFollower({ store, hours, clock: now, open, onLost: ignore });
+    const open = (hour: string): TakenHour => ({ hour, read: new Map() });
+    return createLogFollower({ store, hours, clock: now, open, onLost });
   }
 
-  async function known(hour: string): Promise<Followed> {
-    const { numbers } = await index.call('hour', startOfHour(hour));
-    return { hour, read: new Map(Object.entries(numbers)) };
+  async function begin(): Promise<void> {
+    if (!isBegun) ({ relistedAt } = await index.call('state'));
+    isBegun = true;
   }
 
-  async function take(segments: AsyncIterable<NewSegment<Followed>>): Promise<void> {
-    let batch: SegmentContent[] = [];
-    let bytes = 0;
-    for await (const { place, writer, number, segment } of segments) {
-      const content = contentOf({ hour: place.hour, writer, number }, segment);
-      batch.push(content);
-      bytes += content.content.length;
-      place.read.set(writer, number);
-      if (batch.length < BATCH && bytes < BATCH_BYTES) continue;
-      await index.call('apply', batch);
-      batch = [];
-      bytes = 0;
-    }
-    if (batch.length > 0) await index.call('apply', batch);
+  async function known(hour: string): Promise<TakenHour & Pick<IndexedHour, 'isFinished' | 'isDeleted'>> {
+    const { numbers, ...state } = await index.call('hour', startOfHour(hour));
+    return { hour, read: new Map(Object.entries(numbers)), ...state };
+  }
+
+  function onLost(segment: SegmentPlace): void {
+    addMissing(segment);
+    hours.get(segment.hour)?.read.set(segment.writer, segment.number);
+  }
+
+  async function onDelete(hour: number): Promise<void> {
+    since = Math.max(since ?? hour, hour);
+    await save();
   }
 
   /** Takes the rest of an hour that nothing appears in any more. */
-  async function finish(hour: string): Promise<void> {
-    await take(segmentsOfHour({ store, onLost: ignore, onFault: ignore }, await known(hour)));
-    await index.call('finishHour', startOfHour(hour));
+  async function finish(hour: string, onFirst?: () => Promise<void>): Promise<void> {
+    const place = await known(hour);
+    if (place.isDeleted) {
+      while (await index.call('deleteSome'));
+      place.read.clear();
+    }
+    const faults = new Map<string, MergedFault>();
+    const onFault = ({ key, record }: MergedHourError) =>
+      void faults.set(key, { key, segments: record === null ? 1 : 0 });
+    await take(segmentsOfHour({ store, onLost: addMissing, onFault }, place), onFirst);
+    await index.call('finishHour', startOfHour(hour), [...faults.values()]);
     hours.delete(hour);
+  }
+
+  /** Takes what was not read of a finished hour: the index does not claim to have it before it has. */
+  async function finishAgain(hour: string): Promise<void> {
+    const reached = until;
+    await finish(hour, () => moveBack(hour));
+    if (until === reached) return;
+    until = reached;
+    await save();
+  }
+
+  async function moveBack(hour: string): Promise<void> {
+    const start = startOfHour(hour);
+    if (until !== null) until = Math.min(until, start);
+    await save();
+    await index.call('reopenHour', start);
+  }
+
+  /** Reads all of an hour again: what was read of it once was damaged. */
+  async function readAgain(hour: string): Promise<void> {
+    const reached = until;
+    await moveBack(hour);
+    await index.call('deleteHour', startOfHour(hour));
+    await finish(hour);
+    until = reached;
+    await save();
   }
 
   /** Takes what is new: of the hours that are open, and of those that were when the log was listed last. */
@@ -122,14 +143,10 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   }
 
   /** Takes older hours, newest first. Resolves to whether all are in: there can be no room. */
-  async function walkBack(isDue: () => boolean, onNew: () => Promise<void>): Promise<boolean> {
+  async function walkBack(pause: () => Promise<void>): Promise<boolean> {
     const end = now() - options.reach;
-    for await (const hour of hoursInOrder(
-      store,
-      'newest',
-      Number.NEGATIVE_INFINITY,
-      firstOpenHour(now()) - 1,
-    )) {
+    const walk = hoursInOrder(store, 'newest', Number.NEGATIVE_INFINITY, firstOpenHour(now()) - 1);
+    for await (const hour of walk) {
       const start = startOfHour(hour);
       if (start + HOUR <= end) {
         // Between that hour and the ones that are in, nothing was written.
@@ -137,106 +154,95 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
         await save();
         return true;
       }
-      if (!(await index.call('hour', start)).isFinished) {
-        if (!(await hasRoom())) return false;
+      if (!(await known(hour)).isFinished) {
+        if (!(await bounds.hasRoom())) return false;
         await finish(hour);
       }
       since = Math.min(since ?? start, start);
       await save();
-      if (!isDue()) continue;
-      await takeNew();
-      await onNew();
+      await pause();
     }
     since = null;
     await save();
     return true;
   }
 
-  async function hasRoom(): Promise<boolean> {
-    const [used, free] = await Promise.all([index.call('usedBytes'), index.call('freeShare')]);
-    return used < options.maxBytes * READ_BELOW && free > KEPT_FREE;
-  }
-
   /** A segment may have appeared in an hour after it was whole: a fault, but its lines count. */
-  async function takeLate(): Promise<void> {
-    const end = firstOpenHour(now());
-    for await (const hour of hoursInOrder(store, 'oldest', end - LISTED_AGAIN * HOUR, end - 1))
-      if ((await index.call('hour', startOfHour(hour))).isFinished) await finish(hour);
+  async function takeLate(pause: () => Promise<void>): Promise<void> {
+    const began = now();
+    const end = firstOpenHour(began);
+    for await (const hour of hoursInOrder(store, 'oldest', end - RELISTED * HOUR, end - 1)) {
+      if ((await known(hour)).isFinished) await finishAgain(hour);
+      await pause();
+    }
+    relistedAt = began;
+    await index.call('saveRelisted', began);
   }
 
-  /** A segment that was missing may have been brought back. */
-  async function retryMissing(): Promise<void> {
+  /** What was missing or damaged may have been brought back. */
+  async function retryMissing(pause: () => Promise<void>): Promise<void> {
     const { missing } = await index.call('state');
-    const fetch = createLogFetcher(store);
-    for (const { key, segments, unreadable } of missing) {
-      const place = parseSegmentKey(key);
-      if (unreadable !== null || place === null) continue;
-      for (let number = place.number; number < place.number + Math.min(segments, MAX_RETRIED); number += 1) {
-        const segment = await fetch({ ...place, number }).catch(nullIfDamaged);
-        if (segment !== null) await index.call('apply', [contentOf({ ...place, number }, segment)]);
-      }
+    const damaged = new Set<string>();
+    for await (const each of repairedIn(store, index, missing)) {
+      if (typeof each === 'string') damaged.add(each);
+      else await index.call('apply', [contentOf(each.place, each.segment)]);
+      await pause();
     }
-  }
-
-  /** Deletes what is too old or too much, at the old end. */
-  async function trim(): Promise<void> {
-    const end = now() - options.reach;
-    const oldest = await index.call('oldestHour');
-    // A day at a time: it takes a pass over all contexts.
-    if (oldest !== null && oldest < end - DAY) await deleteBefore(end);
-    while ((await index.call('usedBytes')) > options.maxBytes * DELETE_ABOVE) {
-      const first = await index.call('oldestHour');
-      if (first === null || first >= firstOpenHour(now())) break;
-      await deleteBefore(first + Math.max(HOUR, (now() - first) / 10));
+    for (const hour of damaged) {
+      // An hour that is open is read to its end first.
+      if (!(await known(hour)).isFinished) continue;
+      await readAgain(hour);
+      await pause();
     }
-    await index.call('deleteFailuresBefore', now() - options.retention);
-  }
-
-  async function deleteBefore(time: number): Promise<void> {
-    const hour = Math.floor(time / HOUR) * HOUR;
-    since = Math.max(since ?? hour, hour);
-    await save();
-    await index.call('deleteBefore', hour);
+    for await (const { key, hour } of repairedObjects(store, missing)) {
+      await finishAgain(hour);
+      await index.call('deleteFault', key);
+      await pause();
+    }
   }
 
   async function save(): Promise<void> {
     await index.call('saveRange', { since: since ?? null, until });
   }
 
+  /** What is done once an hour, and once a day. */
+  async function lookBack(pause: () => Promise<void>): Promise<void> {
+    if (retriedIn !== firstOpenHour(now())) {
+      await retryMissing(pause);
+      await index.call('deleteFailuresBefore', now() - options.retention);
+    }
+    retriedIn = firstOpenHour(now());
+    if (relistedAt === null || now() - relistedAt >= DAY) await takeLate(pause);
+  }
+
   return {
     relist: () => log.relist(),
     async fill(isDue = () => false, onNew = async () => undefined) {
+      const pause = async () => {
+        if (!isDue()) return;
+        await takeNew();
+        await onNew();
+      };
       try {
+        await begin();
         await takeNew();
         await onNew();
         // Where there was no room, there can be an hour later.
         if (!hasWalked && walkedIn !== firstOpenHour(now())) {
-          hasWalked = await walkBack(isDue, onNew);
+          hasWalked = await walkBack(pause);
           walkedIn = firstOpenHour(now());
         }
-        if (retriedIn !== firstOpenHour(now())) await retryMissing();
-        retriedIn = firstOpenHour(now());
-        if (now() - listedAgainAt >= DAY) {
-          await takeLate();
-          listedAgainAt = now();
-        }
-        await trim();
+        await lookBack(pause);
+        await bounds.trim(pause);
       } catch (error) {
         // The index says how far it came.
         log = follow();
         if (error instanceof IndexError && error.failure === 'lost') {
-          [since, until] = [undefined, null];
+          [since, until, relistedAt] = [undefined, null, null];
           [hasWalked, walkedIn] = [false, null];
         }
         throw error;
       }
     },
   };
-}
-
-function ignore(): void {}
-
-function contentOf({ hour, writer, number }: SegmentPlace, segment: UnparsedSegment): SegmentContent {
-  const { content, writtenAt: written } = segment;
-  return { hour: startOfHour(hour), writer, number, written, content: content ?? new Uint8Array() };
 }

@@ -4,7 +4,7 @@ import { type IndexCalls, IndexError } from '../index-calls.js';
 import type { IndexState } from '../index-state.js';
 import type { IndexFiles, IndexPlace } from '../open-index.js';
 import { type IndexWorker, type StartIndex, startIndexWorker } from '../start-index-worker.js';
-import { createIndexFiller, type IndexFiller } from './fill-index.js';
+import type { IndexFiller } from './fill-index.js';
 
 export interface IndexOfStoreOptions {
   readonly store: ObjectStore;
@@ -73,10 +73,12 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     const maxBytes =
       worker.place.path === null ? Math.min(MAX_IN_MEMORY, options.maxBytes) : options.maxBytes;
     const { path } = worker.place;
-    const filler =
-      worker.isShared && path !== null
-        ? createSharedFiller(path, worker)
-        : createIndexFiller({ ...options, index: worker, maxBytes });
+    const fillOwn = async () => {
+      // Commands beside a running receiver do without.
+      const { createIndexFiller } = await import('./fill-index.js');
+      return createIndexFiller({ ...options, index: worker, maxBytes });
+    };
+    const filler = worker.isShared && path !== null ? createSharedFiller(path, worker) : await fillOwn();
     options.onOpened?.(worker.place, worker.isShared);
     opened = { worker, filler, storeId };
     return opened;

@@ -109,12 +109,15 @@ export function nullIfDamaged(error: unknown): null {
 /** An object of a merged hour is missing, damaged or another's. The store works: what it has can be read. */
 export class MergedHourError extends Error {
   readonly key: string;
+  /** The record of the object; null where the record itself cannot be read. */
+  readonly record: MergeRecord | null;
 
   /** @param detail begins with a verb's subject: "it is missing" */
-  constructor(key: string, detail: string) {
+  constructor(key: string, detail: string, record: MergeRecord | null = null) {
     super(`${key}: ${detail}`);
     this.name = 'MergedHourError';
     this.key = key;
+    this.record = record;
   }
 }
 
@@ -173,12 +176,13 @@ async function readRecord(store: ObjectStore, hour: string, n: number) {
 
 async function faultOf(
   store: ObjectStore,
-  { object, size }: MergeRecord,
+  record: MergeRecord,
   listed: ReadonlyMap<string, ListedObject>,
 ): Promise<MergedHourError | null> {
+  const { object, size } = record;
   // The object can have been written behind the place that the listing had come to.
   const found = listed.get(object) ?? (await store.head(object));
-  if (found === null) return new MergedHourError(object, 'it is missing');
+  if (found === null) return new MergedHourError(object, 'it is missing', record);
   if (found.size === size) return null;
-  return new MergedHourError(object, `it has ${found.size} bytes, and its record says ${size}`);
+  return new MergedHourError(object, `it has ${found.size} bytes, and its record says ${size}`, record);
 }

@@ -84,18 +84,22 @@ async function readBytes(store: ObjectStore, record: MergeRecord, { start, bytes
   if (bytes === 0) return Buffer.alloc(0);
   const { object, size } = record;
   const reading = await store.read(object, { start, end: start + bytes - 1 });
-  if (reading === null) throw new MergedHourError(object, 'it is missing');
+  if (reading === null) throw new MergedHourError(object, 'it is missing', record);
   if (reading.info.size !== size) {
     reading.body.destroy();
-    throw new MergedHourError(object, `it has ${reading.info.size} bytes, and its record says ${size}`);
+    throw new MergedHourError(
+      object,
+      `it has ${reading.info.size} bytes, and its record says ${size}`,
+      record,
+    );
   }
   return readToEnd(object, reading.body);
 }
 
-async function textOf({ object }: MergeRecord, { sha256 }: MergedMember, data: Buffer): Promise<Buffer> {
+async function textOf(record: MergeRecord, { sha256 }: MergedMember, data: Buffer): Promise<Buffer> {
   const text = await decompress(data, { maxOutputLength: MAX_MEMBER_BYTES }).catch(() => null);
   if (text !== null && hash('sha256', text).startsWith(sha256) && sha256.length === 16) return text;
-  throw new MergedHourError(object, 'its bytes are not those that its record names');
+  throw new MergedHourError(record.object, 'its bytes are not those that its record names', record);
 }
 
 /** Cuts a text that comes in parts into its segments, by their numbers of lines. */

@@ -57,7 +57,9 @@ export async function* segmentsOfHour<Place extends FollowedHour>(
       yield { place, writer, number, segment };
     }
   }
-  const others = othersOf(reading, { hour, read }, records, coveredNumbers(taken));
+  // What an object had that is missing has to be in segments.
+  const covering = [...records, ...faults.flatMap(({ record }) => record ?? [])];
+  const others = othersOf(reading, { hour, read }, covering, coveredNumbers(taken));
   let later: MergedHour | null = null;
   for await (const { writer, number, segment } of fetchAhead(store, place, others, concurrency)) {
     // The hour can have been merged, and its segments deleted, since its records were read.

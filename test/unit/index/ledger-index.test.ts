@@ -35,7 +35,7 @@ describe('a damaged index', () => {
     await rename(away, folder.path);
     // What fills it has to begin from nothing.
     expect(() => index.apply([])).toThrow(IndexLostError);
-    expect(index.state()).toEqual({ since: null, until: null, missing: [] });
+    expect(index.state()).toEqual({ since: null, until: null, relistedAt: null, missing: [] });
     index.close();
   });
 });

@@ -1,0 +1,65 @@
+import { startOfHour } from '../../ledger/hours.js';
+import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
+import type { UnparsedSegment } from '../../ledger/read-segment.js';
+import type { SegmentPlace } from '../../ledger/segment-key.js';
+import type { SegmentContent } from '../apply/segment-content.js';
+import type { IndexCalls } from '../index-calls.js';
+
+/** An hour, and how far it was taken. */
+export interface TakenHour extends FollowedHour {
+  readonly read: Map<string, number>;
+}
+
+/** Gives segments to the index, many at once. */
+export interface SegmentTaker {
+  /**
+   * Rejects with `StoreError` and `IndexError`.
+   *
+   * @param onFirst called before the first of them
+   */
+  take(segments: AsyncIterable<NewSegment<TakenHour>>, onFirst?: () => Promise<void>): Promise<void>;
+  /** Notes a missing segment while segments are taken, in the order of the numbers of its writer. */
+  addMissing(segment: SegmentPlace): void;
+}
+
+/** Segments and bytes that are given to the index at once. */
+const BATCH = 256;
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+export function createSegmentTaker(index: IndexCalls): SegmentTaker {
+  let batch: SegmentContent[] = [];
+  let bytes = 0;
+
+  async function give(): Promise<void> {
+    const given = batch;
+    [batch, bytes] = [[], 0];
+    if (given.length > 0) await index.call('apply', given);
+  }
+
+  return {
+    async take(segments, onFirst = async () => undefined) {
+      [batch, bytes] = [[], 0];
+      let isFirst = true;
+      for await (const { place, writer, number, segment } of segments) {
+        if (isFirst) await onFirst();
+        isFirst = false;
+        const content = contentOf({ hour: place.hour, writer, number }, segment);
+        batch.push(content);
+        bytes += content.content.length;
+        place.read.set(writer, number);
+        if (batch.length >= BATCH || bytes >= BATCH_BYTES) await give();
+      }
+      await give();
+    },
+    addMissing({ hour, writer, number }) {
+      batch.push({ hour: startOfHour(hour), writer, number, written: 0, content: null });
+    },
+  };
+}
+
+export function contentOf(
+  { hour, writer, number }: SegmentPlace,
+  { content, writtenAt: written }: UnparsedSegment,
+): SegmentContent & { readonly content: Uint8Array } {
+  return { hour: startOfHour(hour), writer, number, written, content: content ?? new Uint8Array() };
+}

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createIndexFiller, type IndexFiller } from '../../../../src/index/fill/fill-index.js';
+import { hasAllSince } from '../../../../src/index/index-extent.js';
+import type { IndexWorker } from '../../../../src/index/start-index-worker.js';
+import { HOUR } from '../../../../src/ledger/hours.js';
+import { indexInProcess } from '../../../support/ledger/index-in-process.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+import { putSegment } from '../../../support/ledger/ledger-segments.js';
+import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
+import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+
+const WRITTEN = '2026-03-04T05:10:00.000Z';
+const FIRST = 'ledger/dt=2026-03-04/hour=05/r~00000001.ndjson';
+
+describe('what the index cannot read of the ledger', () => {
+  let now: number;
+  let store: MemoryStore;
+  let index: IndexWorker;
+  let filler: IndexFiller;
+
+  beforeEach(async () => {
+    now = Date.parse(WRITTEN) + 3 * HOUR;
+    store = createMemoryStore(undefined, () => now);
+    for (let segment = 0; segment < 3; segment += 1) putSegment(store, WRITTEN, [ledgerLine(), ledgerLine()]);
+    index = await indexInProcess({ path: null }, 'store');
+    filler = createIndexFiller({
+      ...{ store, index, clock: () => now },
+      ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+    });
+  });
+  afterEach(() => index.close());
+
+  const keysOf = (end: string) => [...store.objects.keys()].filter((key) => key.endsWith(end));
+  const missing = async () =>
+    (await index.call('state')).missing.map(({ key, segments, unreadable }) => ({
+      key,
+      segments,
+      unreadable,
+    }));
+  const countLines = async () => (await index.call('findLines', { limit: 100 })).length;
+
+  /** Takes objects out of the store, and puts them back. */
+  function takeOut(keys: readonly string[]): () => void {
+    const objects = keys.map((key) => [key, store.objects.get(key)] as const);
+    for (const key of keys) store.objects.delete(key);
+    return () => {
+      for (const [key, object] of objects) if (object) store.objects.set(key, object);
+    };
+  }
+
+  it('are merged objects that are missing, with the segments that they had, until both are back', async () => {
+    await mergeLedger({ store, clock: () => now, keepSegments: null });
+    const putBack = takeOut(keysOf('.gz'));
+    const segmentsBack = takeOut(keysOf('.ndjson'));
+    await filler.fill();
+    const [object] = [...(await missing())].filter(({ key }) => key.startsWith('ledger-hours/'));
+    expect(object).toEqual({ key: expect.stringMatching(/\.gz$/), segments: 0, unreadable: null });
+    expect(await missing()).toContainEqual({ key: FIRST, segments: 3, unreadable: null });
+    putBack();
+    now += HOUR;
+    await filler.fill();
+    expect(await missing()).toEqual([]);
+    expect(await countLines()).toBe(6);
+    segmentsBack();
+  });
+
+  it('are merged objects that are damaged, though nothing is lacking where their segments are there', async () => {
+    await mergeLedger({ store, clock: () => now, keepSegments: null });
+    const [object = ''] = keysOf('.gz');
+    store.put(object, 'x'.repeat(store.objects.get(object)?.body.length ?? 0));
+    await filler.fill();
+    expect(await missing()).toEqual([{ key: object, segments: 0, unreadable: null }]);
+    expect(await countLines()).toBe(6);
+    const { since, until, missing: named } = await index.call('state');
+    expect(hasAllSince({ since: null, until: new Date(until ?? 0).toISOString(), missing: named }, 0)).toBe(
+      true,
+    );
+    expect(since).toBeNull();
+  });
+
+  it('are records that cannot be read: what they covered is not known', async () => {
+    await mergeLedger({ store, clock: () => now, keepSegments: null });
+    const [record = ''] = keysOf('.json');
+    const putBack = takeOut([record, ...keysOf('.ndjson')]);
+    store.put(record, 'no record');
+    await filler.fill();
+    expect(await missing()).toEqual([{ key: record, segments: 1, unreadable: null }]);
+    putBack();
+    now += HOUR;
+    await filler.fill();
+    expect(await missing()).toEqual([]);
+    expect(await countLines()).toBe(6);
+  });
+
+  it('are lines of a damaged segment, until it is repaired', async () => {
+    const putBack = takeOut([FIRST]);
+    store.put(FIRST, `${JSON.stringify(ledgerLine())}\ntorn\n`, Date.parse(WRITTEN));
+    await filler.fill();
+    expect(await missing()).toEqual([{ key: FIRST, segments: 1, unreadable: 1 }]);
+    expect(await countLines()).toBe(5);
+    putBack();
+    now += HOUR;
+    await filler.fill();
+    expect(await missing()).toEqual([]);
+    expect(await countLines()).toBe(6);
+    expect(await index.call('countLines')).toBe(6);
+  });
+
+  it('are not claimed to be in while an hour is read again, also when that fails', async () => {
+    let isFull = false;
+    const failing = createIndexFiller({
+      ...{ store, clock: () => now, reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+      index: {
+        call(name, ...values) {
+          if (isFull && name === 'apply') throw new Error('no space');
+          return index.call(name, ...values);
+        },
+      },
+    });
+    await failing.fill();
+    putSegment(store, WRITTEN, [ledgerLine()]);
+    now += 25 * HOUR;
+    isFull = true;
+    await expect(failing.fill()).rejects.toThrow('no space');
+    const { until } = await index.call('state');
+    expect(until).toBeLessThanOrEqual(Date.parse(WRITTEN));
+    isFull = false;
+    await failing.fill();
+    expect(await countLines()).toBe(7);
+    expect((await index.call('state')).until).toBe(now);
+  });
+});

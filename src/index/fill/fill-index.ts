@@ -3,7 +3,6 @@ import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
-import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type IndexCalls, IndexError } from '../index-calls.js';
 import type { IndexedHour, MergedFault } from '../ledger-index.js';
@@ -63,7 +62,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   function follow() {
     hours = new Map();
     const open = (hour: string): TakenHour => ({ hour, read: new Map() });
-    return createLogFollower({ store, hours, clock: now, open, onLost });
+    return createLogFollower({ store, hours, clock: now, open, onLost: addMissing });
   }
 
   async function begin(): Promise<void> {
@@ -74,11 +73,6 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   async function known(hour: string): Promise<TakenHour & Pick<IndexedHour, 'isFinished' | 'isDeleted'>> {
     const { numbers, ...state } = await index.call('hour', startOfHour(hour));
     return { hour, read: new Map(Object.entries(numbers)), ...state };
-  }
-
-  function onLost(segment: SegmentPlace): void {
-    addMissing(segment);
-    hours.get(segment.hour)?.read.set(segment.writer, segment.number);
   }
 
   async function onDelete(hour: number): Promise<void> {

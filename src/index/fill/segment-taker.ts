@@ -1,4 +1,5 @@
 import { startOfHour } from '../../ledger/hours.js';
+import type { LostSegments } from '../../ledger/log/covered-numbers.js';
 import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
 import type { UnparsedSegment } from '../../ledger/read-segment.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
@@ -18,8 +19,8 @@ export interface SegmentTaker {
    * @param onFirst called before the first of them
    */
   take(segments: AsyncIterable<NewSegment<TakenHour>>, onFirst?: () => Promise<void>): Promise<void>;
-  /** Notes a missing segment while segments are taken, in the order of the numbers of its writer. */
-  addMissing(segment: SegmentPlace): void;
+  /** Notes segments that are missing while others are taken. */
+  addMissing(lost: LostSegments): void;
 }
 
 /** Segments and bytes that are given to the index at once. */
@@ -29,6 +30,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 export function createSegmentTaker(index: IndexCalls): SegmentTaker {
   let batch: SegmentContent[] = [];
   let bytes = 0;
+  let missing: SegmentContent[] = [];
 
   async function give(): Promise<void> {
     const given = batch;
@@ -38,7 +40,7 @@ export function createSegmentTaker(index: IndexCalls): SegmentTaker {
 
   return {
     async take(segments, onFirst = async () => undefined) {
-      [batch, bytes] = [[], 0];
+      [batch, bytes, missing] = [[], 0, []];
       let isFirst = true;
       for await (const { place, writer, number, segment } of segments) {
         if (isFirst) await onFirst();
@@ -50,9 +52,11 @@ export function createSegmentTaker(index: IndexCalls): SegmentTaker {
         if (batch.length >= BATCH || bytes >= BATCH_BYTES) await give();
       }
       await give();
+      // Behind all that is there: the position passes nothing that is still to come.
+      if (missing.length > 0) await index.call('apply', missing);
     },
-    addMissing({ hour, writer, number }) {
-      batch.push({ hour: startOfHour(hour), writer, number, written: 0, content: null });
+    addMissing({ hour, writer, to }) {
+      missing.push({ hour: startOfHour(hour), writer, number: to, written: 0, content: null });
     },
   };
 }

@@ -9,6 +9,7 @@ import { createCommands } from './commands.js';
 import { createDeliverer } from './deliver.js';
 import { disturb, type FileFaultPlan, type Surroundings } from './disturbances.js';
 import { gaugesAtRest, watchGrowth } from './growth.js';
+import { checkIndexes } from './index-check.js';
 import { runLoad } from './load.js';
 import { openPlace, type Place } from './place.js';
 import { CLOCK_FILE, createReplica, FILE_CALLS_FILE, type Replica } from './replica.js';
@@ -144,6 +145,7 @@ async function play(
   for (const replica of replicas) await replica.end('SIGTERM');
   const fromCommands = await commands?.finish();
   const leftovers = await sweep(place);
+  const fromIndexes = await compareIndexes(place, folder, replicas);
   const [verdict, fromSimulator] = [
     await check(account, simulated.jobIds(), place.view),
     await simulated.check(place.view),
@@ -157,6 +159,7 @@ async function play(
     verdict,
     fromSimulator,
     fromCommands,
+    fromIndexes,
     announcements,
     leftovers,
     growth: growth.findings(),
@@ -186,6 +189,24 @@ async function startReplicas(
     replicas.push(replica);
   }
   return replicas;
+}
+
+/** After all kills: an index that was killed on the way must have what one has that is built now. */
+async function compareIndexes(
+  { openStore }: Place,
+  folder: string,
+  replicas: readonly Replica[],
+): Promise<string[]> {
+  const store = await openStore();
+  try {
+    return await checkIndexes(
+      store,
+      folder,
+      replicas.map(({ name }) => name),
+    );
+  } finally {
+    await store.close();
+  }
 }
 
 /** Sweeps in a row that remove nothing before what is left counts as orphaned. */

@@ -6,6 +6,10 @@ const WRITERS = ['old-a', 'old-b'];
 const SEGMENTS = 10;
 const LINES = 500;
 
+export function isOldWriter(writer: string): boolean {
+  return WRITERS.includes(writer);
+}
+
 /** Writes the segments of an hour that is long whole, so that there is something to merge. Resolves to its folder. */
 export async function layOldHour(view: StoreView, daysAgo: number): Promise<string> {
   const day = new Date(Date.now() - daysAgo * DAY).toISOString().slice(0, 10);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { V8_FLAGS } from '../../scripts/v8-flags.mjs';
+import { indexPath } from './index-check.js';
 
 /** The program as it is built here. */
 export const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -79,6 +80,7 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
   const config = JSON.stringify({
     ...settings,
     replicaName: name,
+    ledger: { index: { path: indexPath(folder, name) } },
     receiver: { host: '127.0.0.1', port, drainDelay: '100ms', drainDeadline: '4s' },
     admin: { host: '127.0.0.1', port: adminPort, tokens: { chaos: ADMIN_TOKEN } },
   });

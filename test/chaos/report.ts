@@ -17,6 +17,7 @@ export interface Outcome {
     readonly foreign: readonly string[];
   };
   readonly fromCommands: CommandFindings | undefined;
+  readonly fromIndexes: readonly string[];
   readonly announcements: AnnouncementFindings;
   readonly leftovers: readonly string[];
   readonly growth: { readonly peakBytes: number; readonly grown: readonly string[] };
@@ -38,6 +39,7 @@ export function printVerdict(outcome: Outcome): boolean {
     grown: outcome.growth.grown,
     'held at rest': outcome.rest,
     crashed: outcome.crashes,
+    'other index': outcome.fromIndexes,
     'command failed': fromCommands?.failed ?? [],
     'against the contract': account.oddities,
     starved: account.starved,

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { openIndexOfStore } from '../../src/index/fill/open-index-of-store.js';
+import type { ObjectStore } from '../../src/store/object-store.js';
+import { isOldWriter } from './old-hours.js';
+
+const DAY = 86_400_000;
+
+/** File of the index that a replica keeps over all its kills. */
+export function indexPath(folder: string, replica: string): string {
+  return join(folder, `${replica}.sqlite`);
+}
+
+/** What the indexes of replicas have otherwise than one that is built from the log now. */
+export async function checkIndexes(
+  store: ObjectStore,
+  folder: string,
+  replicas: readonly string[],
+): Promise<string[]> {
+  const expected = await answersOf(store, indexPath(folder, 'built'));
+  const faults: string[] = [];
+  for (const replica of replicas) {
+    const found = await answersOf(store, indexPath(folder, replica));
+    for (const [question, answers] of Object.entries(expected))
+      faults.push(...differences(`${replica}: ${question}`, answers, found[question] ?? new Set()));
+  }
+  return faults;
+}
+
+function differences(name: string, expected: ReadonlySet<string>, found: ReadonlySet<string>): string[] {
+  const lacks = [...expected].filter((each) => !found.has(each));
+  const more = [...found].filter((each) => !expected.has(each));
+  return [
+    ...lacks.slice(0, 5).map((each) => `${name}: ${lacks.length} lost, such as ${each}`),
+    ...more.slice(0, 5).map((each) => `${name}: ${more.length} too many, such as ${each}`),
+  ];
+}
+
+async function answersOf(store: ObjectStore, path: string): Promise<Record<string, ReadonlySet<string>>> {
+  const index = openIndexOfStore({
+    ...{ store, filesFor: () => ({ path }), clock: Date.now },
+    ...{ reach: 30 * DAY, retention: 7 * DAY, maxBytes: 2 ** 31 },
+  });
+  try {
+    await index.fill();
+    const places = await index.call('findLines', { limit: 10_000_000 });
+    const { missing } = await index.call('state');
+    // Hours that were laid down long after they were whole are not in a running index.
+    const lines = places.filter(({ writer }) => !isOldWriter(writer)).map((each) => JSON.stringify(each));
+    const failures = await index.call('findFailures', {});
+    if (new Set(lines).size < lines.length) lines.push(`${lines.length - new Set(lines).size} lines twice`);
+    return {
+      lines: new Set(lines),
+      failures: new Set(failures.map((each) => JSON.stringify(each))),
+      missing: new Set(missing.map((each) => JSON.stringify(each))),
+    };
+  } finally {
+    await index.close();
+  }
+}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger/ledger-keys.js';
+import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
 import { type ListedSegment, listSegments } from '../ledger/list-segments.js';
 import { coveredNumbers, describeLost } from '../ledger/log/covered-numbers.js';
 import type { MergeRecord } from '../ledger/log/merge-record.js';
@@ -24,6 +24,8 @@ export interface HourProof {
 export interface ProvenHour {
   /** Its segments and merged objects. */
   readonly objects: number;
+  /** Whether a segment or a record is left of it, damaged or not: nothing vouches for an object alone. */
+  readonly isLeft: boolean;
   /** The last hour before it that has lines; null where nothing names it. */
   readonly previous: string | null;
 }
@@ -34,7 +36,7 @@ export interface ProvenHour {
  */
 export async function proveHour(proof: HourProof): Promise<ProvenHour> {
   const { store, hour, onLost } = proof;
-  const { records, faults } = await readMergedHour(store, hour);
+  const { records, faults, last } = await readMergedHour(store, hour);
   for (const { key, message } of faults) onLost(key, message);
   const segments: ListedSegment[] = [];
   for await (const segment of listSegments(store, hour)) segments.push(segment);
@@ -46,7 +48,7 @@ export async function proveHour(proof: HourProof): Promise<ProvenHour> {
   const sizes = new Map(segments.map(({ key, size }) => [key, size]));
   for (const record of records) await proveRecord(proof, record, sizes);
   const previous = records.find((record) => record.previous !== null)?.previous ?? null;
-  return { objects: segments.length + records.length, previous };
+  return { objects: segments.length + records.length, isLeft: segments.length + last > 0, previous };
 }
 
 /** Reads a merged object to its end, and compares it with its record and with the segments that are still there. */
@@ -74,10 +76,8 @@ async function proveRecord(
     onLost(record.object, 'its text is not the one that its record names');
 }
 
-/** Whether anything of an hour is left. */
+/** Whether a segment or a record of an hour is left. Throws `StoreError`. */
 export async function isHourLeft(store: ObjectStore, hour: string): Promise<boolean> {
-  for (const root of [LEDGER_FOLDER, MERGED_FOLDER]) {
-    for await (const _ of store.list(root + hour)) return true;
-  }
-  return false;
+  for await (const _ of listSegments(store, hour)) return true;
+  return (await readMergedHour(store, hour)).last > 0;
 }

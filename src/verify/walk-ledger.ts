@@ -47,7 +47,7 @@ export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine>
 
 /** What a walk keeps. */
 interface Walk extends LedgerWalk {
-  /** Hours that it has come to. */
+  /** Hours that it has come to, and of which anything is left. */
   readonly seen: Set<string>;
   /** Reports each loss once, but those of hours that have expired. */
   readonly noteLost: (key: string, reason: string) => void;
@@ -66,7 +66,6 @@ function createLossReport({ expiredBefore, report }: LedgerWalk): Walk['noteLost
 /** Resolves to whether anything of the hour could be read. */
 async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, boolean> {
   const { store, window, report, noteLost } = walk;
-  walk.seen.add(hour);
   const { ledger } = report;
   let isRead = false;
   const start = startOfHour(hour);
@@ -83,7 +82,8 @@ async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, b
     },
   };
   try {
-    const { objects, previous } = await proveHour({ store, hour, deep: walk.deep, onLost: noteLost });
+    const { objects, isLeft, previous } = await proveHour({ store, hour, deep: walk.deep, onLost: noteLost });
+    if (isLeft) walk.seen.add(hour);
     await findLostHour(walk, previous);
     for await (const { line } of scanHour(scan, hour)) {
       isRead = true;

@@ -1,11 +1,11 @@
 import type { SourceScope } from '../domain/rights.js';
 import { subscriberIssues } from '../health/checks/subscriber-issues.js';
-import type { Outbox } from '../subscribers/outbox.js';
+import type { OutboxReader } from '../subscribers/outbox-reader.js';
 import type { SubscriberStatus } from '../subscribers/subscriber-status.js';
 import type { SubscriberFigures } from './api/answers/subscribers.js';
 
 export interface SubscriberListParts {
-  readonly outbox: Pick<Outbox, 'statuses' | 'countDeadEvents'>;
+  readonly outbox: Pick<OutboxReader, 'statuses' | 'countDeadEvents'>;
 }
 
 /** The configured subscribers that exist for a client, as the store knows them. Rejects with `StoreError`. */

@@ -1,7 +1,7 @@
 import { type Archive, createArchive } from '../archive/archive.js';
 import type { Config } from '../config/config.js';
 import type { LedgerView } from '../index/ledger-view.js';
-import { createLedger, type Ledger } from '../ledger/write/ledger.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import type { SegmentInfo } from '../ledger/write/write-segment.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
 import { ByteBudget } from '../memory/byte-budget.js';
@@ -11,9 +11,8 @@ import type { RecoveryParts } from '../reconcile/recovery-parts.js';
 import { createRetentionView } from '../retention/retention-view.js';
 import { createSpeechClients, type SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { probeStore } from '../store/probe/probe-store.js';
-import type { StoreProofTarget } from '../store/probe/store-proof.js';
 import { type OpenLedgerOptions, openLedger } from './open-ledger.js';
+import { openLedgerWriter } from './open-ledger-writer.js';
 import { speechOptions } from './speech-options.js';
 
 /** What every command that touches the archive needs, the receiver among them. */
@@ -46,14 +45,7 @@ export async function openArchiveParts(config: Config, options: ArchiveOptions):
     onFilled: collectAsBytesPass(() => pool.allocated),
   });
   const archive = createArchive({ store, budget, pool });
-  const ledger = createLedger({
-    store,
-    replica: config.replicaName,
-    maxLinger: config.ledger.maxLinger,
-    // Half of the deliveries that can be in flight: when all of them wait, nothing else arrives to fill the segment.
-    fullSegment: Math.ceil(config.limits.maxConcurrentDeliveries / 2),
-    ...(options.onSegment ? { onSegment: options.onSegment } : {}),
-  });
+  const ledger = openLedgerWriter(config, store, options.onSegment);
   const speech = createSpeechClients(speechOptions(config));
   const recovery: RecoveryParts = {
     store,
@@ -87,15 +79,5 @@ export async function openArchiveParts(config: Config, options: ArchiveOptions):
       await speech.close();
       await close();
     },
-  };
-}
-
-/** What the configuration asks of the store before it is trusted. */
-export function storeProofTarget({ store: { s3 } }: Config, store: ObjectStore): StoreProofTarget {
-  return {
-    location: store.location,
-    probe: () => probeStore(store, { prefix: '.probe/' }),
-    acceptWeak: s3.conditionalWrites === 'emulated',
-    identify: store.begin,
   };
 }

@@ -28,7 +28,7 @@ import { conditionOf } from '../store/store-condition.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
 import { serviceLimits } from './fixed-limits.js';
-import { indexOfService } from './index-files.js';
+import { indexOfService } from './open-ledger.js';
 import { openOutbox } from './open-outbox.js';
 import { createPorts } from './ports.js';
 import { canAskService } from './speech-options.js';

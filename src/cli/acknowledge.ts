@@ -2,11 +2,12 @@ import { Command } from 'commander';
 import { acknowledgeJob } from '../operator/acknowledge-job.js';
 import { acknowledgeJobs } from '../operator/acknowledge-jobs.js';
 import { isInLedger } from '../operator/erase/jobs-to-erase.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
+import { withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
-import { checkSource, withRecovery } from './shared/with-recovery.js';
+import { checkSource } from './shared/options/check-source.js';
 
 interface Options {
   readonly cause?: string;
@@ -42,11 +43,11 @@ export function createCommand(): Command {
 async function acknowledgeOne(jobId: string, reason: string, { json, dryRun }: Options): Promise<void> {
   checkJobs([jobId]);
   if (dryRun) throw new UsageError('--dry-run goes with --cause');
-  const line = await withRecovery(false, async (work) => {
-    const { view } = openRepairs(work);
+  const line = await withLedgerWriter(false, async (work) => {
+    const { view } = work;
     await view.refresh();
     if (!(await isInLedger({ view }, jobId))) throw new UsageError(`the ledger has no line of ${jobId}`);
-    return acknowledgeJob(work.parts, jobId, { actor: CLI_ACTOR, reason, scope: null });
+    return acknowledgeJob(work, jobId, { actor: CLI_ACTOR, reason, scope: null });
   });
   if (json) printJson(line);
   else printLines([`${jobId} is acknowledged by ${CLI_ACTOR} at ${line.receivedAt}: ${line.reason}`]);
@@ -57,14 +58,14 @@ async function acknowledgeCause(
   reason: string,
   { source, dryRun, json }: Options,
 ): Promise<void> {
-  const { jobs, acknowledged } = await withRecovery(dryRun === true, async (work) => {
+  const { jobs, acknowledged } = await withLedgerWriter(dryRun === true, async (work) => {
     checkSource(work.config, source);
-    const { view } = openRepairs(work);
+    const { view } = work;
     await view.refresh();
     await view.readPast();
     const { jobs: found } = await view.allFailing({ cause, source });
     const acceptance = { actor: CLI_ACTOR, reason, scope: null };
-    const done = dryRun ? 0 : await acknowledgeJobs(work.parts, found, acceptance);
+    const done = dryRun ? 0 : await acknowledgeJobs(work, found, acceptance);
     return { jobs: found, acknowledged: done };
   });
   if (json) return printJson({ count: jobs.length, acknowledged, jobs });

@@ -1,8 +1,9 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { openArchiveParts, storeProofTarget } from '../app/archive-parts.js';
-import { indexOfCommand } from '../app/index-files.js';
+import { openArchiveParts } from '../app/archive-parts.js';
+import { indexOfCommand } from '../app/open-ledger.js';
+import { storeProofTarget } from '../app/store-proof-target.js';
 import { runSession, type SessionEnd } from '../capture/run-session.js';
 import { type CapturedFile, type DeliveryParts, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';

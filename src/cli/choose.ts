@@ -2,11 +2,11 @@ import { Command } from 'commander';
 import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { chooseArtefact } from '../operator/choose-artefact.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { CLI_ACTOR } from './shared/open-repairs.js';
+import { withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
-import { withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly reason: string;
@@ -31,7 +31,7 @@ export function createCommand(): Command {
 
 /** One after the other: repeated after a failure, the command goes on. */
 function choose(jobId: string, keys: readonly string[], reason: string): Promise<LedgerLine[]> {
-  return withRecovery(false, async ({ config, parts }) => {
+  return withLedgerWriter(false, async ({ config, ...parts }) => {
     const sources = new Map(Object.entries(config.sources));
     const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
     const chosen: LedgerLine[] = [];

@@ -1,11 +1,13 @@
 import { Command } from 'commander';
+import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import type { Settlement } from '../archive/quarantine/settle-bodies.js';
 import { Problem } from '../domain/problem.js';
+import { createBodyCheck } from '../operator/body-check.js';
 import { dismissBody } from '../operator/dismiss-body.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
-import { withRecovery } from './shared/with-recovery.js';
+import { withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 
 interface Options {
   readonly reason: string;
@@ -27,8 +29,9 @@ export function createCommand(): Command {
 }
 
 function dismiss(id: string, reason: string): Promise<Settlement> {
-  return withRecovery(false, async (work) => {
-    const parts = { quarantine: openRepairs(work).quarantine, ledger: work.parts.ledger };
+  return withLedgerWriter(false, async ({ config, store, ledger }) => {
+    const sources = new Map(Object.entries(config.sources));
+    const parts = { quarantine: createQuarantineStore(store, createBodyCheck(store, sources)), ledger };
     return dismissBody(parts, id, { actor: CLI_ACTOR, reason }).catch((error: unknown) => {
       throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
     });

@@ -10,6 +10,7 @@ import { type FoundJobs, jobsOfContext } from '../operator/erase/jobs-of-context
 import { type JobToErase, previewErasure } from '../operator/erase/jobs-to-erase.js';
 import { plural } from '../text/plural.js';
 import { terminalText } from '../text/terminal-text.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
 import { openEraseReport } from './shared/erase-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import {
@@ -20,10 +21,9 @@ import {
 } from './shared/format/format-erasure.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
-import { CLI_ACTOR } from './shared/open-repairs.js';
+import { type WriterWork, withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { repeatable } from './shared/options/repeatable.js';
-import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly context?: readonly string[];
@@ -59,7 +59,7 @@ export function createCommand(): Command {
       const given = await readIds(jobs);
       if (given.length === 0 && Object.keys(context).length === 0)
         throw new UsageError('name the jobs: their ids, - for a list on standard input, or --context');
-      await withRecovery(false, (work) => run(work, given, context, options));
+      await withLedgerWriter(false, (work) => run(work, given, context, options));
     });
 }
 
@@ -96,19 +96,19 @@ async function readIds(jobs: readonly string[]): Promise<string[]> {
 }
 
 async function run(
-  work: RecoveryWork,
+  work: WriterWork,
   given: readonly string[],
   context: DeliveryContext,
   options: Options,
 ): Promise<void> {
-  const { config, parts, view, signal } = work;
+  const { config, store, ledger, view, signal } = work;
   const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
   await view.refresh();
-  const search = { store: parts.store, keyPrefixes, view };
+  const search = { store, keyPrefixes, view };
   const progress = createProgress();
   progress.show('searching the ledger');
   const names = Object.keys(context);
-  const found = names.length === 0 ? NOTHING : await jobsOfContext(parts.store, context);
+  const found = names.length === 0 ? NOTHING : await jobsOfContext(store, context);
   const named = new Set(given);
   const unclear = found.unclear.filter((jobId) => !named.has(jobId));
   let looked = 0;
@@ -140,7 +140,7 @@ async function run(
     unknown: options.unknown ?? false,
     signal,
   };
-  await eraseJobs({ ...parts, ...search }, order, async (line) => {
+  await eraseJobs({ ...search, ledger }, order, async (line) => {
     lines.push(line);
     await report?.add(line);
     progress.end();

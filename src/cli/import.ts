@@ -6,11 +6,12 @@ import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { erasureKey } from '../archive/layout.js';
 import { Problem } from '../domain/problem.js';
 import { type ImportForm, type ImportResult, importArtefacts } from '../operator/import/import-artefacts.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { CLI_ACTOR } from './shared/open-repairs.js';
 import { checkJobs } from './shared/options/check-jobs.js';
-import { checkSource, withRecovery } from './shared/with-recovery.js';
+import { checkSource } from './shared/options/check-source.js';
+import { withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly kind?: string;

@@ -1,15 +1,17 @@
 import { Command, Option } from 'commander';
 import type { ListedBody, QuarantineList } from '../admin/api/answers/quarantine.js';
 import { listQuarantine, type QuarantineQuery } from '../admin/jobs/list-quarantine.js';
+import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
+import { createBodyCheck } from '../operator/body-check.js';
 import { formatRemedies } from './shared/format/format-remedies.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
-import { openRepairs } from './shared/open-repairs.js';
+import { withStore } from './shared/on-store/with-store.js';
 import { checkJobs } from './shared/options/check-jobs.js';
+import { checkSource } from './shared/options/check-source.js';
 import { readUpTo } from './shared/options/read-number.js';
-import { checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly state: NonNullable<QuarantineQuery['state']>;
@@ -38,13 +40,14 @@ export function createCommand(): Command {
 
 async function list({ state, job, source, limit }: Options): Promise<QuarantineList> {
   checkJobs(job === undefined ? undefined : [job]);
-  return withRecovery(true, async (work) => {
-    checkSource(work.config, source);
-    const { quarantine } = openRepairs(work);
+  return withStore(async ({ config, store, signal }) => {
+    checkSource(config, source);
+    const sources = new Map(Object.entries(config.sources));
+    const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
     const bodies: ListedBody[] = [];
     let nextCursor: string | null = null;
     do {
-      const query = { state, job, source, limit: limit - bodies.length, signal: work.signal };
+      const query = { state, job, source, limit: limit - bodies.length, signal };
       const page = await listQuarantine(quarantine, { ...query, cursor: nextCursor ?? undefined });
       bodies.push(...page.quarantine);
       ({ nextCursor } = page);

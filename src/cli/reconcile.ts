@@ -7,15 +7,10 @@ import { UsageError } from './shared/exit-codes.js';
 import { formatReport } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
+import { checkSource } from './shared/options/check-source.js';
 import { readTime } from './shared/options/read-time.js';
 import { repeatable } from './shared/options/repeatable.js';
-import {
-  checkRegions,
-  checkSource,
-  exitCodeOf,
-  type RecoveryWork,
-  withNewStore,
-} from './shared/with-recovery.js';
+import { checkRegions, exitCodeOf, type RecoveryWork, withNewStore } from './shared/with-recovery.js';
 
 interface Options {
   readonly since?: Date;

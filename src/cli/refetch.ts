@@ -2,11 +2,12 @@ import { Command } from 'commander';
 import { refetch, UNKNOWN_JOB } from '../reconcile/fetch/refetch.js';
 import { INTERRUPTED } from '../reconcile/recovery-errors.js';
 import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
 import { formatJob } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { CLI_ACTOR } from './shared/open-repairs.js';
 import { checkJobs } from './shared/options/check-jobs.js';
-import { checkRegions, checkSource, exitCodeOf, withNewStore } from './shared/with-recovery.js';
+import { checkSource } from './shared/options/check-source.js';
+import { checkRegions, exitCodeOf, withNewStore } from './shared/with-recovery.js';
 
 interface Options {
   readonly region?: string;

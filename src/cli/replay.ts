@@ -12,14 +12,16 @@ import type {
 import type { Replays } from '../operator/replay/replays.js';
 import { isUlid } from '../text/id-cursor.js';
 import { plural } from '../text/plural.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
-import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
+import { openRepairs } from './shared/open-repairs.js';
 import { checkJobs } from './shared/options/check-jobs.js';
+import { checkSource } from './shared/options/check-source.js';
 import { readTime } from './shared/options/read-time.js';
 import { repeatable } from './shared/options/repeatable.js';
-import { checkSource, type RecoveryWork, withRecovery, withSubscribers } from './shared/with-recovery.js';
+import { type RecoveryWork, withRecovery, withSubscribers } from './shared/with-recovery.js';
 
 interface Options {
   readonly job?: readonly string[];

@@ -4,10 +4,10 @@ import type { RetentionClass } from '../domain/retention-class.js';
 import { isExpiring } from '../retention/expired-objects.js';
 import type { RetentionReport } from '../retention/retention-report.js';
 import { sweepRetention } from '../retention/sweep-retention.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
-import { CLI_ACTOR } from './shared/open-repairs.js';
 import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
 
 interface Options {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { listSubscribers } from '../admin/list-subscribers.js';
 import { canAskService } from '../app/speech-options.js';
+import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import { ConfigError } from '../config/config-error.js';
 import { type CredentialState, credentialSettings } from '../health/credential-states.js';
@@ -13,14 +14,16 @@ import { issuesOfReports } from '../health/replica-issues.js';
 import { goodNews, headlineOf, lastUseOf, notCovered, type Verdict } from '../health/verdict-words.js';
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import { createReplicaReportsReader, type ReplicaReports } from '../observe/replica-reports.js';
+import { createBodyCheck } from '../operator/body-check.js';
+import { retentionWarning } from '../reconcile/fetch/retention-deadline.js';
 import { conditionOf } from '../store/store-condition.js';
+import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { DeadlineError, withDeadline } from '../time/deadline.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
-import { openRepairs } from './shared/open-repairs.js';
+import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { hasProof, tryStore } from './shared/try-store.js';
-import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 export function createCommand(): Command {
   return new Command('status')
@@ -31,7 +34,7 @@ export function createCommand(): Command {
       '\nExit code 0 when all is well, 1 for a warning or when not everything could be looked at, 2 for a failure that needs action now.',
     )
     .action(async ({ json }: { readonly json?: true }) => {
-      const status = await withRecovery(true, readStatus).catch(unreadableStore);
+      const status = await withLedger(readStatus).catch(unreadableStore);
       if (json)
         printJson({
           verdict: status.verdict,
@@ -79,10 +82,10 @@ function unreadableStore(error: unknown): Status {
 
 const EXIT_CODES = { ok: EXIT.ok, unknown: EXIT.failed, warning: EXIT.failed, failing: EXIT.usage } as const;
 
-async function readStatus(work: RecoveryWork): Promise<Status> {
-  const { config, parts } = work;
-  const { store } = parts;
-  const { view, quarantine, outbox } = openRepairs(work);
+async function readStatus({ config, store, view }: LedgerWork): Promise<Status> {
+  const sources = new Map(Object.entries(config.sources));
+  const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
+  const outbox = createOutboxReader(store, config.subscribers);
   const reports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
   // A store that hangs would hold up each of the many reads below until its time-outs.
   const found = await withDeadline(reports(), ANSWERS_WITHIN, SILENT).catch(unlessSilent);
@@ -108,8 +111,8 @@ async function readStatus(work: RecoveryWork): Promise<Status> {
       // Assumes that the receivers have this configuration.
       sources: credentialSettings(config.sources),
       service: { configured: canAskService(config), interval: config.recovery.interval },
-      retention: parts.retention,
-      retentionWarning: parts.retentionWarning,
+      retention: config.speech.retention,
+      retentionWarning: retentionWarning(config.speech.retention),
     },
     {
       receiver: null,

@@ -11,12 +11,12 @@ import {
 } from '../domain/event-attempts.js';
 import { describeIssue } from '../health/describe-issue.js';
 import type { DeadCause } from '../subscribers/dead/dead-causes.js';
+import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { plural } from '../text/plural.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
-import { openRepairs } from './shared/open-repairs.js';
-import { withRecovery } from './shared/with-recovery.js';
+import { withStore } from './shared/on-store/with-store.js';
 
 interface Options {
   readonly limit: number;
@@ -46,13 +46,13 @@ export function createCommand(): Command {
 }
 
 async function list(name: string | undefined): Promise<Listed[]> {
-  return withRecovery(true, async (work) => {
-    const known = Object.keys(work.config.subscribers);
+  return withStore(async ({ config, store }) => {
+    const known = Object.keys(config.subscribers);
     if (name !== undefined && !known.includes(name))
       throw new UsageError(
         `unknown subscriber ${name}; ${known.length === 0 ? 'none is configured' : `known are ${known.join(', ')}`}`,
       );
-    const { outbox } = openRepairs(work);
+    const outbox = createOutboxReader(store, config.subscribers);
     const all = await listSubscribers({ outbox });
     const wanted = all.filter((one) => name === undefined || one.name === name);
     return Promise.all(

@@ -1,26 +1,16 @@
 import { Problem } from '../domain/problem.js';
-import { followsAnyInScope, isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
 import { NO_PROXIES, type ProxySettings } from '../outbound/proxy-settings.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { DeadCause } from './dead/dead-causes.js';
-import type { Attempt, DeadEvent } from './dead/dead-event.js';
-import { createDeadEventCounter } from './dead/dead-event-counter.js';
-import {
-  type DeadEventPage,
-  type DeadEventQuery,
-  listDeadEvents,
-  readDeadEvent,
-  removeDeadEvent,
-} from './dead/dead-events.js';
+import type { Attempt } from './dead/dead-event.js';
+import { removeDeadEvent } from './dead/dead-events.js';
 import type { OutboxObserver } from './outbox-observer.js';
-import type { OutboxState, WaitingEvent } from './outbox-state.js';
-import { createOutboxStore, DamagedStateError } from './outbox-store.js';
+import { createOutboxReader, type OutboxReader } from './outbox-reader.js';
+import { createOutboxStore } from './outbox-store.js';
 import type { ReceiverEvent } from './receiver-event.js';
 import type { SubscriberRunOptions } from './run-subscriber.js';
 import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
 import { createEndpoint, type Endpoint } from './send/endpoint.js';
 import type { Subscriber } from './subscriber.js';
-import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js';
 import { type SubscriberWatch, watchSubscriber } from './watch-subscriber.js';
 
 export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | 'stopWithin'> {
@@ -39,21 +29,7 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
 }
 
 /** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
-export interface Outbox {
-  /** How far each configured subscriber is that follows a source of the scope. */
-  statuses(scope?: SourceScope): Promise<SubscriberStatus[]>;
-  /**
-   * Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. Rejects with
-   * `DamagedStateError` where the state of the subscriber is damaged.
-   */
-  waitingEvents(subscriber: string, scope: SourceScope): Promise<WaitingEvent[]>;
-  /** Newest first. */
-  deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
-  /** Dead events that belong to sources of the scope, at most 1,000. */
-  countDeadEvents(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<number>;
-  /** What these have in common. */
-  deadCauses(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<DeadCause[]>;
-  deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
+export interface Outbox extends OutboxReader {
   /**
    * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
    * deleted, and a pause of the subscriber ends, also that of another process. Rejects with `not-found` for an unknown subscriber.
@@ -82,7 +58,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const { times = OUTBOX_TIMES, clock = Date.now, proxies = NO_PROXIES } = options;
   const endpoints = new Map<string, Endpoint>();
   const watches = new Map<string, SubscriberWatch>();
-  const counter = createDeadEventCounter(store);
 
   function endpointOf(name: string): Endpoint {
     const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
@@ -90,16 +65,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const endpoint = endpoints.get(name) ?? createEndpoint(subscriber, proxies);
     endpoints.set(name, endpoint);
     return endpoint;
-  }
-
-  /** A damaged state concerns its own subscriber alone. */
-  async function savedState(name: string): Promise<OutboxState | null | 'damaged'> {
-    return createOutboxStore(store, name)
-      .read()
-      .catch((error: unknown) => {
-        if (error instanceof DamagedStateError) return 'damaged';
-        throw error;
-      });
   }
 
   async function endPause(name: string): Promise<void> {
@@ -112,26 +77,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   return {
-    async statuses(scope = null) {
-      const visible = Object.entries(subscribers).filter(([, one]) => followsAnyInScope(scope, one.sources));
-      return Promise.all(
-        visible.map(async ([name, subscriber]) =>
-          subscriberStatus({ name, subscriber, saved: await savedState(name), scope }),
-        ),
-      );
-    },
-    async waitingEvents(name, scope) {
-      const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
-      const saved = subscriber && (await createOutboxStore(store, name).read());
-      if (!saved) return [];
-      const followed = scopeWithin(scope, subscriber.sources);
-      const visible = saved.waiting.filter(({ source }) => isInScope(followed, source));
-      return visible.sort((a, b) => a.nextTryAt - b.nextTryAt);
-    },
-    deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),
-    countDeadEvents: counter.count,
-    deadCauses: counter.causes,
-    deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
+    ...createOutboxReader(store, subscribers),
     async send(subscriber, event, signal) {
       const { retryAfterMs: _, ...attempt } = await endpointOf(subscriber).send(event, signal);
       const { delivered } = attempt;

@@ -16,8 +16,8 @@ import { createPlaceProofs } from '../../store/probe/place-proofs.js';
 import { createStoreProof } from '../../store/probe/store-proof.js';
 import { diagnose, isRefusal } from '../../store/store-condition.js';
 import { remedyOf, type StoreCondition } from '../../store/store-remedies.js';
-import { storeProofTarget } from '../archive-parts.js';
 import { createStoreIdentity } from '../store-identity.js';
+import { storeProofTarget } from '../store-proof-target.js';
 import type { StoreFailureLog } from './store-failure-log.js';
 import { createStoreGate } from './store-gate.js';
 

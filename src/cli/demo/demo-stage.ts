@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type OpenArchive, openArchiveParts } from '../../app/archive-parts.js';
-import { indexOfService } from '../../app/index-files.js';
+import { indexOfService } from '../../app/open-ledger.js';
 import { createService, type Listening } from '../../app/service.js';
 import { parseConfig } from '../../config/config.js';
 import { createLogger } from '../../observe/logger.js';

@@ -1,10 +1,8 @@
 import { openCommandOutbox } from '../../app/open-outbox.js';
 import { createRepairs, type Repairs } from '../../operator/repairs.js';
 import type { Outbox } from '../../subscribers/outbox.js';
+import { CLI_ACTOR } from './cli-actor.js';
 import type { RecoveryWork } from './with-recovery.js';
-
-/** Actor of the command line in the ledger. */
-export const CLI_ACTOR = 'command-line';
 
 /** The ledger view and the repairs, as on the admin port, and the subscribers. Commands do not yield to callbacks. */
 export function openRepairs({ config, parts, view }: RecoveryWork): Repairs & { readonly outbox: Outbox } {

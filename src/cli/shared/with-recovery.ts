@@ -1,5 +1,5 @@
-import { type OpenArchive, openArchiveParts, storeProofTarget } from '../../app/archive-parts.js';
-import { indexOfCommand } from '../../app/index-files.js';
+import { type OpenArchive, openArchiveParts } from '../../app/archive-parts.js';
+import { indexOfCommand } from '../../app/open-ledger.js';
 import {
   type Config,
   loadConfigWithoutCredentials,
@@ -12,12 +12,10 @@ import type { LedgerView } from '../../index/ledger-view.js';
 import type { RecoveryParts } from '../../reconcile/recovery-parts.js';
 import type { RecoveryReport } from '../../reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
-import { type ObjectStore, OtherStoreError } from '../../store/object-store.js';
-import { proveStore, WeakStoreError } from '../../store/probe/store-proof.js';
 import { EXIT, UsageError } from './exit-codes.js';
+import { proveForWriting } from './on-store/prove-for-writing.js';
 import { runOnStore, type StoreNeeds } from './on-store/run-on-store.js';
 import type { StoreAdvice } from './on-store/store-advice.js';
-import { sourceNamed } from './source-credential.js';
 
 export interface RecoveryWork {
   readonly config: Config;
@@ -61,25 +59,13 @@ async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Wor
   const open = (advice: StoreAdvice) =>
     openArchiveParts(config, { ...advice, indexFiles: indexOfCommand(config, cacheFolder()) });
   const run = async ({ store, recovery, view }: OpenArchive, signal: AbortSignal) => {
-    if (!dryRun) await prove(config, store);
+    if (!dryRun) await proveForWriting(config, store);
     return work({ config, parts: recovery, view, signal });
   };
   return runOnStore(config, open, run, { mayBegin }).catch((error: unknown) => {
     const isConfiguration = error instanceof SpeechError && error.kind === 'configuration';
     throw isConfiguration ? new UsageError(error.message) : error;
   });
-}
-
-/** Throws for a store that would overwrite. A store that cannot be reached shows in the outcome of the work. */
-async function prove(config: Config, store: ObjectStore): Promise<void> {
-  await proveStore(storeProofTarget(config, store)).catch((error: unknown) => {
-    if (error instanceof WeakStoreError || error instanceof OtherStoreError) throw error;
-  });
-}
-
-/** Throws `UsageError` for an unknown source, which would match nothing. */
-export function checkSource(config: Config, source: string | undefined): void {
-  if (source !== undefined) sourceNamed(config, source);
 }
 
 /** Throws `UsageError` when no region is configured. */

@@ -1,5 +1,4 @@
-import { indexOfCommand } from '../../../app/index-files.js';
-import { openLedger } from '../../../app/open-ledger.js';
+import { indexOfCommand, openLedger } from '../../../app/open-ledger.js';
 import { type Config, loadConfigWithoutCredentials } from '../../../config/config.js';
 import { cacheFolder } from '../../../config/load/environment.js';
 import type { LedgerView } from '../../../index/ledger-view.js';

@@ -1,0 +1,73 @@
+import { followsAnyInScope, isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
+import type { ObjectStore } from '../store/object-store.js';
+import type { DeadCause } from './dead/dead-causes.js';
+import type { DeadEvent } from './dead/dead-event.js';
+import { createDeadEventCounter } from './dead/dead-event-counter.js';
+import {
+  type DeadEventPage,
+  type DeadEventQuery,
+  listDeadEvents,
+  readDeadEvent,
+} from './dead/dead-events.js';
+import type { OutboxState, WaitingEvent } from './outbox-state.js';
+import { createOutboxStore, DamagedStateError } from './outbox-store.js';
+import type { Subscriber } from './subscriber.js';
+import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js';
+
+/** What the store knows of the subscribers of all replicas. */
+export interface OutboxReader {
+  /** How far each configured subscriber is that follows a source of the scope. */
+  statuses(scope?: SourceScope): Promise<SubscriberStatus[]>;
+  /**
+   * Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. Rejects with
+   * `DamagedStateError` where the state of the subscriber is damaged.
+   */
+  waitingEvents(subscriber: string, scope: SourceScope): Promise<WaitingEvent[]>;
+  /** Newest first. */
+  deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
+  /** Dead events that belong to sources of the scope, at most 1,000. */
+  countDeadEvents(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<number>;
+  /** What these have in common. */
+  deadCauses(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<DeadCause[]>;
+  deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
+}
+
+export function createOutboxReader(
+  store: ObjectStore,
+  subscribers: Readonly<Record<string, Subscriber>>,
+): OutboxReader {
+  const counter = createDeadEventCounter(store);
+
+  /** A damaged state concerns its own subscriber alone. */
+  async function savedState(name: string): Promise<OutboxState | null | 'damaged'> {
+    return createOutboxStore(store, name)
+      .read()
+      .catch((error: unknown) => {
+        if (error instanceof DamagedStateError) return 'damaged';
+        throw error;
+      });
+  }
+
+  return {
+    async statuses(scope = null) {
+      const visible = Object.entries(subscribers).filter(([, one]) => followsAnyInScope(scope, one.sources));
+      return Promise.all(
+        visible.map(async ([name, subscriber]) =>
+          subscriberStatus({ name, subscriber, saved: await savedState(name), scope }),
+        ),
+      );
+    },
+    async waitingEvents(name, scope) {
+      const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
+      const saved = subscriber && (await createOutboxStore(store, name).read());
+      if (!saved) return [];
+      const followed = scopeWithin(scope, subscriber.sources);
+      const visible = saved.waiting.filter(({ source }) => isInScope(followed, source));
+      return visible.sort((a, b) => a.nextTryAt - b.nextTryAt);
+    },
+    deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),
+    countDeadEvents: counter.count,
+    deadCauses: counter.causes,
+    deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
+  };
+}

@@ -10,7 +10,6 @@ import { findJobsByPart } from './find-jobs-by-part.js';
 import { findLines, type LineQuery } from './find-lines.js';
 import { knowsName, type NamedField } from './knows-name.js';
 import { lastAccepted } from './last-accepted.js';
-import { type FigureQuery, lineFigures } from './line-figures.js';
 import { type PeriodQuery, summarisePeriod } from './summarise-period.js';
 
 /** What a question reads. */
@@ -39,8 +38,6 @@ export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex)
       attempt(({ classes }) => knowsName(classes, field, value, scope)),
     findJobsByPart: (query: Parameters<typeof findJobsByPart>[2]) =>
       attempt(({ database, classes }) => findJobsByPart(database, classes, query)),
-    lineFigures: (query: FigureQuery) =>
-      attempt(({ database, classes }) => lineFigures(database, classes, query)),
     lastAccepted: (query: Parameters<typeof lastAccepted>[2]) =>
       attempt(({ database, classes }) => lastAccepted(database, classes, query)),
     summarisePeriod: (query: PeriodQuery) =>

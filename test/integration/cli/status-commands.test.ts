@@ -5,6 +5,7 @@ import { type AdminApi, adminApi, sendCallback } from '../../support/processes/a
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { until } from '../../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const transcript = (content: string) => JSON.stringify({ format: '2.9', metadata: {}, results: [], content });
@@ -31,6 +32,7 @@ const send = (job: string, content: string) =>
 describe('status on the command line', () => {
   it('gives the verdict of the API from the store alone, with an exit code for each level', async () => {
     await send('fine', 'a');
+    await until(async () => (await api.get('/health')).body.ledger.state === 'ready');
     const { body: health } = await api.get('/health');
     const warned = await runCli(['status', '--json'], settings());
     expect(warned).toMatchObject({ code: 1, stderr: '' });

@@ -6,7 +6,7 @@ import { causesOf } from '../../../src/index/queries/find-failures.js';
 import type { LineQuery } from '../../../src/index/queries/find-lines.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { LinePlace } from '../../../src/ledger/log/line-place.js';
-import { expectCallbacks, expectFigures, expectLastAccepted, expectSummary } from './expect-figures.js';
+import { expectCallbacks, expectLastAccepted, expectSummary } from './expect-figures.js';
 import { existsFor, FIRST, failingOf, type Placed } from './indexed-ledger.js';
 
 export const drawnQuery = fc.record({
@@ -102,7 +102,6 @@ export function expectAnswers(
     const expected = [...last].map(([job, received]) => ({ job, received }));
     expected.sort((a, b) => b.received - a.received || (a.job < b.job ? -1 : 1));
     expect(index.findJobsByPart({ part: 'ALPHA', limit: 10, scope })).toEqual(expected);
-    expectFigures(index, lines, scope);
     expectLastAccepted(index, lines, scope);
     for (const { since = HOUR, until = 4 * HOUR, limit } of queries) {
       expectSummary(index, lines, { since: FIRST + since, until: FIRST + until + 1, buckets: limit, scope });

@@ -2,58 +2,18 @@ import { expect } from '@jest/globals';
 import { isDelivery, type LedgerLine } from '../../../src/domain/delivery.js';
 import { isStillTried } from '../../../src/domain/still-tried.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
-import { createDurationHistogram, durationBucket } from '../../../src/index/queries/duration-histogram.js';
+import { createDurationHistogram } from '../../../src/index/queries/duration-histogram.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { Placed } from './indexed-ledger.js';
 import { FIRST } from './indexed-ledger.js';
 
 type Scope = ReadonlySet<string> | null;
 
-const MINUTE = 60_000;
 const NOW = FIRST + 5 * HOUR;
 
 const isOf = (scope: Scope) => (placed: Placed) => scope === null || scope.has(placed.line.source ?? '');
 const received = ({ line }: Placed) => Date.parse(line.receivedAt);
 const codeOf = ({ reason }: LedgerLine) => (reason === 'overloaded' ? reason : null);
-
-/** The sums by minute and by hour. */
-export function expectFigures(index: LedgerIndex, lines: readonly Placed[], scope: Scope): void {
-  for (const width of [MINUTE, HOUR] as const) {
-    const sums = new Map<string, { lines: number; bytes: number; durations: Map<number, number> }>();
-    for (const { place, line } of lines.filter(isOf(scope))) {
-      const { origin, outcome, source, region, status, credential, actor } = line;
-      const start = Math.floor(place.written / width) * width;
-      const fields = [origin, outcome, source, region, status, credential, codeOf(line), actor !== undefined];
-      const name = JSON.stringify([start, ...fields]);
-      const sum = sums.get(name) ?? { lines: 0, bytes: 0, durations: new Map() };
-      sums.set(name, sum);
-      sum.lines += 1;
-      sum.bytes += line.bytes;
-      const bucket = durationBucket(line.durationMs);
-      if (origin === 'callback') sum.durations.set(bucket, (sum.durations.get(bucket) ?? 0) + 1);
-    }
-    const found = index.lineFigures({ width, since: FIRST, until: NOW, scope }).map((each) => {
-      const { start, origin, outcome, source, region, status, credential, reason, isAct } = each;
-      const name = JSON.stringify([
-        start,
-        origin,
-        outcome,
-        source,
-        region,
-        status,
-        credential,
-        reason,
-        isAct,
-      ]);
-      return [name, each.lines, each.bytes, ...each.durations];
-    });
-    const expected = [...sums].map(([name, { lines: count, bytes, durations }]) => [
-      ...[name, count, bytes],
-      ...[...durations].sort(([a], [b]) => a - b).flat(),
-    ]);
-    expect(found.sort()).toEqual(expected.sort());
-  }
-}
 
 export function expectLastAccepted(index: LedgerIndex, lines: readonly Placed[], scope: Scope): void {
   const last = new Map<string, number>();

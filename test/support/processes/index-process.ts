@@ -9,7 +9,8 @@ interface IndexProcess {
   readonly maxBytes?: number;
 }
 
-const YEAR = 365 * 86_400_000;
+const DAY = 86_400_000;
+const YEAR = 365 * DAY;
 
 process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) => {
   const store = await openStore({ url, fsync: false });
@@ -29,10 +30,13 @@ process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) =>
 });
 
 async function answersOf(index: Awaited<ReturnType<typeof startIndexWorker>>) {
+  const now = Date.now();
+  const until = Math.floor(now / DAY) * DAY + DAY;
+  const period = { since: until - 2 * DAY, until, buckets: 2, now };
   return {
     places: await index.call('findLines', { limit: 10_000 }),
     failing: await index.call('findFailures', {}),
-    figures: await index.call('lineFigures', { width: 3_600_000, since: 0, until: Date.now() }),
+    figures: (await index.call('summarisePeriod', period)).buckets,
     state: await index.call('state'),
   };
 }

@@ -8,7 +8,7 @@ import { beginOf, notIndexedInWords } from '../../vendor/index/index-extent.js';
 /** @import { Announcement } from '../../lib/elements/notice.js' */
 /** @import { FilterValues } from '../../lib/elements/filter-form.js' */
 
-/** A table that spreadsheets open without effort; more is a case for the Parquet files of the ledger. */
+/** A table that spreadsheets open without effort; more is a case for the command line. */
 const MOST_LINES = 50_000;
 
 /**

@@ -152,7 +152,7 @@ function oldestOpen({ oldestOpen: oldest, failing, verdict }, starts, width) {
   return {
     id: 'oldest',
     title: 'Age of the oldest open job',
-    sum: oldest && `since ${clock(oldest.since)}${isPartlyRead(verdict) ? ' or earlier' : ''}`,
+    sum: oldest && `since ${clock(oldest.since)}`,
     empty: noneOpen(failing, verdict),
     kind: 'lines',
     show: span,

@@ -82,8 +82,8 @@ describe('the charts of the overview', () => {
     const oldestOpen = { jobId: 'j', since: '2026-11-20T10:30:00.000Z', retentionEndsAt: '' };
     const { empty } = chart('oldest', { ...NONE_OPEN, verdict: partly });
     expect(empty).toBe('No open job was found; not every delivery was read.');
-    expect(chart('oldest', { oldestOpen, failing: { failed: 1 }, verdict: partly }).sum).toMatch(
-      /^since .* or earlier$/,
-    );
+    // What the index lacks stands in the banner, once.
+    const { sum } = chart('oldest', { oldestOpen, failing: { failed: 1 }, verdict: partly });
+    expect(sum).toBe(chart('oldest', { ...NONE_OPEN, oldestOpen, failing: { failed: 1 } }).sum);
   });
 });

@@ -16,6 +16,7 @@ const COUNT_OF_THE_DAY = `
   const demo = await startDemo();
   const headers = { authorization: 'Bearer ' + demo.token };
   const answer = await fetch(demo.adminUrl + '/admin/api/deliveries?limit=500', { headers });
+  if (!answer.ok) throw new Error(await answer.text());
   console.log((await answer.json()).deliveries.length);
   await demo.stop();
   process.exit(0);`;

@@ -1,25 +1,26 @@
 import { decodeTime } from 'ulid';
 import { readEndRecord } from '../archive/end-record.js';
+import { metadataName } from '../domain/context.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { isUlid } from '../text/id-cursor.js';
 import { eventOf, isRepetition, jobEventOf } from './job-event.js';
 import type { JobEvent } from './receiver-event.js';
 
-/** Ids that are remembered; a repetition of an older one is announced again, with the same id. */
+/** Ids that are remembered; a repetition of an older one is announced again, with the same id and content. */
 const REMEMBERED = 10_000;
 
 /** Events of ledger lines, each under the id of the delivery that stored what it announces. */
 export interface Announcements {
-  /** Null when the line announces nothing. Throws `StoreError`. */
-  of(line: LedgerLine): Promise<JobEvent | null>;
+  /** Empty when the line announces nothing. Throws `StoreError`. */
+  of(line: LedgerLine): Promise<readonly JobEvent[]>;
   /** The sender could not take the event over: its line, or a repetition of it, announces it again. */
   forget(event: JobEvent): void;
 }
 
 /**
- * A delivery can store its artefacts and die before its ledger line is written. The line of the repetition is then the only
- * one: it announces them under the id of the delivery that stored them, so that they never have two ids.
+ * A delivery can store its artefacts and die before its ledger line is written. The lines of its repetitions are then the only ones: they
+ * announce them as the delivery that stored them would have, so that they never have two ids, nor an id two contents.
  *
  * @param since milliseconds since the epoch: what was stored before is not announced
  */
@@ -29,33 +30,28 @@ export function createAnnouncements(
 ): Announcements {
   const announced = new Set<string>();
 
-  async function unannouncedCreator(line: LedgerLine): Promise<string | null> {
-    for await (const creator of creatorsOf(store, line)) {
-      if (decodeTime(creator) >= since && !announced.has(creator)) return creator;
-    }
-    return null;
-  }
-
   function remember(id: string): void {
     announced.add(id);
     const [oldest] = announced;
     if (announced.size > REMEMBERED && oldest !== undefined) announced.delete(oldest);
   }
 
-  async function eventFor(line: LedgerLine): Promise<JobEvent | null> {
-    if (!isRepetition(line)) {
-      const event = jobEventOf(line, store.location);
-      return event !== null && (await isAnnouncedByRecovery(store, line)) ? null : event;
+  async function eventsFor(line: LedgerLine): Promise<readonly JobEvent[]> {
+    if (isRepetition(line)) {
+      const creations = await creationsOf(store, line);
+      return creations
+        .filter(({ deliveryId }) => decodeTime(deliveryId) >= since && !announced.has(deliveryId))
+        .flatMap((creation) => eventOf(creation, store.location) ?? []);
     }
-    const creator = await unannouncedCreator(line);
-    return creator === null ? null : repetitionOf(line, store.location, creator);
+    const event = jobEventOf(line, store.location);
+    return event === null || (await isAnnouncedByRecovery(store, line)) ? [] : [event];
   }
 
   return {
     async of(line) {
-      const event = await eventFor(line);
-      if (event !== null) remember(event.id);
-      return event;
+      const events = await eventsFor(line);
+      for (const { id } of events) remember(id);
+      return events;
     },
     forget({ id }) {
       announced.delete(id);
@@ -71,10 +67,8 @@ export async function announcedAs(
 ): Promise<JobEvent | null> {
   if (line.deliveryId === id) return eventOf(line, store.location);
   if (!isRepetition(line)) return null;
-  for await (const creator of creatorsOf(store, line)) {
-    if (creator === id) return repetitionOf(line, store.location, id);
-  }
-  return null;
+  const creation = (await creationsOf(store, line)).find(({ deliveryId }) => deliveryId === id);
+  return creation === undefined ? null : eventOf(creation, store.location);
 }
 
 /**
@@ -90,15 +84,43 @@ async function isAnnouncedByRecovery(
   return record?.recorded === true && record.deliveryId !== null;
 }
 
-/** Ids of the deliveries that created the artefacts of a line. */
-async function* creatorsOf(store: Pick<ObjectStore, 'head'>, { items }: LedgerLine): AsyncGenerator<string> {
-  for (const { key } of items) {
-    const creator = (await store.head(key))?.metadata['delivery-id'] ?? '';
-    if (isUlid(creator)) yield creator;
+/** The lines that the deliveries would have which created the artefacts of a repetition, by what the artefacts say of them. */
+async function creationsOf(store: Pick<ObjectStore, 'head'>, line: LedgerLine): Promise<LedgerLine[]> {
+  const creations = new Map<string, LedgerLine>();
+  for (const item of line.items) {
+    const metadata = (await store.head(item.key))?.metadata ?? {};
+    const id = metadata['delivery-id'] ?? '';
+    if (!isUlid(id)) continue;
+    const known = creations.get(id) ?? creationOf(line, id, metadata);
+    const outcome = item.key.includes('/conflicts/') ? 'conflict' : 'created';
+    creations.set(id, { ...known, items: [...known.items, { ...item, outcome }] });
   }
+  return [...creations.values()].map(withOutcome);
 }
 
-function repetitionOf(line: LedgerLine, location: string, id: string): JobEvent | null {
-  const event = eventOf(line, location);
-  return event && { ...event, id };
+function creationOf(
+  line: LedgerLine,
+  deliveryId: string,
+  metadata: Readonly<Record<string, string>>,
+): LedgerLine {
+  const { context = {}, traceparent: _, ...rest } = line;
+  const { origin = line.origin, status = null, region = null, source = line.source, traceparent } = metadata;
+  const values = Object.keys(context).flatMap((name) => {
+    const value = metadata[metadataName(name)];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...rest,
+    ...{ deliveryId, origin: origin as LedgerLine['origin'], status, region, source },
+    receivedAt: metadata['received-at'] ?? line.receivedAt,
+    context: Object.fromEntries(values),
+    items: [],
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
+
+function withOutcome(creation: LedgerLine): LedgerLine {
+  const isConflict = creation.items.some(({ outcome }) => outcome === 'conflict');
+  const outcome = isConflict ? 'conflict' : creation.origin === 'recovery' ? 'recovered' : 'stored';
+  return { ...creation, outcome };
 }

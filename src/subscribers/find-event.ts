@@ -10,11 +10,11 @@ import type { JobEvent } from './receiver-event.js';
  */
 export async function findEvent(
   store: ObjectStore,
-  { id, jobId, receivedAt, segment }: WaitingEvent,
+  { id, jobId, segment }: WaitingEvent,
 ): Promise<JobEvent | null> {
-  const { entries = [] } = (await fetchFromLog(store, segment))?.parse(receivedAt) ?? {};
+  const { entries = [] } = (await fetchFromLog(store, segment))?.parse(jobId) ?? {};
   for (const { line } of entries) {
-    if (line.receivedAt !== receivedAt || line.jobId !== jobId) continue;
+    if (line.jobId !== jobId) continue;
     const event = await announcedAs(store, line, id);
     if (event !== null) return event;
   }

@@ -98,8 +98,8 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     const ordered = [...lines].sort((a, b) => Number(isRepetition(a)) - Number(isRepetition(b)));
     try {
       for (const line of ordered) {
-        const event = await announcements.of(line);
-        if (event !== null) tasks.push({ event, segment, from });
+        const events = await announcements.of(line);
+        tasks.push(...events.map((event) => ({ event, segment, from })));
       }
     } catch (error) {
       // The lines are read again.

@@ -314,7 +314,7 @@ describe('a subscriber', () => {
     const [event] = server.requests
       .map((request) => eventOf(request))
       .filter(({ subject }) => subject === 'b');
-    expect(event).toMatchObject({ id: lost.deliveryId, data: { outcome: 'duplicate' } });
+    expect(event).toMatchObject({ id: lost.deliveryId, data: { outcome: 'stored' } });
     expect(idsOf(server).sort()).toEqual([first, lost, last].map((line) => line.deliveryId).sort());
   });
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { replaceEndRecord } from '../../../src/archive/end-record.js';
+import {
+  type ArtefactFacts,
+  artefactMetadata,
+  type ItemFacts,
+} from '../../../src/domain/artefact-metadata.js';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
-import { createAnnouncements } from '../../../src/subscribers/announcements.js';
+import { announcedAs, createAnnouncements } from '../../../src/subscribers/announcements.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
@@ -19,8 +25,8 @@ describe('the failure of a job that recovery has recorded', () => {
   it('is announced by the line of recovery, and not again by a callback that comes later', async () => {
     const recovered = line({ origin: 'recovery' });
     const { of } = await announcements(recovered.deliveryId);
-    expect((await of(recovered))?.type).toBe('transcript-receiver.job.failed.v1');
-    expect(await of(line({ origin: 'callback' }))).toBeNull();
+    expect(await of(recovered)).toMatchObject([{ type: 'transcript-receiver.job.failed.v1' }]);
+    expect(await of(line({ origin: 'callback' }))).toEqual([]);
   });
 
   it('is announced again with what a callback stores that comes later', async () => {
@@ -28,7 +34,7 @@ describe('the failure of a job that recovery has recorded', () => {
     const items = [
       { kind: 'jobinfo', key: 'jobs/j1/jobinfo.json', size: 2, sha256: 'a', outcome: 'created' },
     ];
-    const event = await of(line({ outcome: 'stored', items }));
+    const [event] = await of(line({ outcome: 'stored', items }));
     expect(event).toMatchObject({
       type: 'transcript-receiver.job.failed.v1',
       data: { items: [{ kind: 'jobinfo' }] },
@@ -38,7 +44,7 @@ describe('the failure of a job that recovery has recorded', () => {
   it('does not hide the results of a callback that comes later', async () => {
     const { of } = await announcements(newDeliveryId());
     const items = [{ kind: 'data', key: 'jobs/j1/data', size: 2, sha256: 'a', outcome: 'created' }];
-    const event = await of(line({ status: 'success', outcome: 'stored', items }));
+    const [event] = await of(line({ status: 'success', outcome: 'stored', items }));
     expect(event?.type).toBe('transcript-receiver.job.stored.v1');
   });
 
@@ -47,11 +53,69 @@ describe('the failure of a job that recovery has recorded', () => {
     ['where the callback itself was found', null, true],
   ])('is announced by the callback %s', async (_when, deliveryId, recorded) => {
     const { of } = await announcements(deliveryId, recorded);
-    expect((await of(line({ origin: 'callback' })))?.type).toBe('transcript-receiver.job.failed.v1');
+    expect(await of(line({ origin: 'callback' }))).toMatchObject([
+      { type: 'transcript-receiver.job.failed.v1' },
+    ]);
   });
 
   it('is announced for another source', async () => {
     const { of } = await announcements(newDeliveryId());
-    expect(await of(line({ source: 'legal' }))).not.toBeNull();
+    expect(await of(line({ source: 'legal' }))).toHaveLength(1);
+  });
+});
+
+describe('a repetition of a delivery', () => {
+  const context = { customer: 'acme' };
+  const items = [
+    { kind: 'data', key: 'jobs/j1/data', size: 2, sha256: 'a', outcome: 'created' },
+    { kind: 'jobinfo', key: 'jobs/j1/jobinfo.json', size: 3, sha256: 'b', outcome: 'created' },
+  ] as const;
+  const stored = line({
+    ...{ status: 'success', outcome: 'stored', region: 'eu1', receivedAt: at, items, context },
+    traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+  });
+  const repetition = () => {
+    const repeated = items.map((item) => ({ ...item, outcome: 'identical' as const }));
+    return line({
+      ...{ status: 'success', outcome: 'duplicate', region: 'us1', items: repeated, context },
+      ...{ receivedAt: '2026-03-05T01:02:03.004Z', traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` },
+    });
+  };
+
+  /** The store of artefacts as deliveries wrote them. */
+  async function storeOf(...creators: readonly LedgerLine[]) {
+    const store = createMemoryStore();
+    for (const creator of creators)
+      for (const { key, kind } of creator.items) {
+        const facts = { ...creator, jobId: 'j1', source: 'default', region: 'eu1', context };
+        const metadata = artefactMetadata(facts as ArtefactFacts, { kind: kind as ItemFacts['kind'] });
+        await store.create(key, Buffer.from('{}'), { contentType: 'text/plain', metadata });
+      }
+    return store;
+  }
+
+  it('announces it by its own id and content, whichever is read first, and whatever a sender remembers', async () => {
+    const store = await storeOf(stored);
+    const [own] = await createAnnouncements(store, 0).of(stored);
+    for (let start = 0; start < 2; start += 1) {
+      const { of } = createAnnouncements(store, 0);
+      const again = repetition();
+      expect(await of(again)).toEqual([own]);
+      expect(await of(repetition())).toEqual([]);
+      expect(await announcedAs(store, again, stored.deliveryId)).toEqual(own);
+    }
+  });
+
+  it('announces each of the deliveries whose artefacts it repeats', async () => {
+    const [first, second] = items.map((item) =>
+      line({ ...stored, deliveryId: newDeliveryId(), items: [item] }),
+    );
+    if (first === undefined || second === undefined) throw new Error('two items');
+    const store = await storeOf(first, second);
+    const { of } = createAnnouncements(store, 0);
+    const own = (
+      await Promise.all([first, second].map((each) => createAnnouncements(store, 0).of(each)))
+    ).flat();
+    expect(await of(repetition())).toEqual(own);
   });
 });

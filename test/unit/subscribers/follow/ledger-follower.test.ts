@@ -199,7 +199,7 @@ describe('a follower of the ledger', () => {
     const next = await follow(undefined, Promise.resolve(state));
     await next.look();
     expect(sent).toEqual(['next']);
-    expect(faults).toEqual([expect.stringContaining(key)]);
+    expect(faults).toEqual([expect.stringContaining(key), `ledger/${hour} has lost number 1 of a`]);
     expect(Object.keys(next.progress().again)).toEqual([hour]);
     if (file) store.objects.set(key, file);
     advance(HOUR);

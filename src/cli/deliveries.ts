@@ -18,10 +18,11 @@ import { checkJobs } from './shared/options/check-jobs.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
 
-interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without'> {
+interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without' | 'only'> {
   readonly since?: Date;
   readonly until?: Date;
   readonly acts?: true;
+  readonly onlyActs?: true;
   readonly limit?: number;
   readonly follow?: true;
   readonly csv?: true;
@@ -51,6 +52,7 @@ export function createCommand(): Command {
     .option('--since <time>', 'received since: 48h, 7d, or a time with its zone', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--acts', 'also what operators did')
+    .option('--only-acts', 'only what operators did, accesses included')
     .option(
       '--limit <number>',
       `lines to list; default: ${SHOWN}, and all with --csv or --json`,
@@ -88,12 +90,13 @@ async function list(work: LedgerWork, options: Options): Promise<void> {
 
 function queryOf(options: Options): DeliveryQuery {
   const { job, source, region, status, outcome, origin, context, contextOmitted } = options;
-  const { since, until, acts } = options;
+  const { since, until, acts, onlyActs } = options;
   return {
     ...{ job, source, region, status, outcome, origin, context, contextOmitted },
     since: since?.toISOString(),
     until: until?.toISOString(),
-    without: acts ? undefined : 'acts',
+    without: acts || onlyActs ? undefined : 'acts',
+    only: onlyActs ? 'acts' : undefined,
   };
 }
 

@@ -53,6 +53,10 @@ export function deliveriesRoutes({
           .literal('acts')
           .optional()
           .describe('acts: leaves out what operators did, accesses included'),
+        only: z
+          .literal('acts')
+          .optional()
+          .describe('acts: lists what operators did, accesses included, and nothing else'),
         context: textInput.optional().describe('`name=value` of the context, such as call=123'),
         contextOmitted: textInput
           .optional()

@@ -26,6 +26,8 @@ export interface DeliveryQuery {
   readonly origin?: string | undefined;
   /** Accesses, or all acts of operators, accesses included. An `origin` or `outcome` that asks for such lines has precedence. */
   readonly without?: 'accesses' | 'acts' | undefined;
+  /** All acts of operators and nothing else, accesses included. */
+  readonly only?: 'acts' | undefined;
   /** Only lines that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
   /** `name=value` of the context. */
@@ -65,7 +67,14 @@ function contextFilterOf({ context, contextOmitted }: DeliveryQuery): LineQuery[
  * Accesses, sign-ins and what expired are listed for a client that asks for them, and for one that asks for a job. What is
  * asked for by its name is never left out: an empty list would read as if there were none.
  */
-function listedOrigins({ job, origin, outcome = '', without }: DeliveryQuery): (origin: string) => boolean {
+function listedOrigins({
+  job,
+  origin,
+  outcome = '',
+  without,
+  only,
+}: DeliveryQuery): (origin: string) => boolean {
+  if (only === 'acts') return isOperatorAct;
   if (origin !== undefined || isOutcomeOfNoDelivery(outcome)) return () => true;
   const isListed = job === undefined ? isDelivery : () => true;
   if (without === undefined) return isListed;

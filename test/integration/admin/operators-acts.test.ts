@@ -73,3 +73,15 @@ describe("deliveries without operators' acts", () => {
     expect(await listed(`without=acts&limit=500&${filter}`)).toHaveLength(count);
   });
 });
+
+describe("operators' acts alone", () => {
+  it('are listed in pages, with accesses', async () => {
+    const all = (await listed('limit=500')).concat(await listed('origin=admin&limit=500'));
+    const acts = await listed('only=acts&limit=500');
+    const ids = (lines: readonly LedgerLine[]) => lines.map(({ deliveryId }) => deliveryId).sort();
+    const expected = all.filter(({ origin }) => ['replay', 'import', 'admin'].includes(origin));
+    expect(ids(acts)).toEqual(ids(expected));
+    expect(acts.filter(({ origin }) => origin === 'admin').length).toBeGreaterThan(0);
+    expect((await pagesOf('only=acts&limit=3')).flat()).toEqual(acts.map(({ jobId }) => jobId));
+  });
+});

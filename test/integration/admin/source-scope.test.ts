@@ -133,6 +133,9 @@ describe('a token for one source', () => {
     expect(deliveries.map(({ jobId, source }: { jobId: string; source: null }) => [jobId, source])).toEqual([
       ['clinic-1', null],
     ]);
+    const acts = (await clinic.get('/deliveries?only=acts&limit=500')).body.deliveries;
+    expect(acts.length).toBeGreaterThan(0);
+    expect(JSON.stringify(acts)).not.toMatch(/court/);
     const { timeline } = (await clinic.get('/jobs/clinic-1')).body;
     expect(timeline.map(({ reason }: { reason: string }) => reason)).toContain('reviewed by the clinic');
   });

@@ -43,8 +43,9 @@ const FILTERS = [
   'acts',
 ];
 
-/** Value of `acts`: what operators did is shown as well. */
+/** Values of `acts`: what operators did is shown as well, and alone. */
 const WITH_ACTS = 'with';
+const ONLY_ACTS = 'only';
 
 /**
  * The live list of deliveries.
@@ -86,6 +87,7 @@ export function deliveriesView(screen) {
  * @param {FilterValues} values
  */
 function asked({ acts, ...filters }) {
+  if (acts === ONLY_ACTS) return { ...filters, only: 'acts' };
   return { ...filters, without: acts === WITH_ACTS ? '' : 'acts' };
 }
 
@@ -136,6 +138,7 @@ function filtersOf(names, values) {
       takes: [
         ['', 'Without'],
         [WITH_ACTS, 'With'],
+        [ONLY_ACTS, 'Only'],
       ],
     },
   ];
@@ -173,7 +176,7 @@ function list(screen, values, lists, health, draw) {
   const isEmpty = lines.length === 0;
   const note = lists.index && indexNote(lists.index, askedTime(values, lists));
   const isNone = isEmpty && lists.cursor === null;
-  const isAsked = isFiltered({ ...values, acts: '' });
+  const isAsked = isFiltered({ ...values, acts: values.acts === ONLY_ACTS ? ONLY_ACTS : '' });
   if (isNone && note === null && !isAsked) return firstCallback(health, Date.parse(health.at));
   const section = { 'aria-label': 'List', 'data-key': 'list' };
   if (isNone)
@@ -234,7 +237,7 @@ function noMatch(values) {
       'p',
       {},
       'Choose a longer time, ',
-      values.acts !== WITH_ACTS && [withActs, ', '],
+      values.acts === '' && [withActs, ', '],
       'or ',
       link('#/deliveries', 'clear all filters'),
       '.',

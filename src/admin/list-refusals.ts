@@ -1,6 +1,6 @@
 import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
-import type { IndexExtent } from '../index/index-extent.js';
+import { type IndexExtent, without } from '../index/index-extent.js';
 import type { LedgerView } from '../index/ledger-view.js';
 import type { FoundLines, PlacedEntry } from '../index/questions/find-deliveries.js';
 import { encodeCursor } from '../index/questions/line-cursor.js';
@@ -62,10 +62,10 @@ export async function listRefusals(
   const rest = unauthenticated.length - (merged.length - lines);
   const ledger = lines === page.entries.length ? (page.nextCursor ?? false) : placeAfter(page, lines, place);
   const next = ledger === false && rest === 0 ? null : encode(nextPlace(place, merged, ledger));
-  return { refusals: merged, nextCursor: next, index: view.extent() };
+  return { refusals: merged, nextCursor: next, index: without(view.extent(), page.unread) };
 }
 
-const NOTHING: FoundLines = { entries: [], nextCursor: null };
+const NOTHING: FoundLines = { entries: [], nextCursor: null, unread: [] };
 
 function placeAfter({ entries }: FoundLines, shown: number, place: Place): Place['ledger'] {
   const last = entries[shown - 1];

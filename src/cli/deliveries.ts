@@ -120,13 +120,15 @@ async function* linesOf(
   let left = limit;
   let page: DeliveryPage;
   let cursor: string | undefined;
+  const missing = new Map<string, IndexExtent['missing'][number]>();
   do {
     page = await view.deliveries({ ...query, limit: Math.min(PAGE, left), cursor });
+    for (const each of page.index.missing) missing.set(each.key, each);
     left -= page.deliveries.length;
     cursor = page.nextCursor ?? undefined;
     yield page.deliveries;
   } while (cursor !== undefined && left > 0);
-  return { isCut: cursor !== undefined, index: page.index };
+  return { isCut: cursor !== undefined, index: { ...page.index, missing: [...missing.values()] } };
 }
 
 type Search = ReturnType<typeof linesOf>;
@@ -136,14 +138,14 @@ async function print(search: Search, progress: Progress, options: Options): Prom
   const { isCut, index } = await (json ? printAsJson : csv ? printAsCsv : printAsTable)(search, progress);
   const isExport = Boolean(csv || json);
   // What is older than the last line of a table that was cut is not asked for.
-  const asked = { since: isCut ? beginOf(index) : options.since?.getTime() };
-  if (isLacking(index, asked) || (isCut && isExport)) process.exitCode = EXIT.incomplete;
+  const asked = { since: isCut ? beginOf(index) : options.since?.getTime(), until: options.until?.getTime() };
   const lack = notIndexedInWords(index, asked);
+  if (isExport ? isCut || lack !== null : isLacking(index, asked)) process.exitCode = EXIT.incomplete;
   const notes = [...(isCut ? [cutNote(options)] : []), ...(lack === null ? [] : [lack])];
   for (const note of notes) process.stderr.write(`transcript-receiver: ${note}\n`);
 }
 
-/** Without a beginning, all is asked for that the index has. */
+/** A table without a beginning asks for all that the index has; an export for all that there is. */
 function isLacking(index: IndexExtent, { since = beginOf(index) }: AskedTime): boolean {
   return notIndexedInWords(index, { since }) !== null;
 }

@@ -38,6 +38,17 @@ export function extentOf({ since, until, missing }: ExtentInTime): IndexExtent {
   };
 }
 
+/** What the index has but for lines that were just found to be missing or damaged; `lines` is null for a missing segment. */
+export function without(
+  index: IndexExtent,
+  unread: readonly { readonly key: string; readonly lines: number | null }[],
+): IndexExtent {
+  const known = new Set(index.missing.map(({ key }) => key));
+  const added = unread.filter(({ key }) => !known.has(key));
+  const missing = added.map(({ key, lines }) => ({ key, segments: 1, unreadable: lines }));
+  return { ...index, missing: [...missing, ...index.missing] };
+}
+
 /** From when on the index has every line, in milliseconds since the epoch. */
 export function beginOf({ since, until }: Pick<IndexExtent, 'since' | 'until'>): number {
   if (until === null) return Number.POSITIVE_INFINITY;
@@ -62,7 +73,7 @@ export interface AskedTime {
 }
 
 /** Milliseconds by which the index is usually behind: new writers are looked for once a minute. */
-const USUAL_DELAY = 120_000;
+export const USUAL_DELAY = 120_000;
 /** Segments that a sentence names. */
 const NAMED = 3;
 

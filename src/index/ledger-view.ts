@@ -1,5 +1,4 @@
 import type { LedgerLine } from '../domain/delivery.js';
-import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -8,7 +7,7 @@ import { waitAtMost } from '../time/deadline.js';
 import { type Ask, answerAsks } from './beside/asks.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore } from './fill/open-index-of-store.js';
-import { extentOf, type IndexExtent } from './index-extent.js';
+import { extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs } from './queries/failure-page.js';
@@ -20,6 +19,7 @@ import { allDeliveries, type FoundLines, findDeliveries } from './questions/find
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
 import { findSummary, type SummaryQuery } from './questions/find-summary.js';
 import { createPacedCounts } from './questions/paced-counts.js';
+import { rejectBeyond } from './questions/reject-beyond.js';
 import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
 import type { StartIndex } from './start-index-worker.js';
 
@@ -85,8 +85,8 @@ export interface LedgerView {
   /** The same with the places of the lines. */
   search(query: DeliveryQuery): Promise<FoundLines>;
   /**
-   * To be called before an act on a selection of lines: rejects with `Problem` `conflict` when the index does not reach back as far as
-   * `lines` would, so that some would be left out.
+   * To be called before an act on a selection of lines: rejects with `Problem` `conflict` when the index does not reach as far as `lines`
+   * would, back or to the end, so that some would be left out.
    */
   requireReach(range: Pick<DeliveryQuery, 'since' | 'until'>): Promise<void>;
   /** All matching lines of deliveries, page by page. Without `since` they reach back as far as the service keeps the results of jobs. */
@@ -159,16 +159,9 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   }
 
   /** What is selected for an act must be all that matches. */
-  async function requireReach(since: number): Promise<void> {
+  async function requireReach(since: number, until = clock()): Promise<void> {
     if (!schedule.status().isWhole) await waitAtMost(PATIENCE, schedule.whole());
-    const state = await index.call('state');
-    if (state.until !== null && (state.since === null || state.since <= since)) return;
-    const reached =
-      state.until === null ? 'nothing yet' : `what was written from ${iso(state.since ?? since)} on`;
-    throw new Problem(
-      'conflict',
-      `The index of the ledger has ${reached}, and the selection begins at ${iso(since)}: choose a later since, or wait until the index is built.`,
-    );
+    rejectBeyond(await index.call('state'), since, Math.min(until, clock()));
   }
 
   const extent = async () => extentOf(await index.call('state'));
@@ -188,16 +181,20 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     readPast: schedule.whole,
     search: (query) => findDeliveries(parts, query),
     async deliveries(query = {}) {
-      const { entries, nextCursor } = await findDeliveries(parts, query);
-      return { deliveries: entries.map(({ line }) => line), nextCursor, index: await extent() };
+      const { entries, nextCursor, unread } = await findDeliveries(parts, query);
+      return {
+        deliveries: entries.map(({ line }) => line),
+        nextCursor,
+        index: without(await extent(), unread),
+      };
     },
-    requireReach: (range) => requireReach(beginOf(range)),
+    requireReach: (range) => requireReach(beginOf(range), instantOf('until', range.until)),
     lines: (query = {}) => allDeliveries(parts, { ...query, since: iso(beginOf(query)) }),
     async openFailures(query) {
       const kept = clock() - retention;
       const since = Math.max(query.since ?? kept, kept);
-      const found = await findOpenFailures(parts, { ...query, since }, retention);
-      return { ...found, since: iso(since), index: await extent() };
+      const { unread, ...found } = await findOpenFailures(parts, { ...query, since }, retention);
+      return { ...found, since: iso(since), index: without(await extent(), unread) };
     },
     async failingNow(query) {
       const page = { ...query, limit: 1, since: clock() - retention, after: null };

@@ -9,5 +9,7 @@ export async function wasErased(
   { store, view, clock }: Pick<RecoveryParts, 'store' | 'view' | 'clock'>,
   { id, created_at }: Pick<JobRecord, 'id' | 'created_at'>,
 ): Promise<boolean> {
-  return (await isErased(store, id)) || isErasedInLedger(view, id, searchFrom(created_at, clock()));
+  return (
+    (await isErased(store, id)) || isErasedInLedger({ store, view }, id, searchFrom(created_at, clock()))
+  );
 }

@@ -49,9 +49,9 @@ export async function inspectJob(
   const bodies = known.length === 0 ? await ownBodies(parts, jobId, scope) : [];
   const extent = extentOf([...known, ...sourcesOfBodies(bodies, scope)], scope);
   // Before lines are read: how long the answer takes must not tell a token of some sources what others have of the job.
-  const { lines, index } =
+  const { lines, index, isCut } =
     extent === 'none'
-      ? { lines: [], index: parts.view.extent() }
+      ? { lines: [], index: parts.view.extent(), isCut: false }
       : await readJobLines(parts, jobId, storedAt(found, bodies, scope));
   const isVisible = ({ source }: LedgerLine) =>
     source === null ? extent === 'all' : isInScope(scope, source);
@@ -78,7 +78,7 @@ export async function inspectJob(
       : null;
   const failure = failureOf(lines, scope);
   return {
-    ...{ jobId, artefacts, timeline, failure, expired, lost, erasure },
+    ...{ jobId, artefacts, timeline, isCut, failure, expired, lost, erasure },
     ...{ index, service, serviceAnswer },
   };
 }

@@ -1,6 +1,7 @@
 import { ACCESS_ORIGIN, type LedgerLine } from '../../domain/delivery.js';
-import { beginOf, type IndexExtent } from '../../index/index-extent.js';
+import { beginOf, type IndexExtent, without } from '../../index/index-extent.js';
 import type { LedgerView } from '../../index/ledger-view.js';
+import type { UnreadLines } from '../../ledger/log/read-lines-at.js';
 import { scanLines } from '../../ledger/log/scan-lines.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
@@ -8,7 +9,12 @@ import type { ObjectStore } from '../../store/object-store.js';
 export interface JobLines {
   /** Oldest first. */
   readonly lines: readonly LedgerLine[];
-  /** What the index had: of earlier times only the lines that were written when something of the job was stored are here. */
+  /** Whether the ledger has further lines of the job in the time of the index, older than these. */
+  readonly isCut: boolean;
+  /**
+   * What the index had, without what could not be read here: of earlier times only the lines that were written when something of the job was
+   * stored are here.
+   */
   readonly index: IndexExtent;
 }
 
@@ -42,9 +48,18 @@ export async function readJobLines(
     view.deliveries({ ...query, without: 'accesses' }),
     view.deliveries({ ...query, origin: ACCESS_ORIGIN }),
   ]);
-  const { index } = others;
+  const { index, nextCursor } = others;
   const older = await linesBefore(store, jobId, beginOf(index), storedAt);
-  return { lines: oldestFirst([...others.deliveries, ...accesses.deliveries, ...older]), index };
+  const unread = [...accesses.index.missing.map(unreadOf), ...older.unread];
+  return {
+    lines: oldestFirst([...others.deliveries, ...accesses.deliveries, ...older.lines]),
+    isCut: nextCursor !== null || accesses.nextCursor !== null,
+    index: without(index, unread),
+  };
+}
+
+function unreadOf({ key, unreadable }: IndexExtent['missing'][number]): UnreadLines {
+  return { key, lines: unreadable };
 }
 
 async function linesBefore(
@@ -52,19 +67,23 @@ async function linesBefore(
   jobId: string,
   begin: number,
   storedAt: readonly number[],
-): Promise<LedgerLine[]> {
+): Promise<{ readonly lines: readonly LedgerLine[]; readonly unread: readonly UnreadLines[] }> {
   const lines: LedgerLine[] = [];
+  const unread = new Map<string, UnreadLines>();
   const minutes = new Set(storedAt.map((time) => Math.floor(time / MINUTE) * MINUTE));
   const old = [...minutes].filter((time) => time - LIKELY.before < begin).sort((a, b) => a - b);
   for (const time of old.slice(0, MAX_RANGES)) {
-    const range = { since: time - LIKELY.before, until: Math.min(time + MINUTE + LIKELY.after, begin) };
-    const scan = scanLines({ store, ...range, onFault: ignore, onSkipped: ignore });
+    const scan = scanLines({
+      store,
+      since: time - LIKELY.before,
+      until: Math.min(time + MINUTE + LIKELY.after, begin),
+      onFault: (_text, key) => void unread.set(key, { key, lines: null }),
+      onSkipped: (key, { broken, newer }) => void unread.set(key, { key, lines: broken + newer }),
+    });
     for await (const { line } of scan) if (line.jobId === jobId) lines.push(line);
   }
-  return lines;
+  return { lines, unread: [...unread.values()] };
 }
-
-function ignore(): void {}
 
 function oldestFirst(lines: readonly LedgerLine[]): LedgerLine[] {
   const known = new Map(lines.map((line) => [`${line.receivedAt} ${line.deliveryId} ${line.outcome}`, line]));

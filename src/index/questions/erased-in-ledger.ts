@@ -1,18 +1,31 @@
-import type { LedgerView } from '../ledger-view.js';
+import { beginOfIndex, type IndexAndLog, linesBeforeIndex } from './lines-before-index.js';
 
 /**
  * Whether a line says that an operator erased the job. Its mark may be missing: a bucket was restored without its dot-folders. Waits for an
- * index that is being built. Rejects with `StoreError` and `IndexError`.
+ * index that is being built, and reads the log where it does not reach back as far. Rejects with `StoreError` and `IndexError`.
  *
  * @param since ISO 8601
  */
-export async function isErasedInLedger(
-  view: Pick<LedgerView, 'deliveries' | 'extent' | 'readPast'>,
-  job: string,
-  since: string,
-): Promise<boolean> {
-  const { since: begin, until } = view.extent();
-  if (until === null || (begin !== null && begin > since)) await view.readPast();
-  const { deliveries } = await view.deliveries({ job, outcome: 'erased', since, limit: 1 });
-  return deliveries.length > 0;
+export async function isErasedInLedger(from: IndexAndLog, job: string, since: string): Promise<boolean> {
+  await beginOfIndex(from, Date.parse(since));
+  const { deliveries } = await from.view.deliveries({ job, outcome: 'erased', since, limit: 1 });
+  return deliveries.length > 0 || (await erasedBefore(from, Date.parse(since))).has(job);
+}
+
+/** Jobs that were erased before the index begins, by store: many are asked for one after the other. */
+const known = new WeakMap<
+  object,
+  { readonly since: number; readonly until: number; readonly jobs: Set<string> }
+>();
+
+async function erasedBefore(from: IndexAndLog, since: number): Promise<ReadonlySet<string>> {
+  const until = await beginOfIndex(from, since);
+  const read = known.get(from.store);
+  if (until <= since) return new Set();
+  if (read !== undefined && read.since <= since && read.until >= until) return read.jobs;
+  const jobs = new Set<string>();
+  for await (const { line } of linesBeforeIndex(from, since))
+    if (line.outcome === 'erased' && line.jobId !== null) jobs.add(line.jobId);
+  known.set(from.store, { since, until, jobs });
+  return jobs;
 }

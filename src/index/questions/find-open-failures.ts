@@ -3,7 +3,7 @@ import type { FailureCause } from '../../domain/failure-causes.js';
 import { FAILURES, isFailure } from '../../domain/failure-rules.js';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
-import { readLinesAt } from '../../ledger/log/read-lines-at.js';
+import { type LinesAt, readLinesAt } from '../../ledger/log/read-lines-at.js';
 import type { FailurePosition } from '../queries/failure-page.js';
 import type { QuestionParts } from './find-deliveries.js';
 import { badCursor } from './line-cursor.js';
@@ -47,11 +47,11 @@ export async function findOpenFailures(
   { store, index }: QuestionParts,
   { cursor, ...query }: FailureQuery & { readonly since: number },
   retention: number,
-): Promise<FoundFailures> {
+): Promise<FoundFailures & Pick<LinesAt, 'unread'>> {
   rejectOtherOutcome(query.outcome);
   const after = cursor === undefined ? null : decodePosition(cursor);
   const page = await index.call('failurePage', { ...query, after });
-  const lines = await readLinesAt(
+  const { lines, unread } = await readLinesAt(
     store,
     page.jobs.map(({ place }) => place),
   );
@@ -60,6 +60,7 @@ export async function findOpenFailures(
       const line = lines[at];
       return line ? [{ ...line, retentionEndsAt: new Date(first + retention).toISOString() }] : [];
     }),
+    unread,
     counts: page.counts,
     causes: page.causes,
     nextCursor: page.next && Buffer.from(JSON.stringify(page.next)).toString('base64url'),

@@ -2,7 +2,7 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { hourAt } from '../hours.js';
 import { readAhead } from '../read-ahead.js';
-import { segmentKey } from '../segment-key.js';
+import { type SegmentPlace, segmentKey } from '../segment-key.js';
 import type { LinePlace } from './line-place.js';
 import { nullIfDamaged } from './merge-record.js';
 import { createLogFetcher } from './merged-segments.js';
@@ -15,28 +15,47 @@ export interface PlacedLine extends LinePlace {
 /** Segments that are read at once: a store of objects takes some 30 ms for each. */
 const AT_ONCE = 16;
 
-/**
- * The lines at these places, in their order; null for one that is not there any more, or cannot be read. Each segment is read once. Rejects with `StoreError`,
- * and with the reason of the signal.
- */
+/** Lines of a segment that cannot be read although they were once. */
+export interface UnreadLines {
+  readonly key: string;
+  /** How many of the wanted lines; null where the segment is missing. */
+  readonly lines: number | null;
+}
+
+export interface LinesAt {
+  /** In the order of the places; null for one that is not there any more, or cannot be read. */
+  readonly lines: readonly (LedgerLine | null)[];
+  /** The segments of those. */
+  readonly unread: readonly UnreadLines[];
+}
+
+/** The lines at these places. Each segment is read once. Rejects with `StoreError`, and with the reason of the signal. */
 export async function readLinesAt(
   store: ObjectStore,
   places: readonly PlacedLine[],
   signal?: AbortSignal,
-): Promise<(LedgerLine | null)[]> {
-  const segments = places.map(({ hour, writer, number }) => ({ hour: hourAt(hour), writer, number }));
-  const keys = segments.map(segmentKey);
-  const distinct = new Map(segments.map((segment, at) => [keys[at] ?? '', segment]));
-  const lines = new Map<string, Map<number, LedgerLine>>();
-  const fetch = createLogFetcher(store);
-  const reads = readAhead(distinct, AT_ONCE, async ([key, segment]) => {
-    signal?.throwIfAborted();
-    return { key, entries: (await fetch(segment).catch(nullIfDamaged))?.parse().entries ?? [] };
+): Promise<LinesAt> {
+  const wanted = new Map<string, { readonly segment: SegmentPlace; readonly indices: Set<number> }>();
+  const keys = places.map(({ hour, writer, number, line }) => {
+    const segment = { hour: hourAt(hour), writer, number };
+    const key = segmentKey(segment);
+    const known = wanted.get(key) ?? { segment, indices: new Set() };
+    known.indices.add(line);
+    wanted.set(key, known);
+    return key;
   });
-  const wanted = new Set(places.map(({ line }, at) => `${keys[at]} ${line}`));
-  for await (const { key, entries } of reads) {
-    const found = entries.filter(({ index }) => wanted.has(`${key} ${index}`));
-    lines.set(key, new Map(found.map(({ index, line }) => [index, line])));
+  const fetch = createLogFetcher(store);
+  const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, indices }]) => {
+    signal?.throwIfAborted();
+    const entries = (await fetch(segment).catch(nullIfDamaged))?.parse().entries ?? null;
+    return { key, indices, entries: entries?.filter(({ index }) => indices.has(index)) ?? null };
+  });
+  const lines = new Map<string, Map<number, LedgerLine>>();
+  const unread: UnreadLines[] = [];
+  for await (const { key, indices, entries } of reads) {
+    lines.set(key, new Map(entries?.map(({ index, line }) => [index, line])));
+    if (entries === null) unread.push({ key, lines: null });
+    else if (entries.length < indices.size) unread.push({ key, lines: indices.size - entries.length });
   }
-  return places.map(({ line }, at) => lines.get(keys[at] ?? '')?.get(line) ?? null);
+  return { lines: places.map(({ line }, at) => lines.get(keys[at] ?? '')?.get(line) ?? null), unread };
 }

@@ -121,7 +121,7 @@ async function rejectErased({ store, view }: ImportParts, jobId: string): Promis
   const mark = await readErasure(store, jobId);
   if (mark !== null) throw erasedJob(`on ${mark.erasedAt.slice(0, 10)}`);
   const since = new Date(Date.now() - LEDGER_SEARCHED).toISOString();
-  if (await isErasedInLedger(view, jobId, since)) throw erasedJob('before');
+  if (await isErasedInLedger({ store, view }, jobId, since)) throw erasedJob('before');
 }
 
 function erasedJob(at: string): Problem {

@@ -6,7 +6,10 @@ import {
 } from '../../archive/end-record.js';
 import { endRecordKey } from '../../archive/layout.js';
 import { isDelivery, type LedgerLine } from '../../domain/delivery.js';
+import { beginOfIndex, linesBeforeIndex } from '../../index/questions/lines-before-index.js';
 import { newDeliveryId } from '../../ledger/ledger-line.js';
+import { comparePlaces } from '../../ledger/log/line-place.js';
+import type { ScannedLine } from '../../ledger/log/line-scan.js';
 import { searchFrom } from '../clock-tolerance.js';
 import type { RecoveryParts } from '../recovery-parts.js';
 
@@ -41,11 +44,16 @@ export async function isEndRecorded({ store }: EndParts, { jobId, source }: Ende
 
 /**
  * The newest line of the ledger that brought something of the job to the source, or says that it is lost; null without one. A callback
- * that was refused brought nothing. Throws `StoreError`.
+ * that was refused brought nothing. Waits for an index that is being built, and reads the log where it does not reach back as far. Throws
+ * `StoreError`.
  */
-export async function lastArrival({ view, clock }: EndParts, job: EndedJob): Promise<LedgerLine | null> {
+export async function lastArrival(
+  { store, view, clock }: EndParts,
+  job: EndedJob,
+): Promise<LedgerLine | null> {
   await view.refresh();
   const since = searchFrom(job.createdAt, clock());
+  await beginOfIndex({ store, view }, Date.parse(since));
   let cursor: string | null | undefined;
   while (cursor !== null) {
     const page = await view.deliveries({ job: job.jobId, since, limit: PAGE, ...(cursor && { cursor }) });
@@ -53,7 +61,12 @@ export async function lastArrival({ view, clock }: EndParts, job: EndedJob): Pro
     if (found !== undefined) return found;
     cursor = page.nextCursor;
   }
-  return null;
+  let last: ScannedLine | null = null;
+  for await (const scanned of linesBeforeIndex({ store, view }, Date.parse(since))) {
+    const isOwn = scanned.line.jobId === job.jobId && isArrival(scanned.line, job.source);
+    if (isOwn && (last === null || comparePlaces(scanned.place, last.place) > 0)) last = scanned;
+  }
+  return last?.line ?? null;
 }
 
 const ARRIVALS: readonly string[] = [

@@ -24,7 +24,8 @@ export const jobSchema = z
   .strictObject({
     jobId: z.string(),
     artefacts: z.array(artefactSchema),
-    timeline: z.array(ledgerLineSchema).describe('oldest first'),
+    timeline: z.array(ledgerLineSchema).describe('oldest first; the newest 500, and as many accesses'),
+    isCut: z.boolean().describe('the job has older lines: `GET deliveries` lists them'),
     failure: z
       .strictObject({
         outcome: z.string().meta({ examples: [...FAILURES] }),

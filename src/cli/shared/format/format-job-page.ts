@@ -42,12 +42,13 @@ export function formatJobMatches(text: string, { jobs, more, since, index }: Job
 }
 
 function knownOf(job: Job, location: string): string[] {
-  const { artefacts, lost, timeline, service, serviceAnswer, index } = job;
+  const { artefacts, lost, timeline, isCut, service, serviceAnswer, index } = job;
   return [
     ...contextOf(timeline),
     ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefactRows(artefacts)]),
     ...(lost.length === 0 ? [] : ['', `Lost from ${location}`, ...lost.map(lostRow)]),
     ...(timeline.length === 0 ? [] : ['', 'Timeline', ...timelineRows(timeline)]),
+    ...(isCut ? ['The job has older lines: see transcript-receiver deliveries --job.'] : []),
     ...noteOf(index),
     '',
     ...(serviceAnswer === 'found' ? serviceRows(service) : [NO_SERVICE_RECORD[serviceAnswer]]),

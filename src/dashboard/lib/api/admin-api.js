@@ -78,6 +78,20 @@ function contentOf(body) {
   return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }
 
+/** Milliseconds by which the receiver's clock was ahead of the browser's when it last answered. */
+let ahead = 0;
+
+/** @param {string | null} date */
+function noteServerTime(date) {
+  const time = Date.parse(date ?? '');
+  if (Number.isFinite(time)) ahead = time - Date.now();
+}
+
+/** The time by the receiver's clock, in milliseconds since the epoch: what it answers is by that. */
+export function serverNow() {
+  return Date.now() + ahead;
+}
+
 /** @param {string} method @param {string} path @param {RequestInit} request */
 async function call(method, path, { headers = {}, ...rest }) {
   const bearer = token();
@@ -98,6 +112,7 @@ async function call(method, path, { headers = {}, ...rest }) {
     if (rest.signal?.aborted && error instanceof Error && error.name === 'AbortError') throw error;
     throw new ApiError({ status: 0, code: 'unreachable', title: 'The receiver cannot be reached' });
   }
+  noteServerTime(response.headers.get('date'));
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({}));
   if (response.status === 401) {

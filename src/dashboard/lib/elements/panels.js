@@ -1,4 +1,5 @@
 import { notIndexedInWords } from '../../vendor/index/index-extent.js';
+import { serverNow } from '../api/admin-api.js';
 import { describeProblem } from '../api/describe-problem.js';
 import { to } from '../screen/route.js';
 import { ago, clock } from '../text/format.js';
@@ -57,7 +58,7 @@ export function firstAndLast(first, last) {
  * @param {Health['index']} index @param {AskedTime} [asked]
  */
 export function indexNote(index, asked = {}) {
-  const text = notIndexedInWords(index, { until: Date.now(), ...asked }, clock);
+  const text = notIndexedInWords(index, { until: serverNow(), ...asked }, clock);
   return text === null ? null : h('p', { class: 'quiet', 'data-key': 'index' }, text);
 }
 

@@ -2,7 +2,7 @@ import { deliveryPages } from '../../lib/api/delivery-pages.js';
 import { saveFile } from '../../lib/elements/dom.js';
 import { clock, count } from '../../lib/text/format.js';
 import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
-import { beginOf, notIndexedInWords } from '../../vendor/index/index-extent.js';
+import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 
 /** @import { LedgerLine } from '../../lib/api/api-answers.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
@@ -12,8 +12,8 @@ import { beginOf, notIndexedInWords } from '../../vendor/index/index-extent.js';
 const MOST_LINES = 50_000;
 
 /**
- * Saves all deliveries that match as a CSV file, newest first: without a beginning, all that the index has. A file that would end early,
- * or leave lines out, is not saved: the announcement says so.
+ * Saves all deliveries that match as a CSV file, newest first. A file that would end early, or leave lines out, is not saved: the
+ * announcement says so, and without a beginning asks for one that the index reaches back to.
  * @param {FilterValues} filters as the API has them @returns {Promise<Announcement>}
  */
 export async function exportDeliveries(filters) {
@@ -22,9 +22,8 @@ export async function exportDeliveries(filters) {
   const { since } = filters;
   for await (const { deliveries, nextCursor, index } of deliveryPages(filters)) {
     lines.push(...deliveries);
-    const asked = { since: since ? Date.parse(since) : beginOf(index) };
-    const lack = notIndexedInWords(index, asked, clock);
-    if (lack !== null) return notSaved(lack);
+    const lack = notIndexedInWords(index, { since: since ? Date.parse(since) : undefined }, clock);
+    if (lack !== null) return notSaved(`${lack} Choose a time that the index has.`);
     if (nextCursor !== null && lines.length >= MOST_LINES)
       return notSaved(
         `More than ${count(MOST_LINES, 'line')} match. Choose a shorter time, or use "transcript-receiver deliveries --csv".`,

@@ -4,6 +4,7 @@ import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { indexNote, moment, toDelivery } from '../../lib/elements/panels.js';
 import { shape } from '../../lib/elements/status.js';
+import { to } from '../../lib/screen/route.js';
 import { accessesInWords, describeLine } from '../../lib/text/describe-line.js';
 import { isAccess } from '../../lib/text/ledger-terms.js';
 import { identityOf } from '../deliveries/delivery-table.js';
@@ -12,9 +13,9 @@ import { identityOf } from '../deliveries/delivery-table.js';
 
 /**
  * The ledger lines of a job as text, oldest first, with those of accesses folded; `chosen` is the id of the delivery to highlight.
- * @param {Pick<Job, 'timeline' | 'index'>} job @param {string | null} chosen
+ * @param {Pick<Job, 'jobId' | 'timeline' | 'isCut' | 'index'>} job @param {string | null} chosen
  */
-export function timelineSection({ timeline, index }, chosen) {
+export function timelineSection({ jobId, timeline, isCut, index }, chosen) {
   const accesses = timeline.filter(isAccess);
   const history = timeline.filter((line) => !isAccess(line));
   return h(
@@ -34,6 +35,14 @@ export function timelineSection({ timeline, index }, chosen) {
         },
         h('summary', {}, accessesInWords(accesses)),
         events(accesses, chosen),
+      ),
+    isCut &&
+      h(
+        'p',
+        { class: 'quiet', 'data-key': 'older' },
+        'The job has older lines: ',
+        link(to('deliveries', { job: jobId }), 'all lines of the job'),
+        '.',
       ),
     indexNote(index),
   );

@@ -88,8 +88,8 @@ function tolerate(work: () => void): void {
 
 function ignore(): void {}
 
-/** How an ask ended. `unanswered`: whoever writes the index is busy or hangs; `gone`: nobody writes it any more. */
-export type AskEnd = 'done' | 'unanswered' | 'gone';
+/** How an ask ended. `busy`: whoever writes the index does not answer; `gone`: nobody writes it any more. */
+export type AskEnd = 'done' | 'busy' | 'gone';
 
 export interface AskOptions {
   /** Milliseconds to wait; Infinity: as long as the writer lives. */
@@ -104,7 +104,7 @@ export async function askWriter(path: string, ask: Ask, { patience, isKept }: As
   try {
     writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
   } catch {
-    return 'unanswered';
+    return 'busy';
   }
   try {
     for (let waited = 0; ; waited += ANSWER_LOOKED_EVERY) {
@@ -112,7 +112,7 @@ export async function askWriter(path: string, ask: Ask, { patience, isKept }: As
       if (existsSync(file + FAILED)) throw failureOf(file);
       if (!existsSync(file)) return 'done';
       if (waited % KEPT_LOOKED_EVERY === 0 && !(await isKept())) return 'gone';
-      if (waited >= patience) return 'unanswered';
+      if (waited >= patience) return 'busy';
     }
   } finally {
     for (const end of ['', FAILED]) rmSync(file + end, { force: true });

@@ -6,24 +6,23 @@ import { type Ask, askWriter } from './asks.js';
 const PATIENCE = 15_000;
 
 /**
- * Keeps an index like the log that another process writes, by asking that process. Where it does not answer, the index stays as it is, and its
- * extent says how far it reaches.
+ * Keeps an index like the log that another process writes, by asking that process. One that does not answer may hang, and its index be old:
+ * it counts as lost.
  *
  * @param path of the index
  */
 export function createSharedFiller(path: string, index: IndexCalls): IndexFiller {
-  async function ask(what: Ask, patience: number): Promise<boolean> {
+  async function ask(what: Ask, patience: number): Promise<void> {
     const end = await askWriter(path, what, { patience, isKept: () => index.call('isKept') });
-    if (end === 'gone') throw new IndexError('lost', 'the process that wrote the index has ended');
-    return end === 'done';
+    if (end !== 'done') throw new IndexError('lost', `the process that writes the index is ${end}`);
   }
 
   return {
     relist: () => undefined,
     async fill(_isDue, onNew) {
-      const isAnswered = await ask('new', PATIENCE);
+      await ask('new', PATIENCE);
       await onNew?.();
-      if (isAnswered) await ask('whole', Number.POSITIVE_INFINITY);
+      await ask('whole', Number.POSITIVE_INFINITY);
     },
   };
 }

@@ -56,7 +56,7 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
   let lines = 0;
   let hasNewer = false;
   let isClosed = false;
-  /** Whether the index of a running process may be read: not after that has ended, or its file was lost. */
+  /** Whether the index of a running process may be read: not after that has ended or does not answer, or its file was lost. */
   let mayShare = true;
   /** Of the index that took the place of a shared one. */
   let refilled: Promise<void> | null = null;
@@ -105,7 +105,7 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     await begin(worker.close());
   }
 
-  /** What is shared is of no more use when it was lost, or its writer has ended: an index of this process takes its place. */
+  /** What is shared is of no more use when it was lost, or its writer has ended or does not answer: an index of this process takes its place. */
   async function instead({ worker }: Opened, error: unknown): Promise<Opened> {
     const isLost = error instanceof IndexError && error.failure === 'lost';
     if (!isLost || !worker.isShared) throw error;

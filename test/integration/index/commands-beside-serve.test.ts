@@ -113,10 +113,11 @@ describe('a command beside a receiver of the same user', () => {
     await second.destroy();
   });
 
-  it('goes on without an answer where nothing watches for asks', async () => {
+  it('builds one of its own where the receiver does not answer, whose index may be old', async () => {
     await send('known');
     await until(async () => (await jobs()).length === 1);
     await rm(await fileOf('index-', '-asks'), { recursive: true });
     expect(await jobs()).toEqual(['known']);
+    expect(await fileOf('commands-', '.sqlite')).not.toMatch(/none$/);
   });
 });

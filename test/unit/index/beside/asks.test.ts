@@ -45,11 +45,11 @@ describe('asks of the writer of an index', () => {
 
   it('end without an answer when the writer does not give one in time, and when it has ended', async () => {
     const writer = answerAsks(path, () => new Promise(() => undefined));
-    expect(await askWriter(path, 'new', { ...KEPT, patience: 0 })).toBe('unanswered');
+    expect(await askWriter(path, 'new', { ...KEPT, patience: 0 })).toBe('busy');
     expect(await askWriter(path, 'whole', { ...KEPT, isKept: async () => false })).toBe('gone');
     writer.stop();
     expect(asks()).toEqual([]);
-    expect(await askWriter(join(folder.path, 'other'), 'new', KEPT)).toBe('unanswered');
+    expect(await askWriter(join(folder.path, 'other'), 'new', KEPT)).toBe('busy');
   });
 
   it('that an earlier writer left behind are removed', async () => {

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isInScope } from '../../domain/rights.js';
 import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
@@ -37,23 +37,64 @@ export function findLines(database: DatabaseSync, classes: LineClasses, query: L
   const wanted = classes.all().filter((each) => matches(each, query));
   const ofWanted = `l.class IN (${idsOf(wanted)})`;
   const find = (from: string, where: readonly string[], time = 'l.written') => {
-    const rest = restOf(query, classes, time);
-    const statement = database.prepare(`SELECT ${PLACE} FROM ${from} ${JOIN_PLACE}
-      WHERE ${[...where, ...rest.conditions].join(' AND ')}
-      ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`);
-    return (...values: readonly SQLInputValue[]) =>
-      statement.all(...values, ...rest.values, limit).map(placeOfRow);
+    const statements = new Map<boolean, StatementSync>();
+    return (
+      value: SQLInputValue,
+      before = query.before,
+      count = limit,
+      ...more: readonly SQLInputValue[]
+    ) => {
+      const rest = restOf({ ...query, before }, classes, time);
+      const statement =
+        statements.get(before !== undefined) ??
+        database.prepare(`SELECT ${PLACE} FROM ${from} ${JOIN_PLACE}
+          WHERE ${[...where, ...rest.conditions].join(' AND ')}
+          ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`);
+      statements.set(before !== undefined, statement);
+      return statement.all(value, ...more, ...rest.values, count).map(placeOfRow);
+    };
   };
   const hash = context && contextKey(context.name, context.value);
   if (job !== undefined) {
     if (hash === undefined) return find('lines l', ['l.job = ?', ofWanted])(job);
-    return find('lines l', ['l.job = ?', ofWanted, HAS_CONTEXT])(job, hash);
+    return find('lines l', ['l.job = ?', ofWanted, HAS_CONTEXT])(job, query.before, limit, hash);
   }
   if (hash !== undefined) return find(BY_CONTEXT, ['c.hash = ?', ofWanted], 'c.written')(hash);
   // Class by class: each has its lines in order, however rare they are.
-  const ofClass = find('lines l', ['l.class = ?']);
-  const found = wanted.flatMap(({ id }) => ofClass(id));
-  return found.sort((a, b) => comparePlaces(b, a)).slice(0, limit);
+  return newestOf(wanted, limit, find('lines l', ['l.class = ?']));
+}
+
+/** Lines of a class that are asked for at first: most classes have none on a page. */
+const FIRST_LINES = 4;
+
+/** Merges the lines of classes, newest first; `find` gives those of a class before a place. */
+function newestOf(
+  wanted: readonly LineClass[],
+  limit: number,
+  find: (id: number, before?: LinePlace, count?: number) => PlacedLine[],
+): PlacedLine[] {
+  const streams = wanted.map(({ id }) => {
+    const count = Math.min(FIRST_LINES, limit);
+    return { id, count, at: 0, lines: find(id, undefined, count) };
+  });
+  const found: PlacedLine[] = [];
+  while (found.length < limit) {
+    let newest: { readonly stream: (typeof streams)[number]; readonly line: PlacedLine } | null = null;
+    for (const stream of streams) {
+      const line = stream.lines[stream.at];
+      if (line !== undefined && (newest === null || comparePlaces(line, newest.line) > 0))
+        newest = { stream, line };
+    }
+    if (newest === null) break;
+    const { stream, line } = newest;
+    found.push(line);
+    stream.at += 1;
+    if (stream.at < stream.count || stream.lines.length < stream.count) continue;
+    stream.count = Math.min(4 * stream.count, limit);
+    stream.lines = find(stream.id, line, stream.count);
+    stream.at = 0;
+  }
+  return found;
 }
 
 const HAS_CONTEXT =

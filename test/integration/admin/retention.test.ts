@@ -12,6 +12,7 @@ import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const DAY = 86_400_000;
 const AGE = 40 * DAY;
@@ -22,6 +23,7 @@ const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'half' }, metadata
 let service: RunningService;
 let api: AdminApi;
 let store: ObjectStore;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let report: { kinds: unknown; complete: boolean };
 
 /** Stores an artefact as a callback of 40 days ago has left it, with its line. */
@@ -30,7 +32,7 @@ async function storeOld(jobId: string, name: string, kind: string, content: stri
   const key = `jobs/${jobId}/${name}`;
   const metadata = { 'job-id': jobId, source: 'default', 'received-at': receivedAt, kind };
   await store.create(key, Buffer.from(content), { contentType: 'text/plain', metadata });
-  await utimes(join(service.folder, key), new Date(receivedAt), new Date(receivedAt));
+  await utimes(join(folder.path, key), new Date(receivedAt), new Date(receivedAt));
   const ledger = createLedger({ store, replica: 'past', clock: () => Date.parse(receivedAt) });
   const item = { kind, key, size: content.length, sha256: '', outcome: 'created' };
   await ledger.append(ledgerLine({ jobId, source: 'default', receivedAt, items: [item as never] }));
@@ -40,21 +42,27 @@ async function storeOld(jobId: string, name: string, kind: string, content: stri
 const job = async (jobId: string): Promise<Job> => (await api.get(`/jobs/${jobId}`)).body as Job;
 
 beforeAll(async () => {
-  // As far as the lines of these jobs: with the default an old line is known by the artefacts of its job alone.
-  const ledger = { index: { days: 2 * (AGE / DAY) } };
-  service = await startService({ ...RETENTION, ledger, sources: { default: {} } });
-  api = adminApi(service);
-  store = createFileStore({ directory: service.folder, partSize: 64 * 1024, fsync: false });
+  folder = await temporaryFolder();
+  const url = `file:${folder.path}`;
+  store = createFileStore({ directory: folder.path, partSize: 64 * 1024, fsync: false });
+  await store.begin();
   await storeOld('half', 'transcript.json', 'transcript.json-v2', TRANSCRIPT);
   for (const name of ['half', 'gone', 'late']) await storeOld(name, 'data', 'data', 'recording');
   await storeOld('lost', 'transcript.json', 'transcript.json-v2', TRANSCRIPT);
   await store.delete('jobs/lost/transcript.json');
-  const settings = { store: { url: `file:${service.folder}` }, ...RETENTION };
+  // As far as the lines of these jobs: with the default an old line is known by the artefacts of its job alone.
+  const ledger = { index: { days: 2 * (AGE / DAY) } };
+  service = await startService({ ...RETENTION, ledger, store: { url }, sources: { default: {} } });
+  api = adminApi(service);
+  const settings = { store: { url }, ...RETENTION };
   const { code, stdout } = await runCli(['retention', '--json'], { NODE_CONFIG: JSON.stringify(settings) });
   expect(code).toBe(0);
   report = JSON.parse(stdout);
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service.stop();
+  await folder.remove();
+});
 
 describe('what expired', () => {
   it('is reported by the command', () => {

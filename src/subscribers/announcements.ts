@@ -86,16 +86,44 @@ async function isAnnouncedByRecovery(
 
 /** The lines that the deliveries would have which created the artefacts of a repetition, by what the artefacts say of them. */
 async function creationsOf(store: Pick<ObjectStore, 'head'>, line: LedgerLine): Promise<LedgerLine[]> {
-  const creations = new Map<string, LedgerLine>();
+  const artefacts: Artefact[] = [];
   for (const item of line.items) {
-    const metadata = (await store.head(item.key))?.metadata ?? {};
-    const id = metadata['delivery-id'] ?? '';
-    if (!isUlid(id)) continue;
-    const known = creations.get(id) ?? creationOf(line, id, metadata);
-    const outcome = item.key.includes('/conflicts/') ? 'conflict' : 'created';
-    creations.set(id, { ...known, items: [...known.items, { ...item, outcome }] });
+    const { metadata = {}, modifiedAt = null } = (await store.head(item.key)) ?? {};
+    if (modifiedAt === null) continue;
+    artefacts.push({
+      item,
+      metadata,
+      creator: metadata['delivery-id'] ?? '',
+      storedAt: modifiedAt.getTime(),
+    });
   }
-  return [...creations.values()].map(withOutcome);
+  const creators = new Set(artefacts.map(({ creator }) => creator).filter(isUlid));
+  return [...creators].map((creator) => {
+    const own = artefacts.filter((each) => each.creator === creator);
+    const creation = creationOf(line, creator, own[0]?.metadata ?? {});
+    return withOutcome({ ...creation, items: itemsOf(artefacts, creator) });
+  });
+}
+
+/** An artefact of a repetition. */
+interface Artefact {
+  readonly item: LedgerLine['items'][number];
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Id of the delivery that created it. */
+  readonly creator: string;
+  /** Milliseconds since the epoch, by the store's time. */
+  readonly storedAt: number;
+}
+
+/** Those that a delivery created, and those that it found there because one before it had died half-way. */
+function itemsOf(artefacts: readonly Artefact[], creator: string): LedgerLine['items'] {
+  const own = artefacts.filter((each) => each.creator === creator);
+  const end = Math.max(...own.map(({ storedAt }) => storedAt));
+  return artefacts.flatMap(({ item, creator: other, storedAt }) => {
+    if (other === creator)
+      return [{ ...item, outcome: item.key.includes('/conflicts/') ? 'conflict' : 'created' }];
+    return storedAt < end || (storedAt === end && other < creator) ? [item] : [];
+  });
 }
 
 function creationOf(

@@ -59,7 +59,7 @@ export async function startSubscriber(): Promise<ChaosSubscriber> {
     const before = accepted.get(event.id);
     if (before !== undefined) repeated += 1;
     if (before !== undefined && JSON.stringify(before) !== text)
-      faults.push(`${id}: was another event before`);
+      faults.push(`${id}: was another event before: ${JSON.stringify(before)}, then ${text}`);
     accepted.set(event.id, event);
   }
 

@@ -84,12 +84,14 @@ describe('a repetition of a delivery', () => {
 
   /** The store of artefacts as deliveries wrote them. */
   async function storeOf(...creators: readonly LedgerLine[]) {
-    const store = createMemoryStore();
+    let now = Date.parse(at);
+    const store = createMemoryStore(undefined, () => now);
     for (const creator of creators)
       for (const { key, kind } of creator.items) {
         const facts = { ...creator, jobId: 'j1', source: 'default', region: 'eu1', context };
         const metadata = artefactMetadata(facts as ArtefactFacts, { kind: kind as ItemFacts['kind'] });
         await store.create(key, Buffer.from('{}'), { contentType: 'text/plain', metadata });
+        now += 1000;
       }
     return store;
   }
@@ -106,11 +108,13 @@ describe('a repetition of a delivery', () => {
     }
   });
 
-  it('announces each of the deliveries whose artefacts it repeats', async () => {
-    const [first, second] = items.map((item) =>
-      line({ ...stored, deliveryId: newDeliveryId(), items: [item] }),
-    );
-    if (first === undefined || second === undefined) throw new Error('two items');
+  it('announces each of the deliveries whose artefacts it repeats: the second found what the first had stored', async () => {
+    const [data, jobinfo] = items;
+    // The clock of the second one's replica is behind.
+    const [later, sooner] = [newDeliveryId(), newDeliveryId()].sort().reverse();
+    const first = line({ ...stored, deliveryId: later, items: [data] });
+    const found = [{ ...data, outcome: 'identical' }, jobinfo];
+    const second = line({ ...stored, deliveryId: sooner, items: found });
     const store = await storeOf(first, second);
     const { of } = createAnnouncements(store, 0);
     const own = (

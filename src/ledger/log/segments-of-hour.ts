@@ -11,8 +11,12 @@ export interface HourReading {
   readonly store: ObjectStore;
   /** Called with numbers that are in neither segment nor record, although a later one is. */
   readonly onLost: (lost: LostSegments) => void;
-  /** Called with what is damaged, missing or another's of the merged hour. Its segments are read where they are there. */
-  readonly onFault: (fault: MergedHourError) => void;
+  /**
+   * Called with what is damaged, missing or another's of the merged hour. Its segments are read where they are there.
+   *
+   * @param isHealed whether other records have all of its segments
+   */
+  readonly onFault: (fault: MergedHourError, isHealed: boolean) => void;
   /** Called with the last hour before this one that has lines, where a record names it. */
   readonly onPrevious?: (hour: string) => void;
   /** Only segments written from `since` until before `until`, in milliseconds since the epoch. */
@@ -40,7 +44,8 @@ export async function* segmentsOfHour<Place extends FollowedHour>(
   const { hour } = place;
   const read = new Map(place.read);
   const { records, faults } = await readMergedHour(store, hour);
-  for (const fault of faults) onFault(fault);
+  const isMerged = coveredNumbers(records).has;
+  for (const fault of faults) onFault(fault, fault.record?.segments.every(isMerged) ?? false);
   for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous);
   const isInRange = ({ writtenAt }: MergedSegment) => writtenAt >= range.since && writtenAt < range.until;
   const taken: { readonly segments: Numbered[] }[] = [];
@@ -93,7 +98,7 @@ async function* wantedOf(
     }
   } catch (error) {
     if (!(error instanceof MergedHourError)) throw error;
-    onFault(error);
+    onFault(error, false);
     for await (const { segment, ...place } of fetchAhead(store, record, wanted.slice(count), concurrency))
       if (segment !== null) yield { ...place, segment };
   }

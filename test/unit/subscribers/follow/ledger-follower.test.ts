@@ -208,6 +208,29 @@ describe('a follower of the ledger', () => {
     expect(next.progress().again).toEqual({});
   });
 
+  it('leaves a merged hour alone once a further record has what was damaged', async () => {
+    const { store, sent, faults, put, advance, follow, merge: run } = world();
+    const follower = await follow();
+    put('a', 'one');
+    put('a', 'two');
+    advance(3 * HOUR);
+    await run();
+    const hour = 'dt=2026-03-04/hour=05/';
+    store.objects.delete(objectOf(store, hour, 1));
+    await follower.look();
+    expect(Object.keys(follower.progress().again)).toEqual([hour]);
+    await run();
+    expect(objectOf(store, hour, 2)).not.toBe('');
+    advance(10_000);
+    await follower.look();
+    expect(follower.progress().again).toEqual({});
+    const count = faults.length;
+    advance(10_000);
+    await follower.look();
+    expect(faults).toHaveLength(count);
+    expect([...new Set(sent)]).toEqual(['one', 'two']);
+  });
+
   it.each([
     { hour: 'unread', read: [] },
     { hour: 'read in part', read: ['read'] },

@@ -84,6 +84,9 @@ const ABORT_WAIT = 5_000;
 /** Milliseconds that the start waits for the proof of the store, which usually takes a fraction of a second. */
 const FIRST_VERDICT_WAIT = 3_000;
 
+/** Milliseconds that readiness waits for the index to be opened, so that all of the program is loaded: its disk may hang. */
+const INDEX_WAIT = 5_000;
+
 /** The composition root: builds every part from the configuration and ties them together. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, log, version, onFatal } = options;
@@ -132,8 +135,12 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   onOwnSegment = outbox.wake;
 
   let draining = false;
-  const readiness = (): Readiness =>
-    draining ? { ready: false, reason: 'this replica is shutting down' } : storeHealth.readiness();
+  let isLoaded = false;
+  function readiness(): Readiness {
+    if (draining) return { ready: false, reason: 'this replica is shutting down' };
+    const found = storeHealth.readiness();
+    return found.ready && !isLoaded ? { ready: false, reason: 'the program is not loaded yet' } : found;
+  }
 
   // Receiving.
   const refusalCounter = countRefusals(store, () => storeHealth.readiness().ready);
@@ -254,6 +261,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   /** Rejects with `WeakStoreError` or `OtherStoreError`; ends without being ready only when the service is stopped before. */
   async function becomeReady(): Promise<void> {
     if (!(await storeHealth.prove()) || draining) return;
+    const opened = view.opened().catch(() => undefined);
+    await Promise.race([opened, sleep(INDEX_WAIT, null, { ref: false })]);
+    if (draining) return;
+    isLoaded = true;
+    if (readiness().ready) log.info({ event: 'ready' }, 'the store is proven: callbacks are accepted');
     erasures.load();
     background.startWriting();
   }

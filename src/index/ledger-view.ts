@@ -115,6 +115,8 @@ export interface LedgerView {
   status(): LedgerViewStatus;
   /** What the index had when the ledger was last read. */
   extent(): IndexExtent;
+  /** Settles when the index is open: a program that is removed or replaced from then on is not missed. */
+  opened(): Promise<void>;
 }
 
 /** Milliseconds that an act waits for the index to be built. */
@@ -179,6 +181,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: readNew,
     readPast: schedule.whole,
+    opened: index.opened,
     search: (query) => findDeliveries(parts, query),
     async deliveries(query = {}) {
       const { entries, nextCursor, unread } = await findDeliveries(parts, query);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type IndexAnswer, type IndexCalls, IndexError } from './index-calls.js';
 import type { IndexFiles, OpenedIndex } from './open-index.js';
@@ -39,7 +38,9 @@ export const startIndexWorker: StartIndex = async (files, storeId) => {
     waiting.clear();
   }
 
-  const [{ result }] = (await once(worker, 'message')) as [{ readonly result: Omit<OpenedIndex, 'index'> }];
+  const opened = new Promise<Omit<OpenedIndex, 'index'>>((resolve, reject) => {
+    waiting.set(0, { resolve: resolve as Waiting['resolve'], reject });
+  });
   worker.on('message', (answer: IndexAnswer) => {
     const { resolve, reject } = waiting.get(answer.id) ?? {};
     waiting.delete(answer.id);
@@ -49,7 +50,7 @@ export const startIndexWorker: StartIndex = async (files, storeId) => {
   });
   worker.on('error', (error) => end(`the worker of the index failed: ${String(error)}`));
   worker.on('exit', () => end('the worker of the index ended'));
-  worker.unref();
+  const result = await opened;
 
   const call: IndexCalls['call'] = (name, ...values) =>
     new Promise((resolve, reject) => {

@@ -188,7 +188,6 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
       if (!(await proof.start())) return false;
       await canary.check();
       await checkPlaces();
-      if (fault() === null) log.info({ event: 'ready' }, 'the store is proven: callbacks are accepted');
       return true;
     },
     stopProving: () => proof.stop(),

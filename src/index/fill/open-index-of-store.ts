@@ -28,6 +28,8 @@ export interface IndexOfStoreOptions {
 export interface IndexOfStore extends IndexCalls {
   readonly fill: IndexFiller['fill'];
   readonly relist: IndexFiller['relist'];
+  /** Settles when the index of the store is open: all code that it takes is loaded. */
+  opened(): Promise<void>;
   /** What the index had when what is new was last read; null before. */
   lastState(): IndexState | null;
   /** Lines that it had then. */
@@ -154,6 +156,10 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
       }
     },
     relist: () => opened?.filler.relist(),
+    async opened() {
+      await reopenIfMarked(await current());
+      await current();
+    },
     lastState: () => state,
     lines: () => lines,
     place: () => opened?.worker.place ?? null,

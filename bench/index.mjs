@@ -108,7 +108,8 @@ const questions = {
   'a context of one call': () =>
     index.findLines({ limit: 51, context: { name: 'call', value: 'call-000000000abc' } }),
   'a context of a customer': () => index.findLines({ limit: 51, context: { name: 'customer', value: 'c7' } }),
-  failures: () => index.findFailures({}),
+  'a page of failures, and their causes': () => index.failurePage({ limit: 50, after: null }).jobs,
+  'all failing jobs': () => index.failingJobs({}).jobs,
   'part of an id': () => index.findJobsByPart({ part: '9999', limit: 20 }),
   'figures of 30 days': () =>
     index.summarisePeriod({ since: END - 30 * 24 * HOUR, until: END, buckets: 60, now: END }),
@@ -128,8 +129,17 @@ for (const [name, ask] of Object.entries(questions)) {
   const [{ length }] = times;
   print(name, `${times.map(({ time }) => round(time, 2)).join('  ')} ms, ${length} rows`);
 }
-const began = performance.now();
+const steps = [];
 index.deleteBefore(START + 24 * HOUR);
-print('the oldest day deleted', `${round(performance.now() - began)} ms`);
+for (let isLeft = true; isLeft; ) {
+  const began = performance.now();
+  isLeft = index.deleteSome();
+  steps.push(performance.now() - began);
+}
+const sum = steps.reduce((total, step) => total + step, 0);
+print(
+  'the oldest day deleted',
+  `${round(sum)} ms in ${steps.length} steps, the longest ${round(Math.max(...steps))}`,
+);
 index.close();
 rmSync(folder, { recursive: true });

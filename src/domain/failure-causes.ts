@@ -15,11 +15,9 @@ export interface FailureCause {
   readonly remedy: string | null;
 }
 
-interface FailedLine {
-  readonly outcome: string;
+/** Failures with the same reason. */
+interface Failures extends Pick<FailureCause, 'outcome' | 'source' | 'count' | 'first' | 'last'> {
   readonly reason: string | null;
-  readonly source: string | null;
-  readonly receivedAt: string;
 }
 
 /** Whether the service may still have the results of such a failing job. */
@@ -28,28 +26,28 @@ export function isFetchable({ outcome }: { readonly outcome: string }): boolean 
 }
 
 /** A conflict has no reason of its own, whatever its line says. */
-export function causeOf({ outcome, reason }: Pick<FailedLine, 'outcome' | 'reason'>): string {
+export function causeOf({ outcome, reason }: Pick<Failures, 'outcome' | 'reason'>): string {
   return outcome === 'conflict' ? outcome : (reason ?? outcome);
 }
 
 /** Groups failures by cause, source and outcome; the largest group first. */
-export function failureCauses(lines: readonly FailedLine[]): FailureCause[] {
-  const groups = new Map<string, FailureCause>();
-  for (const line of lines) {
-    const { outcome, source, receivedAt } = line;
-    const code = causeOf(line);
+export function failureCauses(failures: readonly Failures[]): FailureCause[] {
+  const causes = new Map<string, FailureCause>();
+  for (const each of failures) {
+    const { outcome, source, count, first, last } = each;
+    const code = causeOf(each);
     const name = JSON.stringify([code, source, outcome]);
-    const group = groups.get(name);
-    groups.set(name, {
-      ...{ code, source, outcome, count: (group?.count ?? 0) + 1 },
-      first: group === undefined || receivedAt < group.first ? receivedAt : group.first,
-      last: group === undefined || receivedAt > group.last ? receivedAt : group.last,
+    const known = causes.get(name) ?? { count: 0, first, last };
+    causes.set(name, {
+      ...{ code, source, outcome, count: known.count + count },
+      first: first < known.first ? first : known.first,
+      last: last > known.last ? last : known.last,
       remedy: remedyOf(code, outcome),
     });
   }
-  return [...groups.values()].sort(
-    (one, other) => other.count - one.count || (one.code < other.code ? -1 : 1),
-  );
+  return [...causes]
+    .sort(([one, { count }], [other, { count: more }]) => more - count || (one < other ? -1 : 1))
+    .map(([, cause]) => cause);
 }
 
 function remedyOf(code: string, outcome: string): string | null {

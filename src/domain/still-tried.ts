@@ -7,7 +7,7 @@ import type { ReasonCode } from './reasons.js';
 export const STILL_TRIED = 120_000;
 
 /** A retry may succeed; every other rejected callback is rejected again until somebody changes something. */
-const PASSING: ReadonlySet<ReasonCode | null> = new Set<ReasonCode>([
+export const PASSING_REASONS: readonly ReasonCode[] = [
   'overloaded',
   'draining',
   'store-unavailable',
@@ -16,12 +16,13 @@ const PASSING: ReadonlySet<ReasonCode | null> = new Set<ReasonCode>([
   'internal',
   'body-incomplete',
   'body-too-slow',
-]);
+];
 
 /** Whether the service is most likely still trying to deliver a callback that was rejected. */
 export function isStillTried(
   rejected: { readonly reason: ReasonCode | null; readonly received: number },
   now: number,
 ): boolean {
-  return PASSING.has(rejected.reason) && now - rejected.received < STILL_TRIED;
+  const { reason, received } = rejected;
+  return reason !== null && PASSING_REASONS.includes(reason) && now - received < STILL_TRIED;
 }

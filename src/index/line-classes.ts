@@ -37,6 +37,11 @@ type Fields = readonly [
   0 | 1,
 ];
 
+/** For a list of SQL. */
+export function idsOf(classes: readonly LineClass[]): string {
+  return classes.map(({ id }) => id).join(', ');
+}
+
 export function createLineClasses(database: DatabaseSync): LineClasses {
   const byFields = new Map<string, LineClass>();
   const byId = new Map<number, LineClass>();

@@ -38,6 +38,7 @@ export const SCHEMA = `
   -- The newest failing line of each job and class that no line of the job settles; first: receipt of the first line of the job.
   CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,
     first INTEGER NOT NULL, reason TEXT, bytes INTEGER NOT NULL, PRIMARY KEY (job, class)) WITHOUT ROWID;
+  CREATE INDEX failures_by_first ON failures (first, job);
 
   -- Sums by the time of writing. width: milliseconds of the stretch; longest: duration of a callback; latest: receipt of the last line.
   CREATE TABLE figures (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, lines INTEGER NOT NULL,

@@ -1,24 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { causeOf, type FailureCause } from '../../domain/failure-causes.js';
+import { causeOf, type FailureCause, failureCauses } from '../../domain/failure-causes.js';
 import type { LineClasses } from '../line-classes.js';
-import { causesOf, type FailingQuery, findFailures, type IndexedFailure } from './find-failures.js';
-
-/** A failing job in the order of the list: receipt of its first line in milliseconds since the epoch, and its id. */
-export type FailurePosition = readonly [first: number, job: string];
+import {
+  type FailingQuery,
+  type FailurePosition,
+  failingLines,
+  findFailures,
+  type IndexedFailure,
+} from './find-failures.js';
 
 export interface FailurePageQuery extends FailingQuery {
-  /** Only failures with this cause. */
-  readonly cause?: string | undefined;
   readonly limit: number;
   /** A cursor: only jobs behind this position. */
   readonly after: FailurePosition | null;
-}
-
-export interface FailingJobsQuery extends FailingQuery {
-  /** Only failures with this cause. */
-  readonly cause?: string | undefined;
-  /** An outcome that is left out. */
-  readonly without?: string | undefined;
 }
 
 export interface IndexedFailurePage {
@@ -34,25 +28,37 @@ export interface IndexedFailurePage {
 export function failurePage(
   database: DatabaseSync,
   classes: LineClasses,
-  { cause, limit, after, ...query }: FailurePageQuery,
+  { limit, after, ...query }: FailurePageQuery,
 ): IndexedFailurePage {
-  const all = findFailures(database, classes, query);
-  const matching = cause === undefined ? all : all.filter((each) => causeOf(each) === cause);
-  const rest = after === null ? matching : matching.filter((each) => isBehind(each, after));
-  const jobs = rest.slice(0, limit);
+  const found = findFailures(database, classes, { ...query, limit: limit + 1, after });
+  const jobs = found.slice(0, limit);
   const last = jobs.at(-1);
+  const groups = failureGroups(database, classes, query);
   const counts = new Map<string, number>();
-  for (const { outcome } of matching) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  for (const group of groups)
+    if (query.cause === undefined || causeOf(group) === query.cause)
+      counts.set(group.outcome, (counts.get(group.outcome) ?? 0) + group.count);
   return {
     jobs,
     counts: Object.fromEntries(counts),
-    causes: causesOf(all),
-    next: last !== undefined && rest.length > jobs.length ? [last.first, last.job] : null,
+    causes: failureCauses(groups),
+    next: last !== undefined && found.length > limit ? [last.first, last.job] : null,
   };
 }
 
-function isBehind({ first, job }: IndexedFailure, [lastFirst, lastJob]: FailurePosition): boolean {
-  return first > lastFirst || (first === lastFirst && job > lastJob);
+/** Failing jobs that match but for the cause, by class and reason. */
+function failureGroups(database: DatabaseSync, classes: LineClasses, query: FailingQuery) {
+  const { from, values } = failingLines(classes, { ...query, cause: undefined });
+  const rows = database.prepare(
+    `SELECT f.class, f.reason, count(*) AS count, min(f.received) AS first, max(f.received) AS last ${from}
+     GROUP BY f.class, f.reason`,
+  );
+  return rows.all(...values).map((row) => {
+    const { outcome, source } = classes.byId(Number(row.class));
+    const [first = '', last = ''] = [row.first, row.last].map((time) => new Date(Number(time)).toISOString());
+    const reason = row.reason === null ? null : String(row.reason);
+    return { outcome, source, reason, count: Number(row.count), first, last };
+  });
 }
 
 export interface FailingJobs {
@@ -63,16 +69,11 @@ export interface FailingJobs {
 }
 
 /** All failing jobs that match. */
-export function failingJobs(
-  database: DatabaseSync,
-  classes: LineClasses,
-  { cause, without, ...query }: FailingJobsQuery,
-): FailingJobs {
-  const matching = findFailures(database, classes, query).filter(
-    (each) => each.outcome !== without && (cause === undefined || causeOf(each) === cause),
-  );
+export function failingJobs(database: DatabaseSync, classes: LineClasses, query: FailingQuery): FailingJobs {
+  const { from, values } = failingLines(classes, query);
+  const rows = database.prepare(`SELECT f.job, f.bytes ${from} ORDER BY f.first, f.job`).all(...values);
   return {
-    jobs: matching.map(({ job }) => job),
-    bytes: matching.reduce((sum, { bytes }) => sum + bytes, 0),
+    jobs: rows.map(({ job }) => String(job)),
+    bytes: rows.reduce((sum, { bytes }) => sum + Number(bytes), 0),
   };
 }

@@ -1,18 +1,20 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { type FailureCause, failureCauses } from '../../domain/failure-causes.js';
-import { isReasonCode } from '../../domain/reasons.js';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { isStillTried } from '../../domain/still-tried.js';
-import { comparePlaces } from '../../ledger/log/line-place.js';
+import { PASSING_REASONS, STILL_TRIED } from '../../domain/still-tried.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
-import type { LineClass, LineClasses } from '../line-classes.js';
+import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
+import { LINES } from '../schema.js';
 
 /** Which failing jobs are wanted; an absent filter matches everything. */
 export interface FailingQuery {
   readonly outcome?: string | undefined;
+  /** An outcome that is left out. */
+  readonly without?: string | undefined;
   readonly source?: string | undefined;
   readonly region?: string | undefined;
+  /** Only failures with this cause. */
+  readonly cause?: string | undefined;
   /** Failed at or after it, in milliseconds since the epoch. */
   readonly since?: number | undefined;
   /** Without the rejected callbacks that the service is still trying then, in milliseconds since the epoch. */
@@ -20,6 +22,9 @@ export interface FailingQuery {
   /** Only failures that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
 }
+
+/** A failing job in the order of the list: receipt of its first line in milliseconds since the epoch, and its id. */
+export type FailurePosition = readonly [first: number, job: string];
 
 /** A job whose last outcome is a failure. */
 export interface IndexedFailure {
@@ -36,30 +41,29 @@ export interface IndexedFailure {
   readonly first: number;
 }
 
-/** All failing jobs that match; those whose results the service deletes first come first. */
+export interface FailuresQuery extends FailingQuery {
+  /** Default: all. */
+  readonly limit?: number;
+  /** A cursor: only jobs behind this position. */
+  readonly after?: FailurePosition | null;
+}
+
+/** Failing jobs that match; those whose results the service deletes first come first. */
 export function findFailures(
   database: DatabaseSync,
   classes: LineClasses,
-  query: FailingQuery = {},
+  { limit = -1, after = null, ...query }: FailuresQuery = {},
 ): IndexedFailure[] {
+  const { from, values } = failingLines(classes, query);
+  const behind = after === null ? '' : 'AND (f.first, f.job) > (?, ?)';
+  const page = `SELECT f.*, f.line AS id ${from} ${behind} ORDER BY f.first, f.job LIMIT ?`;
   const rows = database.prepare(
     `SELECT l.job, l.class, l.received, l.first, l.reason, l.bytes, ${PLACE}
-     FROM (SELECT *, line AS id FROM failures) l ${JOIN_PLACE.replace('l.id', 'l.line')}`,
+     FROM (${page}) l ${JOIN_PLACE} ORDER BY l.first, l.job`,
   );
-  const jobs = new Map<string, IndexedFailure>();
-  for (const row of rows.iterate()) {
-    const lineClass = classes.byId(Number(row.class));
-    if (!isInScope(query.scope ?? null, lineClass.source)) continue;
-    const failing = failingJob(row, lineClass);
-    const known = jobs.get(failing.job);
-    if (known === undefined || counts(failing, known)) jobs.set(failing.job, failing);
-  }
-  return [...jobs.values()].filter((each) => matches(each, query)).sort(byRetention);
-}
-
-/** Causes of failing jobs with their number; the largest first. */
-export function causesOf(jobs: readonly IndexedFailure[]): FailureCause[] {
-  return failureCauses(jobs.map((job) => ({ ...job, receivedAt: new Date(job.received).toISOString() })));
+  return rows
+    .all(...values, ...(after ?? []), limit)
+    .map((row) => failingJob(row, classes.byId(Number(row.class))));
 }
 
 function failingJob(
@@ -77,25 +81,55 @@ function failingJob(
   };
 }
 
-/** Whether a failing line of a job counts before another: a conflict does, which only an operator settles; else the newer one. */
-function counts(a: IndexedFailure, b: IndexedFailure): boolean {
-  const [isConflict, wasConflict] = [a, b].map(({ outcome }) => outcome === 'conflict');
-  if (isConflict !== wasConflict) return isConflict === true;
-  return a.received - b.received > 0 || (a.received === b.received && comparePlaces(a.place, b.place) > 0);
-}
-
-function matches(job: IndexedFailure, { outcome, source, region, since, givenUpBy }: FailingQuery): boolean {
-  const { reason, received } = job;
-  const rejected = { reason: isReasonCode(reason) ? reason : null, received };
-  return (
-    (givenUpBy === undefined || job.outcome !== 'refused' || !isStillTried(rejected, givenUpBy)) &&
-    (outcome === undefined || job.outcome === outcome) &&
-    (source === undefined || job.source === source) &&
-    (region === undefined || job.region === region) &&
-    (since === undefined || received >= since)
+/** The rest of a statement behind its columns, and its values: the failing line `f` of each job that matches. */
+export function failingLines(classes: LineClasses, query: FailingQuery) {
+  const { scope = null, outcome, without, source, region, since, givenUpBy, cause } = query;
+  const visible = classes.all().filter((each) => isInScope(scope, each.source));
+  const wanted = visible.filter(
+    (each) =>
+      (outcome === undefined || each.outcome === outcome) &&
+      each.outcome !== without &&
+      (source === undefined || each.source === source) &&
+      (region === undefined || each.region === region),
   );
+  const conditions = [`f.class IN (${idsOf(wanted)})`, `NOT EXISTS (${countsBefore(visible)})`];
+  const values: SQLInputValue[] = [];
+  const add = (text: string, ...more: readonly SQLInputValue[]) => {
+    conditions.push(text);
+    values.push(...more);
+  };
+  if (since !== undefined) add('f.received >= ?', since);
+  if (givenUpBy !== undefined) {
+    const reasons = PASSING_REASONS.map(() => '?').join(', ');
+    const isTried = `f.class IN (${withOutcome(wanted, 'refused')}) AND coalesce(f.reason, '') IN (${reasons}) AND f.received > ?`;
+    add(`NOT (${isTried})`, ...PASSING_REASONS, givenUpBy - STILL_TRIED);
+  }
+  // The cause of a conflict is that it is one; else it is the reason, or without a reason the outcome.
+  if (cause !== undefined) {
+    const ofOutcome = `f.class IN (${withOutcome(wanted, cause)})`;
+    const isConflict = `f.class IN (${withOutcome(wanted, 'conflict')})`;
+    add(
+      `((NOT ${isConflict} AND f.reason = ?) OR (${ofOutcome} AND (f.reason IS NULL OR ${isConflict})))`,
+      cause,
+    );
+  }
+  return { from: `FROM failures f WHERE ${conditions.join(' AND ')}`, values };
 }
 
-function byRetention(a: IndexedFailure, b: IndexedFailure): number {
-  return a.first - b.first || (a.job < b.job ? -1 : 1);
+/**
+ * A failing line of the same job that counts before `f`: a conflict does, which only an operator settles; else the newer one, and of equal
+ * times the one that comes later in the log.
+ */
+function countsBefore(visible: readonly LineClass[]): string {
+  const rank = (line: string) => `${line}.class IN (${withOutcome(visible, 'conflict')}), ${line}.received`;
+  const place = (line: string) =>
+    `(SELECT s.written, r.writer, s.number, ${line}.line % ${LINES} FROM segments s JOIN runs r ON r.id = s.run
+      WHERE s.id = ${line}.line / ${LINES})`;
+  // The plus keeps SQLite from looking for each class of the job instead of reading its few lines.
+  return `SELECT 1 FROM failures o WHERE o.job = f.job AND +o.class IN (${idsOf(visible)}) AND o.class <> f.class
+    AND ((${rank('o')}) > (${rank('f')}) OR ((${rank('o')}) = (${rank('f')}) AND ${place('o')} > ${place('f')}))`;
+}
+
+function withOutcome(classes: readonly LineClass[], outcome: string): string {
+  return idsOf(classes.filter((each) => each.outcome === outcome));
 }

@@ -3,7 +3,7 @@ import { isInScope } from '../../domain/rights.js';
 import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
 import { contextKey } from '../context-keys.js';
-import type { LineClass, LineClasses } from '../line-classes.js';
+import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
 
@@ -135,8 +135,4 @@ function existsIn(scope: ReadonlySet<string>, classes: LineClasses): string {
   const others = (ids: readonly LineClass[]) =>
     `EXISTS (SELECT 1 FROM lines o WHERE o.job = l.job AND o.class IN (${idsOf(ids)}))`;
   return `(l.class IN (${idsOf(inside)}) OR (${others(inside)} AND NOT ${others(outside)}))`;
-}
-
-function idsOf(classes: readonly LineClass[]): string {
-  return classes.map(({ id }) => id).join(', ');
 }

@@ -4,7 +4,7 @@ import { countLines, type IndexState, readState } from '../index-state.js';
 import type { LineClasses } from '../line-classes.js';
 import { type CountCallbacksQuery, countCallbacks } from './count-callbacks.js';
 import { failingJobs, failurePage } from './failure-page.js';
-import { type FailingQuery, findFailures, type IndexedFailure } from './find-failures.js';
+import { type FailuresQuery, findFailures, type IndexedFailure } from './find-failures.js';
 import { findJobSources } from './find-job-sources.js';
 import { findJobsByPart } from './find-jobs-by-part.js';
 import { findLines, type LineQuery } from './find-lines.js';
@@ -28,7 +28,7 @@ export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex)
     state: (): IndexState => attempt(({ database }) => readState(database)),
     countLines: (): number => attempt(({ database }) => countLines(database)),
     findLines: (query: LineQuery) => attempt(({ database, classes }) => findLines(database, classes, query)),
-    findFailures: (query: FailingQuery = {}): IndexedFailure[] =>
+    findFailures: (query: FailuresQuery = {}): IndexedFailure[] =>
       attempt(({ database, classes }) => findFailures(database, classes, query)),
     failurePage: (query: Parameters<typeof failurePage>[2]) =>
       attempt(({ database, classes }) => failurePage(database, classes, query)),

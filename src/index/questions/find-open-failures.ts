@@ -4,7 +4,7 @@ import { FAILURES, isFailure } from '../../domain/failure-rules.js';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { type LinesAt, readLinesAt } from '../../ledger/log/read-lines-at.js';
-import type { FailurePosition } from '../queries/failure-page.js';
+import type { FailurePosition } from '../queries/find-failures.js';
 import type { QuestionParts } from './find-deliveries.js';
 import { badCursor } from './line-cursor.js';
 

@@ -2,12 +2,12 @@ import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { hasContextValue } from '../../../src/domain/context.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
-import { causesOf } from '../../../src/index/queries/find-failures.js';
 import type { LineQuery } from '../../../src/index/queries/find-lines.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { LinePlace } from '../../../src/ledger/log/line-place.js';
+import { expectFailures } from './expect-failures.js';
 import { expectCallbacks, expectLastAccepted, expectSummary } from './expect-figures.js';
-import { existsFor, FIRST, failingOf, type Placed } from './indexed-ledger.js';
+import { existsFor, FIRST, type Placed } from './indexed-ledger.js';
 
 export const drawnQuery = fc.record({
   since: fc.option(fc.integer({ min: 0, max: 5 * HOUR }), { nil: undefined }),
@@ -84,12 +84,13 @@ export function expectAnswers(
   for (const query of queries.map(queryOf))
     expect(pagesOf(index, query)).toEqual(expectedPlaces(lines, query));
   for (const scope of [null, new Set(['intake'])]) {
-    const { failing, causes } = failingOf(lines, scope);
-    const found = index.findFailures({ scope });
-    expect(found.map(({ job, place, outcome, first }) => ({ job, place, outcome, first }))).toEqual(
-      failing.map(({ job, place, outcome, first }) => ({ job, place, outcome, first })),
-    );
-    expect(causesOf(found)).toEqual(causes);
+    expectFailures(index, lines, { scope });
+    expectFailures(index, lines, { scope, without: 'conflict' });
+    for (const { since, source, limit } of queries.slice(0, 2)) {
+      const received = Date.parse(lines[limit % lines.length]?.line.receivedAt ?? '');
+      const times = { since: since === undefined ? undefined : FIRST + since, givenUpBy: received + 60_000 };
+      expectFailures(index, lines, { scope, source, ...times });
+    }
     const parts = lines.filter(
       ({ line }) =>
         line.jobId?.toLowerCase().includes('alpha') &&

@@ -92,5 +92,11 @@ export function failingOf(lines: readonly Placed[], scope: ReadonlySet<string> |
     return open === null ? [] : [{ job, place: open.place, outcome: open.outcome, first, line: open }];
   });
   failing.sort((a, b) => a.first - b.first || (a.job < b.job ? -1 : 1));
-  return { failing, causes: failureCauses(failing.map(({ line }) => line)) };
+  return failing;
+}
+
+export function causesOfLines(lines: readonly LedgerLine[]) {
+  return failureCauses(
+    lines.map((line) => ({ ...line, count: 1, first: line.receivedAt, last: line.receivedAt })),
+  );
 }

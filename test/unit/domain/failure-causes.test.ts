@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { causeInWords, failureCauses } from '../../../src/domain/failure-causes.js';
 
-const line = (outcome: string, reason: string | null, source: string | null, minute: number) => ({
-  ...{ outcome, reason, source },
-  receivedAt: `2026-03-04T05:0${minute}:00.000Z`,
-});
+const line = (outcome: string, reason: string | null, source: string | null, minute: number) => {
+  const time = `2026-03-04T05:0${minute}:00.000Z`;
+  return { outcome, reason, source, count: 1, first: time, last: time };
+};
 
 describe('failures by cause', () => {
   it('are grouped by what failed and where, the largest group first', () => {

@@ -8,24 +8,37 @@ const contentOf = (lines: readonly object[]) =>
   Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
 describe('a failing job', () => {
-  it('is shown by the line that comes later in the log, where two were received at once, whichever is read first', () => {
-    const receivedAt = new Date(HOUR).toISOString();
-    const failed = (reason: string) => ledgerLine({ jobId: 'job', outcome: 'failed', reason, receivedAt });
-    const segments = [1, 2].map((number) => ({
-      ...{ hour: HOUR, writer: 'w', number, written: HOUR + number },
-      // The line is not the first one of its segment.
-      content: contentOf([ledgerLine({ receivedAt }), failed(`the ${number}th`)]),
-    }));
-    const [first, second] = segments;
-    const shown = [segments, [{ ...second, writer: 'a' }, first]].map((given) => {
-      const index = createLedgerIndex(':memory:', 'store');
-      for (const segment of given) index.apply([segment as (typeof segments)[number]]);
-      const [failure] = index.findFailures();
-      index.close();
-      return failure?.reason;
-    });
-    expect(shown).toEqual(['the 2th', 'the 2th']);
-  });
+  it.each([
+    ['failed', 'failed'],
+    ['refused', 'failed'],
+    ['failed', 'refused'],
+  ] as const)(
+    'is shown by the line that comes later in the log, where two were received at once, whichever is read first: %s, %s',
+    (...outcomes) => {
+      const receivedAt = new Date(HOUR).toISOString();
+      const failed = (number: number) =>
+        ledgerLine({
+          jobId: 'job',
+          outcome: outcomes[number - 1] ?? 'failed',
+          reason: `the ${number}th`,
+          receivedAt,
+        });
+      const segments = [1, 2].map((number) => ({
+        ...{ hour: HOUR, writer: 'w', number, written: HOUR + number },
+        // The line is not the first one of its segment.
+        content: contentOf([ledgerLine({ receivedAt }), failed(number)]),
+      }));
+      const [first, second] = segments;
+      const shown = [segments, [{ ...second, writer: 'a' }, first]].map((given) => {
+        const index = createLedgerIndex(':memory:', 'store');
+        for (const segment of given) index.apply([segment as (typeof segments)[number]]);
+        const [failure] = index.findFailures();
+        index.close();
+        return failure?.reason;
+      });
+      expect(shown).toEqual(['the 2th', 'the 2th']);
+    },
+  );
 
   it('and figures can be read although lines hold sizes that no body has', () => {
     const index = createLedgerIndex(':memory:', 'store');

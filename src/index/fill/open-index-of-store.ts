@@ -81,7 +81,8 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
       return createIndexFiller({ ...options, index: worker, maxBytes });
     };
     const filler = worker.isShared && path !== null ? createSharedFiller(path, worker) : await fillOwn();
-    options.onOpened?.(worker.place, worker.isShared);
+    // Until a store is marked its index has no place.
+    if (storeId !== null) options.onOpened?.(worker.place, worker.isShared);
     opened = { worker, filler, storeId };
     return opened;
   }
@@ -102,9 +103,9 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
   }
 
   /** A store that is marked after the index was opened has another identity. */
-  async function reopenIfMarked({ storeId, worker }: Opened): Promise<void> {
-    if (storeId !== null || (await store.identity()) === null) return;
-    await begin(worker.close());
+  async function reopenIfMarked(given: Opened): Promise<void> {
+    if (given.storeId !== null || (await store.identity()) === null) return;
+    if (opened === given) await begin(given.worker.close());
   }
 
   /** What is shared is of no more use when it was lost, or its writer has ended or does not answer: an index of this process takes its place. */

@@ -37,7 +37,7 @@ export function settles({ outcome, time }: OutcomeAt, failing: OutcomeAt): boole
 
 /**
  * The line that makes a job fail, of its lines in any order; null when none is open. A conflict comes before newer
- * failures: only an operator settles it.
+ * failures: only an operator settles it. Of lines that were received at the same time the first one counts.
  *
  * @param isVisible whether the client may see a failing line; any line settles
  */
@@ -52,7 +52,9 @@ export function openFailure<Line extends { readonly outcome: string; readonly re
     const kind = failureKind(row.outcome);
     if (row.time > (newest[kind]?.time ?? Number.NEGATIVE_INFINITY)) newest[kind] = row;
   }
-  const open = Object.values(newest).filter((failed) => !rows.some((row) => settles(row, failed)));
+  const open = rows.filter(
+    (row) => newest[failureKind(row.outcome)] === row && !rows.some((other) => settles(other, row)),
+  );
   const [last = null] = open.toSorted((one, other) => other.time - one.time);
   return (open.find(({ outcome }) => outcome === 'conflict') ?? last)?.line ?? null;
 }

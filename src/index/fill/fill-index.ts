@@ -1,4 +1,4 @@
-import { firstOpenHour, HOUR, openHours, startOfHour } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, LISTED_AGAIN, openHours, startOfHour } from '../../ledger/hours.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
@@ -38,8 +38,6 @@ export interface IndexFiller {
 }
 
 const DAY = 24 * HOUR;
-/** Hours back to which finished hours are listed again once a day. A segment that appears even later is verify's to name. */
-const RELISTED = 72;
 
 export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   const { store, index } = options;
@@ -165,7 +163,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   async function takeLate(pause: () => Promise<void>): Promise<void> {
     const began = now();
     const end = firstOpenHour(began);
-    for await (const hour of hoursInOrder(store, 'oldest', end - RELISTED * HOUR, end - 1)) {
+    for await (const hour of hoursInOrder(store, 'oldest', end - LISTED_AGAIN, end - 1)) {
       if ((await known(hour)).isFinished) await finishAgain(hour);
       await pause();
     }

@@ -4,7 +4,7 @@ import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { isStillTried } from '../../domain/still-tried.js';
 import { HOUR } from '../../ledger/hours.js';
 import { readState } from '../index-state.js';
-import type { LineClass, LineClasses } from '../line-classes.js';
+import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 
 /** Accepted callbacks of a source within the last hour. */
 interface AcceptedCallbacks {
@@ -186,8 +186,4 @@ function missedSince(
     ofJobs: countJobs([...accepted, ...recoveries], since),
     lastJob: last === undefined ? null : String(last.job),
   };
-}
-
-function idsOf(classes: readonly LineClass[]): string {
-  return classes.map(({ id }) => id).join(', ');
 }

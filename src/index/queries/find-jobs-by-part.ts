@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ACCESS_ORIGIN } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { LineClasses } from '../line-classes.js';
+import { idsOf, type LineClasses } from '../line-classes.js';
 
 export interface FoundJob {
   readonly job: string;
@@ -25,7 +25,7 @@ export function findJobsByPart(
   return database
     .prepare(
       `SELECT job, max(received) AS received FROM lines
-       WHERE job IS NOT NULL AND job LIKE ? ESCAPE '\\' AND class IN (${wanted.map(({ id }) => id).join(', ')})
+       WHERE job IS NOT NULL AND job LIKE ? ESCAPE '\\' AND class IN (${idsOf(wanted)})
        GROUP BY job ORDER BY 2 DESC, job LIMIT ?`,
     )
     .all(`%${part.replaceAll(/[%_\\]/g, '\\$&')}%`, limit)

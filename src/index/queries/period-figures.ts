@@ -1,4 +1,4 @@
-import { createDurationHistogram, type Percentiles } from './duration-histogram.js';
+import { type Percentiles, percentilesOf } from './duration-percentiles.js';
 
 /** Figures of deliveries. */
 export interface PeriodFigures {
@@ -52,13 +52,11 @@ export function createPeriodFigures() {
     addAll,
     sums: () => ({ lines, bytes, longest, outcomes, regions, buckets }),
     result(): PeriodFigures {
-      const durations = createDurationHistogram();
-      durations.addCounts([...buckets].flat(), longest);
       return {
         ...{ lines, bytes },
         outcomes: Object.fromEntries(outcomes),
         regions: Object.fromEntries(regions),
-        duration: durations.percentiles(),
+        duration: percentilesOf(buckets, longest),
       };
     },
   };

@@ -3,7 +3,7 @@ import { isDelivery } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { HOUR } from '../../ledger/hours.js';
 import { type FigureWidth, MINUTE } from '../figure-widths.js';
-import type { LineClasses } from '../line-classes.js';
+import { idsOf, type LineClasses } from '../line-classes.js';
 import { type AlignedPeriod, alignPeriod, type Period } from './align-period.js';
 import { lastAccepted } from './last-accepted.js';
 import { createPeriodFigures, NO_REGION, type PeriodFigures } from './period-figures.js';
@@ -65,7 +65,7 @@ export function summarisePeriod(
 function figuresOf(database: DatabaseSync, classes: LineClasses, range: AlignedPeriod, scope: SourceScope) {
   const figures = Array.from({ length: range.parts }, createPeriodFigures);
   const wanted = classes.all().filter(({ origin, source }) => isDelivery(origin) && isInScope(scope, source));
-  const where = `WHERE width = ? AND start >= ? AND start < ? AND class IN (${wanted.map(({ id }) => id).join(', ')})`;
+  const where = `WHERE width = ? AND start >= ? AND start < ? AND class IN (${idsOf(wanted)})`;
   const part = 'min(CAST((start - ?) / ? AS INTEGER), ?) AS part';
   const sums = database.prepare(
     `SELECT ${part}, class, sum(lines) AS lines, sum(bytes) AS bytes, max(longest) AS longest

@@ -7,9 +7,9 @@ import { beginOfIndex, type IndexAndLog, linesBeforeIndex } from './lines-before
  * @param since ISO 8601
  */
 export async function isErasedInLedger(from: IndexAndLog, job: string, since: string): Promise<boolean> {
-  await beginOfIndex(from, Date.parse(since));
+  const begin = await beginOfIndex(from, Date.parse(since));
   const { deliveries } = await from.view.deliveries({ job, outcome: 'erased', since, limit: 1 });
-  return deliveries.length > 0 || (await erasedBefore(from, Date.parse(since))).has(job);
+  return deliveries.length > 0 || (await erasedBefore(from, Date.parse(since), begin)).has(job);
 }
 
 /** Jobs that were erased before the index begins, by store: many are asked for one after the other. */
@@ -18,10 +18,9 @@ const known = new WeakMap<
   { readonly since: number; readonly until: number; readonly jobs: Set<string> }
 >();
 
-async function erasedBefore(from: IndexAndLog, since: number): Promise<ReadonlySet<string>> {
-  const until = await beginOfIndex(from, since);
-  const read = known.get(from.store);
+async function erasedBefore(from: IndexAndLog, since: number, until: number): Promise<ReadonlySet<string>> {
   if (until <= since) return new Set();
+  const read = known.get(from.store);
   if (read !== undefined && read.since <= since && read.until >= until) return read.jobs;
   const jobs = new Set<string>();
   for await (const { line } of linesBeforeIndex(from, since))

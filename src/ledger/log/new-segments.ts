@@ -30,10 +30,20 @@ export async function* newSegmentsOf<Place extends FollowedHour>(
   place: Place,
   onLost: (lost: LostSegments) => void,
 ): AsyncGenerator<NewSegment<Place>> {
+  yield* takeAhead(store, place, numbersBehind(store, place, onLost), onLost);
+}
+
+/** Segments of an hour by their numbers; those that are missing are read from its merged objects. */
+export async function* takeAhead<Place extends FollowedHour>(
+  store: ObjectStore,
+  place: Place,
+  numbers: AsyncIterable<Numbered>,
+  onLost: (lost: LostSegments) => void,
+  concurrency = AT_ONCE,
+): AsyncGenerator<NewSegment<Place>> {
   const { hour } = place;
   let merged: MergedHour | null = null;
-  const numbers = numbersBehind(store, place, onLost);
-  for await (const { writer, number, segment } of fetchAhead(store, place, numbers)) {
+  for await (const { writer, number, segment } of fetchAhead(store, place, numbers, concurrency)) {
     // The hour can be merged, and its segments deleted, while they wait to be taken.
     const each = { hour, writer, number };
     if (segment === null) merged ??= await readMergedHour(store, hour);

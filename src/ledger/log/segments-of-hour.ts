@@ -3,9 +3,9 @@ import { segmentsAfter } from '../list-segments.js';
 import { type UnparsedSegment, unparsedSegment } from '../read-segment.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
 import type { MergedSegment, MergeRecord } from './merge-record.js';
-import { type MergedHour, MergedHourError, nullIfDamaged, readMergedHour } from './merge-record.js';
-import { fetchMerged, readMergedSegments } from './merged-segments.js';
-import { type FollowedHour, fetchAhead, type NewSegment, numbersOfGap } from './new-segments.js';
+import { MergedHourError, readMergedHour } from './merge-record.js';
+import { readMergedSegments } from './merged-segments.js';
+import { type FollowedHour, fetchAhead, type NewSegment, numbersOfGap, takeAhead } from './new-segments.js';
 
 export interface HourReading {
   readonly store: ObjectStore;
@@ -65,15 +65,7 @@ export async function* segmentsOfHour<Place extends FollowedHour>(
   // What an object had that is missing has to be in segments.
   const covering = [...records, ...faults.flatMap(({ record }) => record ?? [])];
   const others = othersOf(reading, { hour, read }, covering, coveredNumbers(taken));
-  let later: MergedHour | null = null;
-  for await (const { writer, number, segment } of fetchAhead(store, place, others, concurrency)) {
-    // The hour can have been merged, and its segments deleted, since its records were read.
-    if (segment === null) later ??= await readMergedHour(store, hour);
-    const found =
-      segment ?? (later && (await fetchMerged(store, later, { hour, writer, number }).catch(nullIfDamaged)));
-    if (found !== null) yield { place, writer, number, segment: found };
-    else onLost({ hour, writer, from: number, to: number });
-  }
+  yield* takeAhead(store, place, others, onLost, concurrency);
 }
 
 const ALWAYS = { since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };

@@ -14,10 +14,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createArchive } from '../dist/archive/archive.js';
 import { createLedger } from '../dist/ledger/write/ledger.js';
-import { createBufferPool } from '../dist/memory/buffer-pool.js';
-import { ByteBudget } from '../dist/memory/byte-budget.js';
-import { reconcile } from '../dist/reconcile/reconcile.js';
-import { createRetentionView } from '../dist/retention/retention-view.js';
+import { createBufferPool } from '../dist/lib/memory/buffer-pool.js';
+import { ByteBudget } from '../dist/lib/memory/byte-budget.js';
+import { reconcile } from '../dist/recovery/reconcile/reconcile.js';
+import { createRetentionView } from '../dist/recovery/retention/retention-view.js';
 import { createSpeechClients } from '../dist/speech/speech.js';
 
 const [jobs = 100_000, perDay = 1e6, storeMs = 30, missing = 1] = process.argv.slice(2).map(Number);

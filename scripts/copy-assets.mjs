@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
 
-const PAGE = 'dashboard';
+const PAGE = 'operations/dashboard';
 const DOMAIN = [
   'deliveries-csv',
   'erasure-reasons',
@@ -23,8 +23,10 @@ const DOMAIN = [
 ].map((name) => `domain/${name}`);
 /** They import each other and the above alone. */
 const HEALTH = ['callback-phrases', 'describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
-  .map((name) => `health/${name}`)
-  .concat('index/index-extent', 'store/store-remedies', 'text/plural');
+  .map((name) => `operations/health/${name}`)
+  .concat('index/index-extent', 'store/store-remedies', 'lib/text/plural');
+/** These folders of src have no place of their own in vendor. */
+const ROOM = /^(domain|lib|operations)\//;
 const { resolve } = createRequire(import.meta.url);
 const uplot = dirname(resolve('uplot'));
 const diff = dirname(resolve('diff/package.json'));
@@ -41,12 +43,11 @@ for (const module of [...DOMAIN, ...HEALTH]) {
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
     module: { type: 'es6' },
   });
-  const file = join(vendor, `${module.replace('domain/', '')}.js`);
+  const file = join(vendor, `${module.replace(ROOM, '')}.js`);
   mkdirSync(dirname(file), { recursive: true });
-  // Those of the domain lie one folder higher than in src.
-  writeFileSync(file, code.replaceAll(/(['"])\.\.\/domain\//g, '$1../'));
+  writeFileSync(file, code.replaceAll(/(['"])(?:\.\.\/)+(?:(?:domain|lib|operations)\/)?/g, '$1../'));
 }
-cpSync(join('src', PAGE), join('dist', PAGE), {
+cpSync(join('src', PAGE), join('dist', 'dashboard'), {
   recursive: true,
   filter: (path) => !/(\.d\.ts|tsconfig\.json)$/.test(path),
 });

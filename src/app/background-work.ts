@@ -3,14 +3,14 @@ import { mergeRegularly } from '../ledger/merge/merge-regularly.js';
 import type { MergeReport } from '../ledger/merge/merge-report.js';
 import type { Logger } from '../observe/logger.js';
 import type { Metrics } from '../observe/metrics/metrics.js';
-import { type RegularReconciling, reconcileRegularly } from '../reconcile/reconcile-regularly.js';
-import { type ExpiringStore, isExpiring } from '../retention/expired-objects.js';
-import { type RegularSweep, sweepRegularly } from '../retention/sweep-regularly.js';
+import { type ExpiringStore, isExpiring } from '../recovery/retention/expired-objects.js';
+import { type RegularSweep, sweepRegularly } from '../recovery/retention/sweep-regularly.js';
 import { startSweeping } from '../store/start-sweeping.js';
 import { conditionOf } from '../store/store-condition.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import type { OpenArchive } from './archive-parts.js';
 import { mergeParts } from './merge-parts.js';
+import { type RegularReconciling, reconcileRegularly } from './reconcile-regularly.js';
 import { canAskService } from './speech-options.js';
 import type { StoreFailureLog } from './store/store-failure-log.js';
 

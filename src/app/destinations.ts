@@ -1,7 +1,12 @@
 import type { Config } from '../config/config.js';
-import type { Destination } from '../doctor/check-proxies.js';
-import { readStoreLocation } from '../text/store-location.js';
-import { storeOptions } from './store-options.js';
+import { readStoreLocation } from '../lib/text/store-location.js';
+import { storeOptions } from './store/store-options.js';
+
+/** What the receiver connects to, as the configuration names it. */
+export interface Destination {
+  readonly name: string;
+  readonly url: URL;
+}
 
 type Place = readonly [name: string, url: string | URL | null | undefined];
 

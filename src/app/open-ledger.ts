@@ -5,7 +5,7 @@ import type { IndexFiles, IndexPlace } from '../index/open-index.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
 import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
-import { storeOptions } from './store-options.js';
+import { storeOptions } from './store/store-options.js';
 
 /** The store and what its ledger says: all that a command needs which only asks. */
 export interface OpenLedger {

@@ -1,14 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
-import { createAdminServer } from '../admin/admin-server.js';
 import type { Config } from '../config/config.js';
-import { closeUnread } from '../http/connections/close-unread.js';
-import { connectionLimits, openFileLimit } from '../http/connections/connection-limits.js';
-import { ConnectionRequests } from '../http/connections/connection-requests.js';
-import { limitConnections } from '../http/connections/limit-connections.js';
-import { paceConnections } from '../http/connections/pace-connections.js';
-import { drainServer } from '../http/drain-server.js';
-import { listen } from '../http/listen.js';
+import { closeUnread } from '../lib/http/connections/close-unread.js';
+import { connectionLimits, openFileLimit } from '../lib/http/connections/connection-limits.js';
+import { ConnectionRequests } from '../lib/http/connections/connection-requests.js';
+import { limitConnections } from '../lib/http/connections/limit-connections.js';
+import { paceConnections } from '../lib/http/connections/pace-connections.js';
+import { drainServer } from '../lib/http/drain-server.js';
+import { listen } from '../lib/http/listen.js';
+import { peerAddress } from '../lib/text/ip-address.js';
 import type { Logger } from '../observe/logger.js';
 import {
   type ConnectionMetrics,
@@ -17,8 +17,8 @@ import {
 } from '../observe/metrics/connection-metrics.js';
 import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
+import { createAdminServer } from '../operations/admin/admin-server.js';
 import { createPublicServer } from '../receive/public-server.js';
-import { peerAddress } from '../text/ip-address.js';
 import type { ServiceLimits } from './fixed-limits.js';
 
 export interface PortsOptions {

@@ -1,11 +1,11 @@
 import type { IncomingItem, ItemDescription, ItemSink, StoredItem } from '../domain/item.js';
 import type { Problem } from '../domain/problem.js';
-import type { BudgetLease, Discardable } from '../memory/budget-lease.js';
-import type { BufferPool } from '../memory/buffer-pool.js';
-import type { ByteBudget } from '../memory/byte-budget.js';
-import type { Memory } from '../memory/part-buffer.js';
+import type { BudgetLease, Discardable } from '../lib/memory/budget-lease.js';
+import type { BufferPool } from '../lib/memory/buffer-pool.js';
+import type { ByteBudget } from '../lib/memory/byte-budget.js';
+import type { Memory } from '../lib/memory/part-buffer.js';
+import { settleAll } from '../lib/time/settle-all.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { settleAll } from '../time/settle-all.js';
 import type { ArtefactContext } from './artefact-headers.js';
 import { type BufferedCommit, commitBuffered, commitStreamed } from './commit-item.js';
 import { isErased } from './erasure/erasure.js';

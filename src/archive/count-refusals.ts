@@ -1,7 +1,7 @@
+import { ulidMaker } from '../lib/text/ulid-maker.js';
+import { repeat } from '../lib/time/repeat.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../store/read-document.js';
-import { ulidMaker } from '../text/ulid-maker.js';
-import { repeat } from '../time/repeat.js';
 import { refusalCountsKey } from './layout.js';
 
 /** An unauthenticated request that was refused. */

@@ -1,4 +1,4 @@
-import { textHash } from '../text/text-hash.js';
+import { textHash } from '../lib/text/text-hash.js';
 
 /**
  * Remembers which keys were found taken lately, in a table of fixed size. A guess only: keys are forgotten, and a free one may be

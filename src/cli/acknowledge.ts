@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { acknowledgeJob } from '../operator/acknowledge-job.js';
-import { acknowledgeJobs } from '../operator/acknowledge-jobs.js';
-import { isInLedger } from '../operator/erase/jobs-to-erase.js';
+import { acknowledgeJob } from '../operations/actions/acknowledge-job.js';
+import { acknowledgeJobs } from '../operations/actions/acknowledge-jobs.js';
+import { isInLedger } from '../operations/actions/erase/jobs-to-erase.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, renderPath } from '../config/config-error.js';
 import { warningsOfProcess } from '../config/rules/warnings.js';
-import { plural } from '../text/plural.js';
+import { plural } from '../lib/text/plural.js';
 import { EXIT } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 

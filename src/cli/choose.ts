@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
-import { chooseArtefact } from '../operator/choose-artefact.js';
+import { chooseArtefact } from '../operations/actions/choose-artefact.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';

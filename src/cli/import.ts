@@ -5,7 +5,11 @@ import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { erasureKey } from '../archive/layout.js';
 import { Problem } from '../domain/problem.js';
-import { type ImportForm, type ImportResult, importArtefacts } from '../operator/import/import-artefacts.js';
+import {
+  type ImportForm,
+  type ImportResult,
+  importArtefacts,
+} from '../operations/actions/import/import-artefacts.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import type { Job, JobMatches } from '../admin/api/answers/jobs.js';
-import type { ListedBody } from '../admin/api/answers/quarantine.js';
-import { findJobs } from '../admin/jobs/find-jobs.js';
-import { type InspectParts, inspectJob } from '../admin/jobs/inspect-job.js';
-import { listQuarantine } from '../admin/jobs/list-quarantine.js';
 import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { isJobId } from '../domain/job.js';
 import { type JobState, jobState, type NoRecord, unknownJobState } from '../domain/job-state.js';
 import type { LedgerView } from '../index/ledger-view.js';
+import type { Job, JobMatches } from '../operations/admin/api/answers/jobs.js';
+import type { ListedBody } from '../operations/admin/api/answers/quarantine.js';
+import { findJobs } from '../operations/admin/jobs/find-jobs.js';
+import { type InspectParts, inspectJob } from '../operations/admin/jobs/inspect-job.js';
+import { listQuarantine } from '../operations/admin/jobs/list-quarantine.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { formatJobMatches, formatJobPage } from './shared/format/format-job-page.js';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { mergeParts } from '../app/merge-parts.js';
 import { createMerger } from '../ledger/merge/merge.js';
 import type { MergeReport } from '../ledger/merge/merge-report.js';
-import { plural } from '../text/plural.js';
+import { plural } from '../lib/text/plural.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';

@@ -1,10 +1,10 @@
 import { Command, Option } from 'commander';
-import type { ListedBody, QuarantineList } from '../admin/api/answers/quarantine.js';
-import { listQuarantine, type QuarantineQuery } from '../admin/jobs/list-quarantine.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { createBodyCheck } from '../operator/body-check.js';
+import { createBodyCheck } from '../operations/actions/body-check.js';
+import type { ListedBody, QuarantineList } from '../operations/admin/api/answers/quarantine.js';
+import { listQuarantine, type QuarantineQuery } from '../operations/admin/jobs/list-quarantine.js';
 import { formatRemedies } from './shared/format/format-remedies.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
-import { clientsOf } from '../reconcile/find-job.js';
-import { reconcile } from '../reconcile/reconcile.js';
-import type { RecoveryReport } from '../reconcile/report/recovery-report.js';
+import { clientsOf } from '../recovery/reconcile/find-job.js';
+import { reconcile } from '../recovery/reconcile/reconcile.js';
+import type { RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
 import { UsageError } from './shared/exit-codes.js';
 import { formatReport } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { refetch, UNKNOWN_JOB } from '../reconcile/fetch/refetch.js';
-import { INTERRUPTED } from '../reconcile/recovery-errors.js';
-import type { RecoveredJob } from '../reconcile/report/recovery-report.js';
+import { refetch, UNKNOWN_JOB } from '../recovery/reconcile/fetch/refetch.js';
+import { INTERRUPTED } from '../recovery/reconcile/recovery-errors.js';
+import type { RecoveredJob } from '../recovery/reconcile/report/recovery-report.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { formatJob } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';

@@ -3,15 +3,15 @@ import { stepsAfterRelease } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../index/questions/filter-names.js';
+import { isUlid } from '../lib/text/id-cursor.js';
+import { plural } from '../lib/text/plural.js';
 import type {
   ReplayFailure,
   ReplaySelector,
   ReplayState,
   ReplayView,
-} from '../operator/replay/replay-state.js';
-import type { Replays } from '../operator/replay/replays.js';
-import { isUlid } from '../text/id-cursor.js';
-import { plural } from '../text/plural.js';
+} from '../operations/actions/replay/replay-state.js';
+import type { Replays } from '../operations/actions/replay/replays.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { formatDuration } from '../config/units.js';
 import type { RetentionClass } from '../domain/retention-class.js';
-import { isExpiring } from '../retention/expired-objects.js';
-import type { RetentionReport } from '../retention/retention-report.js';
-import { sweepRetention } from '../retention/sweep-retention.js';
+import { isExpiring } from '../recovery/retention/expired-objects.js';
+import type { RetentionReport } from '../recovery/retention/retention-report.js';
+import { sweepRetention } from '../recovery/retention/sweep-retention.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';

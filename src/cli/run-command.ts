@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/rules/nearest.js';
-import { terminalText } from '../text/terminal-text.js';
+import { terminalText } from '../lib/text/terminal-text.js';
 import { completeHelp } from './help-pages.js';
 import { packageVersion } from './package-version.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';

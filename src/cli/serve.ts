@@ -6,7 +6,7 @@ import { cacheFolder, isDevelopment, isProduction } from '../config/load/environ
 import { secretValues } from '../config/load/secret-values.js';
 import { warningsOfProcess } from '../config/rules/warnings.js';
 import { RIGHTS } from '../domain/rights.js';
-import { ListenError } from '../http/listen.js';
+import { ListenError } from '../lib/http/listen.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { StoreError } from '../store/object-store.js';
 import { WeakStoreError } from '../store/probe/store-proof.js';

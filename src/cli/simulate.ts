@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import { terminalText } from '../lib/text/terminal-text.js';
 import type { Fault } from '../simulator/faults.js';
 import { configFault } from '../simulator/jobs/job-config.js';
 import { type Load, runLoad, type SettledJob } from '../simulator/run-load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
-import { terminalText } from '../text/terminal-text.js';
 import { UsageError } from './shared/exit-codes.js';
 import { readPositive, readShare, readWhole } from './shared/options/read-number.js';
 import { END_SIGNALS } from './shared/signal-handling.js';

@@ -1,24 +1,30 @@
 import { Command } from 'commander';
-import { listSubscribers } from '../admin/list-subscribers.js';
 import { canAskService } from '../app/speech-options.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import { ConfigError } from '../config/config-error.js';
-import { type CredentialState, credentialSettings } from '../health/credential-states.js';
-import { describeIssue } from '../health/describe-issue.js';
-import { verdictOf } from '../health/health-verdict.js';
-import { issueOf } from '../health/issue-kinds.js';
-import { readFacts } from '../health/read-facts.js';
-import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
-import { issuesOfReports } from '../health/replica-issues.js';
-import { goodNews, headlineOf, lastUseOf, notCovered, type Verdict } from '../health/verdict-words.js';
-import { createVerifyReportReader } from '../health/verify-report-reader.js';
-import { createReplicaReportsReader, type ReplicaReports } from '../observe/replica-reports.js';
-import { createBodyCheck } from '../operator/body-check.js';
-import { retentionWarning } from '../reconcile/fetch/retention-deadline.js';
+import { DeadlineError, withDeadline } from '../lib/time/deadline.js';
+import { createBodyCheck } from '../operations/actions/body-check.js';
+import { listSubscribers } from '../operations/admin/list-subscribers.js';
+import { type CredentialState, credentialSettings } from '../operations/health/credential-states.js';
+import { describeIssue } from '../operations/health/describe-issue.js';
+import { verdictOf } from '../operations/health/health-verdict.js';
+import { issueOf } from '../operations/health/issue-kinds.js';
+import { readFacts } from '../operations/health/read-facts.js';
+import { createReconcileReportReader } from '../operations/health/reconcile-report-reader.js';
+import { issuesOfReports } from '../operations/health/replica-issues.js';
+import { createReplicaReportsReader, type ReplicaReports } from '../operations/health/replica-reports.js';
+import {
+  goodNews,
+  headlineOf,
+  lastUseOf,
+  notCovered,
+  type Verdict,
+} from '../operations/health/verdict-words.js';
+import { createVerifyReportReader } from '../operations/health/verify-report-reader.js';
+import { retentionWarning } from '../recovery/reconcile/fetch/retention-deadline.js';
 import { conditionOf } from '../store/store-condition.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
-import { DeadlineError, withDeadline } from '../time/deadline.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';

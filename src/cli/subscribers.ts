@@ -1,7 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander';
-import type { SubscriberFigures, WaitingEventList } from '../admin/api/answers/subscribers.js';
-import { listSubscribers } from '../admin/list-subscribers.js';
-import { listWaitingEvents } from '../admin/list-waiting-events.js';
 import {
   describeAttempt,
   describeLastAttempt,
@@ -9,10 +6,13 @@ import {
   describePause,
   describeUnsent,
 } from '../domain/event-attempts.js';
-import { describeIssue } from '../health/describe-issue.js';
+import { plural } from '../lib/text/plural.js';
+import type { SubscriberFigures, WaitingEventList } from '../operations/admin/api/answers/subscribers.js';
+import { listSubscribers } from '../operations/admin/list-subscribers.js';
+import { listWaitingEvents } from '../operations/admin/list-waiting-events.js';
+import { describeIssue } from '../operations/health/describe-issue.js';
 import type { DeadCause } from '../subscribers/dead/dead-causes.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
-import { plural } from '../text/plural.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';

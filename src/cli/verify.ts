@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { parseDuration, parseSize } from '../config/units.js';
 import { ITEM_KINDS } from '../domain/kinds.js';
-import { type VerifyOptions, verify } from '../verify/verify.js';
-import type { VerifyReport } from '../verify/verify-report.js';
+import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
+import type { VerifyReport } from '../recovery/verify/verify-report.js';
 import { packageVersion } from './package-version.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { formatVerifyReport } from './shared/format/format-verify-report.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import { isJsonObject } from '../text/parse-json.js';
+import { isJsonObject } from '../lib/text/parse-json.js';
 import { ConfigError } from './config-error.js';
 import type { Environment } from './load/environment.js';
 import { readSettings } from './load/read-settings.js';

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Load, type LoadOptions, Util } from 'config/lib/util.js';
-import { isJsonObject, parseJson } from '../text/parse-json.js';
+import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
 import { ConfigError } from './config-error.js';
 import { configParser, FILE_FORMATS } from './load/config-parser.js';
 import { type Environment, environmentNames } from './load/environment.js';

@@ -1,7 +1,7 @@
-import { parseHeaderLine } from '../text/header-line.js';
-import { parseRange } from '../text/ip-address.js';
-import { readStoreLocation } from '../text/store-location.js';
-import { readInstant } from '../time/instant.js';
+import { parseHeaderLine } from '../lib/text/header-line.js';
+import { parseRange } from '../lib/text/ip-address.js';
+import { readStoreLocation } from '../lib/text/store-location.js';
+import { readInstant } from '../lib/time/instant.js';
 import { nearest } from './rules/nearest.js';
 import { leaf, Mismatch } from './setting.js';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.js';

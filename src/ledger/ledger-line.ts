@@ -1,6 +1,6 @@
 import type { DeliveryContext, OmittedContext } from '../domain/context.js';
 import type { ExpiredObjects, LedgerItem, LedgerLine, TooLargeBody } from '../domain/delivery.js';
-import { ulidMaker } from '../text/ulid-maker.js';
+import { ulidMaker } from '../lib/text/ulid-maker.js';
 
 /** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
 export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {

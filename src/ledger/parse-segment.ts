@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { LedgerLine } from '../domain/delivery.js';
-import { isJsonObject, parseJson } from '../text/parse-json.js';
+import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
 
 /** A line of the ledger as read back: the object, its text as stored, and its index in the segment. */
 interface LedgerEntry {

@@ -1,6 +1,6 @@
 import { Problem } from '../domain/problem.js';
-import { BodyAbortedError } from '../http/request-body.js';
-import type { ByteBudget } from '../memory/byte-budget.js';
+import { BodyAbortedError } from '../lib/http/request-body.js';
+import type { ByteBudget } from '../lib/memory/byte-budget.js';
 import { DeliverySlots, type Slot, type SlotRequest } from './delivery-slots.js';
 
 /** Admits deliveries when there is room for them; others are refused with 503 before their body is read. */

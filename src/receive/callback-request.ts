@@ -1,4 +1,4 @@
-import type { RequestBody } from '../http/request-body.js';
+import type { RequestBody } from '../lib/http/request-body.js';
 import type { RequestHeaders } from './request-headers.js';
 
 /** A callback without its transport: everything but the body, which is read only after `openBody`. */

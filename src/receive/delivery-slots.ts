@@ -1,7 +1,7 @@
 import { Problem } from '../domain/problem.js';
-import { BodyAbortedError, type RequestBody } from '../http/request-body.js';
-import { slowestFirst } from '../memory/fill-rate.js';
-import { type ShortLivedMember, ShortLivedSet } from '../memory/short-lived-set.js';
+import { BodyAbortedError, type RequestBody } from '../lib/http/request-body.js';
+import { slowestFirst } from '../lib/memory/fill-rate.js';
+import { type ShortLivedMember, ShortLivedSet } from '../lib/memory/short-lived-set.js';
 import type { CallbackRequest } from './callback-request.js';
 
 /** Bodies up to this size always have a share of the slots, as they have of the memory. */

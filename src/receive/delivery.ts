@@ -1,8 +1,8 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
+import type { UndecodableError } from '../archive/content/decode-error.js';
+import type { PartShape } from '../archive/content/part-shape.js';
+import { recordedType } from '../archive/content/recorded-type.js';
 import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
-import type { UndecodableError } from '../content/decode-error.js';
-import type { PartShape } from '../content/part-shape.js';
-import { recordedType } from '../content/recorded-type.js';
 import {
   type Acknowledgement,
   type DeliveryOutcome,
@@ -14,8 +14,8 @@ import {
 import type { StoredItem } from '../domain/item.js';
 import type { ReasonCode } from '../domain/reasons.js';
 import { readTraceparent } from '../domain/traceparent.js';
-import type { RequestBody } from '../http/request-body.js';
 import { ledgerLine, newDeliveryId } from '../ledger/ledger-line.js';
+import type { RequestBody } from '../lib/http/request-body.js';
 import { type CallbackQuery, storableQuery } from './access/callback-query.js';
 import type { Sender } from './access/sender.js';
 import type { CallbackRequest } from './callback-request.js';

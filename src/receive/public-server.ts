@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
-import { withCheckedHead } from '../http/checked-head.js';
-import type { ConnectionRequests } from '../http/connections/connection-requests.js';
-import { expressMessages } from '../http/express-messages.js';
-import { headersCheckInterval } from '../http/headers-check-interval.js';
-import { type OnMalformed, rejectConnect, rejectMalformedRequests } from '../http/malformed-requests.js';
+import { withCheckedHead } from '../lib/http/checked-head.js';
+import type { ConnectionRequests } from '../lib/http/connections/connection-requests.js';
+import { expressMessages } from '../lib/http/express-messages.js';
+import { headersCheckInterval } from '../lib/http/headers-check-interval.js';
+import { type OnMalformed, rejectConnect, rejectMalformedRequests } from '../lib/http/malformed-requests.js';
 import { deferContinue } from './router.js';
 
 export interface PublicServerOptions {

@@ -1,6 +1,6 @@
-import type { Discardable } from '../memory/budget-lease.js';
-import { type Memory, PartBuffer } from '../memory/part-buffer.js';
-import type { HeldBytes } from '../memory/shared-buffer.js';
+import type { Discardable } from '../lib/memory/budget-lease.js';
+import { type Memory, PartBuffer } from '../lib/memory/part-buffer.js';
+import type { HeldBytes } from '../lib/memory/shared-buffer.js';
 
 type Lost = 'over-cap' | 'no-memory';
 

@@ -1,11 +1,11 @@
 import type { Archive } from '../archive/archive.js';
+import { UndecodableError } from '../archive/content/decode-error.js';
 import type { Erasures } from '../archive/erasure/erasures.js';
 import type { Quarantine } from '../archive/quarantine/quarantine.js';
-import { UndecodableError } from '../content/decode-error.js';
 import type { Acknowledgement, LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import type { Ledger } from '../ledger/write/ledger.js';
-import { waitAtMost } from '../time/deadline.js';
+import { waitAtMost } from '../lib/time/deadline.js';
 import { parseCallbackQuery } from './access/callback-query.js';
 import {
   authenticateSender,

@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import type { Problem } from '../domain/problem.js';
+import { peerAddress } from '../lib/text/ip-address.js';
 import { createBoundedLog } from '../observe/bounded-log.js';
 import { errorText } from '../observe/error-text.js';
 import type { Logger } from '../observe/logger.js';
@@ -7,7 +8,6 @@ import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
 import type { LedgerMetrics } from '../observe/metrics/ledger-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
-import { peerAddress } from '../text/ip-address.js';
 import type { ReceiverObserver } from './receive.js';
 import { header } from './request-headers.js';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
-import { type BodyLimits, type BodyReader, declaredLengthOf } from '../http/body-reader.js';
-import { BodyAbortedError } from '../http/request-body.js';
-import { type DrainLimits, respondAcknowledged, respondProblem } from '../http/respond.js';
+import { type BodyLimits, type BodyReader, declaredLengthOf } from '../lib/http/body-reader.js';
+import { BodyAbortedError } from '../lib/http/request-body.js';
+import { type DrainLimits, respondAcknowledged, respondProblem } from '../lib/http/respond.js';
 import type { CallbackRequest } from './callback-request.js';
 import type { Receiver } from './receive.js';
 

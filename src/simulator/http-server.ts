@@ -2,8 +2,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { parseJson } from '../text/parse-json.js';
-import { readBeginning } from '../text/read-beginning.js';
+import { parseJson } from '../lib/text/parse-json.js';
+import { readBeginning } from '../lib/text/read-beginning.js';
 import { type Content, contentStream } from './content/content.js';
 
 /** What a handler answers; a body of `Content` is streamed, anything else is JSON. */

@@ -1,8 +1,8 @@
 import { createSecretKey, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
+import type { Clock } from '../lib/time/clock.js';
 import type { KeyType } from '../speech/wire.js';
-import type { Clock } from '../time/clock.js';
 
 /** Who a request comes from. */
 type Caller =

@@ -1,4 +1,4 @@
-import { textHash } from '../text/text-hash.js';
+import { textHash } from '../lib/text/text-hash.js';
 
 /** A hash with a final mix, so that texts differing in one letter spread over the whole range. */
 function hash32(text: string): number {

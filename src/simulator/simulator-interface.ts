@@ -1,6 +1,6 @@
 import type { RetrievableKind } from '../domain/kinds.js';
+import type { Clock } from '../lib/time/clock.js';
 import type { JobRecord, JobStatus, KeyType } from '../speech/wire.js';
-import type { Clock } from '../time/clock.js';
 import type { DeliveryLog } from './callbacks/delivery-log.js';
 import type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.js';
 import type { Faults } from './faults.js';

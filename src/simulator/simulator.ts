@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RETRIEVABLE_KINDS, type RetrievableKind } from '../domain/kinds.js';
-import { scaledClock } from '../time/clock.js';
+import { scaledClock } from '../lib/time/clock.js';
 import { createDeliveryLog } from './callbacks/delivery-log.js';
 import { createNotifier, NOTIFIER_DEFAULTS, type NotificationOutcome } from './callbacks/notifier.js';
 import { type Content, contentBytes, contentSha256 } from './content/content.js';
@@ -24,6 +24,7 @@ import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
 import type { ServedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
 
 export type * from '../domain/kinds.js';
+export type { Clock } from '../lib/time/clock.js';
 export type { DocumentedErrorType, ErrorType, LaterErrorType, Open } from '../speech/realtime/wire.js';
 export type {
   CallbackStatus,
@@ -35,7 +36,6 @@ export type {
   KeyType,
   NotificationConfig,
 } from '../speech/wire.js';
-export type { Clock } from '../time/clock.js';
 export type { BodyHabits } from './callbacks/callback-body.js';
 export type { DeliveryAttempt, DeliveryLog } from './callbacks/delivery-log.js';
 export type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.js';

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose/jwt/decode';
-import type { Clock } from '../time/clock.js';
+import type { Clock } from '../lib/time/clock.js';
 import type { Credentials } from './http/transport.js';
 import type { KeysClient, TemporaryKeyOrder } from './keys-client.js';
 

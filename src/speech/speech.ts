@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
-import { createConnect } from '../outbound/connect.js';
-import { NO_PROXIES, type ProxySettings } from '../outbound/proxy-settings.js';
-import { type Clock, systemClock } from '../time/clock.js';
+import { createConnect } from '../lib/outbound/connect.js';
+import { NO_PROXIES, type ProxySettings } from '../lib/outbound/proxy-settings.js';
+import { type Clock, systemClock } from '../lib/time/clock.js';
 import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './batch/jobs-client.js';
 import { apiKeyCredentials, temporaryKeyCredentials } from './credentials.js';
 import { createRateLimiter } from './http/rate-limiter.js';
@@ -12,9 +12,9 @@ import { batchAddress, configuredRegions, type RegionAddresses, webAddress } fro
 import { SpeechError } from './speech-error.js';
 
 export type * from '../domain/kinds.js';
-export { type ProxySettings, readProxySettings } from '../outbound/proxy-settings.js';
-export type { Clock } from '../time/clock.js';
-export type { Backoff } from '../time/retry.js';
+export { type ProxySettings, readProxySettings } from '../lib/outbound/proxy-settings.js';
+export type { Clock } from '../lib/time/clock.js';
+export type { Backoff } from '../lib/time/retry.js';
 export type { JobMedia } from './batch/job-form.js';
 export type { JobPage } from './batch/job-pages.js';
 export type { JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';

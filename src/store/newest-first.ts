@@ -1,5 +1,5 @@
 import { decodeTime, encodeTime } from 'ulid';
-import { isUlid } from '../text/id-cursor.js';
+import { isUlid } from '../lib/text/id-cursor.js';
 import type { ListedObject, ObjectStore } from './object-store.js';
 
 /** The most that S3 puts into one answer. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readStoreLocation } from '../text/store-location.js';
+import { readStoreLocation } from '../lib/text/store-location.js';
 import { isStoreFolder } from './file/file-root.js';
 import { type ObjectStore, StoreError, StoreGoneError } from './object-store.js';
 import type { S3Settings } from './s3/s3-options.js';

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson } from '../text/parse-json.js';
+import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
 import type { ObjectStore } from './object-store.js';
 import { readToEnd } from './read-to-end.js';
 

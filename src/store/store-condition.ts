@@ -1,4 +1,4 @@
-import { DeadlineError } from '../time/deadline.js';
+import { DeadlineError } from '../lib/time/deadline.js';
 import { StoreError } from './object-store.js';
 import type { StoreCondition } from './store-remedies.js';
 

@@ -2,8 +2,8 @@ import { decodeTime } from 'ulid';
 import { readEndRecord } from '../archive/end-record.js';
 import { metadataName } from '../domain/context.js';
 import type { LedgerLine } from '../domain/delivery.js';
+import { isUlid } from '../lib/text/id-cursor.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { isUlid } from '../text/id-cursor.js';
 import { eventOf, isRepetition, jobEventOf } from './job-event.js';
 import type { JobEvent } from './receiver-event.js';
 

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
-import { isUlid } from '../text/id-cursor.js';
+import { isUlid } from '../lib/text/id-cursor.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
 
 /** The callback statuses of jobs that failed. */

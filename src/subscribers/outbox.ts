@@ -1,5 +1,5 @@
 import { Problem } from '../domain/problem.js';
-import { NO_PROXIES, type ProxySettings } from '../outbound/proxy-settings.js';
+import { NO_PROXIES, type ProxySettings } from '../lib/outbound/proxy-settings.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { Attempt } from './dead/dead-event.js';
 import { removeDeadEvent } from './dead/dead-events.js';

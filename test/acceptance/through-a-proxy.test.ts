@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../src/doctor/finding.js';
+import type { Finding } from '../../src/cli/doctor/finding.js';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.js';
 import { type ConnectProxy, startProxy } from '../support/http/connect-proxy.js';
 import { type RecordingServer, recordingServer } from '../support/http/recording-server.js';

@@ -1,5 +1,9 @@
 import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
-import { BodyTooLargeError, EncodingRefusedError, UndecodableError } from '../../src/content/decode-error.js';
+import {
+  BodyTooLargeError,
+  EncodingRefusedError,
+  UndecodableError,
+} from '../../src/archive/content/decode-error.js';
 import { decodeBody } from '../../src/receive/decode/decode-body.js';
 import {
   BOUNDARY,

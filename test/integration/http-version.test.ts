@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { NO_PROXIES } from '../../src/outbound/proxy-settings.js';
+import { NO_PROXIES } from '../../src/lib/outbound/proxy-settings.js';
 import { createSpeechClients } from '../../src/speech/speech.js';
 import { openStore } from '../../src/store/open-store.js';
 import { createEndpoint } from '../../src/subscribers/send/endpoint.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Finding } from '../../src/doctor/finding.js';
+import type { Finding } from '../../src/cli/doctor/finding.js';
 import { BALANCERS, type BalancerKind, startBalancer } from '../support/http/balancer.js';
 import { GUARDED, type Replicas, startReplicas } from '../support/processes/replicas.js';
 import { runCli } from '../support/processes/run-cli.js';

@@ -18,7 +18,7 @@ import { createErasures } from '../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../src/archive/quarantine/quarantine.js';
 import { newDeliveryId } from '../../src/ledger/ledger-line.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
-import { eraseJob } from '../../src/operator/erase/erase-job.js';
+import { eraseJob } from '../../src/operations/actions/erase/erase-job.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
 import { probeStore } from '../../src/store/probe/probe-store.js';

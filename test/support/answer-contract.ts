@@ -1,6 +1,6 @@
-import { type AdminRouteParts, adminRoutes } from '../../src/admin/api/admin-routes.js';
-import { problemSchema } from '../../src/admin/api/answers/problem.js';
-import { problemCodesOf } from '../../src/admin/api/openapi-document.js';
+import { type AdminRouteParts, adminRoutes } from '../../src/operations/admin/api/admin-routes.js';
+import { problemSchema } from '../../src/operations/admin/api/answers/problem.js';
+import { problemCodesOf } from '../../src/operations/admin/api/openapi-document.js';
 
 // Creating the routes needs only `sources`; the other parts are needed to handle requests.
 const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/time/clock.js';
+import type { Clock } from '../../src/lib/time/clock.js';
 
 export interface ManualClock extends Clock {
   /** Every requested wait, in milliseconds. */

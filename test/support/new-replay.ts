@@ -1,4 +1,4 @@
-import type { ReplayState } from '../../src/operator/replay/replay-state.js';
+import type { ReplayState } from '../../src/operations/actions/replay/replay-state.js';
 
 /** A replay of ten jobs that has just been ordered. */
 export const NEW_REPLAY: ReplayState = {

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Problem } from '../../domain/problem.js';
-import type { Canary } from '../../observe/canary.js';
+import { clockProblem, unavailableProblem } from '../../archive/store-problem.js';
+import type { Canary } from '../../operations/health/canary.js';
 import type { StoreGate } from '../../receive/admission.js';
-import { clockProblem } from '../../receive/refusal.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { clockFault } from '../../store/probe/clock-offset.js';
 import type { StoreProof } from '../../store/probe/store-proof.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
-import type { StoreIdentity } from '../store-identity.js';
+import type { StoreIdentity } from './store-identity.js';
 
 /** Milliseconds that callbacks wait for the first attempt to prove the store, from the start of the process. */
 const FIRST_PROOF = 10_000;
@@ -38,14 +37,10 @@ export function createStoreGate({ proof, canary, store, identity }: GateParts): 
       return known;
     },
     refusal() {
-      if (!proof.proven || identity.isWrong()) return unavailable();
+      if (!proof.proven || identity.isWrong()) return unavailableProblem();
       if (clockFault(store.clockOffset()) !== null) return clockProblem();
       const { writable, condition } = canary.status();
-      return !writable && CLOSING.has(condition) ? unavailable() : null;
+      return !writable && CLOSING.has(condition) ? unavailableProblem() : null;
     },
   };
-}
-
-function unavailable(): Problem {
-  return new Problem('store-unavailable', 'The store is unavailable; send it again.');
 }

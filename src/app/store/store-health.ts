@@ -1,12 +1,12 @@
 import { callbackPlaces } from '../../archive/callback-places.js';
 import type { Erasures } from '../../archive/erasure/erasures.js';
 import type { Config } from '../../config/config.js';
-import { issueOf } from '../../health/issue-kinds.js';
-import type { Issue } from '../../health/issues.js';
 import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
-import { createCanary } from '../../observe/canary.js';
 import type { Logger } from '../../observe/logger.js';
+import { createCanary } from '../../operations/health/canary.js';
+import { issueOf } from '../../operations/health/issue-kinds.js';
+import type { Issue } from '../../operations/health/issues.js';
 import type { StoreGate } from '../../receive/admission.js';
 import type { Readiness } from '../../receive/health-routes.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -16,10 +16,10 @@ import { createPlaceProofs } from '../../store/probe/place-proofs.js';
 import { createStoreProof } from '../../store/probe/store-proof.js';
 import { diagnose, isRefusal } from '../../store/store-condition.js';
 import { remedyOf, type StoreCondition } from '../../store/store-remedies.js';
-import { createStoreIdentity } from '../store-identity.js';
-import { storeProofTarget } from '../store-proof-target.js';
 import type { StoreFailureLog } from './store-failure-log.js';
 import { createStoreGate } from './store-gate.js';
+import { createStoreIdentity } from './store-identity.js';
+import { storeProofTarget } from './store-proof-target.js';
 
 /** Longest pause between attempts to prove the store, in milliseconds. */
 const MAX_PROBE_PAUSE = 5_000;

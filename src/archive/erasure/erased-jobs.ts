@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { crc32 } from 'node:zlib';
 import { decodeTime, encodeTime } from 'ulid';
+import { isUlid } from '../../lib/text/id-cursor.js';
+import { ulidMaker } from '../../lib/text/ulid-maker.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { isUlid } from '../../text/id-cursor.js';
-import { ulidMaker } from '../../text/ulid-maker.js';
 import { ERASURE_LOG, ERASURES_FOLDER, LAST_ERASURE } from '../layout.js';
 import { isErased } from './erasure.js';
 

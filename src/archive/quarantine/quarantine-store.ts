@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import type { StoredItem } from '../../domain/item.js';
 import type { QuarantineState } from '../../domain/quarantined-body.js';
+import { isUlid } from '../../lib/text/id-cursor.js';
 import { inGroups } from '../../store/in-groups.js';
 import { type NewestOptions, newestStretches } from '../../store/newest-first.js';
 import {
@@ -11,7 +12,6 @@ import {
   StoreError,
 } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
-import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
 import { type QuarantinedRequest, quarantineContent } from './quarantine.js';
 import { createQuarantineCount, type QuarantineCount, type QuarantineEntry } from './quarantine-count.js';

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import { decodeTime } from 'ulid';
+import { isUlid } from '../../lib/text/id-cursor.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
-import { isUlid } from '../../text/id-cursor.js';
 import { quarantineFolder, quarantineMarker, quarantineMarkers } from '../layout.js';
 
 /** What the quarantine holds of one delivery of a job. */

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { proxies } from '../../config/load/environment.js';
+import { parseJson } from '../../lib/text/parse-json.js';
 import { checkStart } from '../../speech/realtime/check-config.js';
 import type { StartOptions } from '../../speech/realtime/realtime.js';
 import { RealtimeConfigError } from '../../speech/realtime/realtime-error.js';
@@ -8,7 +9,6 @@ import type { RealtimeCredential } from '../../speech/realtime/socket/connect.js
 import { type EndpointOptions, sessionAddresses } from '../../speech/realtime/socket/endpoint.js';
 import type { AudioFormat, RawEncoding, TranscriptionConfig } from '../../speech/realtime/wire.js';
 import { createSpeechClients } from '../../speech/speech.js';
-import { parseJson } from '../../text/parse-json.js';
 import { UsageError } from '../shared/exit-codes.js';
 import { sourceNamed } from '../shared/source-credential.js';
 

@@ -1,5 +1,5 @@
+import { terminalJson, terminalLine } from '../../lib/text/terminal-text.js';
 import type { TranscriptSegment } from '../../speech/realtime/transcript/transcript-segment.js';
-import { terminalJson, terminalLine } from '../../text/terminal-text.js';
 
 export interface Screen {
   segment(segment: TranscriptSegment): void;

@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import type { ErasureRunLine } from '../../domain/erasure-totals.js';
-import type { ErasureLine } from '../../operator/erase/erase-jobs.js';
+import type { ErasureLine } from '../../operations/actions/erase/erase-jobs.js';
 import { UsageError } from './exit-codes.js';
 
 /** The report of an erasure as a file of JSON lines. */

@@ -1,5 +1,5 @@
 import { openCommandOutbox } from '../../app/open-outbox.js';
-import { createRepairs, type Repairs } from '../../operator/repairs.js';
+import { createRepairs, type Repairs } from '../../operations/actions/repairs.js';
 import type { Outbox } from '../../subscribers/outbox.js';
 import { CLI_ACTOR } from './cli-actor.js';
 import type { RecoveryWork } from './with-recovery.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { defaultSource } from '../../operator/default-source.js';
+import { defaultSource } from '../../operations/actions/default-source.js';
 import { UsageError } from './exit-codes.js';
 
 type Source = Config['sources'][string];

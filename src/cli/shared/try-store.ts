@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { createCanary } from '../../observe/canary.js';
+import { createCanary } from '../../operations/health/canary.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { clockFault } from '../../store/probe/clock-offset.js';
 import { diagnose } from '../../store/store-condition.js';

@@ -9,8 +9,8 @@ import {
 import { cacheFolder } from '../../config/load/environment.js';
 import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { LedgerView } from '../../index/ledger-view.js';
-import type { RecoveryParts } from '../../reconcile/recovery-parts.js';
-import type { RecoveryReport } from '../../reconcile/report/recovery-report.js';
+import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
+import type { RecoveryReport } from '../../recovery/reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
 import { EXIT, UsageError } from './exit-codes.js';
 import { proveForWriting } from './on-store/prove-for-writing.js';

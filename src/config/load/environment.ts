@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type ProxySettings, readProxySettings } from '../../outbound/proxy-settings.js';
+import { type ProxySettings, readProxySettings } from '../../lib/outbound/proxy-settings.js';
 
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;

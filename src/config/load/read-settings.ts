@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../text/parse-json.js';
+import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { ConfigFault, SettingPath } from '../config-error.js';
 import { describeFound } from '../config-error.js';
 import { brokenRules } from '../rules/rules.js';

@@ -1,4 +1,4 @@
-import { parseHeaderLine, secretPart } from '../../text/header-line.js';
+import { parseHeaderLine, secretPart } from '../../lib/text/header-line.js';
 import type { Config } from '../config.js';
 
 /** In characters. A shorter part is a word such as `/webhook`, which appears in other messages. */

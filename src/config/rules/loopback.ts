@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { normaliseAddress } from '../../text/ip-address.js';
+import { normaliseAddress } from '../../lib/text/ip-address.js';
 
 /** Whether a server that listens on `host` is reachable from this machine only. */
 export function isLoopback(host: string): boolean {

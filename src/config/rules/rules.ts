@@ -1,9 +1,9 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { isRegionName } from '../../domain/region.js';
 import { RETENTION_CLASSES } from '../../domain/retention-class.js';
-import { parseHeaderLine, secretPart } from '../../text/header-line.js';
-import { parseRange } from '../../text/ip-address.js';
-import { readStoreLocation } from '../../text/store-location.js';
+import { parseHeaderLine, secretPart } from '../../lib/text/header-line.js';
+import { parseRange } from '../../lib/text/ip-address.js';
+import { readStoreLocation } from '../../lib/text/store-location.js';
 import type { SettingPath } from '../config-error.js';
 import type { Settings } from '../schema.js';
 import { formatDuration, formatSize } from '../units.js';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { CREDENTIAL_NOTICE } from '../../domain/credential-notice.js';
-import { parseHeaderLine, secretPart } from '../../text/header-line.js';
+import { parseHeaderLine, secretPart } from '../../lib/text/header-line.js';
 import type { Config } from '../config.js';
 import { isProduction } from '../load/environment.js';
 import { formatDuration, formatSize } from '../units.js';

@@ -1,7 +1,7 @@
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { HOUR } from '../../ledger/hours.js';
-import { instantOf } from '../../text/instant-of.js';
+import { instantOf } from '../../lib/text/instant-of.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { PeriodSummary } from '../queries/summarise-period.js';
 

@@ -1,6 +1,6 @@
+import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { ListedObject, ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
-import { isJsonObject } from '../../text/parse-json.js';
 import { startOfHour } from '../hours.js';
 import { MERGED_FOLDER, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { readAhead } from '../read-ahead.js';

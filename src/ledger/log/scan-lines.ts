@@ -1,4 +1,4 @@
-import { cooperativeYield } from '../../time/cooperative-yield.js';
+import { cooperativeYield } from '../../lib/time/cooperative-yield.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import type { LineScan, ScannedLine } from './line-scan.js';
 import { hoursInOrder } from './log-hours.js';

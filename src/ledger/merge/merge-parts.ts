@@ -1,5 +1,5 @@
+import type { Pause } from '../../lib/time/cooperative-yield.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import type { Pause } from '../../time/cooperative-yield.js';
 
 /** What a merge works with. */
 export interface MergeParts {

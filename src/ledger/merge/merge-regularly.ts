@@ -1,5 +1,5 @@
-import { backgroundYield } from '../../time/cooperative-yield.js';
-import { repeat } from '../../time/repeat.js';
+import { backgroundYield } from '../../lib/time/cooperative-yield.js';
+import { repeat } from '../../lib/time/repeat.js';
 import { createMerger } from './merge.js';
 import type { MergeParts } from './merge-parts.js';
 import type { MergeReport } from './merge-report.js';

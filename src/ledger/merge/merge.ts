@@ -1,5 +1,5 @@
+import { cooperativeYield, type Pause } from '../../lib/time/cooperative-yield.js';
 import { StoreError } from '../../store/object-store.js';
-import { cooperativeYield, type Pause } from '../../time/cooperative-yield.js';
 import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { ledgerFolders } from '../log/log-hours.js';

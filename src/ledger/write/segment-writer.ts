@@ -1,7 +1,7 @@
+import { ulidMaker } from '../../lib/text/ulid-maker.js';
+import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { assertClock } from '../../store/probe/clock-offset.js';
-import { ulidMaker } from '../../text/ulid-maker.js';
-import { DeadlineError, withDeadline } from '../../time/deadline.js';
 import { hourAt } from '../hours.js';
 import { LAST_NUMBER, segmentKey } from '../segment-key.js';
 import { type SegmentInfo, type SegmentLine, writeSegment } from './write-segment.js';

@@ -1,10 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { StoreCallResult } from '../../store/probe/measure-store.js';
 
 /** Store calls of this replica, and its byte budget. */
 export interface StoreMetrics {
-  /** Counts one store call by the name that `measureStore` has for it; `durationMs` includes the store's own retries. */
-  called(operation: string, result: StoreCallResult, durationMs: number): void;
+  /** Counts one store call by the names that `measureStore` has for it and for its result; `durationMs` includes the store's own retries. */
+  called(operation: string, result: string, durationMs: number): void;
   /** `read` returns the state of the byte budget, at each scrape. */
   watchBudget(read: () => BudgetState): void;
   sweptStaleUploads(count: number): void;

@@ -1,4 +1,4 @@
-import { parseRange, sharedBits } from '../../text/ip-address.js';
+import { parseRange, sharedBits } from '../../lib/text/ip-address.js';
 import type { AccessCheck, AccessDecision, AccessRequest, AccessRules } from './access-check.js';
 import type { EgressTable } from './allowlist.js';
 import { type CredentialAttempt, compileClosestCredential } from './authenticate.js';

@@ -1,4 +1,4 @@
-import { normaliseAddress } from '../../text/ip-address.js';
+import { normaliseAddress } from '../../lib/text/ip-address.js';
 import { compileRanges, memoised, type RangeMatcher } from './range-matcher.js';
 
 /** Addresses the service sends from, by region: entries are addresses or CIDRs. */

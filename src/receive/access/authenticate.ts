@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { parseHeaderLine } from '../../text/header-line.js';
+import { parseHeaderLine } from '../../lib/text/header-line.js';
 import type { RequestHeaders } from '../request-headers.js';
 
 /** A named credential of a source; times in milliseconds since 1970. */

@@ -1,4 +1,4 @@
-import { normaliseAddress, peerAddress } from '../../text/ip-address.js';
+import { normaliseAddress, peerAddress } from '../../lib/text/ip-address.js';
 import { compileRanges } from './range-matcher.js';
 
 /** The client's address in canonical form, or why it cannot be read. The reason is safe to show. */

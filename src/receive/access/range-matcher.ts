@@ -1,5 +1,5 @@
 import ipRangeCheck from 'ip-range-check';
-import { parseRange } from '../../text/ip-address.js';
+import { parseRange } from '../../lib/text/ip-address.js';
 
 /** Finds the first entry that contains an address. The address must be canonical (`normaliseAddress`). */
 export type RangeMatcher = (address: string) => string | null;

@@ -1,5 +1,5 @@
 import { Problem } from '../../domain/problem.js';
-import { peerAddress } from '../../text/ip-address.js';
+import { peerAddress } from '../../lib/text/ip-address.js';
 import type { CallbackRequest } from '../callback-request.js';
 import type { AuthenticationFailure } from './authenticate.js';
 import type { Source } from './sources.js';

@@ -1,4 +1,4 @@
-import { parseHeaderLine } from '../../text/header-line.js';
+import { parseHeaderLine } from '../../lib/text/header-line.js';
 import { type AccessCheck, type AccessRules, compileAccessCheck } from './access-check.js';
 import { type AccessReporter, compileAccessReport } from './access-report.js';
 import type { EgressTable } from './allowlist.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { UndecodableError } from '../../content/decode-error.js';
-import { headerField, looseParameter, type PartHead } from '../../content/part-head.js';
+import { UndecodableError } from '../../archive/content/decode-error.js';
+import { headerField, looseParameter, type PartHead } from '../../archive/content/part-head.js';
 
 const FIXED_TYPE = 'Content-Type: application/octet-stream\r\n';
 /**

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BodyTooLargeError } from '../../content/decode-error.js';
+import { BodyTooLargeError } from '../../archive/content/decode-error.js';
 
 /** Bytes on demand: a non-empty chunk, or null at the end. `next` is not called again before it settles. */
 export interface ByteSource {

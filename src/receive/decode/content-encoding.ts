@@ -1,5 +1,5 @@
 import zlib from 'node:zlib';
-import { EncodingRefusedError, UndecodableError } from '../../content/decode-error.js';
+import { EncodingRefusedError, UndecodableError } from '../../archive/content/decode-error.js';
 import type { ByteSource } from './byte-source.js';
 import { type Decompressor, InflatedSource } from './inflated-source.js';
 

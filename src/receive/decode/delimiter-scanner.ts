@@ -1,4 +1,4 @@
-import { UndecodableError } from '../../content/decode-error.js';
+import { UndecodableError } from '../../archive/content/decode-error.js';
 import { DamagedDelimiterDetector } from './damaged-delimiter.js';
 
 /** The pieces of a multipart body, in order: each part is one `head`, any number of `data`, one `end`. */

@@ -1,5 +1,9 @@
 import type { Transform } from 'node:stream';
-import { BodyTooLargeError, EncodingRefusedError, UndecodableError } from '../../content/decode-error.js';
+import {
+  BodyTooLargeError,
+  EncodingRefusedError,
+  UndecodableError,
+} from '../../archive/content/decode-error.js';
 import type { ByteSource } from './byte-source.js';
 
 /** A zlib stream; `bytesWritten` is how much of its input it has consumed. */

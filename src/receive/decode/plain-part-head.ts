@@ -1,4 +1,4 @@
-import type { PartHead } from '../../content/part-head.js';
+import type { PartHead } from '../../archive/content/part-head.js';
 
 /** Longer blocks are left to busboy, which limits them. */
 const MAX_BYTES = 1024;

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
+import type { Clock } from '../../lib/time/clock.js';
 import type { NotificationConfig } from '../../speech/wire.js';
-import type { Clock } from '../../time/clock.js';
 import type { ActiveFaults, NotificationFault } from '../faults.js';
 import { recordError } from '../jobs/job-store.js';
 import { isoTime, type SimulatedJob } from '../jobs/simulated-job.js';

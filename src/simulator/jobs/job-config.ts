@@ -1,6 +1,6 @@
 import { CONTENT_TOKENS } from '../../domain/kinds.js';
+import { isJsonObject } from '../../lib/text/parse-json.js';
 import { type JobConfig, MAX_NOTIFICATIONS } from '../../speech/wire.js';
-import { isJsonObject } from '../../text/parse-json.js';
 
 const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?.*$/;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '../../lib/time/clock.js';
 import type { CallbackStatus, JobConfig } from '../../speech/wire.js';
-import type { Clock } from '../../time/clock.js';
 import type { Content } from '../content/content.js';
 import { wavContent, wavSeconds, wavSize } from '../content/wav.js';
 import { seededRandom } from '../seeded-random.js';

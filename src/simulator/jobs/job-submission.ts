@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { parseJson } from '../../text/parse-json.js';
+import { parseJson } from '../../lib/text/parse-json.js';
 import { type Content, fileContent } from '../content/content.js';
 
 export interface UploadedForm {

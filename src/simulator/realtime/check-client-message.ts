@@ -1,9 +1,9 @@
+import { isJsonObject, parseJson } from '../../lib/text/parse-json.js';
 import type {
   DocumentedErrorType,
   StartRecognition,
   TranscriptionConfig,
 } from '../../speech/realtime/wire.js';
-import { isJsonObject, parseJson } from '../../text/parse-json.js';
 
 /** A message that the service rejects, with the type of its Error. */
 export class Violation extends Error {

@@ -1,5 +1,5 @@
 import { isJobId } from '../../domain/job.js';
-import { isJsonObject } from '../../text/parse-json.js';
+import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { JobConfig, JobError, JobRecord, NotificationConfig } from '../wire.js';
 
 /**

@@ -1,6 +1,6 @@
 import { isJobId } from '../../domain/job.js';
 import type { JobDocument } from '../../domain/kinds.js';
-import { isJsonObject } from '../../text/parse-json.js';
+import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { Download } from '../http/download.js';
 import type { SpeechRequest, Transport } from '../http/transport.js';
 import { SpeechError } from '../speech-error.js';

@@ -1,5 +1,5 @@
 import { CONTENT_TOKENS, checkOf, kindOfToken } from '../../domain/kinds.js';
-import { parseHeaderLine } from '../../text/header-line.js';
+import { parseHeaderLine } from '../../lib/text/header-line.js';
 import { MAX_NOTIFICATIONS, type NotificationConfig } from '../wire.js';
 
 /** One callback a job shall send to a source. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../time/clock.js';
+import type { Clock } from '../../lib/time/clock.js';
 import { SpeechError } from '../speech-error.js';
 
 /** When the next request to one region may go out. */

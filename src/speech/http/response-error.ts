@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { parseJson } from '../../text/parse-json.js';
-import { readBeginning } from '../../text/read-beginning.js';
-import { parseRetryAfter } from '../../text/retry-after.js';
-import type { Clock } from '../../time/clock.js';
+import { parseJson } from '../../lib/text/parse-json.js';
+import { readBeginning } from '../../lib/text/read-beginning.js';
+import { parseRetryAfter } from '../../lib/text/retry-after.js';
+import type { Clock } from '../../lib/time/clock.js';
 import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
 
 const ERROR_BODY_LIMIT = 64 * 1024;

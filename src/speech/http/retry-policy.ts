@@ -1,4 +1,4 @@
-import type { Backoff } from '../../time/retry.js';
+import type { Backoff } from '../../lib/time/retry.js';
 import type { SpeechError } from '../speech-error.js';
 
 export interface RetryPolicy extends Backoff {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../time/clock.js';
+import type { Clock } from '../../lib/time/clock.js';
 
 /** How slowly a body may come. */
 export interface Pace {

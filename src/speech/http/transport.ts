@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../../time/clock.js';
-import { retry } from '../../time/retry.js';
+import type { Clock } from '../../lib/time/clock.js';
+import { retry } from '../../lib/time/retry.js';
 import { SpeechError } from '../speech-error.js';
 import { type Download, openDownload } from './download.js';
 import { networkError } from './network-error.js';

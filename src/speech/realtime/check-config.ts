@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../text/parse-json.js';
+import { isJsonObject } from '../../lib/text/parse-json.js';
 import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
 import type { AdditionalWord, AudioFormat, TranscriptionConfig } from './wire.js';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../text/parse-json.js';
+import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { ServerMessage } from './wire.js';
 
 /** A message with an unknown name, passed on unchanged. */

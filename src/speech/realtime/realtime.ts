@@ -14,7 +14,7 @@
  * console.log(transcriptText(report.segments));
  * ```
  */
-import type { ProxySettings } from '../../outbound/proxy-settings.js';
+import type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
 import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 import { checkStart } from './check-config.js';
 import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
@@ -24,7 +24,7 @@ import type { EndpointOptions } from './socket/endpoint.js';
 import type { SocketConnector } from './socket/socket.js';
 import type { AudioFormat, TranscriptionConfig } from './wire.js';
 
-export type { ProxySettings } from '../../outbound/proxy-settings.js';
+export type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
 export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 export type { ReceivedMessage, UnknownMessage } from './read-message.js';
 export {

@@ -1,6 +1,6 @@
 import { link, lstat, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { settleAll } from '../../time/settle-all.js';
+import { settleAll } from '../../lib/time/settle-all.js';
 import { BlockedKeyError, type CreateResult, type ObjectHeaders, StoreError } from '../object-store.js';
 import { errnoOf, ifAbsent, isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';

@@ -4,7 +4,7 @@ import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 
 /** `exists`: a conditional write found an object. `absent`: a read found none. */
-export type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
+type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
 
 /**
  * Called when a call has ended; `durationMs` includes the store's own retries. `condition` is what a failure says is wrong with

@@ -1,4 +1,4 @@
-import { withDeadline } from '../../time/deadline.js';
+import { withDeadline } from '../../lib/time/deadline.js';
 import { BlockedKeyError } from '../object-store.js';
 import { conditionOf, isRefusal } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { withDeadline } from '../../time/deadline.js';
+import { withDeadline } from '../../lib/time/deadline.js';
 import type {
   CreateResult,
   ObjectHeaders,

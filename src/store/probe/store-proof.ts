@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withDeadline } from '../../time/deadline.js';
+import { withDeadline } from '../../lib/time/deadline.js';
 import { OtherStoreError } from '../object-store.js';
 import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 
-import { withDeadline } from '../../time/deadline.js';
+import { withDeadline } from '../../lib/time/deadline.js';
 
 import type {
   CreateResult,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import { httpAgents } from '../../outbound/http-agents.js';
-import { readBeginning } from '../../text/read-beginning.js';
+import { httpAgents } from '../../lib/outbound/http-agents.js';
+import { readBeginning } from '../../lib/text/read-beginning.js';
 import { StoreError } from '../object-store.js';
 import { useCredentialChain } from './cached-credentials.js';
 import { noAnswer } from './s3-failure.js';

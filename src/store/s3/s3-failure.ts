@@ -1,4 +1,4 @@
-import { parseRetryAfter } from '../../text/retry-after.js';
+import { parseRetryAfter } from '../../lib/text/retry-after.js';
 
 /**
  * A failed request. `status` is null without an answer of S3. Then, and after a 5xx, the request may have taken effect.

@@ -1,4 +1,4 @@
-import type { ProxySettings } from '../../outbound/proxy-settings.js';
+import type { ProxySettings } from '../../lib/outbound/proxy-settings.js';
 
 /** Settings of an S3 store besides bucket and prefix; everything left out or null takes its default. */
 export interface S3Settings {

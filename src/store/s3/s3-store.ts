@@ -1,4 +1,4 @@
-import { retryAfter } from '../../time/retry.js';
+import { retryAfter } from '../../lib/time/retry.js';
 import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
 import type { CreateResult, ObjectHeaders, ObjectStore } from '../object-store.js';

@@ -1,5 +1,5 @@
-import { systemClock } from '../../time/clock.js';
-import { type RetryRules, retry } from '../../time/retry.js';
+import { systemClock } from '../../lib/time/clock.js';
+import { type RetryRules, retry } from '../../lib/time/retry.js';
 import { asFailure, isRetryable, type S3Failure } from './s3-failure.js';
 
 export interface S3RetryPolicy {

@@ -1,7 +1,7 @@
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
-import { cooperativeYield } from '../../time/cooperative-yield.js';
+import { cooperativeYield } from '../../lib/time/cooperative-yield.js';
 import type { HourNumbers } from './log-place.js';
 
 /** The lines of a segment. */

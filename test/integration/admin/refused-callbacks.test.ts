@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import type { Issue } from '../../../src/health/issues.js';
 import { hourAt } from '../../../src/ledger/hours.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
+import type { Issue } from '../../../src/operations/health/issues.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';

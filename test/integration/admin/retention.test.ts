@@ -1,13 +1,13 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Job } from '../../../src/admin/api/answers/jobs.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
-import { createRetentionView } from '../../../src/retention/retention-view.js';
+import type { Job } from '../../../src/operations/admin/api/answers/jobs.js';
+import { createRetentionView } from '../../../src/recovery/retention/retention-view.js';
+import { verify } from '../../../src/recovery/verify/verify.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
-import { verify } from '../../../src/verify/verify.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AdminRouteParts, adminRoutes } from '../../../src/admin/api/admin-routes.js';
+import { type AdminRouteParts, adminRoutes } from '../../../src/operations/admin/api/admin-routes.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';

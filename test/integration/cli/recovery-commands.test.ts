@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';
+import type { RecoveryReport } from '../../../src/recovery/reconcile/report/recovery-report.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { runCli } from '../../support/processes/run-cli.js';

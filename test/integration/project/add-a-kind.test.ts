@@ -36,7 +36,7 @@ const ENTRY = `  'transcript.morse': {
   },
 `;
 const WRITER = 'src/simulator/content/job-contents.ts';
-const VIEWER = 'src/dashboard/views/transcript/transcript-loader.js';
+const VIEWER = 'src/operations/dashboard/views/transcript/transcript-loader.js';
 
 const run = promisify(execFile);
 let copy: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -75,7 +75,7 @@ afterAll(() => copy.remove());
 
 describe('a kind added to the table', () => {
   it('is missed by the compiler where it needs code: a writer of the simulator, a viewer of the page', async () => {
-    expect([await compile('tsconfig.build.json'), await compile('src/dashboard')]).toEqual([
+    expect([await compile('tsconfig.build.json'), await compile('src/operations/dashboard')]).toEqual([
       [WRITER],
       [VIEWER],
     ]);
@@ -103,7 +103,7 @@ describe('a kind added to the table', () => {
 
   it('is in the page, the documents and the schema of the ledger', async () => {
     await run(process.execPath, ['scripts/copy-assets.mjs'], { cwd: copy.path });
-    expect(textOf('src/dashboard/vendor/kinds.js')).toContain('transcript (Morse code)');
+    expect(textOf('src/operations/dashboard/vendor/kinds.js')).toContain('transcript (Morse code)');
     await node('scripts/doc-tables.mjs');
     await node('scripts/ledger-schema.mjs');
     expect(textOf('docs/store-layout.md')).toMatch(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { reconcile } from '../../../src/reconcile/reconcile.js';
-import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';
+import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
+import type { RecoveryReport } from '../../../src/recovery/reconcile/report/recovery-report.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
 const HOUR = 3_600_000;

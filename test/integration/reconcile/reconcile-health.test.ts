@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { reconcile } from '../../../src/reconcile/reconcile.js';
+import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
 import { adminApi } from '../../support/processes/admin-api.js';
 import { startService } from '../../support/processes/running-service.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';

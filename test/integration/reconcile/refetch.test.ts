@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StagedDelivery } from '../../../src/archive/archive.js';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { Problem } from '../../../src/domain/problem.js';
-import { refetch } from '../../../src/reconcile/fetch/refetch.js';
+import { refetch } from '../../../src/recovery/reconcile/fetch/refetch.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { KINDS, type RetrievableKind } from '../../../src/domain/kinds.js';
-import { reconcile } from '../../../src/reconcile/reconcile.js';
+import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 import { commit, context, putItem } from '../../support/store/archive-fixture.js';

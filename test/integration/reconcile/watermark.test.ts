@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eraseJob } from '../../../src/operator/erase/erase-job.js';
-import { reconcile } from '../../../src/reconcile/reconcile.js';
+import { eraseJob } from '../../../src/operations/actions/erase/erase-job.js';
+import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
 import {
   CALLBACK_URL,
   type RecoveryFixture,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StagedDelivery } from '../../../src/archive/archive.js';
-import { eraseJob } from '../../../src/operator/erase/erase-job.js';
+import { eraseJob } from '../../../src/operations/actions/erase/erase-job.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import {

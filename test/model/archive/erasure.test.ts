@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { isErased } from '../../../src/archive/erasure/erasure.js';
 import { ERASURE_LOG, erasureKey } from '../../../src/archive/layout.js';
 import type { StoredItem } from '../../../src/domain/item.js';
-import { eraseJob } from '../../../src/operator/erase/erase-job.js';
+import { eraseJob } from '../../../src/operations/actions/erase/erase-job.js';
 import { interleavings, type Turns } from '../../support/http/turns.js';
 import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Acknowledgement } from '../../../src/domain/delivery.js';
-import { createBodyReader } from '../../../src/http/body-reader.js';
-import { ConnectionRequests } from '../../../src/http/connections/connection-requests.js';
+import { createBodyReader } from '../../../src/lib/http/body-reader.js';
+import { ConnectionRequests } from '../../../src/lib/http/connections/connection-requests.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
 import { mountHealth, type Readiness } from '../../../src/receive/health-routes.js';
 import { createPublicServer, type PublicServerOptions } from '../../../src/receive/public-server.js';

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { isErased } from '../../../src/archive/erasure/erasure.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
+import { ulidMaker } from '../../../src/lib/text/ulid-maker.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import type { DeadEvent } from '../../../src/subscribers/dead/dead-event.js';
 import { jobEventOf } from '../../../src/subscribers/job-event.js';
@@ -9,7 +10,6 @@ import { createOutbox, type Outbox, type OutboxOptions } from '../../../src/subs
 import type { JobEvent, ReceiverEvent } from '../../../src/subscribers/receiver-event.js';
 import type { OutboxTimes } from '../../../src/subscribers/run-subscriber.js';
 import type { Subscriber } from '../../../src/subscribers/subscriber.js';
-import { ulidMaker } from '../../../src/text/ulid-maker.js';
 import type { RecordedRequest } from '../http/recording-server.js';
 import { ledgerLine } from '../ledger/ledger-lines.js';
 

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 
 const BUILT = 'dist/main.js';
 /** Written by the build itself. */
-const VENDOR = 'src/dashboard/vendor';
+const VENDOR = 'src/operations/dashboard/vendor';
 const SOURCES = [
   'src',
   'scripts',

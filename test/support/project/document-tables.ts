@@ -6,14 +6,14 @@ import { reasonsTable } from './reasons-table.js';
 export const DOCUMENT_TABLES = [
   { document: 'docs/store-layout.md', module: 'domain/kinds', table: kindsTable },
   { document: 'docs/reasons.md', module: 'domain/reasons', table: reasonsTable },
-  { document: 'docs/operations.md', module: 'health/issue-kinds', table: issuesTable },
+  { document: 'docs/operations.md', module: 'operations/health/issue-kinds', table: issuesTable },
 ] as const;
 
 /** A document with the table between its two markers replaced. */
 export function withTable(text: string, module: string, table: string): string {
   const [begin, end] = [
     `<!-- generated from src/${module}.ts: npm run docs:tables -->\n`,
-    `<!-- end of ${module.slice(module.indexOf('/') + 1)} -->`,
+    `<!-- end of ${module.slice(module.lastIndexOf('/') + 1)} -->`,
   ];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   if (from === -1 || to === -1) throw new Error(`there is no place for the table of ${module}`);

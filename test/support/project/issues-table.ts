@@ -1,5 +1,5 @@
-import { ISSUE_CODES, ISSUES, type IssueKind } from '../../../src/health/issue-kinds.js';
-import type { IssueCode } from '../../../src/health/issues.js';
+import { ISSUE_CODES, ISSUES, type IssueKind } from '../../../src/operations/health/issue-kinds.js';
+import type { IssueCode } from '../../../src/operations/health/issues.js';
 import { ALERTS_OF_ISSUES, runbookOf } from './alerts-of-issues.js';
 
 /** What a remedy is made from, where it depends on that. */

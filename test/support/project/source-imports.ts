@@ -15,8 +15,13 @@ export interface Import {
 export function readSources(): ReadonlyMap<string, string> {
   const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .map((file) => file.split(path.sep).join('/'))
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('dashboard/'));
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('operations/dashboard/'));
   return new Map(files.map((file) => [file, withoutComments(readFileSync(path.join(SRC, file), 'utf8'))]));
+}
+
+/** The README of a room of src. */
+export function readRoomPage(room: string): string {
+  return readFileSync(path.join(SRC, room, 'README.md'), 'utf8').replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
 }
 
 function withoutComments(source: string): string {

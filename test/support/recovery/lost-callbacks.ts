@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
 import { readBack } from '../../../src/archive/read-back.js';
 import { KINDS, type RetrievableKind } from '../../../src/domain/kinds.js';
-import type { RecoveryReport } from '../../../src/reconcile/report/recovery-report.js';
+import type { RecoveryReport } from '../../../src/recovery/reconcile/report/recovery-report.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';

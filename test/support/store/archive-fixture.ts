@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type Archive, createArchive, type StagedDelivery } from '../../../src/archive/archive.js';
 import type { ArtefactContext } from '../../../src/archive/artefact-headers.js';
 import type { IncomingItem, ItemIdentity, ItemSink, StoredItem } from '../../../src/domain/item.js';
-import { createBufferPool } from '../../../src/memory/buffer-pool.js';
-import { ByteBudget } from '../../../src/memory/byte-budget.js';
+import { createBufferPool } from '../../../src/lib/memory/buffer-pool.js';
+import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 
 /** An archive over a store, with a budget of `parts` parts. */

@@ -2,9 +2,9 @@
  * A worker that asks for what operators see of a store with more objects than its heap could hold, and posts the answers.
  */
 import { parentPort } from 'node:worker_threads';
-import { listQuarantine } from '../../../dist/admin/jobs/list-quarantine.js';
 import { createQuarantineStore } from '../../../dist/archive/quarantine/quarantine-store.js';
-import { createReplayStore } from '../../../dist/operator/replay/replay-store.js';
+import { createReplayStore } from '../../../dist/operations/actions/replay/replay-store.js';
+import { listQuarantine } from '../../../dist/operations/admin/jobs/list-quarantine.js';
 import { createDeadEventCounter } from '../../../dist/subscribers/dead/dead-event-counter.js';
 import { listDeadEvents } from '../../../dist/subscribers/dead/dead-events.js';
 import { listedIds } from './listed-ids.mjs';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { attachmentName } from '../../../src/archive/content/attachment-name.js';
 import {
   artefactPath,
   classOfKey,
@@ -18,7 +19,6 @@ import {
   replayKey,
   verifyReportKey,
 } from '../../../src/archive/layout.js';
-import { attachmentName } from '../../../src/content/attachment-name.js';
 import { ledgerPartition, mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
 
 describe('the kind of an artefact', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { UndecodableReason } from '../../../src/content/decode-error.js';
+import type { UndecodableReason } from '../../../src/archive/content/decode-error.js';
 import type { ProblemCode } from '../../../src/domain/problem.js';
 import { explainFrom, REASONS, type Reason, reasonInWords, remedyFor } from '../../../src/domain/reasons.js';
 import type { SignInFailure } from '../../../src/observe/metrics/sign-in-metrics.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLedgerView, type LedgerView } from '../../../src/index/ledger-view.js';
 import { isErasedInLedger } from '../../../src/index/questions/erased-in-ledger.js';
-import { lastArrival } from '../../../src/reconcile/fetch/claim-end.js';
+import { lastArrival } from '../../../src/recovery/reconcile/fetch/claim-end.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';

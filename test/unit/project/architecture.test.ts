@@ -17,20 +17,20 @@ describe('docs/architecture.md', () => {
     const folders = new Set(sources.filter((file) => /\.(ts|js|css)$/.test(file)).map(dirname));
     folders.delete('.');
     // The build copies packages to vendor.
-    const own = [...folders].filter((folder) => !folder.startsWith('dashboard/vendor'));
+    const own = [...folders].filter((folder) => !folder.startsWith('operations/dashboard/vendor'));
     expect(own.filter((folder) => !page.includes(`\`${folder}\``))).toEqual([]);
   });
 
   it('keeps folders between 3 and 15 files, except those that it names', () => {
     const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
     const own = files.filter(
-      (file) => /\.(ts|js|css|html|svg)$/.test(file) && !file.startsWith('dashboard/vendor'),
+      (file) => /\.(ts|js|css|html|svg)$/.test(file) && !file.startsWith('operations/dashboard/vendor'),
     );
     const sizes = new Map<string, number>();
     for (const folder of own.map(dirname)) sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
     sizes.delete('.');
     const odd = [...sizes].flatMap(([folder, files]) => (files < 3 || files > 15 ? [folder] : []));
-    const [, named = ''] = /It holds 3 to 15 files, except ([^.]*)\./.exec(page) ?? [];
+    const [, named = ''] = /A folder holds 3 to 15 files, except ([^.]*)\./.exec(page) ?? [];
     expect(odd.sort()).toEqual([...named.matchAll(/`([^`]+)`/g)].map(([, folder]) => folder).sort());
   });
 

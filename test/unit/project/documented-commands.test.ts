@@ -12,7 +12,7 @@ import { readSources } from '../../support/project/source-imports.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** In a key derivation, the name of the program begins a text that is no command. */
-const KEY_TEXTS = ['admin/access/ticket-keys.ts'];
+const KEY_TEXTS = ['operations/admin/access/ticket-keys.ts'];
 const documents = [
   'README.md',
   'CONTRIBUTING.md',
@@ -20,7 +20,7 @@ const documents = [
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
-  'src/dashboard/views/help-view.js',
+  'src/operations/dashboard/views/help-view.js',
   // Remedies, advice and examples.
   ...[...readSources().keys()].filter((file) => !KEY_TEXTS.includes(file)).map((file) => `src/${file}`),
 ];

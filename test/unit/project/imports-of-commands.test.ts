@@ -19,26 +19,65 @@ const BOUNDS: readonly (readonly [command: string, files: number, without: reado
   [
     'deliveries',
     120,
-    ['archive', 'operator', 'subscribers', 'reconcile', 'speech', 'ledger/write', 'memory'],
+    ['archive', 'operator', 'subscribers', 'recovery/reconcile', 'speech', 'ledger/write', 'lib/memory'],
   ],
-  ['failures', 120, ['archive', 'operator', 'subscribers', 'reconcile', 'speech', 'ledger/write', 'memory']],
+  [
+    'failures',
+    120,
+    ['archive', 'operator', 'subscribers', 'recovery/reconcile', 'speech', 'ledger/write', 'lib/memory'],
+  ],
   [
     'quarantine',
     110,
-    ['index', 'subscribers', 'reconcile', 'speech', 'ledger/log', 'memory', 'operator/replay'],
+    [
+      'index',
+      'subscribers',
+      'recovery/reconcile',
+      'speech',
+      'ledger/log',
+      'lib/memory',
+      'operations/actions/replay',
+    ],
   ],
-  ['subscribers', 110, ['index', 'subscribers/send', 'reconcile', 'speech', 'memory', 'operator']],
+  [
+    'subscribers',
+    110,
+    ['index', 'subscribers/send', 'recovery/reconcile', 'speech', 'lib/memory', 'operator'],
+  ],
   [
     'status',
     175,
-    ['subscribers/send', 'subscribers/follow', 'speech/batch', 'ledger/write', 'operator/replay'],
+    ['subscribers/send', 'subscribers/follow', 'speech/batch', 'ledger/write', 'operations/actions/replay'],
   ],
-  ['choose', 145, ['subscribers', 'speech', 'operator/replay', 'operator/import', 'memory']],
-  ['acknowledge', 150, ['subscribers', 'speech', 'operator/replay', 'operator/import', 'memory']],
-  ['dismiss', 150, ['subscribers', 'speech', 'operator/replay', 'operator/import', 'memory']],
-  ['erase', 160, ['subscribers/send', 'reconcile', 'speech', 'operator/replay', 'operator/import', 'memory']],
-  ['job', 210, ['subscribers', 'operator/replay', 'operator/import', 'receive']],
-  ['refetch', 220, ['subscribers', 'operator/replay', 'operator/import']],
+  [
+    'choose',
+    145,
+    ['subscribers', 'speech', 'operations/actions/replay', 'operations/actions/import', 'lib/memory'],
+  ],
+  [
+    'acknowledge',
+    150,
+    ['subscribers', 'speech', 'operations/actions/replay', 'operations/actions/import', 'lib/memory'],
+  ],
+  [
+    'dismiss',
+    150,
+    ['subscribers', 'speech', 'operations/actions/replay', 'operations/actions/import', 'lib/memory'],
+  ],
+  [
+    'erase',
+    160,
+    [
+      'subscribers/send',
+      'recovery/reconcile',
+      'speech',
+      'operations/actions/replay',
+      'operations/actions/import',
+      'lib/memory',
+    ],
+  ],
+  ['job', 210, ['subscribers', 'operations/actions/replay', 'operations/actions/import', 'receive']],
+  ['refetch', 220, ['subscribers', 'operations/actions/replay', 'operations/actions/import']],
 ];
 
 it.each(BOUNDS)('%s loads at most %i files, and nothing that it does not need', (command, files, without) => {

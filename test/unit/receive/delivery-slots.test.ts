@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { BodyAbortedError, type RequestBody } from '../../../src/http/request-body.js';
+import { BodyAbortedError, type RequestBody } from '../../../src/lib/http/request-body.js';
 import { DeliverySlots, type Slot } from '../../../src/receive/delivery-slots.js';
 
 const MIB = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { drainServer } from '../../../src/http/drain-server.js';
+import { drainServer } from '../../../src/lib/http/drain-server.js';
 import { openPublicPort, type PublicPort } from '../../support/http/public-port.js';
 import { until } from '../../support/until.js';
 

@@ -6,10 +6,10 @@ import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js'
 import { parseConfig } from '../../../src/config/config.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { Problem } from '../../../src/domain/problem.js';
-import { BodyAbortedError, type RequestBody } from '../../../src/http/request-body.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
-import { createBufferPool } from '../../../src/memory/buffer-pool.js';
-import { ByteBudget } from '../../../src/memory/byte-budget.js';
+import { BodyAbortedError, type RequestBody } from '../../../src/lib/http/request-body.js';
+import { createBufferPool } from '../../../src/lib/memory/buffer-pool.js';
+import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';
 import { createSources } from '../../../src/receive/access/sources.js';
 import { createAdmission } from '../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../src/domain/problem.js';
-import { BodyAbortedError } from '../../../src/http/request-body.js';
+import { BodyAbortedError } from '../../../src/lib/http/request-body.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
 import { openPublicPort, type PublicPort } from '../../support/http/public-port.js';
 import type { RawClient } from '../../support/http/raw-http.js';

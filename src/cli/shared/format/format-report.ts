@@ -1,5 +1,5 @@
 import { RECOVERY_OUTCOMES } from '../../../domain/recovery-outcome.js';
-import type { RecoveredJob, RecoveryReport } from '../../../reconcile/report/recovery-report.js';
+import type { RecoveredJob, RecoveryReport } from '../../../recovery/reconcile/report/recovery-report.js';
 
 const PENDING =
   'Pending jobs are still running, or younger than recovery.grace, and their callbacks may still come: run reconcile again then';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { terminalJson, terminalText } from '../../../text/terminal-text.js';
+import { terminalJson, terminalText } from '../../../lib/text/terminal-text.js';
 
 /** One JSON document on standard output, for programs. */
 export function printJson(value: unknown): void {

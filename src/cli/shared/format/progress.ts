@@ -1,4 +1,4 @@
-import { terminalLine } from '../../../text/terminal-text.js';
+import { terminalLine } from '../../../lib/text/terminal-text.js';
 
 /** A progress line on standard error; nothing when it is not a terminal. */
 export interface Progress {

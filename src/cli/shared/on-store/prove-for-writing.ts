@@ -1,4 +1,4 @@
-import { storeProofTarget } from '../../../app/store-proof-target.js';
+import { storeProofTarget } from '../../../app/store/store-proof-target.js';
 import type { Config } from '../../../config/config.js';
 import { type ObjectStore, OtherStoreError } from '../../../store/object-store.js';
 import { proveStore, WeakStoreError } from '../../../store/probe/store-proof.js';

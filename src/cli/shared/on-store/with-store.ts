@@ -1,4 +1,4 @@
-import { storeOptions } from '../../../app/store-options.js';
+import { storeOptions } from '../../../app/store/store-options.js';
 import { type Config, loadConfigWithoutCredentials } from '../../../config/config.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { openStore } from '../../../store/open-store.js';

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../../config/units.js';
-import { readInstant } from '../../../time/instant.js';
+import { readInstant } from '../../../lib/time/instant.js';
 import { UsageError } from '../exit-codes.js';
 
 /** Reader of an option that takes a time, or a duration before now. */

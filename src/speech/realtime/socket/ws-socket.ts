@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
-import { createConnect } from '../../../outbound/connect.js';
-import { type HttpAgents, httpAgents } from '../../../outbound/http-agents.js';
-import { NO_PROXIES, type ProxySettings } from '../../../outbound/proxy-settings.js';
+import { createConnect } from '../../../lib/outbound/connect.js';
+import { type HttpAgents, httpAgents } from '../../../lib/outbound/http-agents.js';
+import { NO_PROXIES, type ProxySettings } from '../../../lib/outbound/proxy-settings.js';
 import {
   adaptWebSocket,
   type RealtimeSocket,

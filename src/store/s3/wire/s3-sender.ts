@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { buildConnector, Pool } from 'undici';
-import { readBeginning } from '../../../text/read-beginning.js';
+import { readBeginning } from '../../../lib/text/read-beginning.js';
 import type { ReadPurpose } from '../../object-store.js';
 import type { CredentialRenewal } from '../renew-credentials.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { buildConnector } from 'undici';
-import { createConnect } from '../../../outbound/connect.js';
-import { NO_PROXIES } from '../../../outbound/proxy-settings.js';
+import { createConnect } from '../../../lib/outbound/connect.js';
+import { NO_PROXIES } from '../../../lib/outbound/proxy-settings.js';
 import { StoreError } from '../../object-store.js';
 import type { S3Settings } from '../s3-options.js';
 

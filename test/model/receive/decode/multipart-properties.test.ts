@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { UndecodableError } from '../../../../src/content/decode-error.js';
+import { UndecodableError } from '../../../../src/archive/content/decode-error.js';
 import { decodeBody } from '../../../../src/receive/decode/decode-body.js';
 import {
   BOUNDARY,

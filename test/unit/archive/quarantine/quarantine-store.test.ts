@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { listQuarantine } from '../../../../src/admin/jobs/list-quarantine.js';
 import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { markQuarantined, quarantinedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
 import { settleBodies } from '../../../../src/archive/quarantine/settle-bodies.js';
-import { createBodyCheck } from '../../../../src/operator/body-check.js';
-import { createTrialDecoder } from '../../../../src/operator/decode-quarantined.js';
+import { createBodyCheck } from '../../../../src/operations/actions/body-check.js';
+import { createTrialDecoder } from '../../../../src/operations/actions/decode-quarantined.js';
+import { listQuarantine } from '../../../../src/operations/admin/jobs/list-quarantine.js';
 import { quarantinedRequest } from '../../../support/quarantined-request.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 

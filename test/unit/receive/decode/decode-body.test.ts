@@ -5,7 +5,7 @@ import {
   BodyTooLargeError,
   EncodingRefusedError,
   UndecodableError,
-} from '../../../../src/content/decode-error.js';
+} from '../../../../src/archive/content/decode-error.js';
 import { type BodyHeaders, decodeBody } from '../../../../src/receive/decode/decode-body.js';
 import { BOUNDARY, chunksOf, formBody, formType, type PartSpec } from '../../../support/http/multipart.js';
 import { RecordingSink, type RecordingSinkOptions } from '../../../support/store/recording-sink.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { PartHead } from '../../../../src/content/part-head.js';
+import type { PartHead } from '../../../../src/archive/content/part-head.js';
 import { BusboyParts } from '../../../../src/receive/decode/busboy-parts.js';
 import { plainPartHead } from '../../../../src/receive/decode/plain-part-head.js';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../../../src/lib/time/clock.js';
 import { contentBytes } from '../../../../src/simulator/content/content.js';
 import { jobContent } from '../../../../src/simulator/content/job-contents.js';
 import { LANGUAGE_CODES } from '../../../../src/simulator/content/vocabulary.js';
 import { createJobStore } from '../../../../src/simulator/jobs/job-store.js';
 import type { TranscriptV2 } from '../../../../src/speech/wire.js';
-import { systemClock } from '../../../../src/time/clock.js';
 
 const store = createJobStore({ seed: 'contents', clock: systemClock });
 

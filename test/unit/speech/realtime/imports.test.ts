@@ -24,19 +24,19 @@ describe('the realtime client', () => {
       ({ file, from }) => !from.startsWith('.') || !join(within, file, '..', from).startsWith(within),
     );
     expect(outside.map(({ file, from }) => `${file}: ${from}`)).toEqual([
-      'check-config.ts: ../../text/parse-json.js',
-      'read-message.ts: ../../text/parse-json.js',
-      'realtime.ts: ../../outbound/proxy-settings.js',
-      'realtime.ts: ../../outbound/proxy-settings.js',
+      'check-config.ts: ../../lib/text/parse-json.js',
+      'read-message.ts: ../../lib/text/parse-json.js',
+      'realtime.ts: ../../lib/outbound/proxy-settings.js',
+      'realtime.ts: ../../lib/outbound/proxy-settings.js',
       'session/session-failure.ts: ../../../domain/reasons.js',
       'socket/ws-socket.ts: ws',
-      'socket/ws-socket.ts: ../../../outbound/connect.js',
-      'socket/ws-socket.ts: ../../../outbound/http-agents.js',
-      'socket/ws-socket.ts: ../../../outbound/proxy-settings.js',
+      'socket/ws-socket.ts: ../../../lib/outbound/connect.js',
+      'socket/ws-socket.ts: ../../../lib/outbound/http-agents.js',
+      'socket/ws-socket.ts: ../../../lib/outbound/proxy-settings.js',
     ]);
     const settings = outside.filter(({ file }) => file === 'realtime.ts');
     for (const { line } of settings) expect(line).toMatch(/^(import|export) type/);
-    expect(importsOf('text').filter(({ file }) => file === 'parse-json.ts')).toEqual([]);
+    expect(importsOf('lib/text').filter(({ file }) => file === 'parse-json.ts')).toEqual([]);
     const reasons = importsOf('domain').filter(({ file }) => file === 'reasons.ts');
     expect(reasons.map(({ line }) => line)).toEqual(["import type { ProblemCode } from './problem.js';"]);
   });

@@ -9,8 +9,8 @@ const CA = `${CERTIFICATES}first.cert.pem`;
 const [EXCHANGE, POOL, CONNECT, PROXIES] = [
   'store/s3/wire/exchange',
   'store/s3/wire/store-pool',
-  'outbound/connect',
-  'outbound/proxy-settings',
+  'lib/outbound/connect',
+  'lib/outbound/proxy-settings',
 ].map((name) => pathToFileURL(`src/${name}.ts`).href);
 
 /** Has a thread of its own, so that it answers while the other one is busy. Closes the connection where the body says so. */

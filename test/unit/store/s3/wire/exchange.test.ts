@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Pool } from 'undici';
-import { createConnect } from '../../../../../src/outbound/connect.js';
-import { NO_PROXIES } from '../../../../../src/outbound/proxy-settings.js';
+import { createConnect } from '../../../../../src/lib/outbound/connect.js';
+import { NO_PROXIES } from '../../../../../src/lib/outbound/proxy-settings.js';
 import { Exchange, type WholeAnswer, type WireRequest } from '../../../../../src/store/s3/wire/exchange.js';
 import { openExchange } from '../../../../../src/store/s3/wire/open-exchange.js';
 import { openPool } from '../../../../../src/store/s3/wire/store-pool.js';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readProxySettings } from '../../../../../src/outbound/proxy-settings.js';
+import { readProxySettings } from '../../../../../src/lib/outbound/proxy-settings.js';
 import type { ObjectStore } from '../../../../../src/store/object-store.js';
 import { openStore } from '../../../../../src/store/open-store.js';
 import { type ConnectProxy, startProxy } from '../../../../support/http/connect-proxy.js';

@@ -1,0 +1,65 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject, parseJson } from '../../lib/text/parse-json.js';
+
+/** A store as this machine last saw it at an address. */
+export interface KnownStore {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly seenAt: string;
+}
+
+const FILE = 'stores.json';
+
+/** Addresses that are remembered. */
+const MAX_STORES = 20;
+
+/**
+ * Remembers which store is at an address, in a folder that may be lost: one that vanished and came back empty would look new.
+ *
+ * @param folder null: nothing is remembered
+ * @param pinned the configuration names this id, so that it is the right one
+ * @returns the store that was there before, which stays remembered; null when it is the same, or none is known
+ */
+export function rememberStore(
+  folder: string | null,
+  { location, id, pinned }: { readonly location: string; readonly id: string; readonly pinned: boolean },
+): KnownStore | null {
+  if (folder === null) return null;
+  const file = join(folder, FILE);
+  const known = readKnown(file);
+  const before = known.get(location);
+  if (before !== undefined && before.id !== id && !pinned) return before;
+  known.delete(location);
+  known.set(location, { id, seenAt: new Date().toISOString() });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const temporary = `${file}.${process.pid}`;
+    writeFileSync(temporary, JSON.stringify(Object.fromEntries([...known].slice(-MAX_STORES))), {
+      mode: 0o600,
+    });
+    renameSync(temporary, file);
+  } catch {
+    // A container may have no such folder: then nothing is remembered.
+  }
+  return null;
+}
+
+/** The store that this machine last saw at an address; null when it remembers none. */
+export function knownStore(folder: string | null, location: string): KnownStore | null {
+  return folder === null ? null : (readKnown(join(folder, FILE)).get(location) ?? null);
+}
+
+function readKnown(file: string): Map<string, KnownStore> {
+  try {
+    const document = parseJson(readFileSync(file, 'utf8'));
+    return new Map(isJsonObject(document) ? Object.entries(document).filter(isKnown) : []);
+  } catch {
+    return new Map();
+  }
+}
+
+function isKnown(entry: [string, unknown]): entry is [string, KnownStore] {
+  const [, value] = entry;
+  return isJsonObject(value) && typeof value.id === 'string' && typeof value.seenAt === 'string';
+}

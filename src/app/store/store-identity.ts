@@ -1,0 +1,89 @@
+import type { Logger } from '../../observe/logger.js';
+import { issueOf } from '../../operations/health/issue-kinds.js';
+import type { Issue } from '../../operations/health/issues.js';
+import { type ObjectStore, OtherStoreError, StoreError, StoreGoneError } from '../../store/object-store.js';
+import { rememberStore } from './known-stores.js';
+
+export interface StoreIdentityParts {
+  readonly store: Pick<ObjectStore, 'location' | 'identity' | 'begin'>;
+  /** Whether the configuration names the id that the store must have. */
+  readonly isPinned: boolean;
+  /** Folder in which this machine remembers its stores; null: it does not. */
+  readonly memory: string | null;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** Which store is at the configured place: an emptied bucket, or another one, would be filled as if nothing had happened. */
+export interface StoreIdentity {
+  /** Marks a new store. Throws as `ObjectStore.begin` does. */
+  begin(): Promise<void>;
+  /** Looks again. Throws `StoreGoneError` and `OtherStoreError` for a store that is not the one that is pinned, and nothing else. */
+  check(): Promise<void>;
+  issues(): readonly Issue[];
+  /** Whether the last look found that it is not the one that is pinned. */
+  isWrong(): boolean;
+}
+
+export function createStoreIdentity({ store, isPinned, memory, log }: StoreIdentityParts): StoreIdentity {
+  let known: { readonly id: string; seenAt: string } | null = null;
+  /** The one that is there now, when it is not the known one; null: one without a marker. */
+  let other: { readonly id: string | null } | null = null;
+  let isWrong = false;
+  let atStart: readonly Issue[] = [];
+
+  function warn(fields: { store: string | null; before: { id: string; seenAt: string } }): void {
+    log.warn(
+      { event: 'store-replaced', ...fields },
+      `${store.location} is another store than before: ${BRING_BACK}`,
+    );
+  }
+
+  return {
+    async begin() {
+      const isNew = (await store.identity()) === null;
+      const id = await store.begin();
+      const { location } = store;
+      known = { id, seenAt: new Date().toISOString() };
+      if (isNew)
+        log.warn(
+          { event: 'store-begun', store: id },
+          `nothing was stored at ${location} before: if something was, ${BRING_BACK}`,
+        );
+      const before = rememberStore(memory, { location, id, pinned: isPinned });
+      if (before === null) return;
+      atStart = [issueOf('store-replaced', { was: before.id, is: id, seenAt: before.seenAt })];
+      warn({ store: id, before });
+    },
+
+    async check() {
+      if (known === null) return;
+      const found = await store.identity().catch(notThisStore);
+      isWrong = isPinned && found instanceof StoreError;
+      if (found instanceof StoreError) throw found;
+      if (found === UNKNOWN) return;
+      if (found === known.id) {
+        known.seenAt = new Date().toISOString();
+        other = null;
+        return;
+      }
+      if (other?.id !== found) warn({ store: found, before: known });
+      other = { id: found };
+    },
+
+    isWrong: () => isWrong,
+
+    issues() {
+      if (known === null || other === null) return atStart;
+      return [issueOf('store-replaced', { was: known.id, is: other.id, seenAt: known.seenAt })];
+    },
+  };
+}
+
+const UNKNOWN = Symbol('unknown');
+
+/** A marker that cannot be read says nothing: whether the store works is found by writing to it. */
+function notThisStore(error: unknown): typeof UNKNOWN | StoreError {
+  return error instanceof StoreGoneError || error instanceof OtherStoreError ? error : UNKNOWN;
+}
+
+const BRING_BACK = 'bring it back (mount its volume, or correct store.url) and restart';

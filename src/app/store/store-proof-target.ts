@@ -1,0 +1,14 @@
+import type { Config } from '../../config/config.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { probeStore } from '../../store/probe/probe-store.js';
+import type { StoreProofTarget } from '../../store/probe/store-proof.js';
+
+/** What the configuration asks of the store before it is trusted. */
+export function storeProofTarget({ store: { s3 } }: Config, store: ObjectStore): StoreProofTarget {
+  return {
+    location: store.location,
+    probe: () => probeStore(store, { prefix: '.probe/' }),
+    acceptWeak: s3.conditionalWrites === 'emulated',
+    identify: store.begin,
+  };
+}

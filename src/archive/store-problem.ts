@@ -1,0 +1,43 @@
+import { Problem, type ProblemCode } from '../domain/problem.js';
+import { BlockedKeyError, StoreError } from '../store/object-store.js';
+import { conditionOf } from '../store/store-condition.js';
+
+const SEND_AGAIN = 'The store is unavailable; send it again.';
+const CLOCK_DETAIL = 'The clocks of this replica and of the store differ too much; send it again.';
+
+/** What an error of the store is for a sender: a 503, so that it sends again. Null for an error that is not the store's. */
+export function storeProblem(error: unknown): Problem | null {
+  if (!(error instanceof StoreError)) return null;
+  const { retryAfterMs } = error;
+  const [code, detail] = answerTo(error);
+  return new Problem(code, detail, { cause: error, retryAfterMs });
+}
+
+/** A store that is almost full takes the canary, and one key is blocked beside others: nothing else says what these are refused for. */
+function answerTo(error: StoreError): readonly [ProblemCode, string] {
+  if (error instanceof BlockedKeyError) {
+    return [
+      'store-blocked',
+      'Something that is no object, such as a link, is in the way in the store; an operator has to remove it.',
+    ];
+  }
+  switch (conditionOf(error)) {
+    case 'full':
+    case 'over-quota':
+      return ['store-full', SEND_AGAIN];
+    case 'clock':
+      return ['clock', CLOCK_DETAIL];
+    default:
+      return ['store-unavailable', SEND_AGAIN];
+  }
+}
+
+/** The answer while the store is known to be away. */
+export function unavailableProblem(): Problem {
+  return new Problem('store-unavailable', SEND_AGAIN);
+}
+
+/** The answer of a replica that must not write the ledger with its clock. */
+export function clockProblem(): Problem {
+  return new Problem('clock', CLOCK_DETAIL);
+}

@@ -1,0 +1,26 @@
+import { describeIssue } from '../../operations/health/describe-issue.js';
+import { issuesOfReports } from '../../operations/health/replica-issues.js';
+import {
+  createReplicaReportsReader,
+  type ReplicaReportsOptions,
+} from '../../operations/health/replica-reports.js';
+import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
+
+const CHECK = 'replicas';
+const ADVICE = 'See the log of the replica.';
+
+/** What running replicas report of themselves: this machine may be well where theirs are not. Never throws. */
+export async function checkReplicas(options: ReplicaReportsOptions): Promise<Finding[]> {
+  try {
+    const { reports } = await createReplicaReportsReader(options)();
+    if (reports.length === 0) return [skipped(CHECK, 'No receiver has written to this store lately.')];
+    const issues = issuesOfReports(reports);
+    if (issues.length === 0) return [passed(CHECK, 'No receiver that uses this store reports an issue.')];
+    return issues.map((issue) => {
+      const { text, remedy } = describeIssue(issue);
+      return (issue.level === 'failing' ? failed : warned)(CHECK, text, remedy ?? ADVICE);
+    });
+  } catch (error) {
+    return [skipped(CHECK, `What receivers report cannot be read: ${errorMessage(error)}.`)];
+  }
+}

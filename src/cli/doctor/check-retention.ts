@@ -1,0 +1,79 @@
+import {
+  artefactPath,
+  jobFolder,
+  quarantineFolder,
+  reconcileReportKey,
+  replayKey,
+} from '../../archive/layout.js';
+import { CONTENT_CLASSES, RECORD_CLASSES, type RetentionClass } from '../../domain/retention-class.js';
+import { ledgerPartition } from '../../ledger/ledger-keys.js';
+import type { BucketFacts } from '../../store/s3/bucket/inspect-bucket.js';
+import { type Finding, passed, skipped, warned } from './finding.js';
+
+const CHECK = 'store retention';
+const ADVICE = 'Make retention and the lifecycle rules say the same (docs/stores.md, "Lifecycle").';
+const DAY = 86_400_000;
+
+export interface RetentionCheck {
+  /** Milliseconds by kind; null: kept forever. */
+  readonly periods: Readonly<Record<RetentionClass, number | null>>;
+  /** Of all sources. */
+  readonly keyPrefixes: Iterable<string>;
+  /** Whether objects with content of jobs carry tags. */
+  readonly tags: boolean;
+  readonly daysUntilEnd: BucketFacts['daysUntilEnd'];
+}
+
+/**
+ * Compares `retention` with the lifecycle rules of the bucket, for objects of every kind and key prefix. Rules for a single
+ * source are left out: the setting has no sources.
+ */
+export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: RetentionCheck): Finding[] {
+  if (daysUntilEnd === null) return [skipped(CHECK, "The bucket's lifecycle rules cannot be read.")];
+  const given = [...new Set(keyPrefixes)];
+  const prefixes = given.length > 0 ? given : [''];
+  const findings = [...CONTENT_CLASSES, ...RECORD_CLASSES].flatMap((kind) => {
+    const found = new Set(
+      prefixes.map((prefix) => daysUntilEnd(exampleKey(kind, prefix), tags ? { kind } : {})),
+    );
+    const faults = [...found].flatMap((days) => difference(kind, periods[kind], days) ?? []);
+    return faults.map((fault) => warned(CHECK, fault, ADVICE));
+  });
+  return findings.length > 0 ? findings : [passed(CHECK, 'The lifecycle rules end what retention says.')];
+}
+
+/** Null when rules and setting agree, and for records without a period, which nobody looks for. */
+function difference(kind: RetentionClass, period: number | null, days: number | null): string | null {
+  const wanted = period === null ? null : Math.round(period / DAY);
+  if (wanted === days) return null;
+  if (wanted === null) {
+    if (isRecord(kind)) return null;
+    return `A lifecycle rule ends ${kind} after ${days} days, but retention.${kind} is not set: verify reports it as missing.`;
+  }
+  const said = `retention.${kind} is ${wanted} days`;
+  if (days === null)
+    return `${said}, but no lifecycle rule ends such objects: they stay, and a lost one counts as ended.`;
+  return `${said}, but a lifecycle rule ends such objects after ${days} days.`;
+}
+
+function isRecord(kind: RetentionClass): boolean {
+  return (RECORD_CLASSES as readonly string[]).includes(kind);
+}
+
+function exampleKey(kind: RetentionClass, keyPrefix: string): string {
+  const time = '2000-01-01T00:00:00.000Z';
+  switch (kind) {
+    case 'quarantine':
+      return `${quarantineFolder('example')}body`;
+    case 'ledger':
+      return `${ledgerPartition(time)}example.ndjson`;
+    case 'reports':
+      return reconcileReportKey(time);
+    case 'replays':
+      return replayKey('example');
+    default: {
+      const item = kind === 'transcript' ? 'transcript.json-v2' : kind;
+      return jobFolder(keyPrefix, 'example') + artefactPath({ kind: item, contentType: '' });
+    }
+  }
+}

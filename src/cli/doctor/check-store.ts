@@ -1,0 +1,209 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import type { CallbackPlace } from '../../archive/callback-places.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import {
+  type ConditionFinding,
+  objectLockWarning,
+  type ProbeReport,
+  probeStore,
+} from '../../store/probe/probe-store.js';
+import type { BucketFacts } from '../../store/s3/bucket/inspect-bucket.js';
+import { conditionOf } from '../../store/store-condition.js';
+import { remedyOf } from '../../store/store-remedies.js';
+import { checkPlaces } from './check-places.js';
+import { checkReplicas } from './check-replicas.js';
+import { checkRetention, type RetentionCheck } from './check-retention.js';
+import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
+
+export interface StoreCheckOptions {
+  readonly store: ObjectStore;
+  /** The configuration accepts a store without atomic conditional writes. */
+  readonly acceptWeak: boolean;
+  /** Reads the settings of the bucket; null for a store on files. */
+  readonly inspect: (() => Promise<BucketFacts>) | null;
+  readonly retention: Omit<RetentionCheck, 'daysUntilEnd'>;
+  /** What callbacks use. */
+  readonly places: readonly CallbackPlace[];
+  /** Whether the configuration pins the id of the store. */
+  readonly isPinned: boolean;
+  /** What this machine remembers to have been at this address; null: nothing. */
+  readonly known: { readonly id: string; readonly seenAt: string } | null;
+  /** Milliseconds between the checks of a receiver's canary. */
+  readonly canaryInterval: number;
+}
+
+const HEADERS = { contentType: 'application/octet-stream', metadata: {} };
+
+/** Milliseconds. AWS rejects requests whose clock is 15 minutes off; ledger and expiries are wrong long before. */
+const SKEW = { warn: 30_000, fail: 300_000 };
+
+/** Performs the receiver's operations on the store, below dot-folders, and removes what it wrote. Never throws. */
+export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
+  const { store, acceptWeak, inspect, retention, places, canaryInterval } = options;
+  const inspected = inspect === null ? null : await inspect();
+  const report = await probeStore(store);
+  const bucket = inspected === null ? [clock(-store.clockOffset())] : bucketFindings(inspected, retention);
+  const replicas = await checkReplicas({ store, interval: canaryInterval });
+  if (!report.writable) return [unusable(store, report), ...replicas, ...bucket];
+  const folder = `.doctor/${randomUUID()}/`;
+  return [
+    passed('store', `${store.location}: an object was written, read back and compared.`),
+    await orFailed(STORE_ID, () => storeId(options)),
+    conditions(report, acceptWeak),
+    await orFailed('store multipart', () => multipart(store, `${folder}upload`)),
+    await orFailed('store listing', () => listing(store, folder)),
+    ...(await checkPlaces(places, store)),
+    ...replicas,
+    ...bucket,
+  ];
+}
+
+function unusable(store: ObjectStore, report: ProbeReport): Finding {
+  return failed(
+    'store',
+    `${store.location}: ${report.findings.join(' ')}`,
+    report.unfit !== null
+      ? 'Use another store: docs/stores.md, "Which servers work".'
+      : report.condition === null
+        ? 'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").'
+        : remedyOf(report.condition),
+  );
+}
+
+/** The check of which store it is. */
+export const STORE_ID = 'store id';
+
+async function storeId({ store, isPinned, known }: StoreCheckOptions): Promise<Finding> {
+  const check = STORE_ID;
+  const id = await store.identity();
+  if (!isPinned && known !== null && known.id !== id) {
+    const is = id === null ? 'It holds no store' : `It is ${id}`;
+    const advice = `${remedyOf('missing')} If this one is right, set store.id to its id, which a receiver gives to a new one.`;
+    return failed(check, `${is}, and ${known.id} was here at ${known.seenAt}.`, advice);
+  }
+  if (id === null) return skipped(check, 'Nothing was stored here yet.');
+  if (isPinned) return passed(check, `This is the store that store.id pins: ${id}.`);
+  return passed(check, `${id}. With store.id set to it, a receiver never begins another store in its place.`);
+}
+
+function conditions(report: ProbeReport, acceptWeak: boolean): Finding {
+  const check = 'store conditional writes';
+  if (report.trustworthy) {
+    return passed(check, 'Nothing is overwritten, even by simultaneous writers.');
+  }
+  const found = report.findings.slice(1).join(' ');
+  const isWeak = (finding: ConditionFinding) => finding === 'ignored' || finding === 'racy';
+  const onlyWeak = [report.conditionalPut, report.conditionalComplete].every(
+    (finding) => finding === 'holds' || isWeak(finding),
+  );
+  const advice = 'Use a store with atomic conditional writes; docs/stores.md lists some.';
+  return acceptWeak && onlyWeak
+    ? warned(check, `${found} The configuration accepts this (emulated).`, advice)
+    : failed(check, found, advice);
+}
+
+/** Uploads a full part and a short one, like a streamed artefact. */
+async function multipart(store: ObjectStore, key: string): Promise<Finding> {
+  const check = 'store multipart';
+  const parts = [randomBytes(store.partSize), randomBytes(1000)];
+  const upload = await store.startUpload(key, HEADERS);
+  try {
+    for (const part of parts) await upload.write(part);
+    if ((await store.head(key)) !== null) {
+      return failed(check, 'An upload is visible before it is complete.', 'This store cannot be used.');
+    }
+    await upload.complete();
+    const reading = await store.read(key);
+    const same =
+      reading !== null && hash('sha256', await buffer(reading.body)) === hash('sha256', Buffer.concat(parts));
+    return same
+      ? passed(check, 'An upload in two parts was invisible until complete, and reads back identically.')
+      : failed(check, 'An upload in two parts reads back differently.', 'This store cannot be used.');
+  } finally {
+    await upload.abort();
+    await store.delete(key);
+  }
+}
+
+async function listing(store: ObjectStore, folder: string): Promise<Finding> {
+  const check = 'store listing';
+  const keys = [`${folder}a/1`, `${folder}b`];
+  try {
+    for (const key of keys) await store.create(key, Buffer.from('doctor'), HEADERS);
+    const listed: string[] = [];
+    for await (const { key } of store.list(folder)) listed.push(key);
+    const folders: string[] = [];
+    for await (const name of store.folders(folder)) folders.push(name);
+    return listed.join() === keys.join() && folders.join() === `${folder}a/`
+      ? passed(check, 'New objects are listed immediately and in order.')
+      : failed(
+          check,
+          `Of ${keys.length} new objects the listing shows ${listed.length}.`,
+          'The dashboard, reconcile and replays need a store whose listings are consistent.',
+        );
+  } finally {
+    await Promise.allSettled(keys.map((key) => store.delete(key)));
+  }
+}
+
+async function orFailed(check: string, look: () => Promise<Finding>): Promise<Finding> {
+  return look().catch((error: unknown) =>
+    failed(check, errorMessage(error), remedyOf(conditionOf(error) ?? 'denied')),
+  );
+}
+
+function bucketFindings(facts: BucketFacts, retention: StoreCheckOptions['retention']): Finding[] {
+  const { clockAheadMs, endsIncompleteUploads, daysUntilEnd } = facts;
+  return [
+    clock(clockAheadMs),
+    lifecycle(endsIncompleteUploads),
+    ...checkRetention({ ...retention, daysUntilEnd }),
+    versions(facts),
+  ];
+}
+
+function versions({ versioning, objectLock, defaultRetention, fault }: BucketFacts): Finding {
+  const check = 'store versions';
+  const advice = 'See docs/stores.md, "Versioning and Object Lock".';
+  if (fault !== null) return failed(check, `${fault}.`, advice);
+  if (defaultRetention !== null) return warned(check, objectLockWarning(defaultRetention), advice);
+  if (objectLock) {
+    return warned(
+      check,
+      'Object Lock is on, without a default retention: only what store.s3.lock names is locked. The canary leaves an old ' +
+        'version every store.canaryInterval.',
+      'Add a lifecycle rule that expires noncurrent versions of .canary/ (docs/stores.md, "Versioning and Object Lock").',
+    );
+  }
+  if (versioning === null) return skipped(check, 'The versioning of the bucket cannot be read.');
+  if (versioning === 'off') return passed(check, 'The bucket keeps no versions: erased objects are gone.');
+  return warned(
+    check,
+    `Versioning is ${versioning}: every write of the canary remains as an old version.`,
+    'Add a lifecycle rule that expires noncurrent versions (docs/stores.md, "Versioning and Object Lock").',
+  );
+}
+
+function clock(aheadMs: number | null): Finding {
+  const check = 'clock';
+  if (aheadMs === null) return skipped(check, 'The responses of the store carry no time.');
+  const off = `This machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the store's.`;
+  const advice = 'Synchronise the clock of this machine (chrony, systemd-timesyncd).';
+  if (Math.abs(aheadMs) >= SKEW.fail) return failed(check, off, advice);
+  return Math.abs(aheadMs) >= SKEW.warn ? warned(check, off, advice) : passed(check, off);
+}
+
+function lifecycle(ends: BucketFacts['endsIncompleteUploads']): Finding {
+  const check = 'store lifecycle';
+  if (typeof ends === 'object') {
+    return skipped(check, `The bucket's lifecycle rules cannot be read (${ends.unknown}).`);
+  }
+  return ends
+    ? passed(check, 'A lifecycle rule aborts incomplete uploads.')
+    : warned(
+        check,
+        'No lifecycle rule aborts incomplete uploads: uploads of dead replicas cost money until a sweep finds them.',
+        'Add the rule of docs/stores.md, "Lifecycle" (k8s/s3/lifecycle.json).',
+      );
+}

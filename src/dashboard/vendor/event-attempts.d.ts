@@ -1,1 +1,0 @@
-export * from '../../domain/event-attempts.js';

@@ -1,0 +1,151 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { DroppedRequest } from './dropped-messages.js';
+
+/** Unanswered requests of one connection. Balancers send one at a time. */
+const MOST_IN_HAND = 8;
+
+interface ResponseWatcher {
+  /** Called before the app is. */
+  began(connection: Duplex): void;
+  /** Called when a response was sent or cut off, and is no longer pending. */
+  ended(connection: Duplex, response: ServerResponse): void;
+}
+
+/** Options of Node's `createServer`. */
+export interface MessageClasses {
+  readonly IncomingMessage: typeof IncomingMessage;
+  readonly ServerResponse: typeof ServerResponse;
+}
+
+interface Connection {
+  readonly pending: ServerResponse[];
+  /** What Node is given instead of further requests, once there were too many; null before. */
+  dropped: DroppedRequest | null;
+  /** The latest turn in which a response was sent, and how many were sent in it. */
+  turn: number;
+  answered: number;
+}
+
+/**
+ * Bounds and follows the requests of each connection of a server. A ninth request that comes while eight are unanswered ends the
+ * connection after the eighth's response. It and those after it are dropped: listeners have to ask `isDropped`.
+ *
+ * Node's parser emits everything that one read of 64 KiB holds, some 1,500 small requests, whatever is paused meanwhile, and
+ * keeps two objects for each until the connection closes: 3 MB. So all dropped requests of a connection share one pair.
+ * Tests: `test/unit/lib/http/connections/connection-requests.test.ts`, `test/acceptance/floods.test.ts`.
+ */
+export class ConnectionRequests {
+  readonly #connections = new WeakMap<Duplex, Connection>();
+  readonly #watchers: ResponseWatcher[] = [];
+  /** Counts the turns of the event loop in which a response was sent. */
+  #turn = 1;
+  #isTurnEnding = false;
+
+  /** The responses of a connection that are not closed, oldest first. */
+  pendingOf(connection: Duplex): readonly ServerResponse[] {
+    return this.#connections.get(connection)?.pending ?? [];
+  }
+
+  watch(watcher: ResponseWatcher): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** The classes to create a server with: those given, of which a connection gets eight instances at a time. */
+  bound({ IncomingMessage, ServerResponse }: MessageClasses): MessageClasses {
+    // Node calls both with `new`, which gives it what they return.
+    const newRequest = (socket: Socket): IncomingMessage => this.#drop(socket) ?? new IncomingMessage(socket);
+    const newResponse = (...parts: ConstructorParameters<typeof ServerResponse>): ServerResponse => {
+      const [request] = parts;
+      if (request instanceof DroppedRequest) return request.response;
+      return this.#begin(new ServerResponse(...parts));
+    };
+    return {
+      IncomingMessage: constructorOf(newRequest) as typeof IncomingMessage,
+      ServerResponse: constructorOf(newResponse) as typeof ServerResponse,
+    };
+  }
+
+  #connectionOf(socket: Duplex): Connection {
+    const known = this.#connections.get(socket);
+    if (known !== undefined) return known;
+    const connection = { pending: [], dropped: null, turn: 0, answered: 0 };
+    this.#connections.set(socket, connection);
+    return connection;
+  }
+
+  #begin(response: ServerResponse): ServerResponse {
+    const { socket } = response.req;
+    const connection = this.#connectionOf(socket);
+    connection.pending.push(response);
+    for (const watcher of this.#watchers) watcher.began(socket);
+    response.on('close', () => {
+      connection.pending.splice(connection.pending.indexOf(response), 1);
+      this.#countAnswer(connection);
+      for (const watcher of this.#watchers) watcher.ended(socket, response);
+    });
+    return response;
+  }
+
+  #countAnswer(connection: Connection): void {
+    if (connection.turn !== this.#turn) connection.answered = 0;
+    connection.turn = this.#turn;
+    connection.answered += 1;
+    if (this.#isTurnEnding) return;
+    this.#isTurnEnding = true;
+    setImmediate(() => {
+      this.#isTurnEnding = false;
+      this.#turn += 1;
+    });
+  }
+
+  /** What is processed in place of a request that is one too many; null for one that is not. */
+  #drop(socket: Socket): DroppedRequest | null {
+    const connection = this.#connectionOf(socket);
+    if (connection.dropped !== null) return connection.dropped;
+    const answered = connection.turn === this.#turn ? connection.answered : 0;
+    if (connection.pending.length + answered < MOST_IN_HAND) return null;
+    connection.dropped = new DroppedRequest(socket);
+    stopReading(socket);
+    closeWithoutStacks(socket);
+    endAfter(connection.pending.at(-1), socket);
+    return connection.dropped;
+  }
+}
+
+/** An arrow function cannot be called with `new`. */
+function constructorOf<Parts extends unknown[]>(make: (...parts: Parts) => object): unknown {
+  return function Message(...parts: Parts) {
+    return make(...parts);
+  };
+}
+
+/** @param response the last one of the connection; undefined when all were sent */
+function endAfter(response: ServerResponse | undefined, socket: Socket): void {
+  if (response === undefined) return socket.destroySoon();
+  // Says `Connection: close` when it is not on its way already.
+  response.shouldKeepAlive = false;
+  response.once('close', () => socket.destroySoon());
+}
+
+/** Node resumes the socket at the end of every request that its parser emits. */
+function stopReading(socket: Socket): void {
+  socket.on('resume', () => socket.pause());
+  socket.pause();
+}
+
+/**
+ * When a connection closes, Node makes an error for each of its requests and responses: 3,000 for one that was flooded. Their stacks,
+ * which nobody reads, took two thirds of its CPU, 10 ms.
+ */
+function closeWithoutStacks(socket: Socket): void {
+  let limit = Error.stackTraceLimit;
+  socket.prependListener('close', () => {
+    limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+  });
+  socket.on('close', () => {
+    Error.stackTraceLimit = limit;
+  });
+}

@@ -1,0 +1,346 @@
+import { Problem } from '../../domain/problem.js';
+import {
+  BudgetLease,
+  LeaseClosedError,
+  type LeaseOptions,
+  type LeaseOwner,
+  type Share,
+} from './budget-lease.js';
+import { FillRate, SMALL_WITHIN, slowestFirst } from './fill-rate.js';
+import { ShortLivedSet } from './short-lived-set.js';
+import { WaitQueue } from './wait-queue.js';
+
+/** Bodies up to this size have their own share; less where the budget is small. */
+const SMALL_BODY = 1024 * 1024;
+
+/** Smallest buffer of the pool: without room for four of them there is no small share. */
+const SMALLEST = 64 * 1024;
+
+/** A large delivery gets this much ahead of the queue, the size of a chunk of Node's HTTP server. */
+const FIRST_CHUNK = 64 * 1024;
+
+/** First chunks may take this fraction of the budget. */
+const FIRST_CHUNKS = 1 / 16;
+
+/** Milliseconds that a lease waits before slow deliveries are refused for it. */
+const BEFORE_REFUSING = 1_000;
+
+const CHECK_EVERY = 250;
+
+const SHARES = ['small', 'large'] as const;
+
+export interface BudgetOptions {
+  /** Bytes in total, reserves included. */
+  readonly total: number;
+  /** Bytes set aside for the oldest waiting delivery; the size of one part. */
+  readonly reserve: number;
+  /** Milliseconds. Default `performance.now`. */
+  readonly now?: () => number;
+}
+
+/**
+ * The process-wide byte budget. Every buffer that holds a delivery's bytes is taken from it, so memory use is bounded for
+ * any number and size of uploads. The reasons: docs/decisions/byte-budget.md.
+ *
+ * - **Small share.** A quarter is reserved for bodies up to `smallBody`. Larger bodies never use it. Small bodies also use free
+ *   memory outside it, unless large ones wait for that. A body of unknown size counts as small until it exceeds `smallBody`.
+ * - **Queues.** Each share has one queue, the oldest delivery first. A small body counts as younger by as long as what it lacks may take,
+ *   10 s for a whole one: transcripts do not wait for those that stop half-way, which get the memory of each other.
+ * - **Whole parts.** A large delivery gets its first chunk ahead of the queue. Beyond that it gets memory only as far as older ones
+ *   can fill their parts: memory that is spread over many unfinished parts could not be flushed.
+ * - **Reserves.** Each share sets bytes aside for the head of its queue: the most that a delivery needs before it can
+ *   flush its memory to the store (a part, or a small body). So the head always progresses, and deadlock is impossible.
+ *   Callers contribute: before they wait they flush what they can (`archive/archive.ts`).
+ * - **Fill rate.** Once deliveries have waited for a second, slow ones are refused until what the others wait for is free: those that
+ *   are silent for 3 s, or fill their memory too slowly to flush it in time (30 s for a part, 10 s for a small body).
+ * - **First byte.** A wait for the first byte of memory ends after `firstByteTimeout`.
+ *
+ * `test/unit/lib/memory/byte-budget.test.ts` proves each rule.
+ */
+export class ByteBudget implements LeaseOwner {
+  readonly total: number;
+  readonly #now: () => number;
+  /** Bytes that large bodies never take, small reserve included. */
+  readonly #smallShare: number;
+  readonly #reserve: Readonly<Record<Share, number>>;
+  readonly #used = { small: 0, large: 0 };
+  readonly #holder: Record<Share, BudgetLease | null> = { small: null, large: null };
+  readonly #queue = {
+    small: new WaitQueue((lease) => this.#dueAt(lease)),
+    large: new WaitQueue(({ age }) => age),
+  };
+  readonly #leases = new ShortLivedSet<BudgetLease>();
+  #lastAge = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor({ total, reserve, now = () => performance.now() }: BudgetOptions) {
+    if (total < reserve * 2) {
+      throw new RangeError(`a budget of ${total} bytes cannot hold two parts of ${reserve} bytes`);
+    }
+    this.total = total;
+    this.#now = now;
+    const share = Math.min(Math.floor(total / 4), total - 2 * reserve);
+    const smallBody = share < 4 * SMALLEST ? 0 : Math.min(SMALL_BODY, 2 ** Math.floor(Math.log2(share / 4)));
+    this.#smallShare = smallBody === 0 ? 0 : share;
+    this.#reserve = { small: smallBody, large: reserve };
+  }
+
+  get used(): number {
+    const { small, large } = this.#holder;
+    return this.#used.small + this.#used.large + (small?.borrowed.small ?? 0) + (large?.borrowed.large ?? 0);
+  }
+
+  /** Leases that wait for bytes right now. */
+  get waiters(): number {
+    return this.#queue.small.length + this.#queue.large.length;
+  }
+
+  /** The length of the queue that a delivery of that size would join; null for an unknown size. */
+  waitersFor(expected: number | null): number {
+    return this.#queue[this.#shareOf(expected ?? 0)].length;
+  }
+
+  lease({ expected = null, firstByteTimeout = Number.POSITIVE_INFINITY }: LeaseOptions = {}): BudgetLease {
+    const steps = { part: this.#reserve.large, smallBody: this.#reserve.small };
+    const fillRate = new FillRate(this.#now, steps, expected);
+    const age = ++this.#lastAge;
+    const lease = new BudgetLease(this, { age, begun: this.#now(), fillRate, expected, firstByteTimeout });
+    this.#leases.add(lease);
+    return lease;
+  }
+
+  tryTake(lease: BudgetLease, bytes: number): boolean {
+    const share = this.#shareFor(lease, bytes);
+    if (this.#borrow(share, lease, bytes)) return true;
+    if (this.#isFirstChunk(share, lease, bytes)) return this.#charge(share, lease, bytes);
+    return !this.#queue[share].isBefore(lease) && this.#chargeWithRoom(share, lease, bytes);
+  }
+
+  wait(lease: BudgetLease, bytes: number): Promise<void> {
+    const share = this.#shareFor(lease, bytes);
+    if (bytes > this.#reserve[share]) {
+      return Promise.reject(
+        new RangeError(`a single take of ${bytes} bytes exceeds the reserve of ${this.#reserve[share]}`),
+      );
+    }
+    // Until it is served the receiver takes its time.
+    lease.fillRate.received(0);
+    return new Promise((resolve, reject) => {
+      this.#queue[share].add({ lease, bytes, since: this.#now(), resolve, reject });
+      this.#serve();
+      if (this.waiters === 0) return;
+      this.#releaseDiscardables();
+      // After a pause of the process, what has arrived meanwhile is read first.
+      this.#timer ??= setInterval(() => setImmediate(() => this.checkWaiters()), CHECK_EVERY).unref();
+    });
+  }
+
+  /** Repays the reserves first, so that the next in the queue can use them. */
+  give(lease: BudgetLease, bytes: number): void {
+    let rest = bytes;
+    for (const share of ['large', 'small'] as const) {
+      const repaid = Math.min(rest, lease.borrowed[share]);
+      lease.borrowed[share] -= repaid;
+      rest -= repaid;
+      if (this.#holder[share] === lease && lease.borrowed[share] === 0) this.#holder[share] = null;
+    }
+    for (const share of SHARES) {
+      const given = Math.min(rest, lease.taken[share]);
+      lease.taken[share] -= given;
+      this.#used[share] -= given;
+      rest -= given;
+    }
+    if (lease.closed && lease.held === 0) this.#leases.delete(lease);
+    this.#serve();
+  }
+
+  flushed(): void {
+    this.#serve();
+  }
+
+  drop(lease: BudgetLease): void {
+    if (lease.held === 0) this.#leases.delete(lease);
+    if (this.#end(lease, leaseClosed)) this.#serve();
+  }
+
+  /** Runs a few times a second while leases wait. Times out waits and refuses slow deliveries. */
+  checkWaiters(): void {
+    const instant = this.#now();
+    for (const queue of [this.#queue.small, this.#queue.large]) {
+      for (const { lease, since } of queue.all()) {
+        if (lease.held === 0 && instant - since >= lease.firstByteTimeout)
+          this.#end(lease, () => firstByteTimedOut(lease));
+      }
+    }
+    this.#serve();
+    this.#releaseDiscardables();
+    for (const share of SHARES) this.#refuseSlowest(share, instant);
+    if (this.waiters > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #shareOf(bytes: number): Share {
+    return this.#smallShare > 0 && bytes <= this.#reserve.small ? 'small' : 'large';
+  }
+
+  /** When a small body should be whole. */
+  #dueAt({ begun, expected, fillRate }: BudgetLease): number {
+    const lacking = Math.max(0, (expected ?? SMALL_BODY) - fillRate.arrived);
+    return begun + (lacking / SMALL_BODY) * SMALL_WITHIN;
+  }
+
+  /** @param bytes the size of the next take */
+  #shareFor({ fillRate, expected }: BudgetLease, bytes: number): Share {
+    return this.#shareOf(Math.max(fillRate.arrived, expected ?? 0, bytes));
+  }
+
+  /** Free bytes of a share, reserves excluded. */
+  #free(share: Share, small = this.#used.small): number {
+    const ownSmall = this.#smallShare - this.#reserve.small;
+    const common = this.total - this.#reserve.large - this.#smallShare - this.#used.large;
+    if (share === 'large') return common - Math.max(0, small - ownSmall);
+    return ownSmall - small + (this.#queue.large.length > 0 ? 0 : common);
+  }
+
+  #isFirstChunk(share: Share, lease: BudgetLease, bytes: number): boolean {
+    if (share === 'small' || lease.held > 0 || bytes > FIRST_CHUNK) return false;
+    let others = 0;
+    for (const { held, taken } of this.#leases.members())
+      if (held <= FIRST_CHUNK && taken.large > 0) others += held;
+    return others + bytes <= this.total * FIRST_CHUNKS;
+  }
+
+  #chargeWithRoom(share: Share, lease: BudgetLease, bytes: number): boolean {
+    return this.#roomFor(share, lease) >= bytes && this.#charge(share, lease, bytes);
+  }
+
+  /** Free bytes, less what older large deliveries need to fill their parts. */
+  #roomFor(share: Share, lease: BudgetLease): number {
+    return this.#free(share) - (share === 'large' ? this.#claimsBefore(lease) : 0);
+  }
+
+  #claimsBefore({ age }: BudgetLease): number {
+    let claims = 0;
+    for (const older of this.#leases.members())
+      if (older.age < age && this.#shareFor(older, 0) === 'large') claims += older.claim;
+    return claims;
+  }
+
+  /** Memory of a body that outgrew the small share is charged to the large one. */
+  #charge(share: Share, lease: BudgetLease, bytes: number): boolean {
+    const moves = share === 'large' ? lease.taken.small : 0;
+    if (this.#free(share, this.#used.small - moves) < bytes + moves) return false;
+    this.#used.small -= moves;
+    lease.taken.small -= moves;
+    this.#used[share] += bytes + moves;
+    lease.taken[share] += bytes + moves;
+    return true;
+  }
+
+  #borrow(share: Share, lease: BudgetLease, bytes: number): boolean {
+    if (this.#holder[share] !== lease || lease.borrowed[share] + bytes > this.#reserve[share]) return false;
+    lease.borrowed[share] += bytes;
+    return true;
+  }
+
+  #serve(): void {
+    for (const share of SHARES) {
+      const queue = this.#queue[share];
+      for (let head = queue.head; head !== undefined; head = queue.head) {
+        if (!this.#grant(share, head.lease, head.bytes)) break;
+        queue.shift();
+        head.resolve();
+      }
+    }
+    for (const { lease, bytes } of this.#queue.large.all()) {
+      if (this.#isFirstChunk('large', lease, bytes) && this.#charge('large', lease, bytes))
+        this.#queue.large.remove(lease)?.resolve();
+    }
+  }
+
+  #grant(share: Share, lease: BudgetLease, bytes: number): boolean {
+    if (this.#chargeWithRoom(share, lease, bytes)) return true;
+    this.#holder[share] ??= lease;
+    return this.#borrow(share, lease, bytes);
+  }
+
+  /** Ends a wait; false when there was none. The error is made only when needed, as each one captures a stack. */
+  #end(lease: BudgetLease, reason: () => Error): boolean {
+    const waiter = this.#queue.small.remove(lease) ?? this.#queue.large.remove(lease);
+    waiter?.reject(reason());
+    return waiter !== undefined;
+  }
+
+  /** Releases discardable memory of the shares that leases wait for. */
+  #releaseDiscardables(): void {
+    for (const lease of this.#leases.members()) {
+      if (this.waiters === 0) return;
+      if (lease.discardable === null || lease.discardable.bytes === 0) continue;
+      if (SHARES.some((share) => this.#queue[share].length > 0 && this.#useOf(lease, share) > 0)) {
+        lease.discardable.release();
+      }
+    }
+  }
+
+  /**
+   * Refuses the slowest deliveries, until what the others wait for is free. Earlier refusals count, and a refused delivery that
+   * waits needs nothing any more. Of equally slow ones the youngest are refused, so that the others can finish.
+   */
+  #refuseSlowest(share: Share, instant: number): void {
+    const wanted = new Map<BudgetLease, number>();
+    for (const { lease, bytes, since } of this.#queue[share].all())
+      if (instant - since >= BEFORE_REFUSING) wanted.set(lease, bytes);
+    const [oldest] = wanted.keys();
+    if (oldest === undefined) return;
+    let missing = -this.#roomFor(share, oldest);
+    for (const bytes of wanted.values()) missing += bytes;
+    const leases = this.#leases.members().map((lease) => {
+      return { lease, age: lease.age, use: this.#useOf(lease, share), wants: wanted.get(lease) ?? 0 };
+    });
+    for (const { lease, use } of leases) if (lease.refusal !== null) missing -= use;
+    const slow = leases
+      .filter(({ lease, use, wants }) => use + wants > 0 && lease.refusal === null)
+      .map((one) => ({ ...one, sufficiency: this.#sufficiency(one.lease, share) }))
+      .filter(({ sufficiency }) => sufficiency < 1)
+      .sort(slowestFirst);
+    for (const { lease, use, wants } of slow) {
+      if (missing <= 0) return;
+      missing -= use + wants;
+      this.#refuse(lease);
+    }
+  }
+
+  /** Bytes that a share would gain if the lease returned everything. */
+  #useOf({ taken, borrowed }: BudgetLease, share: Share): number {
+    if (share === 'large') return taken.large + borrowed.large + (this.#free('small') < 0 ? taken.small : 0);
+    return taken.small + borrowed.small + (this.#queue.large.length > 0 ? 0 : taken.large);
+  }
+
+  /** A lease that has outgrown the small share and waits for the large one counts as slow there. */
+  #sufficiency(lease: BudgetLease, share: Share): number {
+    const outgrown = share === 'small' && lease.taken.small > 0 && this.#shareFor(lease, 0) === 'large';
+    return outgrown ? 0 : lease.fillRate.sufficiency();
+  }
+
+  #refuse(lease: BudgetLease): void {
+    const problem = new Problem(
+      'overloaded',
+      'The body arrived too slowly while others waited for memory; send it again.',
+    );
+    lease.refusal = problem;
+    this.#end(lease, () => problem);
+    lease.onRefused?.(problem);
+  }
+}
+
+function leaseClosed(): Error {
+  return new LeaseClosedError();
+}
+
+function firstByteTimedOut({ firstByteTimeout }: BudgetLease): Problem {
+  return new Problem(
+    'overloaded',
+    `No memory became free within ${firstByteTimeout / 1000} s; send it again.`,
+  );
+}

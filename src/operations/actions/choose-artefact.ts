@@ -1,0 +1,219 @@
+import { claimConflict } from '../../archive/claim-conflict.js';
+import {
+  type ArtefactPlace,
+  hashOf,
+  keptVersion,
+  placeOfVersion,
+} from '../../archive/erasure/artefact-versions.js';
+import { readErasure } from '../../archive/erasure/erasure.js';
+import { purgeArtefacts } from '../../archive/erasure/purge-artefacts.js';
+import { conflictKey, jobFolder, kindOfPath } from '../../archive/layout.js';
+import { REPLACED, versionMetadata } from '../../domain/artefact-metadata.js';
+import { type DeliveryContext, metadataName } from '../../domain/context.js';
+import type { LedgerItem, LedgerLine } from '../../domain/delivery.js';
+import { Problem } from '../../domain/problem.js';
+import { retentionClassOf } from '../../domain/retention-class.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
+import { isKey } from '../../store/object-key.js';
+import type { ObjectHeaders, ObjectInfo, ObjectStore } from '../../store/object-store.js';
+import { claimChoice } from './claim-choice.js';
+
+export interface ChooseParts {
+  readonly store: ObjectStore;
+  /** The prefixes of all sources. */
+  readonly keyPrefixes: readonly string[];
+  readonly ledger: Pick<Ledger, 'append'>;
+  readonly sources: ReadonlyMap<string, { readonly context: readonly string[] }>;
+}
+
+export interface Choice {
+  /** Key of the version that is to count: the artefact itself, or one of its conflicts. */
+  readonly key: string;
+  readonly actor: string;
+  readonly reason: string;
+  /** The sources of the client. */
+  readonly scope: SourceScope;
+}
+
+/** A version with its bytes' hash. */
+interface Version {
+  readonly info: ObjectInfo;
+  readonly sha256: string;
+}
+
+/**
+ * Makes one version of an artefact the one that counts. The only act that changes an artefact: its bytes are first kept
+ * among the conflicts, then replaced on the condition that they are still the ones that were kept. Repeated after a failure at any step
+ * it goes on; both versions stay. Returns the line of the ledger.
+ *
+ * Rejects with `not-found` for a key without an object, and with `conflict` for an erased job, while another operator chooses, and
+ * when the artefact changed meanwhile.
+ */
+export async function chooseArtefact(
+  parts: ChooseParts,
+  jobId: string,
+  { key, actor, reason, scope }: Choice,
+): Promise<LedgerLine> {
+  const { store } = parts;
+  const started = performance.now();
+  const deliveryId = newDeliveryId();
+  const place = placeIn(parts, jobId, key);
+  await rejectErased(store, jobId);
+  const claim = await claimChoice(store, place, key);
+  try {
+    const [counting, chosen] = await Promise.all([
+      versionAt(store, place.folder + place.path),
+      versionAt(store, key),
+    ]);
+    for (const { info } of [counting, chosen])
+      if (!isInScope(scope, info.metadata.source)) throw unknownVersion();
+    const kept = await replace(parts, place, counting, chosen);
+    await removeIfErased(parts, place, jobId);
+    const { metadata, size } = chosen.info;
+    const kind = kindOfPath(place.path);
+    const items: LedgerItem[] = [
+      {
+        kind,
+        key: counting.info.key,
+        size,
+        sha256: chosen.sha256,
+        outcome: kept === null ? 'identical' : 'created',
+      },
+      ...(kept === null
+        ? []
+        : [
+            {
+              kind,
+              key: kept.info.key,
+              size: kept.info.size,
+              sha256: kept.sha256,
+              outcome: 'conflict' as const,
+            },
+          ]),
+    ];
+    const line = operatorLine(
+      { actor, reason },
+      {
+        ...{ deliveryId, outcome: 'chosen', jobId, items },
+        source: metadata.source ?? null,
+        region: metadata.region ?? null,
+        status: metadata.status ?? null,
+        context: contextOf(parts, metadata),
+        durationMs: Math.round(performance.now() - started),
+      },
+    );
+    await parts.ledger.append(line);
+    return line;
+  } finally {
+    // Nothing holds it for long without this, but the next choice would have to wait.
+    await claim.release().catch(() => undefined);
+  }
+}
+
+/** Throws `not-found` for what is no version of an artefact of the job. */
+function placeIn({ keyPrefixes }: ChooseParts, jobId: string, key: string): ArtefactPlace {
+  const place = isKey(key) ? placeOfVersion(key) : null;
+  const folders = keyPrefixes.map((prefix) => jobFolder(prefix, jobId));
+  if (place === null || !folders.includes(place.folder)) throw unknownVersion();
+  return place;
+}
+
+function unknownVersion(): Problem {
+  return new Problem('not-found', 'The job has no artefact or conflict with this key.');
+}
+
+async function rejectErased(store: ObjectStore, jobId: string): Promise<void> {
+  if ((await readErasure(store, jobId)) !== null)
+    throw new Problem('conflict', 'This job was erased: there is nothing to choose between.');
+}
+
+async function versionAt(store: ObjectStore, key: string): Promise<Version> {
+  const info = await store.head(key);
+  const sha256 = info === null ? null : await hashOf(store, info);
+  if (info === null || sha256 === null) throw unknownVersion();
+  return { info, sha256 };
+}
+
+/** Puts the chosen version in the place of the one that counts; the kept one, or null where nothing was ever replaced. */
+async function replace(
+  { store }: ChooseParts,
+  place: ArtefactPlace,
+  counting: Version,
+  chosen: Version,
+): Promise<Version | null> {
+  if (counting.sha256 === chosen.sha256) return replacedBefore(store, place, counting);
+  const kept = await keep(store, place, counting);
+  const headers = headersOf(chosen, counting.sha256);
+  if ((await store.copy(chosen.info, counting.info.key, headers, counting.info)) === 'copied') return kept;
+  // After a lost answer the copy may be our own.
+  const now = await versionAt(store, counting.info.key);
+  if (now.sha256 === chosen.sha256) return kept;
+  throw changedMeanwhile();
+}
+
+/** What an earlier attempt replaced that did not come as far as its line. */
+async function replacedBefore(
+  store: ObjectStore,
+  place: ArtefactPlace,
+  { info }: Version,
+): Promise<Version | null> {
+  const sha256 = info.metadata[REPLACED];
+  if (sha256 === undefined) return null;
+  const key = conflictKey(place.folder, place.path, sha256);
+  const kept = await store.head(key);
+  return kept === null ? null : { info: kept, sha256 };
+}
+
+/** Keeps the bytes that count now among the conflicts, once. */
+async function keep(store: ObjectStore, place: ArtefactPlace, { info, sha256 }: Version): Promise<Version> {
+  const { folder, path } = place;
+  const { size } = info;
+  const before = await keptVersion(store, place, { size, sha256 });
+  if (before !== null) return { info: before, sha256 };
+  const key = conflictKey(folder, path, sha256);
+  await store.copy(info, key, headersOf({ info, sha256 }, null), null);
+  const kept = await versionAt(store, key).catch(() => null);
+  if (kept?.sha256 !== sha256) throw changedMeanwhile();
+  await claimConflict(store, { folder, path, size, sha256, key });
+  return kept;
+}
+
+function changedMeanwhile(): Problem {
+  return new Problem('conflict', 'The artefact changed meanwhile; look at its versions again.');
+}
+
+/** @param replaced hash of the bytes that it replaces */
+function headersOf({ info, sha256 }: Version, replaced: string | null): ObjectHeaders {
+  const { key, contentType, metadata } = info;
+  const kind = retentionClassOf(kindOfPath(placeOfVersion(key)?.path ?? ''));
+  const { source } = metadata;
+  return {
+    contentType,
+    metadata: versionMetadata(metadata, sha256, replaced),
+    content: source === undefined ? undefined : { kind, source },
+  };
+}
+
+/** An erasure that looked before the copy was visible would leave it. */
+async function removeIfErased(
+  { store }: ChooseParts,
+  { folder }: ArtefactPlace,
+  jobId: string,
+): Promise<void> {
+  if ((await readErasure(store, jobId)) === null) return;
+  const keyPrefix = folder.slice(0, -jobFolder('', jobId).length);
+  for await (const _removed of purgeArtefacts(store, keyPrefix, jobId));
+  throw new Problem('conflict', 'The job was erased meanwhile.');
+}
+
+/** The context of the delivery that brought the version, as far as its source still admits its names. */
+function contextOf({ sources }: ChooseParts, metadata: ObjectInfo['metadata']): DeliveryContext | null {
+  const names = sources.get(metadata.source ?? '')?.context ?? [];
+  const values = names.flatMap((name) => {
+    const value = metadata[metadataName(name)];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return values.length === 0 ? null : Object.fromEntries(values);
+}

@@ -1,0 +1,55 @@
+import type { ArtefactPlace } from '../../archive/erasure/artefact-versions.js';
+import { conflictClaims } from '../../archive/layout.js';
+import { Problem } from '../../domain/problem.js';
+import type { ListedObject, ObjectStore } from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+import { createClaim } from '../../store/take-over.js';
+
+/** Milliseconds after which a claim belongs to a process that has died. Copies of many gigabytes take minutes. */
+const CLAIM_LIFETIME = 10 * 60_000;
+
+export interface ChoiceClaim {
+  release(): Promise<void>;
+}
+
+/**
+ * Keeps two operators apart that choose different versions of one artefact, also on stores that compare and replace in two steps. A
+ * choice of the same version goes on with the claim that is there: an attempt that died is repeated at once.
+ *
+ * Rejects with `conflict` while another version is being chosen.
+ */
+export async function claimChoice(
+  store: ObjectStore,
+  { folder, path }: ArtefactPlace,
+  chosen: string,
+): Promise<ChoiceClaim> {
+  const claims = `${conflictClaims(folder)}choices/${path.slice(path.lastIndexOf('/') + 1)}/`;
+  const last = await lastClaim(store, claims);
+  const number = last === null ? 1 : numberOf(last.key) + 1;
+  const key = `${claims}${String(number).padStart(6, '0')}`;
+  if (last !== null && (await readDocument(store, last.key))?.owner === chosen) return held(store, last.key);
+  if (last !== null && Date.now() - last.modifiedAt.getTime() < CLAIM_LIFETIME) throw busy();
+  if (!(await createClaim(store, key, chosen))) throw busy();
+  return held(store, key);
+}
+
+function held(store: ObjectStore, key: string): ChoiceClaim {
+  return { release: () => store.delete(key) };
+}
+
+async function lastClaim(store: ObjectStore, folder: string): Promise<ListedObject | null> {
+  let last: ListedObject | null = null;
+  for await (const claim of store.list(folder)) last = claim;
+  return last;
+}
+
+function numberOf(key: string): number {
+  return Number(key.slice(key.lastIndexOf('/') + 1));
+}
+
+function busy(): Problem {
+  return new Problem(
+    'conflict',
+    'Another operator is choosing between the versions of this artefact: look at the job again in some minutes.',
+  );
+}

@@ -1,0 +1,223 @@
+import pLimit from 'p-limit';
+import { announceErasure, ERASURE_LEASE } from '../../../archive/erasure/erased-jobs.js';
+import { type ErasureRecord, markErased } from '../../../archive/erasure/erasure.js';
+import { purgeArtefacts } from '../../../archive/erasure/purge-artefacts.js';
+import { jobFolder, quarantineFolder, quarantineMarkers } from '../../../archive/layout.js';
+import { tracedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
+import { KEPT_REASONS } from '../../../domain/erasure-reasons.js';
+import { type AuditInfo, newDeliveryId, operatorLine } from '../../../ledger/ledger-line.js';
+import type { Ledger } from '../../../ledger/write/ledger.js';
+import { plural } from '../../../lib/text/plural.js';
+import { systemClock } from '../../../lib/time/clock.js';
+import {
+  type KeptObject,
+  type ObjectStore,
+  type PurgedObject,
+  StoreError,
+} from '../../../store/object-store.js';
+import { purgeEventsOf } from '../../../subscribers/dead/dead-events.js';
+
+export interface EraseParts {
+  readonly store: ObjectStore;
+  /** The prefixes of all sources. */
+  readonly keyPrefixes: readonly string[];
+  readonly ledger: Pick<Ledger, 'append'>;
+  /** Default: that of the system. */
+  readonly sleep?: ((ms: number) => Promise<void>) | undefined;
+}
+
+/** What an erasure removed, and what it could not remove. */
+export interface Erasure extends ErasureRecord {
+  readonly jobId: string;
+  /** Id of its ledger line. */
+  readonly deliveryId: string;
+  /** Nothing of the job is in the store any more. */
+  readonly complete: boolean;
+  readonly erased: {
+    readonly artefacts: number;
+    readonly conflicts: number;
+    /** Quarantined bodies. */
+    readonly quarantined: number;
+    /** Events that were not delivered to a subscriber. */
+    readonly events: number;
+    /** Old versions of any of them. */
+    readonly versions: number;
+    /** Uploads that were not completed, or temporary files. */
+    readonly uploads: number;
+    readonly bytes: number;
+  };
+  /** What is hidden, but cannot be removed yet; null when there is nothing. */
+  readonly kept: KeptRest | null;
+}
+
+export interface KeptRest {
+  readonly versions: number;
+  readonly bytes: number;
+  readonly reasons: readonly KeptObject['reason'][];
+  /** ISO 8601: when all of it can be removed; null when that is unknown. */
+  readonly until: string | null;
+}
+
+/** Rounds of listing and deleting. A job that is still written to after them has a sender that was not stopped. */
+const MAX_ROUNDS = 10;
+
+/** More than the lease, because timers may be early. */
+const SETTLING = ERASURE_LEASE + 100;
+
+const BODIES_AT_ONCE = 16;
+
+/**
+ * Erases everything that is stored of a job, below all prefixes: artefacts, conflicts, quarantined bodies, uploads, dead
+ * events, with their metadata and old versions. From then on nothing of the job is stored, on any replica: what a replica stores that
+ * does not know of the erasure yet is removed by the last listing. Takes at least `ERASURE_LEASE`.
+ *
+ * The ledger records the erasure, with a line for each source; its lines hold no content. Idempotent: repeated when what was kept can
+ * be removed.
+ *
+ * @param sources of the job, as far as they are known
+ */
+export async function eraseJob(
+  parts: EraseParts,
+  jobId: string,
+  audit: AuditInfo,
+  sources: readonly string[] = [],
+): Promise<Erasure> {
+  const { store, sleep = systemClock.sleep } = parts;
+  const started = performance.now();
+  const deliveryId = newDeliveryId();
+  // The mark comes first: every commit checks for it afterwards.
+  await markErased(store, jobId, audit, { complete: false, keptUntil: null, finishedAt: null });
+  await announceErasure(store, jobId);
+  const tally = new Tally();
+  await purgeOnce(parts, jobId, tally);
+  await sleep(SETTLING);
+  tally.counts.uploads = await abortUploads(parts, jobId);
+  for (let round = 1; ; round += 1) {
+    tally.begin();
+    await purgeOnce(parts, jobId, tally);
+    if (!tally.found) break;
+    if (round === MAX_ROUNDS) throw new StoreError('erase', `${jobId} is still being written to`);
+  }
+  // By the index a repeated erasure finds what this one left.
+  if (tally.kept.length === 0) for await (const _entry of store.purge(quarantineMarkers(jobId)));
+  const kept = restOf(tally.kept);
+  const { counts } = tally;
+  const summary = `${summaryOf(counts)} erased${kept === null ? '' : `; ${keptText(kept)}`}`;
+  const reason = audit.reason === null ? summary : `${audit.reason} (${summary})`;
+  const act = { outcome: 'erased', origin: 'replay', jobId } as const;
+  const durationMs = Math.round(performance.now() - started);
+  const ids = (sources.length === 0 ? [null] : sources).map((source, n) => ({
+    source,
+    ...(n === 0 ? { deliveryId, bytes: counts.bytes } : { deliveryId: newDeliveryId() }),
+  }));
+  for (const id of ids)
+    await parts.ledger.append(operatorLine({ ...audit, reason }, { ...act, ...id, durationMs }));
+  const erasedAt = new Date().toISOString();
+  await markErased(store, jobId, audit, {
+    complete: kept === null,
+    keptUntil: kept?.until ?? null,
+    finishedAt: erasedAt,
+  });
+  return { jobId, deliveryId, complete: kept === null, erasedAt, ...audit, erased: { ...counts }, kept };
+}
+
+/** For people: what remains, why, and until when. */
+export function keptText({ versions, bytes, reasons, until }: KeptRest): string {
+  const reason = reasons.map((each) => KEPT_REASONS[each]).join(', ');
+  const end = until === null ? '' : ` until ${until}`;
+  return `INCOMPLETE: ${plural(versions, 'version')} (${bytes} bytes) cannot be removed${end}: ${reason}`;
+}
+
+/** For people: what was erased. */
+export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {
+  const { artefacts, conflicts, quarantined, events, versions, uploads } = erased;
+  const parts: readonly (readonly [number, one: string, many?: string])[] = [
+    [artefacts, 'artefact'],
+    [conflicts, 'conflict'],
+    [quarantined, 'quarantined body', 'quarantined bodies'],
+    [events, 'undelivered event'],
+    [versions, 'old version'],
+    [uploads, 'upload'],
+  ];
+  const found = parts.filter(([number]) => number > 0).map((part) => plural(...part));
+  return found.length === 0 ? 'nothing' : found.join(', ');
+}
+
+type Counts = { -readonly [name in keyof Erasure['erased']]: number };
+
+class Tally {
+  readonly counts: Counts = {
+    artefacts: 0,
+    conflicts: 0,
+    quarantined: 0,
+    events: 0,
+    versions: 0,
+    uploads: 0,
+    bytes: 0,
+  };
+  /** What this round could not remove. */
+  kept: PurgedObject[] = [];
+  /** Whether this round removed anything. */
+  found = false;
+
+  begin(): void {
+    this.kept = [];
+    this.found = false;
+  }
+
+  add(purged: PurgedObject, counted: 'artefacts' | 'conflicts' | 'quarantined' | 'events' | null): void {
+    if (purged.kept !== null) {
+      this.kept.push(purged);
+      return;
+    }
+    this.found = true;
+    if (counted === null) return;
+    this.counts.bytes += purged.size;
+    this.counts[purged.what === 'version' ? 'versions' : counted] += 1;
+  }
+}
+
+function restOf(kept: readonly PurgedObject[]): KeptRest | null {
+  if (kept.length === 0) return null;
+  const causes = kept.flatMap((each) => each.kept ?? []);
+  const ends = causes.flatMap(({ until }) => until ?? []).sort((a, b) => a.getTime() - b.getTime());
+  return {
+    versions: kept.length,
+    bytes: kept.reduce((sum, { size }) => sum + size, 0),
+    reasons: [...new Set(causes.map(({ reason }) => reason))].sort(),
+    until: ends.length < causes.length ? null : (ends.at(-1)?.toISOString() ?? null),
+  };
+}
+
+/** Lists everything once and removes it. */
+async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tally: Tally): Promise<void> {
+  for (const prefix of new Set(keyPrefixes)) {
+    const folder = jobFolder(prefix, jobId);
+    for await (const purged of purgeArtefacts(store, prefix, jobId)) {
+      const { key } = purged;
+      const kind = key.startsWith(`${folder}conflicts/`) ? 'conflicts' : 'artefacts';
+      tally.add(purged, key.startsWith(folder) ? kind : null);
+    }
+  }
+  for await (const purged of purgeEventsOf(store, jobId)) {
+    tally.add(purged, purged.key.endsWith('.json') ? 'events' : null);
+  }
+  const limit = pLimit(BODIES_AT_ONCE);
+  const ids = await tracedBodies(store, jobId);
+  await Promise.all(
+    ids.map((id) =>
+      limit(async () => {
+        for await (const purged of store.purge(quarantineFolder(id))) {
+          tally.add(purged, purged.key.endsWith('/body') ? 'quarantined' : null);
+        }
+      }),
+    ),
+  );
+}
+
+/** An upload of this or another replica that is aborted fails; its sender is refused or answered `noted` then. */
+async function abortUploads({ store, keyPrefixes }: EraseParts, jobId: string): Promise<number> {
+  let aborted = 0;
+  for (const prefix of new Set(keyPrefixes)) aborted += await store.abortUploads(jobFolder(prefix, jobId));
+  return aborted;
+}

@@ -1,0 +1,63 @@
+import pLimit from 'p-limit';
+import type { ErasureRecord } from '../../../archive/erasure/erasure.js';
+import { LEFT_OUT_REASONS } from '../../../domain/erasure-reasons.js';
+import type { AuditInfo } from '../../../ledger/ledger-line.js';
+import { StoreError } from '../../../store/object-store.js';
+import { type EraseParts, type Erasure, eraseJob } from './erase-job.js';
+import { type JobSearchParts, type JobToErase, sourcesOfJob } from './jobs-to-erase.js';
+
+/** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
+export const ERASED_AT_ONCE = 64;
+
+/** What became of a job: one line of a report. */
+export type ErasureLine = Erasure | ErasedBefore | NotErased;
+
+/** An earlier erasure had removed everything. */
+interface ErasedBefore extends ErasureRecord {
+  readonly jobId: string;
+  readonly complete: true;
+}
+
+interface NotErased {
+  readonly jobId: string;
+  readonly error: string;
+}
+
+interface EraseOrder {
+  readonly jobs: readonly JobToErase[];
+  readonly audit: AuditInfo;
+  /** Whether to erase ids about which nothing is known: what arrives of them later is not stored. */
+  readonly unknown: boolean;
+  /** Lets no further erasure begin. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Erases what is left of these jobs, and calls `onLine` for each as it ends. A failing store ends the erasure of a job, not
+ * that of the others; repeated with a new preview it goes on with what is left.
+ */
+export async function eraseJobs(
+  parts: EraseParts & JobSearchParts,
+  order: EraseOrder,
+  onLine: (line: ErasureLine) => Promise<void> | void,
+): Promise<void> {
+  const limit = pLimit(ERASED_AT_ONCE);
+  await Promise.all(order.jobs.map((job) => limit(async () => onLine(await eraseOne(parts, job, order)))));
+}
+
+async function eraseOne(
+  parts: EraseParts & JobSearchParts,
+  { jobId, state, erasure }: JobToErase,
+  { audit, unknown, signal }: EraseOrder,
+): Promise<ErasureLine> {
+  if (erasure !== null) return { jobId, complete: true, ...erasure };
+  if (state === 'shared') return { jobId, error: LEFT_OUT_REASONS.shared };
+  if (state === 'unknown' && !unknown) return { jobId, error: LEFT_OUT_REASONS.unknown };
+  if (signal?.aborted) return { jobId, error: 'the erasure was stopped' };
+  try {
+    return await eraseJob(parts, jobId, audit, await sourcesOfJob(parts, jobId));
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { jobId, error: error.message };
+  }
+}

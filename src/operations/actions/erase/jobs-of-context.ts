@@ -1,0 +1,42 @@
+import { type DeliveryContext, hasContextValue } from '../../../domain/context.js';
+import { scanLines } from '../../../ledger/log/scan-lines.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+
+export interface FoundJobs {
+  /** Jobs that have a line with all values of the context. */
+  readonly jobIds: readonly string[];
+  /** Other jobs with a line where the value of one of its names was left out: nobody knows whose they are. */
+  readonly unclear: readonly string[];
+  /** What of the ledger could not be read, so that jobs may be missing. */
+  readonly faults: readonly string[];
+}
+
+/** Reads the whole ledger, because a context names data of a person. Rejects with `StoreError`. */
+export async function jobsOfContext(store: ObjectStore, context: DeliveryContext): Promise<FoundJobs> {
+  const wanted = Object.entries(context);
+  const found = new Set<string>();
+  const unclear = new Set<string>();
+  const faults = new Set<string>();
+  const scan = scanLines({
+    ...{ store, since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY },
+    onFault: (text) => faults.add(text),
+    onSkipped: (key, { broken, newer }) =>
+      faults.add(`lines of ${key} that cannot be read (${broken + newer})`),
+  });
+  for await (const { line } of scan) {
+    const { jobId, context: held, contextOmitted } = line;
+    if (jobId === null) continue;
+    if (wanted.every(([name, value]) => hasContextValue(held, name, value))) found.add(jobId);
+    else if (wanted.some(([name]) => isLeftOut(contextOmitted, name))) unclear.add(jobId);
+  }
+  return {
+    jobIds: [...found],
+    unclear: [...unclear].filter((jobId) => !found.has(jobId)),
+    faults: [...faults],
+  };
+}
+
+/** The field comes from the store: anything may be there. */
+function isLeftOut(omitted: unknown, name: string): boolean {
+  return typeof omitted === 'object' && omitted !== null && Object.hasOwn(omitted, name);
+}

@@ -1,0 +1,144 @@
+import pLimit from 'p-limit';
+import { listJobObjects, readArtefacts } from '../../../archive/artefacts.js';
+import { type ErasureRecord, readErasure } from '../../../archive/erasure/erasure.js';
+import { quarantinedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
+import type { LedgerLine } from '../../../domain/delivery.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
+import type { DeliveryQuery } from '../../../index/questions/delivery-query.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+
+export interface JobSearchParts {
+  readonly store: ObjectStore;
+  /** The prefixes of all sources. */
+  readonly keyPrefixes: readonly string[];
+  readonly view: Pick<LedgerView, 'deliveries'>;
+}
+
+/** What is there of a job, as an erasure finds it. */
+export interface JobToErase {
+  readonly jobId: string;
+  /**
+   * `erased`: an earlier erasure removed everything. `unknown`: nothing is in the store or the ledger. `shared`: it has results of
+   * sources that the client may not see.
+   */
+  readonly state: 'known' | 'erased' | 'unknown' | 'shared';
+  /** Artefacts and conflicts, in their latest version. */
+  readonly objects: number;
+  /** Of these, and of the bodies. */
+  readonly bytes: number;
+  readonly quarantined: number;
+  /** The last one, when it removed everything; null while something may be left. */
+  readonly erasure: ErasureRecord | null;
+  /** What cannot be removed yet, as far as the store shows it: null when nothing is known of the kind. */
+  readonly protected: Protection | null;
+}
+
+interface Protection {
+  /** ISO 8601; null when that is unknown. */
+  readonly until: string | null;
+}
+
+/** Lines of the ledger that are read at once. */
+const PAGE = 500;
+const JOBS_AT_ONCE = 16;
+
+interface PreviewOptions {
+  /** How much of a job belongs to the sources of the client. Default: all of it. */
+  readonly extentOf?: ((jobId: string) => Promise<'all' | 'some' | 'none'>) | undefined;
+  /** Called for each job that was looked at. */
+  readonly onJob?: () => void;
+}
+
+/** What an erasure of these jobs would concern, in their order. Rejects with `StoreError`. */
+export async function previewErasure(
+  parts: JobSearchParts,
+  jobIds: readonly string[],
+  { extentOf, onJob }: PreviewOptions = {},
+): Promise<JobToErase[]> {
+  const limit = pLimit(JOBS_AT_ONCE);
+  // Elsewhere no object is locked, and its headers need not be read.
+  const traits = await parts.store.traits?.();
+  const mayBeLocked = traits !== undefined && traits.objectLock !== false;
+  const look = async (jobId: string): Promise<JobToErase> => {
+    const extent = (await extentOf?.(jobId)) ?? 'all';
+    if (extent !== 'all') return { ...NOTHING, jobId, state: extent === 'some' ? 'shared' : 'unknown' };
+    return lookAt(parts, jobId, mayBeLocked);
+  };
+  return Promise.all(jobIds.map((jobId) => limit(() => look(jobId).finally(onJob))));
+}
+
+const NOTHING = { objects: 0, bytes: 0, quarantined: 0, erasure: null, protected: null } as const;
+
+async function lookAt(parts: JobSearchParts, jobId: string, mayBeLocked: boolean): Promise<JobToErase> {
+  const { store, keyPrefixes } = parts;
+  const keys: string[] = [];
+  let bytes = 0;
+  for await (const { key, size } of listJobObjects(store, keyPrefixes, jobId)) {
+    keys.push(key);
+    bytes += size;
+  }
+  const bodies = await quarantinedBodies(store, jobId);
+  for (const body of bodies) bytes += body.bytes;
+  if (keys.length + bodies.length === 0) return lookForTraces(parts, jobId);
+  const locked = mayBeLocked ? [...keys, ...bodies.flatMap((body) => body.keys)] : [];
+  const found = { objects: keys.length, bytes, quarantined: bodies.length };
+  return { jobId, state: 'known', ...found, erasure: null, protected: await protectionOf(store, locked) };
+}
+
+/** Of a job without visible objects. */
+async function lookForTraces(parts: JobSearchParts, jobId: string): Promise<JobToErase> {
+  const mark = await readErasure(parts.store, jobId);
+  if (mark?.complete) {
+    const { actor, reason, finishedAt } = mark;
+    const erasure = { erasedAt: finishedAt ?? mark.erasedAt, actor, reason };
+    return { ...NOTHING, jobId, state: 'erased', erasure };
+  }
+  if (mark !== null) {
+    // Before it had looked everywhere, an erasure does not know what is protected.
+    const rest = mark.finishedAt === null ? null : { until: mark.keptUntil };
+    return { ...NOTHING, jobId, state: 'known', protected: rest };
+  }
+  return { ...NOTHING, jobId, state: (await isInLedger(parts, jobId)) ? 'known' : 'unknown' };
+}
+
+/** Until when a retention or a legal hold protects any of the objects. */
+async function protectionOf(store: ObjectStore, keys: readonly string[]): Promise<Protection | null> {
+  const limit = pLimit(JOBS_AT_ONCE);
+  const heads = await Promise.all(keys.map((key) => limit(() => store.head(key))));
+  const ends = heads.flatMap((head) => (head?.lock === undefined ? [] : [head.lock.until]));
+  if (ends.length === 0) return null;
+  const last = ends.reduce((a, b) => (a === null || b === null ? null : a > b ? a : b));
+  return { until: last?.toISOString() ?? null };
+}
+
+/** Rejects with `StoreError`. */
+export async function isInLedger({ view }: Pick<JobSearchParts, 'view'>, job: string): Promise<boolean> {
+  for await (const lines of pages(view, { job, limit: 1 })) if (lines.length > 0) return true;
+  return false;
+}
+
+/** The sources that have anything of a job, by its artefacts and its latest lines in the ledger. Rejects with `StoreError`. */
+export async function sourcesOfJob(
+  { store, keyPrefixes, view }: JobSearchParts,
+  job: string,
+): Promise<string[]> {
+  const artefacts = await readArtefacts(store, keyPrefixes, job);
+  const sources = new Set(artefacts.flatMap(({ info }) => info.metadata.source ?? []));
+  for await (const lines of pages(view, { job, limit: PAGE })) {
+    for (const { source } of lines) if (source !== null) sources.add(source);
+    if (sources.size > 0) break;
+  }
+  return [...sources].sort();
+}
+
+async function* pages(
+  view: JobSearchParts['view'],
+  query: DeliveryQuery,
+): AsyncGenerator<readonly LedgerLine[]> {
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
+    yield page.deliveries;
+    cursor = page.nextCursor;
+  }
+}

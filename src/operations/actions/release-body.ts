@@ -1,0 +1,135 @@
+import type { Archive } from '../../archive/archive.js';
+import { isErased } from '../../archive/erasure/erasure.js';
+import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
+import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { type Acknowledgement, outcomeOf } from '../../domain/delivery.js';
+import type { StoredItem } from '../../domain/item.js';
+import { Problem } from '../../domain/problem.js';
+import { readTraceparent } from '../../domain/traceparent.js';
+import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
+import { contextOfStoredQuery } from '../../receive/access/callback-query.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { type DecodingSource, decodeFailure, decodeQuarantined } from './decode-quarantined.js';
+import { unknownBody } from './dismiss-body.js';
+
+/** The current settings of a source for decoding its bodies and for their keys. */
+export interface ReleasingSource extends DecodingSource {
+  readonly keyPrefix: string;
+}
+
+export interface ReleaseParts {
+  readonly store: ObjectStore;
+  readonly quarantine: QuarantineStore;
+  readonly sources: ReadonlyMap<string, ReleasingSource>;
+  readonly archive: Archive;
+  readonly ledger: Pick<Ledger, 'append'>;
+  /** Called with the size of every body that was released, for metrics. */
+  readonly onReleased?: () => void;
+}
+
+/**
+ * Decodes a quarantined body with the current decoder and configuration into the archive. The body stays, marked as
+ * released. A repeated release changes nothing and returns the same result.
+ *
+ * Rejects with `not-found` for an unknown body, and when the job is erased meanwhile: then nothing of the release remains.
+ * Rejects with `conflict` when the body still cannot be decoded.
+ */
+export function releaseBody(parts: ReleaseParts, id: string, audit: AuditInfo): Promise<Acknowledgement> {
+  return parts.quarantine.withBody(id, async (body) => {
+    const [request, released] = await Promise.all([
+      parts.quarantine.request(id),
+      parts.quarantine.release(id),
+    ]);
+    if (request === null || body === null) throw unknownBody();
+    if (released !== null) return resultOf(request, released.deliveryId, released.items);
+    return release(parts, { id, request, body }, audit);
+  });
+}
+
+async function release(
+  parts: ReleaseParts,
+  { id, request, body }: { readonly id: string; readonly request: QuarantinedRequest; readonly body: Buffer },
+  audit: AuditInfo,
+): Promise<Acknowledgement> {
+  const started = performance.now();
+  const deliveryId = newDeliveryId();
+  const receivedAt = new Date().toISOString();
+  const items = await archiveBody(parts, request, body, { deliveryId, receivedAt });
+  const { source, region, clientIp, method, jobId, status } = request;
+  const durationMs = Math.round(performance.now() - started);
+  const mark = await parts.quarantine.markReleased(id, request, {
+    v: 1,
+    deliveryId,
+    releasedAt: receivedAt,
+    ...audit,
+    outcome: outcomeOf(items),
+    items,
+  });
+  // When two replicas release the body at once, the one whose mark was first writes the line.
+  if (mark.deliveryId === deliveryId) {
+    const line = operatorLine(audit, {
+      ...{ source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items, durationMs },
+      context: contextOfStoredQuery(request.query),
+      traceparent: traceparentOf(request),
+      outcome: 'released',
+      bytes: body.length,
+    });
+    await parts.ledger.append(line).catch(async (error: unknown) => {
+      // A release without its line is not acknowledged: the mark must not make the next attempt return early.
+      await parts.quarantine.unmarkReleased(id);
+      throw error;
+    });
+  }
+  // An erasure that began after the commit has deleted the artefacts, but may have listed the quarantine before the mark.
+  if (await isErased(parts.store, jobId)) await parts.quarantine.removeErased(id, jobId);
+  parts.onReleased?.();
+  return resultOf(request, mark.deliveryId, mark.items);
+}
+
+async function archiveBody(
+  parts: ReleaseParts,
+  request: QuarantinedRequest,
+  body: Buffer,
+  act: { readonly deliveryId: string; readonly receivedAt: string },
+): Promise<StoredItem[]> {
+  const source = parts.sources.get(request.source);
+  if (source === undefined) {
+    throw new Problem('conflict', `The source ${request.source} is no longer configured.`);
+  }
+  const staged = parts.archive.begin({
+    ...act,
+    jobId: request.jobId,
+    status: request.status,
+    source: request.source,
+    region: request.region,
+    origin: 'replay',
+    context: contextOfStoredQuery(request.query),
+    traceparent: traceparentOf(request),
+    keyPrefix: source.keyPrefix,
+  });
+  try {
+    await decodeQuarantined(request, body, staged, source);
+    const items = await staged.commit();
+    if (items === null) throw unknownBody();
+    return items;
+  } catch (error) {
+    const { detail, reason } = decodeFailure(error);
+    throw new Problem('conflict', `It still cannot be decoded: ${detail} (${reason})`, { cause: error });
+  } finally {
+    await staged.discard();
+  }
+}
+
+/** Stored headers are joined when they came more than once, which makes a repeated one invalid. */
+function traceparentOf({ headers }: QuarantinedRequest): string | null {
+  return readTraceparent(headers.traceparent === undefined ? undefined : [headers.traceparent]);
+}
+
+function resultOf(
+  { jobId, status }: QuarantinedRequest,
+  deliveryId: string,
+  items: readonly StoredItem[],
+): Acknowledgement {
+  return { deliveryId, jobId, status, outcome: outcomeOf(items), items };
+}

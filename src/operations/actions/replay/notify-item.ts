@@ -1,0 +1,100 @@
+import { isErased } from '../../../archive/erasure/erasure.js';
+import type { DeliveryPage, LedgerView } from '../../../index/ledger-view.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import { isErasable } from '../../../subscribers/dead/dead-events.js';
+import { type EventFilter, jobEventOf } from '../../../subscribers/job-event.js';
+import type { Outbox } from '../../../subscribers/outbox.js';
+import type { JobEvent } from '../../../subscribers/receiver-event.js';
+import type { ReplayItemResult } from './replay-state.js';
+
+/** What a replay of events works with. */
+export interface NotifyParts {
+  readonly outbox: Pick<
+    Outbox,
+    'statuses' | 'countDeadEvents' | 'waitingEvents' | 'deadEvents' | 'deadCauses' | 'deadEvent' | 'send'
+  >;
+  /** What each configured subscriber asks for. */
+  readonly subscribers: ReadonlyMap<string, EventFilter>;
+  readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'deliveries'>;
+  readonly store: ObjectStore;
+}
+
+/**
+ * One event for one subscriber, as an item of a replay. A dead event is whole in the store. Any other is made again of
+ * its ledger line, which gives it the same id; `receivedAt` finds the line.
+ */
+export interface NotifyItem {
+  readonly subscriber: string;
+  readonly receivedAt: string | 'dead';
+  readonly eventId: string;
+  readonly jobId: string;
+}
+
+/** Neither names nor ids have spaces. */
+export function formatNotifyItem({ subscriber, receivedAt, eventId, jobId }: NotifyItem): string {
+  return `${subscriber} ${receivedAt} ${eventId} ${jobId}`;
+}
+
+function parseNotifyItem(item: string): NotifyItem {
+  const [subscriber = '', receivedAt = '', eventId = '', jobId = ''] = item.split(' ');
+  return { subscriber, receivedAt, eventId, jobId };
+}
+
+/** Sends one event again. An event of a job that was erased meanwhile is not sent. */
+export async function notifyItem(
+  parts: NotifyParts,
+  text: string,
+  signal: AbortSignal,
+): Promise<ReplayItemResult> {
+  const item = parseNotifyItem(text);
+  const { subscriber, jobId } = item;
+  if (!parts.subscribers.has(subscriber)) {
+    return failure('rejected', `There is no subscriber ${subscriber} in the configuration.`, jobId);
+  }
+  const event = await findEvent(parts, item);
+  if (event === null || (await isErasedSince(parts, event))) {
+    return { outcome: 'gone', failed: false, reason: null, jobId };
+  }
+  const { delivered, status, error } = await parts.outbox.send(subscriber, event, signal);
+  if (delivered) return { outcome: 'sent', failed: false, reason: null, jobId };
+  if (status === null) return failure('failed', `${subscriber} could not be reached: ${error}.`, jobId);
+  return failure(isTemporary(status) ? 'failed' : 'rejected', `${subscriber} answered ${status}.`, jobId);
+}
+
+/** Milliseconds that clocks differ, and from the receipt of a delivery until its line is written. */
+const CLOCKS = 15 * 60_000;
+const LONGEST = 86_400_000;
+
+async function findEvent(
+  { outbox, view, store }: NotifyParts,
+  { subscriber, receivedAt, eventId, jobId }: NotifyItem,
+): Promise<JobEvent | null> {
+  if (receivedAt === 'dead') return (await outbox.deadEvent(subscriber, eventId))?.event ?? null;
+  const received = Date.parse(receivedAt);
+  const since = new Date(received - CLOCKS).toISOString();
+  const until = new Date(received + LONGEST).toISOString();
+  let cursor: string | null = null;
+  do {
+    const range = { job: jobId, since, until, limit: 500 };
+    const page: DeliveryPage = await view.deliveries(cursor === null ? range : { ...range, cursor });
+    for (const line of page.deliveries) {
+      const event = line.deliveryId === eventId ? jobEventOf(line, store.location) : null;
+      if (event !== null) return event;
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return null;
+}
+
+async function isErasedSince({ store }: NotifyParts, { type, data }: JobEvent): Promise<boolean> {
+  return isErasable({ type }) && (await isErased(store, data.jobId));
+}
+
+/** Whether the answer is one after which sending again can help. */
+function isTemporary(status: number): boolean {
+  return [408, 425, 429].includes(status) || status >= 500;
+}
+
+function failure(outcome: 'failed' | 'rejected', reason: string, jobId: string): ReplayItemResult {
+  return { outcome, failed: true, reason, jobId };
+}

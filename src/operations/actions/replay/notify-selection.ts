@@ -1,0 +1,142 @@
+import { decodeTime } from 'ulid';
+import { Problem } from '../../../domain/problem.js';
+import { followsAnyInScope } from '../../../domain/rights.js';
+import { deadFacts } from '../../../subscribers/dead/dead-causes.js';
+import { isWanted, jobEventOf } from '../../../subscribers/job-event.js';
+import type { JobEvent } from '../../../subscribers/receiver-event.js';
+import { formatNotifyItem, type NotifyParts } from './notify-item.js';
+import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
+import { selectorMatch } from './selector-match.js';
+
+const DEAD_AT_ONCE = 1000;
+
+/**
+ * Selects events of one subscriber, or of all when none is named: with `dead` those that ended without being sent, otherwise
+ * those of ledger lines. Only events that the subscriber asks for are selected.
+ *
+ * @param limit the search ends once more are found
+ * @param signal ends it with its reason
+ */
+export async function selectEvents(
+  parts: NotifyParts,
+  selector: ReplaySelector,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<ReplaySelection> {
+  if (selector.cause !== undefined && !selector.dead)
+    throw new Problem('request-invalid', 'The cause of an event is one of dead events: add dead.');
+  const names = namesOf(parts, selector);
+  const wanted = selector.events && new Set(selector.events);
+  const events = selector.dead
+    ? deadEvents(parts, names, selector, signal)
+    : ledgerEvents(parts, names, { ...rangeOf(selector.events), ...given(selector) });
+  // Without the events themselves, which may be many.
+  const found = new Map<string, { readonly jobId: string; readonly bytes: number }>();
+  for await (const { subscriber, event } of events) {
+    signal?.throwIfAborted();
+    if (wanted?.has(event.id) === false) continue;
+    const receivedAt = selector.dead ? 'dead' : event.time;
+    const { jobId } = event.data;
+    const item = formatNotifyItem({ subscriber, receivedAt, eventId: event.id, jobId });
+    found.set(item, { jobId, bytes: Buffer.byteLength(JSON.stringify(event)) });
+    if (found.size > limit) break;
+  }
+  const selected = [...found].reverse();
+  return {
+    // The oldest first, as they were sent the first time.
+    items: selected.map(([item]) => item),
+    jobs: [...new Set(selected.map(([, { jobId }]) => jobId))],
+    bytes: selected.reduce((sum, [, { bytes }]) => sum + bytes, 0),
+  };
+}
+
+/** The subscribers that exist for who ordered the replay; one when the selector names it. */
+function namesOf({ subscribers }: NotifyParts, selector: ReplaySelector): readonly string[] {
+  const { subscriber } = selector;
+  const names = [...subscribers].flatMap(([name, { sources }]) =>
+    followsAnyInScope(scopeOf(selector), sources) ? [name] : [],
+  );
+  if (names.length > 0 && subscriber === undefined) return names;
+  if (subscriber !== undefined && names.includes(subscriber)) return [subscriber];
+  const known = names.length === 0 ? 'none is configured' : `known are ${names.join(', ')}`;
+  const named = subscriber === undefined ? '' : `${JSON.stringify(subscriber.slice(0, 64))} is not known; `;
+  throw new Problem('request-invalid', `subscriber: ${named}${known}.`);
+}
+
+/** Milliseconds from the receipt of a delivery, which its id holds, until its line is written at the latest. */
+const LONGEST = 86_400_000;
+const CLOCKS = 15 * 60_000;
+
+/** When the ledger lines of these events were written. */
+function rangeOf(events: readonly string[] = []): Pick<ReplaySelector, 'since' | 'until'> {
+  const times = events.map((id) => decodeTime(id));
+  if (times.length === 0) return {};
+  return {
+    since: new Date(Math.min(...times) - CLOCKS).toISOString(),
+    until: new Date(Math.max(...times) + LONGEST).toISOString(),
+  };
+}
+
+function given(selector: ReplaySelector): ReplaySelector {
+  const entries = Object.entries(selector).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as unknown as ReplaySelector;
+}
+
+interface SelectedEvent {
+  readonly subscriber: string;
+  readonly event: JobEvent;
+}
+
+/** Newest first. The ledger is read once, however many subscribers there are. */
+async function* ledgerEvents(
+  { subscribers, view, store }: NotifyParts,
+  names: readonly string[],
+  selector: ReplaySelector,
+): AsyncGenerator<SelectedEvent> {
+  const { jobs, since, until, source, region, status, outcome } = selector;
+  const filters = { since, until, source, region, status, outcome };
+  if (jobs === undefined && Object.values(filters).every((value) => value === undefined)) {
+    throw new Problem(
+      'request-invalid',
+      'A replay of events needs jobs, events, a time or another filter, or only those not sent (dead).',
+    );
+  }
+  const named = jobs === undefined ? null : new Set(jobs);
+  // The ledger finds one job without reading all lines of the time.
+  const job = jobs?.length === 1 ? jobs[0] : undefined;
+  await view.requireReach(filters);
+  for await (const lines of view.lines({ ...filters, job, scope: scopeOf(selector) })) {
+    for (const line of lines) {
+      if (named !== null && !(line.jobId !== null && named.has(line.jobId))) continue;
+      const event = jobEventOf(line, store.location);
+      if (event === null) continue;
+      for (const subscriber of names) {
+        const filter = subscribers.get(subscriber);
+        if (filter !== undefined && isWanted(event, filter)) yield { subscriber, event };
+      }
+    }
+  }
+}
+
+/** Those of one subscriber after those of another, the newest first. */
+async function* deadEvents(
+  { outbox }: NotifyParts,
+  names: readonly string[],
+  selector: ReplaySelector,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SelectedEvent> {
+  const scope = scopeOf(selector);
+  const isSelected = selectorMatch(selector);
+  for (const subscriber of names) {
+    let cursor: string | undefined;
+    do {
+      const page = await outbox.deadEvents(subscriber, { limit: DEAD_AT_ONCE, cursor, scope, signal });
+      for (const dead of page.deadEvents) {
+        const { event } = dead;
+        const isOfCause = selector.cause === undefined || deadFacts(dead).code === selector.cause;
+        if (isOfCause && isSelected({ ...event.data, time: event.time })) yield { subscriber, event };
+      }
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+}

@@ -1,0 +1,97 @@
+import { Problem } from '../../../domain/problem.js';
+import { newDeliveryId, operatorLine } from '../../../ledger/ledger-line.js';
+import type { Ledger } from '../../../ledger/write/ledger.js';
+import { refetchJob } from '../../../recovery/reconcile/fetch/refetch-job.js';
+import type { RecoveryParts } from '../../../recovery/reconcile/recovery-parts.js';
+import { type ReleaseParts, releaseBody } from '../release-body.js';
+import { type NotifyParts, notifyItem } from './notify-item.js';
+import { type ReplayFailure, type ReplayItemResult, type ReplayState, scopeOf } from './replay-state.js';
+
+export interface ReplayItemParts {
+  readonly recovery: RecoveryParts;
+  readonly release: ReleaseParts;
+  readonly notify: NotifyParts;
+  readonly ledger: Pick<Ledger, 'append'>;
+  /** Called with every item that failed, for the log. */
+  readonly onReplayFailure?: (failure: ReplayFailure & { readonly replayId: string }) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Works on one item of a replay. Harmless when repeated: after an interruption the last few items come again. */
+export async function workOnItem(
+  { recovery, release, notify }: ReplayItemParts,
+  state: ReplayState,
+  item: string,
+  signal: AbortSignal,
+): Promise<ReplayItemResult> {
+  try {
+    const { kind } = state.selector;
+    if (kind === 'notify') return await notifyItem(notify, item, signal);
+    return kind === 'refetch'
+      ? await refetchItem(recovery, state, item, signal)
+      : await releaseItem(release, state, item);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { outcome: 'failed', failed: true, reason, jobId: item };
+  }
+}
+
+/** The region of the selector only filters: each job is requested from the region that made it. */
+async function refetchItem(
+  recovery: RecoveryParts,
+  { actor, reason, selector }: ReplayState,
+  jobId: string,
+  signal: AbortSignal,
+): Promise<ReplayItemResult> {
+  let recorded = false;
+  const append: Ledger['append'] = (line) => {
+    recorded = true;
+    return recovery.ledger.append(line);
+  };
+  const options = { actor, reason, source: selector.source, scope: scopeOf(selector), signal };
+  const job = await refetchJob({ ...recovery, ledger: { ...recovery.ledger, append } }, jobId, options);
+  const failed = job.outcome === 'failed' || job.outcome === 'unrecoverable';
+  const result = { outcome: job.outcome, failed, reason: failed ? job.reason : null, jobId };
+  return recorded ? { ...result, recorded: true } : result;
+}
+
+async function releaseItem(parts: ReleaseParts, state: ReplayState, id: string): Promise<ReplayItemResult> {
+  try {
+    const { outcome, jobId } = await releaseBody(parts, id, { actor: state.actor, reason: state.reason });
+    return { outcome, failed: false, reason: null, jobId };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const request = await parts.quarantine.request(id).catch(() => null);
+    const jobId = request?.jobId ?? id;
+    // The job was erased meanwhile: there is nothing left to release.
+    if (error.code === 'not-found') return { outcome: 'gone', failed: false, reason: null, jobId };
+    const outcome = error.code === 'conflict' ? 'undecodable' : 'failed';
+    return { outcome, failed: true, reason: error.message, jobId };
+  }
+}
+
+/**
+ * Names a failed item in the ledger and in the log, where operators search for the job. An event that was not sent is no
+ * failure of the job, and is not recorded as one. Nor is a body that was not released: it waits as before.
+ */
+export async function recordItemFailure(
+  { ledger, onReplayFailure, onError }: ReplayItemParts,
+  { replayId, actor, selector: { kind, source, region } }: ReplayState,
+  item: string,
+  { jobId, outcome, reason, recorded }: ReplayItemResult,
+): Promise<void> {
+  onReplayFailure?.({ replayId, item, jobId, outcome, reason });
+  if (recorded || kind === 'notify') return;
+  const line = operatorLine(
+    { actor, reason },
+    {
+      deliveryId: newDeliveryId(),
+      outcome: kind === 'release' ? 'release-failed' : outcome === 'unrecoverable' ? outcome : 'failed',
+      jobId,
+      source: source ?? null,
+      region: region ?? null,
+    },
+  );
+  // The store fails. The failure is still saved with the replay once the store can be written.
+  await ledger.append(line).catch((error: unknown) => onError?.(error));
+}

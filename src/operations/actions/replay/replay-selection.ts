@@ -1,0 +1,149 @@
+import type { QuarantinedRequest } from '../../../archive/quarantine/quarantine.js';
+import type { QuarantineStore } from '../../../archive/quarantine/quarantine-store.js';
+import { Problem } from '../../../domain/problem.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
+import { instantOf } from '../../../lib/text/instant-of.js';
+import { inGroups } from '../../../store/in-groups.js';
+import type { NotifyParts } from './notify-item.js';
+import { selectEvents } from './notify-selection.js';
+import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
+import type { ReplayStore } from './replay-store.js';
+import { selectorMatch } from './selector-match.js';
+
+export interface SelectionParts {
+  readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
+  readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'allFailing'>;
+  readonly quarantine: Pick<QuarantineStore, 'entries' | 'request' | 'isStored'>;
+  readonly notify: NotifyParts;
+}
+
+const MAX_REPLAY_ITEMS = 100_000;
+const READS_AT_ONCE = 16;
+
+/**
+ * Throws `request-invalid` for contradicting filters, for a refetch of everything, and for too many items.
+ *
+ * @param signal ends the selection with its reason
+ */
+export async function selectItems(
+  parts: SelectionParts,
+  selector: ReplaySelector,
+  signal?: AbortSignal,
+): Promise<ReplaySelection> {
+  const { since, until } = selector;
+  if (since !== undefined && until !== undefined && Date.parse(since) >= Date.parse(until)) {
+    throw new Problem('request-invalid', 'since must be before until.');
+  }
+  if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
+  const selection = await selectByKind(parts, selector, signal);
+  if (selection.items.length <= MAX_REPLAY_ITEMS) return selection;
+  throw new Problem('request-invalid', `More than ${MAX_REPLAY_ITEMS} are selected: narrow it down.`);
+}
+
+async function selectByKind(
+  parts: SelectionParts,
+  selector: ReplaySelector,
+  signal: AbortSignal | undefined,
+): Promise<ReplaySelection> {
+  if (selector.kind === 'notify') return selectEvents(parts.notify, selector, MAX_REPLAY_ITEMS, signal);
+  if (selector.subscriber !== undefined || selector.dead !== undefined || selector.events) {
+    throw new Problem('request-invalid', 'subscriber, dead and events belong to replays of the kind notify.');
+  }
+  if (selector.cause !== undefined) return selectFailing(parts, selector, selector.cause);
+  return selector.kind === 'refetch'
+    ? selectJobs(parts, selector, signal)
+    : selectBodies(parts, selector, signal);
+}
+
+/** The items that failed in an earlier replay. Throws `request-invalid` for an unknown one, and for other filters beside it. */
+async function selectFailed(
+  { replays }: SelectionParts,
+  { kind, failedOf: _failedOf, sources: _sources, ...filters }: ReplaySelector,
+  id: string,
+): Promise<ReplaySelection> {
+  if (Object.values(filters).some((value) => value !== undefined)) {
+    throw new Problem('request-invalid', 'failedOf selects by itself: leave the other filters out.');
+  }
+  const earlier = await replays.read(id);
+  if (earlier === null) throw new Problem('request-invalid', 'failedOf names no replay.');
+  if (earlier.state.selector.kind !== kind) {
+    throw new Problem('request-invalid', `That replay was a ${earlier.state.selector.kind}.`);
+  }
+  const failures = await replays.failures(id);
+  const jobs = new Set(failures.map(({ jobId }) => jobId));
+  return { items: failures.map(({ item }) => item), jobs: [...jobs], bytes: 0 };
+}
+
+/** The jobs that fail for a cause now. Throws `request-invalid` for filters that open failures do not have. */
+async function selectFailing(
+  { view }: SelectionParts,
+  selector: ReplaySelector,
+  cause: string,
+): Promise<ReplaySelection> {
+  const { kind, jobs: named, since, until, status, source, region, outcome } = selector;
+  if (kind !== 'refetch' || named !== undefined || until !== undefined || status !== undefined)
+    throw new Problem(
+      'request-invalid',
+      'cause selects failing jobs to refetch: leave jobs, until and status out.',
+    );
+  const filters = { cause, source, region, outcome, scope: scopeOf(selector) };
+  const { jobs, bytes } = await view.allFailing({ ...filters, since: instantOf('since', since) });
+  return { items: jobs, jobs, bytes };
+}
+
+/** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */
+async function selectJobs(
+  { view }: SelectionParts,
+  selector: ReplaySelector,
+  signal: AbortSignal | undefined,
+): Promise<ReplaySelection> {
+  const { kind: _kind, failedOf: _failedOf, jobs, sources, ...filters } = selector;
+  // A client that may see some sources cannot know whether a job without deliveries belongs to them.
+  const filtered = sources !== undefined || Object.values(filters).some((value) => value !== undefined);
+  if (jobs === undefined && !filtered) {
+    throw new Problem('request-invalid', 'A refetch needs jobs or at least one filter.');
+  }
+  const named = jobs === undefined ? null : new Set(jobs);
+  const bytes = new Map<string, number>(filtered ? [] : [...(named ?? [])].map((job) => [job, 0]));
+  if (filtered) await view.requireReach(filters);
+  for await (const lines of view.lines({ ...filters, scope: scopeOf(selector) })) {
+    signal?.throwIfAborted();
+    for (const { jobId, bytes: size } of lines) {
+      if (jobId === null || (named !== null && !named.has(jobId))) continue;
+      bytes.set(jobId, Math.max(bytes.get(jobId) ?? 0, Number(size) || 0));
+    }
+    if (bytes.size > MAX_REPLAY_ITEMS) break;
+  }
+  const items = [...bytes.keys()];
+  return { items, jobs: items, bytes: [...bytes.values()].reduce((sum, size) => sum + size, 0) };
+}
+
+async function selectBodies(
+  { quarantine }: SelectionParts,
+  selector: ReplaySelector,
+  signal: AbortSignal | undefined,
+): Promise<ReplaySelection> {
+  const isSelected = selectorMatch(selector);
+  const jobs = new Set<string>();
+  const items: string[] = [];
+  let bytes = 0;
+  const isWaiting = async (request: QuarantinedRequest) =>
+    isSelected({ ...request, time: request.receivedAt, outcome: 'quarantined' }) &&
+    !(await quarantine.isStored(request));
+  for await (const group of inGroups(quarantine.entries({ signal }), READS_AT_ONCE)) {
+    const marked = group.filter(({ state }) => state === 'waiting');
+    const waiting = await Promise.all(
+      marked.map(async (entry) => {
+        const request = await quarantine.request(entry.id);
+        return request !== null && (await isWaiting(request)) ? [{ ...entry, jobId: request.jobId }] : [];
+      }),
+    );
+    for (const { id, jobId, bytes: size } of waiting.flat()) {
+      items.push(id);
+      jobs.add(jobId);
+      bytes += size;
+    }
+    if (items.length > MAX_REPLAY_ITEMS) break;
+  }
+  return { items, bytes, jobs: [...jobs] };
+}

@@ -1,0 +1,213 @@
+import { areInScope, type SourceScope } from '../../../domain/rights.js';
+import { type AuditInfo, newDeliveryId } from '../../../ledger/ledger-line.js';
+import type { Claimed } from '../../../store/lease-watch.js';
+
+/** What a replay works on; filters add up (docs/replay.md). */
+export interface ReplaySelector {
+  /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again, `notify` sends events again. */
+  readonly kind: 'refetch' | 'release' | 'notify';
+  /** Receiver of the events; `notify` only. */
+  readonly subscriber?: string | undefined;
+  /** Only events that ended without being sent; `notify` only. */
+  readonly dead?: boolean | undefined;
+  readonly jobs?: readonly string[] | undefined;
+  /** Ids of events; `notify` only. */
+  readonly events?: readonly string[] | undefined;
+  /** Id of a replay of the same kind: the items that failed in it. */
+  readonly failedOf?: string | undefined;
+  /** ISO 8601; received at or after it. */
+  readonly since?: string | undefined;
+  /** ISO 8601; received before it. */
+  readonly until?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly status?: string | undefined;
+  readonly outcome?: string | undefined;
+  /** Code of a cause of open failures: the jobs that fail for it; with `dead`, the code of how the last attempt ended. */
+  readonly cause?: string | undefined;
+  /** Only what belongs to these sources: those of the token that ordered it. Absent: all. */
+  readonly sources?: readonly string[] | undefined;
+}
+
+/** Whether a replay exists for a client: everything that it selects has to be in its sources. */
+export function isReplayInScope({ source, sources }: ReplaySelector, scope: SourceScope): boolean {
+  return areInScope(scope, source === undefined ? (sources ?? []) : [source]);
+}
+
+export function scopeOf({ sources }: ReplaySelector): SourceScope {
+  return sources === undefined ? null : new Set(sources);
+}
+
+/** What a selector matches now. */
+export interface ReplaySelection {
+  /** Job ids to refetch, delivery ids of bodies to release, or places of events to send; each once. */
+  readonly items: readonly string[];
+  /** Of bodies and events their size; of jobs the largest delivery that was received of each. */
+  readonly bytes: number;
+  readonly jobs: readonly string[];
+}
+
+/** Progress of a replay: the document at `replays/<id>.json`, written by the replica that runs it. */
+export interface ReplayState extends Claimed {
+  readonly v: 1;
+  readonly replayId: string;
+  readonly createdAt: string;
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly selector: ReplaySelector;
+  readonly total: number;
+  readonly bytes: number;
+  /** Items before this one have been worked on, and of the later ones those in `ahead`. */
+  readonly next: number;
+  readonly ahead: readonly number[];
+  /** Items that succeeded, and items that failed. */
+  readonly done: number;
+  readonly failed: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** By claim, how many batches of failures belong to it: a run that died may have written a further one, whose items come again. */
+  readonly batches: Readonly<Record<string, number>>;
+  /** Why every item fails at present, so that the run waits; absent or null while it does not. */
+  readonly waitingFor?: string | null;
+  readonly finishedAt: string | null;
+}
+
+/** Whether a document of the store is the state of this replay; a damaged one must not hide the others. */
+export function isReplayState(document: Record<string, unknown>, id: string): boolean {
+  const { v, replayId, createdAt, owner, selector, outcomes, batches, ahead } = document;
+  const areNumbers = ['total', 'next', 'done', 'failed', 'claim', 'bytes'].every((name) =>
+    Number.isSafeInteger(document[name]),
+  );
+  const areObjects = [selector, outcomes, batches].every(
+    (value) => typeof value === 'object' && value !== null,
+  );
+  return (
+    v === 1 &&
+    replayId === id &&
+    areNumbers &&
+    areObjects &&
+    [createdAt, owner].every((value) => typeof value === 'string') &&
+    Array.isArray(ahead)
+  );
+}
+
+/** The result of one item. */
+export interface ReplayItemResult {
+  readonly outcome: string;
+  readonly failed: boolean;
+  /** Why it failed; null when it did not, or the reason is unknown. */
+  readonly reason: string | null;
+  /** The job behind the item. */
+  readonly jobId: string;
+  /** The ledger has a line of the failure already. */
+  readonly recorded?: true;
+}
+
+/** An item that failed. */
+export interface ReplayFailure {
+  /** A job id, the delivery id of a quarantined body, or the place of an event. */
+  readonly item: string;
+  readonly jobId: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+}
+
+/** A replay as operators see it. */
+export interface ReplayView {
+  readonly replayId: string;
+  /** Any replica takes over an `interrupted` one. */
+  readonly state: 'running' | 'done' | 'cancelled' | 'interrupted';
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly bytes: number;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+  readonly actor: string;
+  readonly reason: string | null;
+  /** Holds the first of many named jobs; `total` says how many there are. */
+  readonly selector: ReplaySelector;
+  readonly owner: string;
+  readonly waitingFor: string | null;
+}
+
+/** Named jobs kept in the state, which is written every second; the list of items holds all of them. */
+const NAMED_JOBS = 20;
+
+/** The state of a replay that nothing was done of yet. Its creator holds the first claim. */
+export function newReplayState(
+  selector: ReplaySelector,
+  { items, bytes }: ReplaySelection,
+  { actor, reason }: AuditInfo,
+  owner: string,
+): ReplayState {
+  const createdAt = new Date().toISOString();
+  const { jobs } = selector;
+  return {
+    v: 1,
+    replayId: newDeliveryId(),
+    createdAt,
+    actor,
+    reason,
+    selector: jobs === undefined ? selector : { ...selector, jobs: jobs.slice(0, NAMED_JOBS) },
+    total: items.length,
+    bytes,
+    next: 0,
+    ahead: [],
+    done: 0,
+    failed: 0,
+    outcomes: {},
+    batches: {},
+    claim: 1,
+    owner,
+    heartbeatAt: createdAt,
+    finishedAt: null,
+  };
+}
+
+/** The state after an item was worked on. */
+export function withItem(state: ReplayState, index: number, outcome: string, failed: boolean): ReplayState {
+  const ahead = new Set([...state.ahead, index]);
+  let next = state.next;
+  while (ahead.delete(next)) next += 1;
+  return {
+    ...state,
+    next,
+    ahead: [...ahead],
+    done: state.done + (failed ? 0 : 1),
+    failed: state.failed + (failed ? 1 : 0),
+    outcomes: { ...state.outcomes, [outcome]: (state.outcomes[outcome] ?? 0) + 1 },
+  };
+}
+
+/** The indexes of the items that were not worked on yet. */
+export function remainingItems({ next, ahead }: ReplayState, total: number): number[] {
+  const indexes: number[] = [];
+  for (let index = next; index < total; index += 1) if (!ahead.includes(index)) indexes.push(index);
+  return indexes;
+}
+
+/** What the state alone does not say. */
+export interface ReplayEnd {
+  readonly cancelled: boolean;
+  /** No replica works on it. */
+  readonly abandoned: boolean;
+}
+
+export function viewOf(state: ReplayState, end: ReplayEnd): ReplayView {
+  const { replayId, total, done, failed, outcomes, bytes, createdAt, finishedAt } = state;
+  const { actor, reason, selector, owner } = state;
+  return {
+    replayId,
+    state: stateName(state, end),
+    waitingFor: state.finishedAt === null && !end.cancelled ? (state.waitingFor ?? null) : null,
+    ...{ total, done, failed, outcomes, bytes, createdAt, finishedAt, actor, reason, selector, owner },
+  };
+}
+
+function stateName(state: ReplayState, { cancelled, abandoned }: ReplayEnd): ReplayView['state'] {
+  // The API has confirmed the cancellation, even if the last item ended at that very moment.
+  if (cancelled) return 'cancelled';
+  if (state.finishedAt !== null) return 'done';
+  return abandoned ? 'interrupted' : 'running';
+}

@@ -1,0 +1,32 @@
+import { isInScope } from '../../../domain/rights.js';
+import { type ReplaySelector, scopeOf } from './replay-state.js';
+
+/** What the filters of a selector look at. */
+interface Selectable {
+  readonly jobId: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly status: string | null;
+  readonly outcome: string;
+}
+
+const EQUAL = ['source', 'region', 'status', 'outcome'] as const;
+
+/** Whether a body or an event is selected, by all filters that the ledger is searched by as well. */
+export function selectorMatch(selector: ReplaySelector): (found: Selectable) => boolean {
+  const { jobs, since, until } = selector;
+  const named = jobs && new Set(jobs);
+  const scope = scopeOf(selector);
+  return (found) => {
+    const at = Date.parse(found.time);
+    return (
+      (named === undefined || named.has(found.jobId)) &&
+      (since === undefined || at >= Date.parse(since)) &&
+      (until === undefined || at < Date.parse(until)) &&
+      EQUAL.every((name) => selector[name] === undefined || selector[name] === found[name]) &&
+      isInScope(scope, found.source)
+    );
+  };
+}

@@ -1,0 +1,148 @@
+import { ACCESS_ORIGIN, type LedgerItem, type LedgerLine } from '../../../domain/delivery.js';
+import type { ReasonCode } from '../../../domain/reasons.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';
+import type { Ledger } from '../../../ledger/write/ledger.js';
+import type { Access } from './access.js';
+import type { FailedSignIn } from './failed-sign-ins.js';
+
+/** Content that is about to be shown. */
+export interface ContentRead {
+  readonly access: Access;
+  /** Address of the client; null when the connection has ended already. */
+  readonly peer: string | null;
+  readonly jobId: string;
+  readonly source: string | null;
+  /** Null for a ticket, which opens all artefacts of the job. */
+  readonly item: Omit<LedgerItem, 'outcome'> | null;
+}
+
+/** A credential that an operator had checked. */
+export interface CredentialCheck {
+  readonly access: Access;
+  readonly peer: string | null;
+  readonly source: string;
+  /** Whether it is one of the source, and valid. */
+  readonly passed: boolean;
+}
+
+/** Records in the ledger who used the admin port to look at content or to check a credential, and who signed in. */
+export interface AccessLedger {
+  /**
+   * Resolves when the ledger holds a line of this read. Rejects with `StoreError` when it cannot be written: then nothing may be
+   * shown. Reads of the same item with the same token from the same address share a line for a minute, because a player asks
+   * for many ranges.
+   */
+  read(read: ContentRead): Promise<void>;
+  /** Resolves when the ledger holds a line of this check. Rejects with `StoreError`: then the result must not be shown. */
+  credentialChecked(check: CredentialCheck): Promise<void>;
+  /** Records the first use of a token from an address within an hour. Never rejects: it must not delay anything. */
+  signedIn(access: Access, peer: string | null): void;
+  /** Records at most one failure a minute of each cause, so that unauthenticated clients cannot fill the ledger. */
+  signInFailed(failure: Pick<FailedSignIn, 'cause' | 'peer'>): void;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** Reads that are remembered at a time; further ones get a line each. Sign-ins in an hour; further ones get none. */
+const MAX_REMEMBERED = 10_000;
+
+export function createAccessLedger(
+  ledger: Pick<Ledger, 'append'>,
+  clock: () => number = Date.now,
+): AccessLedger {
+  const reads = createOncePer(MINUTE, clock);
+  const signIns = createOncePer(HOUR, clock);
+  const failures = createOncePer(MINUTE, clock);
+
+  return {
+    read({ access: { actor }, peer, jobId, source, item }) {
+      const name = [actor, peer ?? '', jobId, item?.key ?? ''].join('\n');
+      return reads.once(name, () =>
+        ledger.append(
+          accessLine(clock(), {
+            ...{ jobId, source, actor, clientIp: peer, outcome: 'read' },
+            method: item === null ? 'POST' : 'GET',
+            reason: item === null ? 'ticket' : null,
+            items: item === null ? [] : [{ ...item, outcome: 'read' }],
+          }),
+        ),
+      );
+    },
+    credentialChecked: ({ access: { actor }, peer, source, passed }) =>
+      ledger.append(
+        accessLine(clock(), {
+          ...{ actor, source, clientIp: peer, method: 'POST', outcome: 'credential-checked' },
+          reason: passed ? null : 'credential-invalid',
+        }),
+      ),
+    signedIn({ actor }, peer) {
+      // A client with one token can use any number of addresses.
+      if (signIns.isFull()) return;
+      const line = { actor, clientIp: peer, outcome: 'signed-in' };
+      signIns
+        .once(`${actor}\n${peer}`, () => ledger.append(accessLine(clock(), line)))
+        .catch(() => {
+          // The store is down: the next request tries again.
+        });
+    },
+    signInFailed({ cause, peer }) {
+      // A request without any token is no attempt: the page asks like this before a sign-in.
+      if (cause === 'missing') return;
+      const line = { clientIp: peer, reason: `sign-in-${cause}` as const, outcome: 'sign-in-failed' };
+      failures
+        .once(cause, () => ledger.append(accessLine(clock(), line)))
+        .catch(() => {
+          // The log and the metrics have it.
+        });
+    },
+  };
+}
+
+/** Does something once per name and period; what failed is done again. */
+function createOncePer(period: number, clock: () => number) {
+  let begun = Number.NEGATIVE_INFINITY;
+  let done = new Map<string, Promise<void>>();
+  return {
+    isFull: () => done.size >= MAX_REMEMBERED && clock() - begun < period,
+    once(name: string, work: () => Promise<void>): Promise<void> {
+      if (clock() - begun >= period) {
+        begun = clock();
+        done = new Map();
+      }
+      const known = done.get(name);
+      if (known !== undefined) return known;
+      const current = done;
+      const doing = work().catch((error: unknown) => {
+        current.delete(name);
+        throw error;
+      });
+      if (done.size < MAX_REMEMBERED) done.set(name, doing);
+      return doing;
+    },
+  };
+}
+
+type AccessFields = Pick<LedgerLine, 'outcome' | 'clientIp'> &
+  Partial<Pick<LedgerLine, 'jobId' | 'source' | 'method' | 'items' | 'actor'>> & {
+    readonly reason?: ReasonCode | null;
+  };
+
+function accessLine(now: number, { actor, ...fields }: AccessFields): LedgerLine {
+  return ledgerLine({
+    ...NO_REQUEST,
+    deliveryId: newDeliveryId(now),
+    receivedAt: new Date(now).toISOString(),
+    origin: ACCESS_ORIGIN,
+    source: null,
+    region: null,
+    jobId: null,
+    status: null,
+    reason: null,
+    context: null,
+    items: [],
+    bytes: 0,
+    durationMs: 0,
+    ...fields,
+    actor: actor ?? null,
+  });
+}

@@ -1,0 +1,22 @@
+import type { Right, SourceScope } from '../../../domain/rights.js';
+
+/** What a request to the admin API may do, once it is signed in. */
+export interface Access {
+  /** Name of the token, for the ledger. */
+  readonly actor: string;
+  readonly may: ReadonlySet<Right>;
+  /** Other sources do not exist for it. */
+  readonly scope: SourceScope;
+}
+
+/** A token of the admin port, as the configuration has it. */
+export interface AdminToken {
+  readonly token: string;
+  readonly may: readonly Right[];
+  /** Empty means all. */
+  readonly sources: readonly string[];
+}
+
+export function accessOf(actor: string, { may, sources }: Pick<AdminToken, 'may' | 'sources'>): Access {
+  return { actor, may: new Set(may), scope: sources.length === 0 ? null : new Set(sources) };
+}

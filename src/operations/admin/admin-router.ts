@@ -1,0 +1,184 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Request, Router } from 'express';
+import { asProblem, Problem } from '../../domain/problem.js';
+import { respondProblem, retryAfterOf } from '../../lib/http/respond.js';
+import { BlockedKeyError, StoreError } from '../../store/object-store.js';
+import { conditionOf } from '../../store/store-condition.js';
+import { adviceOf } from '../../store/store-remedies.js';
+import type { Access } from './access/access.js';
+import type { ChangeGate } from './access/change-gate.js';
+import { peerOf, SignInRefusal } from './access/failed-sign-ins.js';
+import type { ReadGate } from './access/read-gate.js';
+import type { SignIn } from './access/sign-in.js';
+import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
+import { type JsonLimits, readJson } from './read-json.js';
+
+export interface AdminRouterOptions extends JsonLimits {
+  readonly routes: readonly AdminRoute[];
+  readonly signIn: SignIn;
+  /** Every request but GET passes through it. */
+  readonly changes: Pick<ChangeGate, 'pass'>;
+  /** Every read that is answered as JSON passes through it, and every preview of a change. */
+  readonly reads: ReadGate;
+  /** Called for every request that is signed in. */
+  readonly onSignedIn: (access: Access, peer: string | null) => void;
+  /** Called with unexpected errors: bugs. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+/** How much of a rejected form is read, so that its sender can read the answer. */
+const DRAIN = { bytes: 1024 * 1024, ms: 5000 };
+const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'www-authenticate': 'Bearer realm="transcript-receiver"' },
+  429: { 'retry-after': '60' },
+};
+
+/** Mounts the routes. Without sign-in every path is answered 401, so that not even the paths are revealed. */
+export function createAdminRouter(options: AdminRouterOptions): Router {
+  const router = Router({ caseSensitive: true });
+  router.use((_request, response, next) => {
+    response.set('cache-control', 'no-store');
+    next();
+  });
+  for (const path of new Set(options.routes.map((route) => route.path))) {
+    mountPath(router, path, options);
+  }
+  router.use((request, response) => {
+    options.signIn.authenticate(request);
+    refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), options);
+  });
+  router.use(async (error: unknown, request: Request, response: ServerResponse, _next: unknown) => {
+    if (error instanceof SignInRefusal) await error.held;
+    refuse(request, response, error, options);
+  });
+  return router;
+}
+
+function mountPath(router: Router, path: string, options: AdminRouterOptions): void {
+  const { signIn } = options;
+  const routes = options.routes.filter((route) => route.path === path);
+  for (const route of routes) {
+    router[lowerCase(route.method)](path, async (request, response) => {
+      const access = await signInTo(route, request, signIn);
+      const peer = peerOf(request);
+      options.onSignedIn(access, peer);
+      const body = route.body === undefined ? undefined : await readJson(request, options);
+      const call = { params: paramsOf(request), query: queryOf(request), body, access, peer };
+      const handle = (signal?: AbortSignal) =>
+        route.handle({ ...call, actor: access.actor, request, response, signal });
+      answer(response, await passGates(route, { request, response, access, body }, handle, options));
+    });
+  }
+  const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  router.all(path, (request, response) => {
+    signIn.authenticate(request);
+    const problem = new Problem('method-not-allowed', `Use ${allow}.`);
+    respondProblem(request, response, problem, DRAIN, false, { allow });
+  });
+}
+
+interface Asked {
+  readonly request: Request;
+  readonly response: ServerResponse;
+  readonly access: Access;
+  readonly body: unknown;
+}
+
+async function passGates<T>(
+  route: AdminRoute,
+  { request, response, access, body }: Asked,
+  handle: (signal?: AbortSignal) => Promise<T>,
+  { changes, reads }: AdminRouterOptions,
+): Promise<T> {
+  if (route.method === 'GET') {
+    const isDownload = Object.values(route.answers).some((each) => each && 'contentTypes' in each);
+    // Downloads have a gate of their own, and what every token may ask reads nothing.
+    if (isDownload || route.right === null) return handle();
+    const sources = access.scope && [...access.scope].sort();
+    const question = JSON.stringify([request.originalUrl, sources]);
+    if (route.isUrgent) return reads.share(question, response, handle);
+    // An access to content is recorded with the name of its token.
+    return reads.pass(route.right === 'view' ? question : null, response, handle);
+  }
+  const isPreview = (body as { dryRun?: unknown } | undefined)?.dryRun === true;
+  if (isPreview) return reads.pass(null, response, (signal) => changes.pass(response, () => handle(signal)));
+  return changes.pass(response, handle).finally(reads.changed);
+}
+
+function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {
+  return method.toLowerCase() as 'get' | 'post' | 'delete';
+}
+
+/** Also rejects with `right-missing`, before anything of the body is read. */
+async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Promise<Access> {
+  const ticket = route.ticket === true ? queryOf(request).get('ticket') : null;
+  const access =
+    ticket === null
+      ? signIn.authenticate(request)
+      : await signIn.ticket(ticket, paramsOf(request).id ?? '', request);
+  if (route.right === null || access.may.has(route.right)) return access;
+  throw new Problem(
+    'right-missing',
+    `This needs the right ${route.right}, which ${access.actor} does not have.`,
+  );
+}
+
+function paramsOf(request: Request): Record<string, string> {
+  const params = Object.entries(request.params as Record<string, string | string[]>);
+  return Object.fromEntries(
+    params.map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
+  );
+}
+
+function queryOf(request: IncomingMessage): URLSearchParams {
+  const url = request.url ?? '';
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+}
+
+function answer(response: ServerResponse, given: AdminAnswer | null): void {
+  if (given === null) return;
+  const body = JSON.stringify(given.body);
+  response.writeHead(given.status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  { onUnexpected }: AdminRouterOptions,
+): void {
+  const problem = asRefusal(error);
+  if (problem.code === 'internal') onUnexpected(error);
+  // The status has been sent already: the connection is cut, so that the client sees that the answer is incomplete.
+  if (response.headersSent) return void response.destroy();
+  const closing = error instanceof SignInRefusal && error.closing;
+  respondProblem(request, response, problem, DRAIN, closing, headersFor(problem));
+}
+
+function headersFor(problem: Problem): Readonly<Record<string, string>> {
+  if (problem.status === 503) return { 'retry-after': `${retryAfterOf(problem)}` };
+  return HEADERS_BY_STATUS[problem.status] ?? {};
+}
+
+/** Express's own errors carry a status below 500; a store error becomes 503. */
+function asRefusal(error: unknown): Problem {
+  if (error instanceof StoreError) {
+    const { retryAfterMs } = error;
+    return new Problem('store-unavailable', storeFailureInWords(error), { cause: error, retryAfterMs });
+  }
+  const { status } = (error ?? {}) as { status?: number };
+  if (error instanceof Problem || status === undefined || status >= 500) return asProblem(error);
+  return new Problem('not-found', 'The path is not well-formed.');
+}
+
+function storeFailureInWords(error: StoreError): string {
+  if (error instanceof BlockedKeyError)
+    return `The store cannot be used here until an operator has repaired it: ${error.message}.`;
+  const condition = conditionOf(error);
+  return condition === null ? 'A call of the store failed; try again.' : adviceOf(condition);
+}

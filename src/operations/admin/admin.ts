@@ -1,0 +1,186 @@
+import type { Express } from 'express';
+import type { Archive } from '../../archive/archive.js';
+import { createRefusalCountsReader } from '../../archive/read-refusal-counts.js';
+import type { SourceScope } from '../../domain/rights.js';
+import { followsAnyInScope } from '../../domain/rights.js';
+import type { LedgerView } from '../../index/ledger-view.js';
+import { filterNames } from '../../index/questions/filter-names.js';
+import { createFreshView } from '../../index/questions/fresh-view.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
+import type { BodyReader } from '../../lib/http/body-reader.js';
+import type { Metrics } from '../../observe/metrics/metrics.js';
+import type { RefusalRing } from '../../observe/refusal-ring.js';
+import type { Source } from '../../receive/access/sources.js';
+import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { createTrialDecoder } from '../actions/decode-quarantined.js';
+import { markStoredRegularly } from '../actions/mark-stored-regularly.js';
+import { createRepairs, type RepairOptions } from '../actions/repairs.js';
+import type { NotifyParts } from '../actions/replay/notify-item.js';
+import type { CanaryStatus } from '../health/canary.js';
+import type { CredentialSettings } from '../health/credential-states.js';
+import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
+import { createVerifyReportReader } from '../health/verify-report-reader.js';
+import type { AdminToken } from './access/access.js';
+import { createAccessLedger } from './access/access-ledger.js';
+import { type ChangeGate, createChangeGate } from './access/change-gate.js';
+import type { FailedSignIn } from './access/failed-sign-ins.js';
+import { createReadGate } from './access/read-gate.js';
+import { createSignIn } from './access/sign-in.js';
+import { createAdminApp } from './admin-app.js';
+import { adminRoutes } from './api/admin-routes.js';
+import { createDownloadGate, type DownloadLimits } from './api/content/download-gate.js';
+import type { ImportFormOptions } from './api/content/import-form.js';
+import type { RecordSource } from './jobs/find-service-record.js';
+import { listSubscribers } from './list-subscribers.js';
+import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
+import { type HealthParts, readHealth } from './read-health.js';
+
+export interface AdminOptions
+  extends Pick<
+    HealthParts,
+    | 'version'
+    | 'replica'
+    | 'readiness'
+    | 'draining'
+    | 'memory'
+    | 'activeDeliveries'
+    | 'regions'
+    | 'service'
+    | 'ownIssues'
+    | 'replicaIssues'
+  > {
+  readonly store: ObjectStore;
+  readonly storeStatus: () => CanaryStatus;
+  readonly sources: ReadonlyMap<string, Source>;
+  /** Names of all regions that the configuration knows addresses of. */
+  readonly filterRegions: readonly string[];
+  readonly credentials: readonly CredentialSettings[];
+  readonly refusals: Pick<RefusalRing, 'list'>;
+  readonly view: LedgerView;
+  readonly metrics: Metrics;
+  /** Host names of the port, besides addresses and internal names. */
+  readonly hosts: readonly string[];
+  /** Bearer tokens by name. */
+  readonly tokens: Readonly<Record<string, AdminToken>>;
+  /** Called for each failed sign-in. */
+  readonly onSignInFailure: (failure: FailedSignIn) => void;
+  readonly records: RecordSource;
+  readonly limits: DownloadLimits & ImportFormOptions['limits'];
+  readonly bodyReader: BodyReader;
+  readonly archive: Archive;
+  readonly ledger: Ledger;
+  readonly recovery: RecoveryParts;
+  /** The configured subscribers, and the outbox that sends to them. */
+  readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
+  /** Whether live traffic needs the resources that a replay would take. */
+  readonly busy: () => boolean;
+  /** Called for every item of a replay that failed. */
+  readonly onReplayFailure: NonNullable<RepairOptions['onReplayFailure']>;
+  /** Called with unexpected errors: bugs. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+/** Everything of the admin port. */
+export interface Admin {
+  readonly app: Express;
+  readonly changes: Pick<ChangeGate, 'close' | 'whenEmpty'>;
+  /** Starts following the ledger, running replays, recording what settled quarantined bodies, and notifying of the health. */
+  start(): void;
+  /** Stops the replays and notices of this replica, while the ledger still takes lines; another replica resumes them. */
+  stopReplays(): Promise<void>;
+  stop(): Promise<void>;
+  readonly failingJobs: LedgerView['failingJobs'];
+}
+
+export function createAdmin(options: AdminOptions): Admin {
+  const { store, sources, metrics } = options;
+  const repairs = createRepairs({
+    ...options,
+    onReleased: () => metrics.ledger.quarantine('released'),
+    onError: options.onUnexpected,
+  });
+  const { view, quarantine, replays } = repairs;
+  metrics.ledger.watchSkippedLines(view.status);
+  const lastVerify = createVerifyReportReader(store);
+  const accessLedger = createAccessLedger(options.ledger);
+  const signIn = createSignIn({
+    tokens: options.tokens,
+    onFailure(failure) {
+      options.onSignInFailure(failure);
+      accessLedger.signInFailed(failure);
+    },
+  });
+  const changes = createChangeGate();
+  const refusalCounts = createRefusalCountsReader(store, Date.now);
+  const { outbox, subscribers } = options.events;
+  const health = {
+    store: { location: store.location, status: options.storeStatus },
+    sources: options.credentials,
+    quarantine: quarantine.count,
+    senderRefusals: refusalCounts.lastHour,
+    lastReconcile: createReconcileReportReader(store),
+    lastVerify,
+    subscribers: (scope: SourceScope, signal?: AbortSignal) => listSubscribers({ outbox }, scope, signal),
+    retention: options.recovery.retention,
+    retentionWarning: options.recovery.retentionWarning,
+  };
+  const notices = createHealthNotices({
+    subscribers: noticeSubscribers(subscribers),
+    outbox,
+    store,
+    replica: options.replica,
+    health: () => readHealth({ ...options, ...health, view }, Date.now()),
+    onError: options.onUnexpected,
+  });
+  const routes = adminRoutes({
+    ...options,
+    ...repairs,
+    quarantine,
+    fresh: createFreshView(view),
+    refusalCounts: refusalCounts.daily,
+    retention: options.recovery.retention,
+    retained: options.recovery.retained,
+    clock: Date.now,
+    signIn,
+    accessLedger,
+    downloads: createDownloadGate(options.limits),
+    names: filterNames(
+      sources.keys(),
+      options.filterRegions,
+      new Map([...sources].map(([name, { context }]) => [name, context])),
+    ),
+    keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
+    trial: createTrialDecoder(sources),
+    outbox,
+    subscribers: health.subscribers,
+    subscriberNames: (scope: SourceScope) =>
+      [...subscribers].flatMap(([name, { sources }]) => (followsAnyInScope(scope, sources) ? [name] : [])),
+    health,
+  });
+  let marking: { stop(): Promise<void> } | null = null;
+  return {
+    app: createAdminApp({
+      ...options,
+      routes,
+      signIn,
+      changes,
+      reads: createReadGate({ isReceiving: () => options.activeDeliveries() > 0 }),
+      onSignedIn: accessLedger.signedIn,
+    }),
+    changes,
+    start() {
+      view.start();
+      metrics.verify.watchReports(lastVerify);
+      replays.start();
+      notices.start();
+      const isReady = () => options.readiness().ready;
+      marking = markStoredRegularly({ quarantine, isReady, onError: options.onUnexpected });
+    },
+    async stopReplays() {
+      await Promise.all([replays.stop(), notices.stop(), marking?.stop()]);
+    },
+    stop: view.stop,
+    failingJobs: view.failingJobs,
+  };
+}

@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http';
+import { allowPauses } from '../../../../lib/http/connections/close-unread.js';
+import { createSlots } from '../../access/slots.js';
+
+export interface DownloadLimits {
+  /** Downloads at a time. */
+  readonly maxDownloads: number;
+  /** Milliseconds after which a download is cut when its client reads nothing. */
+  readonly downloadIdleTimeout: number;
+  /** Milliseconds that a download waits for another one to end. Default 5,000. */
+  readonly downloadWait?: number;
+}
+
+/**
+ * Limits the number of concurrent downloads: each one holds a connection to the store (or an open file) for as long as its
+ * client takes to read.
+ */
+export interface DownloadGate {
+  /**
+   * Runs a download as soon as a slot is free.
+   *
+   * @throws Problem `overloaded` when no slot becomes free in time
+   */
+  pass(response: ServerResponse, download: () => Promise<void>): Promise<void>;
+}
+
+export function createDownloadGate(limits: DownloadLimits): DownloadGate {
+  const { maxDownloads, downloadIdleTimeout, downloadWait = 5_000 } = limits;
+  const line = createSlots({
+    slots: () => maxDownloads,
+    patience: downloadWait,
+    refusal: `${maxDownloads} downloads are in flight here already; try again when one has ended.`,
+  });
+
+  return {
+    async pass(response, download) {
+      const leaving = new AbortController();
+      const leave = () => leaving.abort();
+      response.once('close', leave);
+      await line.enter(leaving.signal).finally(() => response.off('close', leave));
+      const cut = (): void => void response.destroy();
+      allowPauses(response);
+      response.setTimeout(downloadIdleTimeout, cut);
+      try {
+        await download();
+      } finally {
+        response.off('timeout', cut);
+        line.exit();
+      }
+    },
+  };
+}

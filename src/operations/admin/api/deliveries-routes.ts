@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import type { RefusalCounts } from '../../../archive/read-refusal-counts.js';
+import { isInScope } from '../../../domain/rights.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
+import type { FreshView } from '../../../index/questions/fresh-view.js';
+import { textInput } from '../../../lib/text/read-input.js';
+import type { RefusalRing } from '../../../observe/refusal-ring.js';
+import { listRefusals } from '../list-refusals.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from './answers/deliveries.js';
+import {
+  jobFilter,
+  outcomeFilter,
+  page,
+  RANGE,
+  regionFilter,
+  sourceFilter,
+  statusFilter,
+} from './request-schemas.js';
+
+export interface DeliveriesRouteParts {
+  readonly view: LedgerView;
+  readonly fresh: FreshView;
+  readonly refusals: Pick<RefusalRing, 'list'>;
+  readonly refusalCounts: () => Promise<RefusalCounts>;
+  readonly names: FilterNames;
+}
+
+export function deliveriesRoutes({
+  view,
+  fresh,
+  refusals,
+  refusalCounts,
+  names,
+}: DeliveriesRouteParts): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/deliveries',
+      right: 'view',
+      tag: 'Deliveries',
+      summary: 'Ledger lines, newest first',
+      query: {
+        ...RANGE,
+        job: jobFilter,
+        source: sourceFilter,
+        region: regionFilter,
+        status: statusFilter,
+        outcome: outcomeFilter,
+        origin: textInput.optional().describe('callback, recovery, replay, import or realtime'),
+        without: z
+          .literal('acts')
+          .optional()
+          .describe('acts: leaves out what operators did, accesses included'),
+        only: z
+          .literal('acts')
+          .optional()
+          .describe('acts: lists what operators did, accesses included, and nothing else'),
+        context: textInput.optional().describe('`name=value` of the context, such as call=123'),
+        contextOmitted: textInput
+          .optional()
+          .describe('a name of the context whose value was left out, without `context`'),
+        ...page(50),
+      },
+      answers: { 200: deliveriesSchema },
+      async handle({ query, access: { scope }, signal }) {
+        await fresh();
+        await rejectUnknownNames(query, names, view, scope);
+        return ok(await view.deliveries({ ...query, scope, signal }));
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/refusals',
+      right: 'view',
+      tag: 'Deliveries',
+      summary:
+        'Refused requests, newest first: unauthenticated ones that this replica saw, authenticated ones of all replicas',
+      query: page(50),
+      answers: { 200: refusalsSchema },
+      async handle({ query, access: { scope }, signal }) {
+        await fresh();
+        return ok(await listRefusals(refusals, view, { ...query, scope, signal }));
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/refusals/counts',
+      right: 'view',
+      tag: 'Deliveries',
+      summary: 'Unauthenticated requests that all replicas refused since the beginning of yesterday in UTC',
+      answers: { 200: refusalCountsSchema },
+      async handle({ access: { scope } }) {
+        const { counts, complete } = await refusalCounts();
+        return ok({ counts: counts.filter(({ source }) => isInScope(scope, source)), complete });
+      },
+    }),
+  ];
+}

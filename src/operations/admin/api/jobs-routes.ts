@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import { classOfKey, jobFolder, kindOfPath } from '../../../archive/layout.js';
+import { unknownJobText } from '../../../domain/job-state.js';
+import { type ItemKind, STORED_TYPES } from '../../../domain/kinds.js';
+import { Problem } from '../../../domain/problem.js';
+import { isInScope, type SourceScope } from '../../../domain/rights.js';
+import { isKey } from '../../../store/object-key.js';
+import type { ObjectInfo } from '../../../store/object-store.js';
+import type { AccessLedger } from '../access/access-ledger.js';
+import type { SignIn } from '../access/sign-in.js';
+import { type FindParts, findJobs } from '../jobs/find-jobs.js';
+import { type InspectParts, inspectJob, jobExtent } from '../jobs/inspect-job.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { jobMatchesSchema, jobSchema, ticketSchema } from './answers/jobs.js';
+import { safeContentType, sendObject } from './content/download.js';
+import type { DownloadGate } from './content/download-gate.js';
+import { JOB } from './request-schemas.js';
+
+export interface JobsRouteParts extends Omit<InspectParts, 'view'>, Pick<FindParts, 'names'> {
+  readonly view: InspectParts['view'] & FindParts['view'];
+  readonly signIn: Pick<SignIn, 'issueTicket'>;
+  readonly downloads: DownloadGate;
+  readonly accessLedger: Pick<AccessLedger, 'read'>;
+}
+
+const searchText = z.string().trim().min(3, 'is too short: at least 3 characters').max(256);
+
+/** An artefact keeps its own content type where a browser cannot be made to run it. */
+const ARTEFACT = {
+  contentTypes: [...STORED_TYPES, 'audio/*', 'video/*', 'application/octet-stream'],
+};
+
+export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/jobs',
+      right: 'view',
+      tag: 'Jobs',
+      summary:
+        'Jobs whose id or a value of whose context is this text, else contains it; newest first, at most 20',
+      query: { text: searchText.describe('at least 3 characters') },
+      answers: { 200: jobMatchesSchema },
+      async handle({ query, access: { scope }, signal }) {
+        await parts.fresh();
+        return ok(await findJobs(endedBy(parts, signal), query.text, scope));
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/jobs/:id',
+      right: 'view',
+      tag: 'Jobs',
+      summary: "A job's artefacts, its timeline and the service's own record",
+      params: JOB,
+      answers: { 200: jobSchema },
+      problems: ['not-found'],
+      async handle({ params, access: { scope } }) {
+        const job = await inspectJob(parts, params.id, scope);
+        if (typeof job === 'string') throw new Problem('not-found', unknownJobText(job));
+        return ok(job);
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/jobs/:id/artefacts/*path',
+      right: 'read',
+      tag: 'Jobs',
+      summary: 'Download an artefact; ranges and If-None-Match are understood',
+      params: JOB,
+      query: {
+        ticket: z.string().optional().describe('in place of the token, from POST /jobs/{id}/ticket'),
+      },
+      ticket: true,
+      answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
+      problems: ['not-found', 'artefact-expired', 'range-not-satisfiable'],
+      async handle({ params, request, response, access, peer }) {
+        const info = await findArtefact(parts, params.id, params.path ?? '', access.scope);
+        if (info === null) throw await missingArtefact(parts, params.id, params.path ?? '', access.scope);
+        const form = { contentType: safeContentType(info.contentType), fileName: fileNameOf(info) };
+        const { metadata, key, size } = info;
+        const item = { key, kind: kindOf(info, params.id), size, sha256: metadata.sha256 ?? '' };
+        const read = { access, peer, jobId: params.id, source: metadata.source ?? null, item };
+        await sendObject(parts, info, form, () => parts.accessLedger.read(read), request, response);
+        return null;
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/jobs/:id/ticket',
+      right: 'read',
+      tag: 'Jobs',
+      summary: "A ticket that opens the job's artefacts for an hour, for links and players",
+      params: JOB,
+      body: z.strictObject({}),
+      answers: { 200: ticketSchema },
+      problems: ['not-found'],
+      async handle({ params, actor, access, peer }) {
+        const { scope } = access;
+        if (scope !== null && (await jobExtent(parts, params.id, scope)) === 'none') {
+          throw new Problem('not-found', 'This job is not known here.');
+        }
+        const source = scope?.size === 1 ? ([...scope][0] ?? null) : null;
+        await parts.accessLedger.read({ access, peer, jobId: params.id, source, item: null });
+        return ok(await parts.signIn.issueTicket(actor, params.id));
+      },
+    }),
+  ];
+}
+
+/** The search's pages end with the signal. */
+function endedBy({ view, ...parts }: FindParts, signal: AbortSignal | undefined): FindParts {
+  return { ...parts, view: { ...view, deliveries: (query) => view.deliveries({ ...query, signal }) } };
+}
+
+/** `path` is the path below the job's folder, or a whole key as in the list of artefacts. */
+async function findArtefact(
+  { store, keyPrefixes }: JobsRouteParts,
+  jobId: string,
+  path: string,
+  scope: SourceScope,
+): Promise<ObjectInfo | null> {
+  if (path.split('/').some((segment) => segment === '' || segment.startsWith('.'))) return null;
+  for (const prefix of new Set(keyPrefixes)) {
+    const folder = jobFolder(prefix, jobId);
+    const key = path.startsWith(folder) ? path : folder + path;
+    // No store holds an object under a name that is too long, for example.
+    const info = isKey(key) ? await store.head(key) : null;
+    if (info !== null && isInScope(scope, info.metadata.source)) return info;
+  }
+  return null;
+}
+
+/** Says when objects of this kind of the job expired, if they did. The speech service is not asked. */
+async function missingArtefact(
+  parts: JobsRouteParts,
+  jobId: string,
+  path: string,
+  scope: SourceScope,
+): Promise<Problem> {
+  const missing = new Problem('not-found', 'There is no such artefact.');
+  const [, ownPath = path] = /(?:^|\/)jobs\/[^/]+\/(.+)$/.exec(path) ?? [];
+  const kind = classOfKey(jobFolder('', jobId) + ownPath);
+  if (kind === null) return missing;
+  const records = { ...parts.records, regions: [] };
+  const job = await inspectJob({ ...parts, records }, jobId, scope);
+  const expired = typeof job === 'string' ? [] : job.expired;
+  const last = expired.findLast((part) => part.kind === kind);
+  if (last === undefined) return missing;
+  return new Problem(
+    'artefact-expired',
+    `It is not here any more: objects of the kind ${kind} of this job expired at ${last.expiredAt}.`,
+  );
+}
+
+function kindOf({ key }: ObjectInfo, jobId: string): ItemKind {
+  const folder = jobFolder('', jobId);
+  return kindOfPath(key.slice(key.indexOf(folder) + folder.length));
+}
+
+/** Begins with the job's id, so that downloads of several jobs have different names. */
+function fileNameOf({ key, metadata }: ObjectInfo): string {
+  const original = metadata['file-name'];
+  const name = original === undefined ? key.slice(key.lastIndexOf('/') + 1) : decoded(original);
+  return `${metadata['job-id'] ?? 'job'}-${name}`;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { quarantineFolder } from '../../../archive/layout.js';
+import type { QuarantinedRequest } from '../../../archive/quarantine/quarantine.js';
+import type { QuarantineStore } from '../../../archive/quarantine/quarantine-store.js';
+import { QUARANTINE_STATES } from '../../../domain/quarantined-body.js';
+import { isInScope, type SourceScope } from '../../../domain/rights.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
+import { textInput } from '../../../lib/text/read-input.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import { previewOf, type TrialDecoder } from '../../actions/decode-quarantined.js';
+import { unknownBody } from '../../actions/dismiss-body.js';
+import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
+import { listQuarantine } from '../jobs/list-quarantine.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { quarantinedBodyViewSchema, quarantineSchema } from './answers/quarantine.js';
+import { sendObject } from './content/download.js';
+import type { DownloadGate } from './content/download-gate.js';
+import { jobFilter, page, regionFilter, sourceFilter } from './request-schemas.js';
+
+export interface QuarantineRouteParts {
+  readonly store: ObjectStore;
+  readonly downloads: DownloadGate;
+  readonly accessLedger: Pick<AccessLedger, 'read'>;
+  readonly names: FilterNames;
+  readonly view: Pick<LedgerView, 'holds'>;
+  readonly quarantine: QuarantineStore;
+  /** Tries today's decoder on a body. */
+  readonly trial: TrialDecoder;
+}
+
+export function quarantineRoutes({
+  quarantine,
+  trial,
+  names,
+  view,
+  store,
+  downloads,
+  accessLedger,
+}: QuarantineRouteParts): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/quarantine',
+      right: 'view',
+      tag: 'Quarantine',
+      summary: 'Undecodable bodies, newest first',
+      query: {
+        state: z.enum([...QUARANTINE_STATES, 'all']).default('waiting'),
+        job: jobFilter,
+        source: sourceFilter,
+        region: regionFilter,
+        reason: textInput.optional().describe('why it could not be decoded'),
+        ...page(50),
+      },
+      answers: { 200: quarantineSchema },
+      async handle({ query, access: { scope }, signal }) {
+        await rejectUnknownNames({ source: query.source, region: query.region }, names, view, scope);
+        return ok(await listQuarantine(quarantine, { ...query, scope, signal }));
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/quarantine/:id',
+      right: 'read',
+      tag: 'Quarantine',
+      summary: "One body: its request, its beginning, and whether today's decoder takes it",
+      answers: { 200: quarantinedBodyViewSchema },
+      problems: ['not-found'],
+      async handle({ params: { id = '' }, access, peer }) {
+        const request = await quarantinedRequest(quarantine, id, access.scope);
+        const [state, release, settlement] = await Promise.all([
+          quarantine.stateOf(id),
+          quarantine.release(id),
+          quarantine.settlement(id),
+        ]);
+        const seen = await quarantine.withBody(id, async (body) => {
+          if (body === null) throw unknownBody();
+          await accessLedger.read(readOf(request, id, body.length, { access, peer }));
+          return { ...request, preview: previewOf(body), decodes: await trial(request, body) };
+        });
+        return ok({ ...seen, state, release, settlement });
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/quarantine/:id/body',
+      right: 'read',
+      tag: 'Quarantine',
+      summary: 'Download the raw body',
+      answers: {
+        200: { contentTypes: ['application/octet-stream'] },
+        206: { contentTypes: ['application/octet-stream'] },
+        304: null,
+      },
+      problems: ['not-found', 'range-not-satisfiable'],
+      async handle({ params: { id = '' }, request, response, access, peer }) {
+        const known = await quarantinedRequest(quarantine, id, access.scope);
+        const info = await quarantine.bodyInfo(id);
+        if (info === null) throw unknownBody();
+        const form = { contentType: 'application/octet-stream', fileName: `${id}-body` };
+        const read = readOf(known, id, info.size, { access, peer });
+        await sendObject({ store, downloads }, info, form, () => accessLedger.read(read), request, response);
+        return null;
+      },
+    }),
+  ];
+}
+
+/** A body that could not be decoded is of no kind. */
+function readOf(
+  { jobId, source, sha256 }: QuarantinedRequest,
+  id: string,
+  size: number,
+  by: Pick<ContentRead, 'access' | 'peer'>,
+): ContentRead {
+  const item = {
+    key: `${quarantineFolder(id)}body`,
+    kind: 'attachment',
+    size,
+    sha256: sha256 ?? '',
+  } as const;
+  return { ...by, jobId, source, item };
+}
+
+/** What is known of a body. Rejects with `not-found` also when its source does not exist for the client. */
+export async function quarantinedRequest(
+  quarantine: Pick<QuarantineStore, 'request'>,
+  id: string,
+  scope: SourceScope,
+): Promise<QuarantinedRequest> {
+  const request = await quarantine.request(id);
+  if (request === null || !isInScope(scope, request.source)) throw unknownBody();
+  return request;
+}

@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import type { QuarantineStore } from '../../../../archive/quarantine/quarantine-store.js';
+import { Problem } from '../../../../domain/problem.js';
+import { isInScope, onlySource, type SourceScope } from '../../../../domain/rights.js';
+import { newDeliveryId, operatorLine } from '../../../../ledger/ledger-line.js';
+import type { Ledger } from '../../../../ledger/write/ledger.js';
+import { reasonText, textInput } from '../../../../lib/text/read-input.js';
+import type { RecoveredJob } from '../../../../recovery/reconcile/report/recovery-report.js';
+import { acknowledgeJob } from '../../../actions/acknowledge-job.js';
+import { chooseArtefact } from '../../../actions/choose-artefact.js';
+import { dismissBody } from '../../../actions/dismiss-body.js';
+import { type EraseParts, eraseJob } from '../../../actions/erase/erase-job.js';
+import { sourcesOfJob } from '../../../actions/erase/jobs-to-erase.js';
+import { type ReleaseParts, releaseBody } from '../../../actions/release-body.js';
+import type { Repairs } from '../../../actions/repairs.js';
+import { type InspectParts, jobExtent } from '../../jobs/inspect-job.js';
+import { type AdminRoute, adminRoute, ok } from '../admin-route.js';
+import { ledgerLineSchema } from '../answers/deliveries.js';
+import { erasedSchema, refetchedSchema, takenSchema } from '../answers/jobs.js';
+import { settlementSchema } from '../answers/quarantine.js';
+import { quarantinedRequest } from '../quarantine-routes.js';
+import { JOB, REASON_QUERY, reason, reasonBody } from '../request-schemas.js';
+
+export interface RepairRouteParts extends EraseParts, Omit<InspectParts, 'quarantine'> {
+  readonly ledger: Pick<Ledger, 'append'>;
+  readonly quarantine: QuarantineStore;
+  readonly release: ReleaseParts;
+  readonly refetchJob: Repairs['refetchJob'];
+  readonly sources: ReadonlyMap<string, { readonly context: readonly string[] }>;
+  readonly records: { readonly regions: readonly string[] } & InspectParts['records'];
+}
+
+const dismissBodySchema = z
+  .strictObject({
+    reason: reasonText
+      .unwrap()
+      .min(1)
+      .describe('required, so that it stays known why it need not be released'),
+  })
+  .meta({ id: 'Dismiss' });
+const acknowledgeBody = z
+  .strictObject({
+    reason: reasonText.unwrap().min(1).describe('required, so that it stays known why a loss was accepted'),
+  })
+  .meta({ id: 'Acknowledge' });
+const chooseBody = z
+  .strictObject({
+    key: z.string().describe('of the version that is to count: the artefact itself, or one of its conflicts'),
+    reason: reasonText.unwrap().min(1).describe('required, so that it stays known why it counts'),
+  })
+  .meta({ id: 'Choose' });
+const refetchBody = z
+  .strictObject({
+    region: textInput.optional().describe('the only one to ask'),
+    source: textInput.optional().describe('whose key prefix the artefacts get'),
+    reason,
+  })
+  .meta({ id: 'RefetchOrder' });
+
+export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'POST',
+      path: '/jobs/:id/refetch',
+      right: 'repair',
+      tag: 'Jobs',
+      summary: 'Fetch what is missing of a job from the service',
+      params: JOB,
+      body: refetchBody,
+      answers: { 200: refetchedSchema },
+      problems: ['not-found', 'conflict', 'service-unreachable'],
+      async handle({
+        params: { id: jobId },
+        body: { region, source, reason = null },
+        actor,
+        access: { scope },
+      }) {
+        await rejectUnknownNames(parts, { region, source }, scope);
+        const receivedAt = new Date().toISOString();
+        const result = await parts.refetchJob(jobId, { actor, reason, region, source, scope });
+        await refuseUnknown(parts, result, scope);
+        await parts.ledger.append(
+          operatorLine(
+            { actor, reason },
+            {
+              deliveryId: newDeliveryId(),
+              outcome: 'replayed',
+              jobId,
+              receivedAt,
+              source: source ?? onlySource(scope),
+              region: result.region,
+            },
+          ),
+        );
+        return ok(result);
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/quarantine/:id/release',
+      right: 'repair',
+      tag: 'Quarantine',
+      summary: "Run a body through today's decoder and configuration into the archive",
+      body: reasonBody,
+      answers: { 200: takenSchema },
+      problems: ['not-found', 'conflict'],
+      async handle({ params: { id = '' }, body: { reason = null }, actor, access: { scope } }) {
+        if (scope !== null) await quarantinedRequest(parts.quarantine, id, scope);
+        return ok(await releaseBody(parts.release, id, { actor, reason }));
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/quarantine/:id/dismiss',
+      right: 'repair',
+      tag: 'Quarantine',
+      summary: 'Settle a body that need not be released; it stays',
+      body: dismissBodySchema,
+      answers: { 200: settlementSchema },
+      problems: ['not-found', 'conflict'],
+      async handle({ params: { id = '' }, body: { reason }, actor, access: { scope } }) {
+        await quarantinedRequest(parts.quarantine, id, scope);
+        return ok(await dismissBody(parts, id, { actor, reason }));
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/jobs/:id/acknowledge',
+      right: 'repair',
+      tag: 'Jobs',
+      summary: 'Settle a conflict, a loss or quarantined bodies that an operator has reviewed',
+      params: JOB,
+      body: acknowledgeBody,
+      answers: { 200: ledgerLineSchema },
+      problems: ['not-found', 'scope-exceeded'],
+      async handle({ params: { id: jobId }, body: { reason }, actor, access: { scope } }) {
+        await requireWholeJob(parts, jobId, scope);
+        return ok(await acknowledgeJob(parts, jobId, { actor, reason, scope }));
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/jobs/:id/choose',
+      right: 'repair',
+      tag: 'Jobs',
+      summary: 'Choose which version of an artefact counts; the others stay among the conflicts',
+      params: JOB,
+      body: chooseBody,
+      answers: { 200: ledgerLineSchema },
+      problems: ['not-found', 'conflict'],
+      async handle({ params: { id: jobId }, body: { key, reason }, actor, access: { scope } }) {
+        return ok(await chooseArtefact(parts, jobId, { key, actor, reason, scope }));
+      },
+    }),
+    adminRoute({
+      method: 'DELETE',
+      path: '/jobs/:id',
+      right: 'erase',
+      tag: 'Jobs',
+      summary: 'Erase everything that is stored of a job, old versions included',
+      params: JOB,
+      query: REASON_QUERY,
+      body: reasonBody,
+      answers: { 200: erasedSchema },
+      problems: ['not-found', 'scope-exceeded'],
+      async handle({ params: { id: jobId }, query, body, actor, access: { scope } }) {
+        const reason = body.reason ?? query.reason ?? null;
+        await requireWholeJob(parts, jobId, scope);
+        await parts.fresh();
+        const sources = await sourcesOfJob(parts, jobId);
+        return ok(await eraseJob(parts, jobId, { actor, reason }, sources));
+      },
+    }),
+  ];
+}
+
+/**
+ * Throws `not-found` for a job that does not exist for the client, and `scope-exceeded` for one that belongs to other sources
+ * too: settling or erasing it would concern them.
+ */
+async function requireWholeJob(parts: RepairRouteParts, jobId: string, scope: SourceScope): Promise<void> {
+  const extent = await jobExtent(parts, jobId, scope);
+  if (extent === 'none') throw new Problem('not-found', 'This job is not known here.');
+  if (extent === 'all') return;
+  throw new Problem(
+    'scope-exceeded',
+    'The job also has results of sources that this token may not see, or too many deliveries to rule that out.',
+  );
+}
+
+function rejectUnknownNames(
+  parts: RepairRouteParts,
+  names: { region: string | undefined; source: string | undefined },
+  scope: SourceScope,
+) {
+  const { region, source } = names;
+  if (source !== undefined && !(parts.sources.has(source) && isInScope(scope, source))) {
+    throw new Problem('request-invalid', 'source is not a configured source.');
+  }
+  if (region !== undefined && !parts.records.regions.includes(region)) {
+    throw new Problem('request-invalid', 'region is not one whose address is configured.');
+  }
+}
+
+/** Throws when neither this receiver nor the speech service knows the job, or the service could not be reached. */
+async function refuseUnknown(
+  parts: RepairRouteParts,
+  result: RecoveredJob,
+  scope: SourceScope,
+): Promise<void> {
+  if (result.region !== null) return;
+  if (result.outcome === 'failed') {
+    throw new Problem('service-unreachable', `The speech service did not answer: ${result.reason}.`);
+  }
+  if (result.outcome === 'unrecoverable' && (await jobExtent(parts, result.jobId, scope)) === 'none') {
+    throw new Problem('not-found', 'Neither this receiver nor the speech service knows this job.');
+  }
+}

@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { isJobId } from '../../../../domain/job.js';
+import { Problem } from '../../../../domain/problem.js';
+import type { SourceScope } from '../../../../domain/rights.js';
+import type { LedgerView } from '../../../../index/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../../../index/questions/filter-names.js';
+import type { FreshView } from '../../../../index/questions/fresh-view.js';
+import { isUlid } from '../../../../lib/text/id-cursor.js';
+import { textInput } from '../../../../lib/text/read-input.js';
+import { isReplayInScope, type ReplayView } from '../../../actions/replay/replay-state.js';
+import type { Replays } from '../../../actions/replay/replays.js';
+import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
+import {
+  replayFailuresSchema,
+  replayInFullSchema,
+  replayPreviewSchema,
+  replaySchema,
+  replayStartedSchema,
+  replaysSchema,
+} from '../answers/replays.js';
+import {
+  outcomeFilter,
+  page,
+  RANGE,
+  REASON_QUERY,
+  reason,
+  reasonBody,
+  regionFilter,
+  sourceFilter,
+  statusFilter,
+} from '../request-schemas.js';
+
+export interface ReplaysRouteParts {
+  readonly replays: Replays;
+  readonly fresh: FreshView;
+  readonly names: FilterNames;
+  readonly view: Pick<LedgerView, 'holds'>;
+}
+
+const PREVIEWED_JOBS = 100;
+const SHOWN_FAILURES = 100;
+const MAX_NAMED_JOBS = 10_000;
+const MAX_NAMED_EVENTS = 200;
+
+const replayOrder = z
+  .strictObject({
+    selector: z
+      .strictObject({
+        kind: z
+          .enum(['refetch', 'release', 'notify'])
+          .describe('fetch jobs from the service, decode quarantined bodies again, or send events again'),
+        subscriber: textInput.optional().describe('notify: only to this subscriber'),
+        dead: z.literal(true).optional().describe('notify: only events that ended without being sent'),
+        jobs: z
+          .array(z.string().refine(isJobId, 'is no job id'))
+          .max(MAX_NAMED_JOBS)
+          // An empty list beside filters is an empty field of a form.
+          .transform((jobs) => (jobs.length === 0 ? undefined : jobs))
+          .optional(),
+        events: z
+          .array(z.string().refine(isUlid, 'is no event id'))
+          .min(1)
+          .max(MAX_NAMED_EVENTS)
+          .optional()
+          .describe('notify: ids of events'),
+        ...RANGE,
+        failedOf: textInput.optional().describe('id of a replay of the same kind: what failed in it'),
+        source: sourceFilter,
+        region: regionFilter,
+        status: statusFilter,
+        outcome: outcomeFilter,
+        cause: textInput
+          .optional()
+          .describe(
+            'refetch: the jobs that fail for this cause, as `causes` of GET /failures has it; notify: that of dead events',
+          ),
+      })
+      .meta({ id: 'ReplaySelector' }),
+    dryRun: z.boolean().default(false).describe('only say what would be replayed'),
+    reason,
+  })
+  .meta({
+    id: 'ReplayOrder',
+    examples: [{ selector: { kind: 'refetch', outcome: 'failed', since: '2026-03-04' }, dryRun: true }],
+  });
+
+export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts): AdminRoute[] {
+  async function viewInScope(id: string, scope: SourceScope): Promise<ReplayView | null> {
+    const replay = await replays.view(id);
+    return replay !== null && isReplayInScope(replay.selector, scope) ? replay : null;
+  }
+
+  return [
+    adminRoute({
+      method: 'POST',
+      path: '/replays',
+      right: 'repair',
+      tag: 'Replays',
+      summary: 'Preview a replay, or start it',
+      body: replayOrder,
+      answers: { 200: replayPreviewSchema, 202: replayStartedSchema },
+      problems: ['conflict', 'overloaded'],
+      async handle({ body: { selector: asked, dryRun, reason = null }, actor, access: { scope }, signal }) {
+        await fresh();
+        await rejectUnknownNames(asked, names, view, scope);
+        if (asked.failedOf !== undefined && (await viewInScope(asked.failedOf, scope)) === null) {
+          throw new Problem('request-invalid', 'failedOf names no replay.');
+        }
+        const selector = scope === null ? asked : { ...asked, sources: [...scope].sort() };
+        if (!dryRun) return accepted({ replayId: await replays.create(selector, { actor, reason }) });
+        const { items, bytes, jobs } = await replays.preview(selector, signal);
+        return ok({ count: items.length, bytes, jobs: jobs.slice(0, PREVIEWED_JOBS) });
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/replays',
+      right: 'view',
+      tag: 'Replays',
+      summary: 'Replays, newest first',
+      query: page(50),
+      answers: { 200: replaysSchema },
+      async handle({ query, access: { scope }, signal }) {
+        return ok(await replays.page({ ...query, scope, signal }));
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/replays/:id',
+      right: 'view',
+      tag: 'Replays',
+      summary: 'How far a replay got, and the first items that failed',
+      answers: { 200: replayInFullSchema },
+      problems: ['not-found'],
+      async handle({ params: { id = '' }, access: { scope } }) {
+        const replay = (await viewInScope(id, scope)) ?? unknownReplay();
+        const first = { start: 0, limit: SHOWN_FAILURES };
+        return ok({ ...replay, failures: replay.failed > 0 ? await replays.failures(id, first) : [] });
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/replays/:id/failures',
+      right: 'view',
+      tag: 'Replays',
+      summary: 'Every item that failed, and why',
+      query: page(50),
+      answers: { 200: replayFailuresSchema },
+      problems: ['not-found'],
+      async handle({ params: { id = '' }, query: { limit, cursor }, access: { scope } }) {
+        if ((await viewInScope(id, scope)) === null) unknownReplay();
+        const start = cursor === undefined ? 0 : placeOf(cursor);
+        const failures = await replays.failures(id, { start, limit: limit + 1 });
+        return ok({
+          failures: failures.slice(0, limit),
+          nextCursor: failures.length > limit ? String(start + limit) : null,
+        });
+      },
+    }),
+    adminRoute({
+      method: 'DELETE',
+      path: '/replays/:id',
+      right: 'repair',
+      tag: 'Replays',
+      summary: 'Cancel a replay; what is done stays done',
+      query: REASON_QUERY,
+      body: reasonBody,
+      answers: { 200: replaySchema },
+      problems: ['not-found', 'conflict'],
+      async handle({ params: { id = '' }, query, body, actor, access: { scope } }) {
+        if ((await viewInScope(id, scope)) === null) unknownReplay();
+        const reason = body.reason ?? query.reason ?? null;
+        return ok((await replays.cancel(id, { actor, reason })) ?? unknownReplay());
+      },
+    }),
+  ];
+}
+
+/** The list of failures only grows while a replay runs, so that an index is a stable cursor. */
+function placeOf(cursor: string): number {
+  if (/^\d{1,6}$/.test(cursor)) return Number(cursor);
+  throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
+}
+
+function unknownReplay(): never {
+  throw new Problem('not-found', 'There is no such replay.');
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { isJobId } from '../../../domain/job.js';
+import { cursorText, instantInput, reasonText, textInput, whole } from '../../../lib/text/read-input.js';
+
+/** Input that several routes take. */
+
+export const JOB = { id: z.string().refine(isJobId, 'No job can have this id.').describe('job id') };
+
+export const page = (defaultLimit: number) => ({
+  limit: whole(1, 500).default(defaultLimit),
+  cursor: cursorText.optional().describe('`nextCursor` of the page before'),
+});
+
+export const RANGE = {
+  since: instantInput.optional().describe('ISO 8601 with a zone, or a date; received at or after it'),
+  until: instantInput.optional().describe('the same; received before it'),
+};
+
+export const jobFilter = textInput.optional().describe('job id');
+export const sourceFilter = textInput.optional().describe('name of a source');
+export const regionFilter = textInput.optional().describe('region of the speech service');
+export const statusFilter = textInput.optional().describe('status of the callback');
+export const outcomeFilter = textInput.optional().describe('outcome of the ledger line');
+
+export const reason = reasonText.describe('why, for the ledger');
+/** For clients that cannot send a body with DELETE. */
+export const REASON_QUERY = {
+  reason: reason.describe('why, for clients that cannot send a body with DELETE'),
+};
+export const reasonBody = z.strictObject({ reason }).meta({ id: 'Reason' });

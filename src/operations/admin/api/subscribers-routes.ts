@@ -1,0 +1,96 @@
+import { Problem } from '../../../domain/problem.js';
+import type { SourceScope } from '../../../domain/rights.js';
+import { newDeliveryId } from '../../../ledger/ledger-line.js';
+import type { DeadEvent } from '../../../subscribers/dead/dead-event.js';
+import type { Outbox } from '../../../subscribers/outbox.js';
+import { testEvent } from '../../../subscribers/test-event.js';
+import { listWaitingEvents } from '../list-waiting-events.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import type { SubscriberFigures } from './answers/subscribers.js';
+import {
+  deadEventsSchema,
+  subscribersSchema,
+  testedSchema,
+  waitingEventsSchema,
+} from './answers/subscribers.js';
+import { page } from './request-schemas.js';
+
+export interface SubscribersRouteParts {
+  readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'deadCauses' | 'send'>;
+  readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly SubscriberFigures[]>;
+  readonly subscriberNames: (scope: SourceScope) => readonly string[];
+}
+
+/** Milliseconds; the subscriber's own time-out is shorter, unless requests of other events are in its way. */
+const TEST_TIMEOUT = 60_000;
+
+export function subscribersRoutes({
+  outbox,
+  subscribers,
+  subscriberNames,
+}: SubscribersRouteParts): AdminRoute[] {
+  function rejectUnknown(name: string, scope: SourceScope): void {
+    if (!subscriberNames(scope).includes(name))
+      throw new Problem('not-found', 'There is no such subscriber.');
+  }
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/subscribers',
+      right: 'view',
+      tag: 'Subscribers',
+      summary: 'The subscribers, and how far each is',
+      answers: { 200: subscribersSchema },
+      async handle({ access: { scope }, signal }) {
+        return ok({ subscribers: await subscribers(scope, signal), nextCursor: null });
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/subscribers/:id/waiting',
+      right: 'view',
+      tag: 'Subscribers',
+      summary: 'Events that failed and will be tried again, the next one first',
+      answers: { 200: waitingEventsSchema },
+      problems: ['not-found', 'conflict'],
+      async handle({ params: { id: name = '' }, access: { scope } }) {
+        rejectUnknown(name, scope);
+        return ok({ waitingEvents: await listWaitingEvents(outbox, name, scope), nextCursor: null });
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/subscribers/:id/dead',
+      right: 'view',
+      tag: 'Subscribers',
+      summary: 'Events that ended without being sent, newest first',
+      query: page(50),
+      answers: { 200: deadEventsSchema },
+      problems: ['not-found'],
+      async handle({ params: { id: name = '' }, query, access: { scope }, signal }) {
+        rejectUnknown(name, scope);
+        const { deadEvents, nextCursor } = await outbox.deadEvents(name, { ...query, scope, signal });
+        const causes = await outbox.deadCauses(name, scope, signal);
+        return ok({ causes, deadEvents: deadEvents.map(shownEvent), nextCursor });
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/subscribers/:id/test',
+      right: 'repair',
+      tag: 'Subscribers',
+      summary: 'Send a test event now, and say what the address answers',
+      answers: { 200: testedSchema },
+      problems: ['not-found'],
+      async handle({ params: { id: name = '' }, access: { scope } }) {
+        rejectUnknown(name, scope);
+        const event = testEvent(newDeliveryId(), '/admin');
+        return ok(await outbox.send(name, event, AbortSignal.timeout(TEST_TIMEOUT)));
+      },
+    }),
+  ];
+}
+
+function shownEvent({ event, reason, endedAt, firstTriedAt, attempts, history }: DeadEvent) {
+  return { event: { ...event, data: { ...event.data } }, reason, endedAt, firstTriedAt, attempts, history };
+}

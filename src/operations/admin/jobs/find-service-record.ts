@@ -1,0 +1,103 @@
+import { isNotConfigured, isUnknownJob } from '../../../recovery/reconcile/recovery-errors.js';
+
+/** The speech service's record of a job. */
+interface ServiceRecord {
+  readonly region: string;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** Why there is no record, or that there is one. */
+type ServiceAnswer = 'found' | 'unknown' | 'unreachable' | 'not-configured';
+
+interface ServiceLookup {
+  readonly service: ServiceRecord | null;
+  readonly serviceAnswer: ServiceAnswer;
+}
+
+/** Reads records from the speech service. */
+export interface RecordSource {
+  readonly regions: readonly string[];
+  record(region: string, jobId: string, signal: AbortSignal): Promise<object>;
+}
+
+/** Milliseconds to wait for the speech service. */
+const TIMEOUT = 2000;
+
+/**
+ * The job's record without secrets, from its region or, when that is unknown, from the first region that has it.
+ * A region that did not answer may have the job: it is unknown only when every region says so.
+ */
+export async function findServiceRecord(
+  source: RecordSource,
+  jobId: string,
+  region: string | null,
+  timeout: number = TIMEOUT,
+): Promise<ServiceLookup> {
+  const regions = region !== null && source.regions.includes(region) ? [region] : source.regions;
+  if (regions.length === 0) return { service: null, serviceAnswer: 'not-configured' };
+  const signal = AbortSignal.timeout(timeout);
+  const timedOut = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  const asked = regions.map(async (name) => ({
+    region: name,
+    record: redact(await source.record(name, jobId, signal)) as Record<string, unknown>,
+  }));
+  return Promise.race([Promise.any(asked), timedOut]).then(
+    (service): ServiceLookup => ({ service, serviceAnswer: 'found' }),
+    (error: unknown): ServiceLookup => ({ service: null, serviceAnswer: answerOf(error) }),
+  );
+}
+
+function answerOf(error: unknown): ServiceAnswer {
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  if (errors.every(isUnknownJob)) return 'unknown';
+  return errors.every(isNotConfigured) ? 'not-configured' : 'unreachable';
+}
+
+const REDACTED = '[redacted]';
+
+/** Removes secrets: values of authentication headers, keys, and credentials and queries in URLs. */
+export function redact(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((entry) => redact(entry, name));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, redact(entry, key)]));
+  }
+  if (typeof value !== 'string') return value;
+  if (/auth_?headers?$/i.test(name)) return redactHeaderLine(value);
+  if (/^(authorization|token|secret|password|api_?key|key_value)$/i.test(name)) return REDACTED;
+  return redactAddresses(value);
+}
+
+/** The name of a header line; a text without one may be a secret as a whole. */
+function redactHeaderLine(line: string): string {
+  const name = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):/.exec(line)?.[1];
+  return name === undefined ? REDACTED : `${name}: ${REDACTED}`;
+}
+
+/**
+ * What a text may hold of an address: all that follows two slashes of either kind, which browsers and clients take for one another,
+ * up to white space.
+ */
+const ADDRESS = /(?:\b[a-z][a-z0-9+.-]*:)?[\\/]{2}\S+/gi;
+
+function redactAddresses(text: string): string {
+  return text.replace(ADDRESS, redactAddress);
+}
+
+/** Pre-signed URLs carry the secret in the query, others as user and password. What does not parse is redacted whole. */
+function redactAddress(address: string): string {
+  const relative = /^[\\/]/.test(address);
+  if (!URL.canParse(address, 'https://base.invalid')) return REDACTED;
+  const { protocol, username, password, host, port, pathname, search, hash } = new URL(
+    address,
+    'https://base.invalid',
+  );
+  const hasUser = username !== '' || password !== '';
+  // A password with a slash ends the host early: the rest of it is in the path.
+  if ((hasUser || port !== '') && pathname.includes('@')) return REDACTED;
+  const hasQuery = search !== '' || hash !== '';
+  if (!hasUser && !hasQuery) return address;
+  const user = hasUser ? `${REDACTED}@` : '';
+  return `${relative ? '' : protocol}//${user}${host}${pathname}${hasQuery ? `?${REDACTED}` : ''}`;
+}

@@ -1,0 +1,127 @@
+import type { SourceScope } from '../../domain/rights.js';
+import { isInScope } from '../../domain/rights.js';
+import { NO_REGION } from '../../index/queries/period-figures.js';
+import type { CanaryStatus } from '../health/canary.js';
+import type { CallbackFacts } from '../health/checks/callback-issues.js';
+import { verdictOf } from '../health/health-verdict.js';
+import type { Issue } from '../health/issues.js';
+import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
+import type { Health } from './api/answers/health.js';
+import type { SubscriberFigures } from './api/answers/subscribers.js';
+
+/** Inputs of the health summary; the functions return the current state of this replica. */
+export interface HealthParts extends FactSources<SubscriberFigures> {
+  readonly version: string;
+  readonly replica: string;
+  readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };
+  readonly draining: () => boolean;
+  /** What this replica says of itself. */
+  readonly ownIssues: () => readonly Issue[];
+  readonly store: { readonly location: string; readonly status: () => CanaryStatus };
+  readonly memory: () => { readonly total: number; readonly used: number; readonly waiters: number };
+  readonly activeDeliveries: () => number;
+  /** Regions callbacks or recovery are configured for. */
+  readonly regions: readonly string[];
+}
+
+/** Milliseconds that a fact may take: an open dashboard asks every few seconds. */
+export const PATIENCE = 3_000;
+
+/** The verdict and the facts behind it. What covers all sources is null where the client may see some only. */
+export async function readHealth(
+  parts: HealthParts,
+  now: number,
+  scope: SourceScope = null,
+): Promise<Health> {
+  const ofAll = <T>(value: T): T | null => (scope === null ? value : null);
+  const sources = parts.sources.filter(({ source }) => isInScope(scope, source));
+  const process = processFacts(parts, scope);
+  const { facts, summary, last24h, quarantine } = await readFacts({ ...parts, sources }, process, {
+    now,
+    scope,
+    patience: PATIENCE,
+  });
+  const { byRegion = {}, bySource = {} } = summary?.last ?? {};
+  const { receiver, store } = process;
+  const { ledger } = facts;
+  return {
+    verdict: verdictOf(facts, now),
+    version: parts.version,
+    replica: parts.replica,
+    at: new Date(now).toISOString(),
+    ready: receiver.ready,
+    draining: receiver.draining,
+    store: { location: parts.store.location, ...storeStatus(store) },
+    scope: scope === null ? null : { sources: [...scope].sort(), leftOut: OF_ALL_SOURCES },
+    budget: ofAll(parts.memory()),
+    activeDeliveries: ofAll(parts.activeDeliveries()),
+    regions: (ofAll(parts.regions) ?? []).map((region) => ({
+      region,
+      lastDeliveryAt: byRegion[region] ?? null,
+    })),
+    noRegion: ofAll({ lastDeliveryAt: byRegion[NO_REGION] ?? null }),
+    sources: sources.map(({ source }) => ({ source, lastDeliveryAt: bySource[source] ?? null })),
+    unknown: facts.unknown,
+    last24h: last24h && { since: last24h.since, until: last24h.until, ...last24h.total },
+    callbacks: facts.callbacks && callbackFigures(facts.callbacks),
+    failing: facts.failing,
+    oldestOpen: facts.oldestOpen,
+    quarantine,
+    service: parts.service,
+    reconcile: facts.reconcile,
+    verify: facts.verify,
+    credentials: facts.credentials,
+    subscribers: facts.subscribers,
+    index: parts.view.extent(),
+    ledger: {
+      ...ledger,
+      rows: ofAll(ledger.rows),
+      broken: ofAll(ledger.broken),
+      newer: ofAll(ledger.newer),
+      place: ofAll(ledger.place),
+    },
+  };
+}
+
+function processFacts(parts: HealthParts, scope: SourceScope) {
+  const waiters = scope === null ? parts.memory().waiters : 0;
+  return {
+    receiver: { ...parts.readiness(), draining: parts.draining(), waiters },
+    store: parts.store.status(),
+    ownIssues: parts.ownIssues(),
+  } satisfies ProcessFacts;
+}
+
+function callbackFigures({ hourSince, daySince, accepted, refused, unauthenticated, missed }: CallbackFacts) {
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const requests = unauthenticated.flatMap(({ minutes }) => minutes.map(([, count]) => count));
+  const lastAt = Math.max(0, ...[...accepted.values()].map((each) => each.lastAt));
+  return {
+    since: new Date(hourSince).toISOString(),
+    accepted: sum([...accepted.values()].map((each) => each.requests)),
+    rejected: sum(refused.map(({ count }) => count)) + sum(requests),
+    lastAcceptedAt: lastAt === 0 ? null : new Date(lastAt).toISOString(),
+    missed: {
+      since: new Date(daySince).toISOString(),
+      ...{ jobs: missed.ofJobs, missed: missed.jobs, lastHour: missed.lastHour },
+    },
+  };
+}
+
+/** Members of the summary that are not divided by source. */
+const OF_ALL_SOURCES = [
+  'quarantine',
+  'reconcile',
+  'verify',
+  'regions',
+  'noRegion',
+  'budget',
+  'activeDeliveries',
+  'ledger.rows',
+  'ledger.broken',
+  'ledger.newer',
+];
+
+function storeStatus({ lastSuccessAt, ...status }: CanaryStatus) {
+  return { ...status, lastSuccessAt: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString() };
+}

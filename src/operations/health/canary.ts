@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
+import { type CreateResult, StoreError } from '../../store/object-store.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
+
+type Headers = { readonly contentType: string; readonly metadata: Readonly<Record<string, string>> };
+
+/** What the canary needs of a store; every `ObjectStore` fits. */
+interface CanaryStore {
+  create(key: string, body: Buffer, headers: Headers): Promise<CreateResult>;
+  replace(key: string, body: Buffer, headers: Headers): Promise<void>;
+  read(key: string): Promise<{ readonly body: Readable } | null>;
+  delete(key: string): Promise<void>;
+}
+
+export interface CanaryOptions {
+  readonly store: CanaryStore;
+  /** Name of this replica. Processes may share it by mistake, so that the canary is `.canary/<replica>-<random>`. */
+  readonly replica: string;
+  /** Called when a check fails after a success or in another way, and with null when one succeeds after failures. */
+  readonly onChange?: (
+    failure: { readonly reason: string; readonly condition: StoreCondition | null } | null,
+  ) => void;
+  /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
+  readonly interval?: number;
+  /** Milliseconds after which the last success no longer counts. Default: three intervals and five seconds. */
+  readonly maxAge?: number;
+  /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
+  readonly timeout?: number;
+  /** What this replica says of itself to all others: a JSON value, written with the canary. Default: nothing. */
+  readonly report?: () => unknown;
+  /** False for a store that is known to replace objects: that is accepted. Default true. */
+  readonly needsConditions?: boolean;
+  /** Called after each check of the interval. */
+  readonly onChecked?: () => void;
+  /** Rejects when this is not the store that it should be. Called each second time. Default: any store is right. */
+  readonly identify?: () => Promise<void>;
+  /** What an error says of the store. Default: every error may be a short one that nothing is known about. */
+  readonly diagnose?: (error: unknown) => CanaryDiagnosis;
+  /** Milliseconds since the epoch. Default `Date.now`, with ages measured by a monotonic clock. */
+  readonly clock?: () => number;
+}
+
+interface CanaryDiagnosis {
+  /** The store itself refused: the status is not writable at once, since the next write would fail as well. */
+  readonly refused: boolean;
+  /** What is wrong with the whole store; null when that is not known. */
+  readonly condition: StoreCondition | null;
+}
+
+export interface CanaryStatus {
+  /** Whether the store was proven writable recently, by the canary or by another write. */
+  readonly writable: boolean;
+  /** Milliseconds since the epoch, or null before the first success. */
+  readonly lastSuccessAt: number | null;
+  /** Why it is not writable, or what was wrong in the latest check; null when nothing is. */
+  readonly reason: string | null;
+  /** What `reason` says of the whole store; null when that is not known. */
+  readonly condition: StoreCondition | null;
+  /** Milliseconds the last successful check took. */
+  readonly latencyMs: number | null;
+}
+
+export interface Canary {
+  /** Key of the object. */
+  readonly key: string;
+  /** To be called after another object was written: the store is writable then, whatever the canary found before. */
+  wrote(): void;
+  /** Checks now and then on the interval. */
+  start(): void;
+  /** Ends the checks and removes the canary. Never throws: a canary that stays is swept later. */
+  stop(): Promise<void>;
+  /** Checks once, or joins the check in flight. Never throws: the status has the result. */
+  check(): Promise<CanaryStatus>;
+  status(): CanaryStatus;
+}
+
+/** Folder of all canaries. */
+export const CANARY_FOLDER = '.canary/';
+
+interface Complaint extends CanaryDiagnosis {
+  readonly reason: string;
+  /** Ticks. */
+  readonly at: number;
+}
+
+const NO_DIAGNOSIS: CanaryDiagnosis = { refused: false, condition: null };
+const NOT_CHECKED: Complaint = { ...NO_DIAGNOSIS, reason: 'the store has not been checked yet', at: 0 };
+
+/** Time-outs after which a call that never ended is abandoned, and another one may be made. */
+const ABANDON_AFTER = 6;
+
+/**
+ * Proves that the store takes writes: a fresh body is written, read back and compared. Each second time it is identified as well, and a
+ * write is tried that the store must refuse: an upgrade of it or a proxy can end what was proven at the start.
+ */
+export function createCanary(options: CanaryOptions): Canary {
+  const {
+    store,
+    interval = 10_000,
+    maxAge = interval * 3 + 5000,
+    timeout = 10_000,
+    clock = Date.now,
+  } = options;
+  // Ages are measured with a monotonic clock: a wall clock that is set back would keep an old success young.
+  const ticks = options.clock ?? (() => performance.now());
+  const key = `${CANARY_FOLDER}${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
+  const object = { store, key, report: options.report ?? (() => null) };
+  let checks = 0;
+  let last: { at: number; ticks: number; latencyMs: number } | null = null;
+  let wroteAt = Number.NEGATIVE_INFINITY;
+  let complaint: Complaint | null = NOT_CHECKED;
+  let checking: Promise<CanaryStatus> | null = null;
+  let unanswered: { since: number } | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let running = false;
+
+  function status(): CanaryStatus {
+    const refused = complaint?.refused === true && (complaint.at > wroteAt || isLasting(complaint));
+    const writable = last !== null && !refused && ticks() - Math.max(last.ticks, wroteAt) < maxAge;
+    const reason = complaint?.reason ?? (writable ? null : 'the last successful check is too old');
+    return {
+      writable,
+      lastSuccessAt: last?.at ?? null,
+      reason,
+      condition: complaint?.condition ?? null,
+      latencyMs: last?.latencyMs ?? null,
+    };
+  }
+
+  /** A write that still hangs could overwrite the next one, so the next check waits for it, up to `ABANDON_AFTER` time-outs. */
+  async function prove(): Promise<void> {
+    if (unanswered && ticks() - unanswered.since < timeout * ABANDON_AFTER) {
+      throw new DeadlineError(`the store has not answered for ${Math.round(ticks() - unanswered.since)} ms`);
+    }
+    const mine = { since: ticks() };
+    unanswered = mine;
+    checks += 1;
+    const isThorough = checks % 2 === 0 || (complaint !== null && isLasting(complaint));
+    const identified = isThorough ? options.identify?.() : undefined;
+    await Promise.resolve(identified)
+      .then(() => proveStore(object, isThorough && options.needsConditions !== false))
+      .finally(() => {
+        if (unanswered === mine) unanswered = null;
+      });
+  }
+
+  function record(found: Complaint | null): void {
+    const before = complaint;
+    complaint = found;
+    if (before === NOT_CHECKED) return;
+    if ((before === null) !== (found === null) || before?.condition !== found?.condition)
+      options.onChange?.(found);
+  }
+
+  async function attempt(): Promise<CanaryStatus> {
+    const started = ticks();
+    try {
+      await withDeadline(prove(), timeout, `the store did not answer within ${timeout} ms`);
+      last = { at: clock(), ticks: ticks(), latencyMs: Math.round(ticks() - started) };
+      record(null);
+    } catch (error) {
+      const diagnosis = options.diagnose?.(error) ?? NO_DIAGNOSIS;
+      record({
+        ...diagnosis,
+        at: ticks(),
+        reason: error instanceof Error ? error.message : 'the store failed',
+      });
+    }
+    return status();
+  }
+
+  function check(): Promise<CanaryStatus> {
+    checking ??= attempt().finally(() => {
+      checking = null;
+    });
+    return checking;
+  }
+
+  async function run(): Promise<void> {
+    await check();
+    options.onChecked?.();
+    if (running) timer = setTimeout(run, interval).unref();
+  }
+
+  return {
+    key,
+    wrote() {
+      wroteAt = ticks();
+    },
+    start() {
+      if (running) return;
+      running = true;
+      void run();
+    },
+    async stop() {
+      running = false;
+      if (timer) clearTimeout(timer);
+      await checking;
+      // After a check that never ended a canary may exist, but the store would not take the delete either.
+      if (last !== null && unanswered === null) await store.delete(key).catch(() => undefined);
+    },
+    check,
+    status,
+  };
+}
+
+/** Another write that succeeds does not show that it has ended. */
+function isLasting({ condition }: Complaint): boolean {
+  return condition === 'overwrites' || condition === 'missing';
+}
+
+const HEADERS: Headers = { contentType: 'application/json', metadata: {} };
+
+type CanaryObject = Required<Pick<CanaryOptions, 'store' | 'report'>> & { readonly key: string };
+
+/** @param tests also tries a write that the store must refuse, because there is an object */
+async function proveStore({ store, key, report }: CanaryObject, tests: boolean): Promise<void> {
+  const body = bodyOf(report());
+  // Also of this replica: where it is not refused, it is what others read.
+  const refused = bodyOf(report());
+  await store.replace(key, body, HEADERS);
+  // An object that somebody removed meanwhile is created: only a second creation shows that the condition does not hold.
+  const isGone = tests && (await store.create(key, refused, HEADERS)) === 'created';
+  if (isGone && (await store.create(key, refused, HEADERS)) === 'created') throw overwritten();
+  const reading = await store.read(key);
+  if (reading === null) throw new Error('the canary was written but is not there');
+  const found = await buffer(reading.body);
+  if (found.equals(isGone ? refused : body)) return;
+  throw found.equals(refused) ? overwritten() : new Error('the canary reads back differently');
+}
+
+function bodyOf(report: unknown): Buffer {
+  return Buffer.from(JSON.stringify({ mark: randomUUID(), report }));
+}
+
+function overwritten(): StoreError {
+  const reason = 'a conditional write replaced the canary: the store ignores the condition';
+  return new StoreError('canary', reason, { condition: 'overwrites' });
+}

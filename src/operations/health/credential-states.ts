@@ -1,0 +1,87 @@
+import { CREDENTIAL_NOTICE } from '../../domain/credential-notice.js';
+
+/** The credentials of a source, as configured; times in milliseconds since the epoch. */
+export interface CredentialSettings {
+  readonly source: string;
+  readonly credentials: readonly {
+    readonly name: string;
+    readonly notBefore: number | null;
+    readonly expires: number | null;
+  }[];
+}
+
+type Sources = Readonly<
+  Record<
+    string,
+    {
+      readonly credentials: Readonly<Record<string, Omit<CredentialSettings['credentials'][number], 'name'>>>;
+    }
+  >
+>;
+
+export function credentialSettings(sources: Sources): CredentialSettings[] {
+  return Object.entries(sources).map(([source, { credentials }]) => ({
+    source,
+    credentials: Object.entries(credentials).map(([name, { notBefore, expires }]) => ({
+      name,
+      notBefore,
+      expires,
+    })),
+  }));
+}
+
+/** A credential of a source, and whether it is valid. Times in ISO 8601. */
+export interface CredentialState {
+  readonly source: string;
+  readonly credential: string;
+  /** `unknown`: no use is known, and the ledger could not be read. */
+  readonly state: 'in-use' | 'unused' | 'unknown' | 'not-yet-valid' | 'expiring' | 'expired';
+  /** Within the last 7 days. */
+  readonly lastUsedAt: string | null;
+  readonly notBefore: string | null;
+  readonly expires: string | null;
+}
+
+/**
+ * @param lastUse ISO 8601 by `<source>/<credential>`
+ * @param isComplete false when the ledger could not be read: what is not in `lastUse` may have been used
+ */
+export function credentialStates(
+  sources: readonly CredentialSettings[],
+  lastUse: Readonly<Record<string, string>>,
+  isComplete: boolean,
+  now: number,
+): CredentialState[] {
+  return sources.flatMap(({ source, credentials }) =>
+    credentials.map(({ name, notBefore, expires }) => {
+      const lastUsedAt = lastUse[`${source}/${name}`] ?? null;
+      const used = lastUsedAt !== null ? 'in-use' : isComplete ? 'unused' : 'unknown';
+      const state = stateOf({ notBefore, expires, used, now });
+      return {
+        source,
+        credential: name,
+        state,
+        lastUsedAt,
+        notBefore: instant(notBefore),
+        expires: instant(expires),
+      };
+    }),
+  );
+}
+
+function stateOf(facts: {
+  notBefore: number | null;
+  expires: number | null;
+  used: 'in-use' | 'unused' | 'unknown';
+  now: number;
+}): CredentialState['state'] {
+  const { notBefore, expires, used, now } = facts;
+  if (expires !== null && expires <= now) return 'expired';
+  if (notBefore !== null && notBefore > now) return 'not-yet-valid';
+  if (expires !== null && expires - now < CREDENTIAL_NOTICE) return 'expiring';
+  return used;
+}
+
+function instant(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

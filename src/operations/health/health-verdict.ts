@@ -1,0 +1,180 @@
+import type { IndexExtent } from '../../index/index-extent.js';
+import type { LedgerViewStatus } from '../../index/questions/view-status.js';
+import type { CanaryStatus } from './canary.js';
+import { type CallbackFacts, callbackIssues } from './checks/callback-issues.js';
+import { credentialIssues } from './checks/credential-issues.js';
+import { reconcileIssues, type ServiceFacts } from './checks/reconcile-issues.js';
+import type { CredentialState } from './credential-states.js';
+import { issueOf } from './issue-kinds.js';
+import { type Issue, LEVELS, type Level } from './issues.js';
+import type { UnknownFacts } from './known-facts.js';
+import type { ReconcileFigures } from './reconcile-report-reader.js';
+import { onePerName } from './replica-issues.js';
+import type { Unseen, Verdict } from './verdict-words.js';
+import type { VerifyFigures } from './verify-report-reader.js';
+
+/** The receiver that answers. */
+export interface ReceiverFacts {
+  readonly ready: boolean;
+  readonly reason: string | null;
+  readonly draining: boolean;
+  readonly waiters: number;
+}
+
+/** The job that has been open for longest, of those that are failing. */
+export interface OldestOpen {
+  readonly jobId: string;
+  /** ISO 8601: time of its first ledger line. */
+  readonly since: string;
+  /** When the service deletes its results, at the latest. */
+  readonly retentionEndsAt: string;
+}
+
+/** Facts behind the verdict; unknown ones are null. */
+export interface VerdictFacts {
+  /** Null for the `status` command, which reads the store alone. */
+  readonly receiver: ReceiverFacts | null;
+  /** What the receiver that answers says of itself, and what others say of themselves; null when that cannot be read. */
+  readonly ownIssues: readonly Issue[];
+  readonly replicaIssues: readonly Issue[] | null;
+  /** When a receiver last wrote its canary (ISO 8601); undefined when the store was not searched for canaries. */
+  readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
+  readonly callbacks: CallbackFacts | null;
+  readonly store: Pick<CanaryStatus, 'writable' | 'reason' | 'condition' | 'lastSuccessAt'>;
+  readonly ledger: LedgerViewStatus;
+  readonly index: IndexExtent;
+  /** Whether the index has every delivery of the service's whole retention. */
+  readonly isIndexed: boolean;
+  /** Jobs whose last ledger line is a failure, by outcome. */
+  readonly failing: Readonly<Record<string, number>> | null;
+  readonly oldestOpen: OldestOpen | null;
+  /** When the service begins to delete the results of failing jobs (ISO 8601); null while that is far away. */
+  readonly retentionEnds: string | null;
+  /** Bodies waiting in quarantine. */
+  readonly waiting: number | null;
+  readonly reconcile: ReconcileFigures | null;
+  readonly verify: VerifyFigures | null;
+  readonly service: ServiceFacts;
+  readonly credentials: readonly CredentialState[];
+  /** The ledger names credentials of sources that have none in this configuration. */
+  readonly otherCredentials: boolean;
+  /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
+  readonly scoped: boolean;
+  readonly subscribers: readonly { readonly issues: readonly Issue[] }[] | null;
+  /** Which of the facts that are null could not be read; the others are none. */
+  readonly unknown: UnknownFacts;
+}
+
+/** Is all well? `index` and `unseen` bound what the verdict claims. */
+export function verdictOf(facts: VerdictFacts, now: number): Verdict {
+  const issues = issuesIn(facts, now);
+  // Stable: among equals callbacks come first.
+  const sorted = issues.toSorted((one, other) => rankOf(other.level) - rankOf(one.level));
+  return {
+    level: sorted[0]?.level ?? (unknownIn(facts) ? 'unknown' : 'ok'),
+    index: facts.index,
+    unseen: unseenIn(facts),
+    issues: sorted,
+  };
+}
+
+const rankOf = (level: Level) => LEVELS.indexOf(level);
+
+function issuesIn(facts: VerdictFacts, now: number): Issue[] {
+  return [
+    ...(facts.callbacks === null ? [] : callbackIssues(facts.callbacks, now)),
+    ...storeIssues(facts),
+    ...onePerName([...facts.ownIssues, ...(facts.replicaIssues ?? [])]),
+    ...receivingIssues(facts),
+    ...ledgerIssues(facts),
+    ...failureIssues(facts),
+    ...verifyIssues(facts),
+    ...credentialIssues(facts.credentials, facts.unknown.credentials === undefined),
+    ...(facts.scoped || facts.unknown.reconcile !== undefined
+      ? []
+      : reconcileIssues(facts.reconcile, facts.service, now)),
+    ...(facts.waiting ? [issueOf('quarantine-growing', { bodies: facts.waiting })] : []),
+    ...(facts.subscribers ?? []).flatMap(({ issues }) => issues),
+  ];
+}
+
+function storeIssues({ store }: VerdictFacts): Issue[] {
+  if (store.writable) return [];
+  const { reason, condition, lastSuccessAt } = store;
+  const since = lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString();
+  return [issueOf('store-not-writable', { reason, condition, since })];
+}
+
+function receivingIssues({ receiver, lastProven, store, ownIssues }: VerdictFacts): Issue[] {
+  const issues: Issue[] = [];
+  if (lastProven !== undefined && !lastProven.recent) {
+    issues.push(issueOf('no-receiver', { since: lastProven.at }));
+  }
+  if (receiver === null) return issues;
+  if (receiver.draining) issues.push(issueOf('draining', {}));
+  else if (!receiver.ready && store.writable && !ownIssues.some(({ level }) => level === 'failing'))
+    issues.push(issueOf('not-ready', { reason: receiver.reason }));
+  if (receiver.waiters > 0) issues.push(issueOf('memory-short', { deliveries: receiver.waiters }));
+  return issues;
+}
+
+function failureIssues(facts: VerdictFacts): Issue[] {
+  const { failing, oldestOpen, retentionEnds, reconcile } = facts;
+  const outcomes = failing ?? {};
+  const jobs = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
+  const issues: Issue[] = [];
+  if (jobs > 0) {
+    issues.push(issueOf('jobs-failing', { jobs, outcomes, since: oldestOpen?.since ?? null }));
+  }
+  if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
+  // The failing jobs are the same ones, and there is more to say about them.
+  if (jobs === 0 && reconcile !== null && reconcile.missing > 0) {
+    issues.push(issueOf('results-missing', { jobs: reconcile.missing }));
+  }
+  return issues;
+}
+
+function verifyIssues({ verify }: VerdictFacts): Issue[] {
+  if (verify === null) return [];
+  const { missing, damaged, finishedAt, faults } = verify;
+  const [first] = faults;
+  return [
+    ...(missing + damaged > 0 ? [issueOf('artefacts-missing', { missing, damaged, finishedAt })] : []),
+    ...(first === undefined ? [] : [issueOf('verify-incomplete', { faults: faults.length, first })]),
+  ];
+}
+
+function ledgerIssues({ ledger, scoped }: VerdictFacts): Issue[] {
+  const { error, fault, condition, refreshedAt, state, broken, newer } = ledger;
+  const issues: Issue[] = [];
+  if (error !== null && fault === 'index') {
+    issues.push(issueOf('index-behind', { reason: error, since: refreshedAt }));
+  } else if (error !== null) {
+    issues.push(issueOf('ledger-unreadable', { reason: error, condition, since: refreshedAt }));
+  }
+  if (!scoped && broken.count > 0) issues.push(issueOf('ledger-lines-broken', { lines: broken.count }));
+  if (!scoped && newer.count > 0) issues.push(issueOf('ledger-lines-newer', { lines: newer.count }));
+  if (state === 'loading' && error === null) issues.push(issueOf('ledger-loading', {}));
+  return issues;
+}
+
+/** Figures that cover all sources. */
+const OF_ALL_SOURCES: readonly Unseen[] = ['quarantine', 'reconcile', 'verify'];
+const UNREAD = ['callbacks', 'failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
+
+/** What the verdict does not cover although nothing failed; failures that hide something are issues themselves. */
+function unseenIn(facts: VerdictFacts): Unseen[] {
+  const { receiver, isIndexed, otherCredentials, scoped, unknown } = facts;
+  return [
+    ...(isIndexed ? [] : (['deliveries'] as const)),
+    ...UNREAD.filter((name) => unknown[name] !== undefined),
+    ...(facts.replicaIssues === null ? (['replicas'] as const) : []),
+    ...(receiver === null && otherCredentials ? (['credentials'] as const) : []),
+    ...(scoped ? OF_ALL_SOURCES : []),
+  ];
+}
+
+/** Not what a token or a configuration leaves out: that is known to be left out. */
+function unknownIn({ isIndexed, unknown }: VerdictFacts): boolean {
+  return !isIndexed || UNREAD.some((name) => unknown[name] !== undefined);
+}

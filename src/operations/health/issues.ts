@@ -1,0 +1,166 @@
+import type { StoreCondition } from '../../store/store-remedies.js';
+
+/** Topics of issues, of the dashboard's tiles and of its help. */
+export const TOPICS = [
+  'callbacks',
+  'store',
+  'receiving',
+  'ledger',
+  'failures',
+  'expected',
+  'reconcile',
+  'verify',
+  'credentials',
+  'quarantine',
+  'subscribers',
+] as const;
+export type Topic = (typeof TOPICS)[number];
+
+/**
+ * From the best to the worst. `unknown`: not everything could be looked at. `warning`: results may be lost, if nothing is done.
+ * `failing`: results are lost or cannot be received.
+ */
+export const LEVELS = ['ok', 'unknown', 'warning', 'failing'] as const;
+export type Level = (typeof LEVELS)[number];
+export type IssueLevel = Exclude<Level, 'ok'>;
+export const ISSUE_LEVELS = LEVELS.filter((level) => level !== 'ok');
+
+type Counts = Readonly<Record<string, number>>;
+export type StoreFailure = {
+  readonly reason: string | null;
+  readonly condition: StoreCondition | null;
+  /** When it last worked. */
+  readonly since: string | null;
+};
+type Incomplete = {
+  /** Number of faults, and the first of them. */
+  readonly faults: number;
+  readonly first: string;
+};
+type Expiry = {
+  readonly source: string;
+  readonly credential: string;
+  readonly expires: string;
+};
+
+/** Facts of each issue by its code: numbers, names and instants (ISO 8601). */
+export interface IssueParams {
+  'callbacks-refused': {
+    /** Null for requests to no configured source. */
+    readonly source: string | null;
+    /** A reason (docs/reasons.md). */
+    readonly cause: string;
+    /** What `refused` and `accepted` count. Unauthenticated requests are counted as requests. */
+    readonly unit: 'jobs' | 'requests';
+    /** Within the last hour. */
+    readonly refused: number;
+    readonly accepted: number;
+    /** When the first of them was refused. */
+    readonly since: string;
+  };
+  'callbacks-missed': {
+    /** Jobs that recovery had to fetch, and how many of them within the last hour. */
+    readonly missed: number;
+    readonly lastHour: number;
+    /** All jobs of that time. */
+    readonly jobs: number;
+    /** One of the missed. */
+    readonly job: string | null;
+    /** Jobs from then on were counted: a day, or less where the ledger has too many lines for memory. */
+    readonly since: string;
+  };
+  'store-not-writable': StoreFailure;
+  'store-unreadable': Omit<StoreFailure, 'since'>;
+  'store-denied': {
+    readonly prefix: string;
+    /** Those whose callbacks all need the prefix; empty where only some bodies do. */
+    readonly sources: readonly string[];
+    readonly reason: string;
+    readonly condition: StoreCondition | null;
+    readonly since: string;
+  };
+  'store-replaced': {
+    /** Ids of the stores; null: one without a marker. */
+    readonly was: string;
+    readonly is: string | null;
+    /** When the former one was seen last. */
+    readonly seenAt: string;
+  };
+  clock: {
+    readonly replica: string;
+    /** Milliseconds by which the store's clock is ahead. */
+    readonly offsetMs: number;
+  };
+  'not-ready': {
+    readonly reason: string | null;
+    /** Left out: the one that answers. */
+    readonly replica?: string;
+  };
+  draining: Readonly<Record<string, never>>;
+  'no-receiver': { readonly since: string | null };
+  'memory-short': { readonly deliveries: number };
+  'ledger-unreadable': StoreFailure;
+  'index-behind': { readonly reason: string; readonly since: string | null };
+  'ledger-loading': Readonly<Record<string, never>>;
+  'ledger-lines-broken': { readonly lines: number };
+  'ledger-lines-newer': { readonly lines: number };
+  'jobs-failing': {
+    readonly jobs: number;
+    readonly outcomes: Counts;
+    readonly since: string | null;
+  };
+  'retention-ending': {
+    readonly ends: string;
+  };
+  'results-missing': { readonly jobs: number };
+  /** When a reconcile last saw everything; null when none did yet. */
+  'expected-unknown': { readonly since: string | null };
+  'reconcile-not-configured': Readonly<Record<string, never>>;
+  'reconcile-not-scheduled': Readonly<Record<string, never>>;
+  'reconcile-not-run': Readonly<Record<string, never>>;
+  'reconcile-overdue': { readonly since: string };
+  'reconcile-incomplete': Incomplete;
+  'artefacts-missing': { readonly missing: number; readonly damaged: number; readonly finishedAt: string };
+  'verify-incomplete': Incomplete;
+  'credentials-expired': {
+    readonly source: string;
+    /** When the last one expired; null when none has been valid yet. */
+    readonly since: string | null;
+    /** When the next one becomes valid. */
+    readonly next: string | null;
+  };
+  'credential-expired': Expiry;
+  'credential-expiring': Expiry & {
+    /** Null when it was not used in the last 7 days, or that is not known. */
+    readonly lastUsedAt: string | null;
+    /** A credential of the source that stays valid. */
+    readonly successor: string | null;
+  };
+  'quarantine-growing': { readonly bodies: number };
+  'subscriber-state-damaged': { readonly subscriber: string };
+  'subscriber-paused': {
+    readonly subscriber: string;
+    readonly since: string;
+    /** Of the last failed attempt. */
+    readonly status: number | null;
+    readonly error: string | null;
+  };
+  'subscriber-lagging': {
+    readonly subscriber: string;
+    readonly since: string;
+    /** Of the last failed attempt. */
+    readonly status: number | null;
+    readonly error: string | null;
+  };
+  'events-dead': { readonly subscriber: string; readonly events: number };
+}
+export type IssueCode = keyof IssueParams;
+
+/** One thing wrong. */
+export interface Issue {
+  readonly topic: Topic;
+  readonly level: IssueLevel;
+  readonly code: IssueCode;
+  /** `IssueParams` of the code; `issueOf` sees to it. */
+  readonly params: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,72 @@
+import type { LedgerViewStatus } from '../../index/questions/view-status.js';
+import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
+import type { Unknowable } from './verdict-words.js';
+
+/** Why a fact is unknown. */
+export interface Unknown {
+  readonly reason: string;
+  /** When the ledger was last read, ISO 8601; null when it still is, or never was. */
+  readonly since: string | null;
+}
+
+/** Why members of the health summary are unknown; what is known is not in it. */
+export type UnknownFacts = { readonly [Name in Unknowable]?: Unknown };
+
+export interface KnownFacts {
+  /** Reads a fact; null when it cannot be read in time, which aborts the signal, and `unknown` then says why. */
+  read<T>(name: Unknowable, fact: (signal?: AbortSignal) => Promise<T>): Promise<T | null>;
+  readonly unknown: UnknownFacts;
+  /** Facts from the ledger that the lines in memory do not show. */
+  noteUnread(...names: readonly Unknowable[]): void;
+}
+
+export interface KnownFactsOptions {
+  readonly ledger: Pick<LedgerViewStatus, 'state' | 'error' | 'refreshedAt'>;
+  /** Milliseconds after which a fact is unknown: a store that hangs must not hold up the rest. Default: none. */
+  readonly patience?: number;
+}
+
+/** Tells what is not there from what could not be read. */
+export function createKnownFacts({ ledger, patience }: KnownFactsOptions): KnownFacts {
+  const unknown: { [Name in Unknowable]?: Unknown } = {};
+  const unread = unreadLedger(ledger);
+  const since = unread?.since ?? null;
+  return {
+    unknown,
+    async read(name, fact) {
+      try {
+        return await within(patience, fact);
+      } catch (error) {
+        unknown[name] = { reason: error instanceof Error ? error.message : 'the store failed', since };
+        return null;
+      }
+    },
+    noteUnread(...names) {
+      if (unread !== null) for (const name of names) unknown[name] = unread;
+    },
+  };
+}
+
+/** The fact, or a rejection when it takes longer than `patience` milliseconds. */
+export function within<T>(
+  patience: number | undefined,
+  fact: (signal?: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return patience === undefined ? fact() : readWithin(patience, fact);
+}
+
+/** Milliseconds that a fact has to end by its signal: it may know what it found before. */
+const GRACE = 500;
+
+async function readWithin<T>(patience: number, fact: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const message = `the store did not answer within ${patience} ms`;
+  const signal = AbortSignal.timeout(patience);
+  return withDeadline(fact(signal), patience + GRACE, message).catch((error: unknown) => {
+    throw error === signal.reason ? new DeadlineError(message) : error;
+  });
+}
+
+function unreadLedger({ state, error, refreshedAt }: KnownFactsOptions['ledger']): Unknown | null {
+  if (error !== null) return { reason: `the ledger cannot be read: ${error}`, since: refreshedAt };
+  return state === 'loading' ? { reason: 'the ledger is still being read', since: null } : null;
+}

@@ -1,0 +1,134 @@
+import type { QuarantineFigures } from '../../archive/quarantine/quarantine-count.js';
+import type { SenderRefusals } from '../../archive/read-refusal-counts.js';
+import { isFetchable } from '../../domain/failure-causes.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { hasAllSince } from '../../index/index-extent.js';
+import type { FailingNow, LedgerSummary, LedgerView } from '../../index/ledger-view.js';
+import type { CallbackFacts } from './checks/callback-issues.js';
+import type { ServiceFacts } from './checks/reconcile-issues.js';
+import { type CredentialSettings, credentialStates } from './credential-states.js';
+import type { OldestOpen, ReceiverFacts, VerdictFacts } from './health-verdict.js';
+import type { Issue } from './issues.js';
+import { createKnownFacts, within } from './known-facts.js';
+import type { ReconcileFigures } from './reconcile-report-reader.js';
+import { issuesInScope } from './replica-issues.js';
+import type { VerifyFigures } from './verify-report-reader.js';
+
+/** Where the facts behind the verdict come from. */
+export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }> {
+  readonly view: Pick<LedgerView, 'summary' | 'status' | 'extent' | 'failingNow' | 'callbacks'>;
+  /** Of the last hour and of all replicas, those that are most likely the speech service's. */
+  readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
+  /** The signals end what is still being read. */
+  readonly quarantine: (signal?: AbortSignal) => Promise<QuarantineFigures>;
+  readonly lastReconcile: (signal?: AbortSignal) => Promise<ReconcileFigures | null>;
+  readonly lastVerify: (signal?: AbortSignal) => Promise<VerifyFigures | null>;
+  readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly Subscriber[]>;
+  /** What replicas say of themselves; those of the process itself may be among it. */
+  readonly replicaIssues: () => Promise<readonly Issue[]>;
+  readonly sources: readonly CredentialSettings[];
+  readonly service: ServiceFacts;
+  /** Milliseconds for which the service keeps results. */
+  readonly retention: number;
+  /** Milliseconds before the service deletes a job's results at which that is an issue. */
+  readonly retentionWarning: number;
+}
+
+/** What the process knows without the store. */
+export interface ProcessFacts {
+  readonly receiver: ReceiverFacts | null;
+  readonly store: VerdictFacts['store'];
+  readonly ownIssues: readonly Issue[];
+  readonly lastProven?: VerdictFacts['lastProven'];
+}
+
+export interface ReadFactsOptions {
+  readonly now: number;
+  /** Figures that cover all sources are left out for a client that may see some. */
+  readonly scope: SourceScope;
+  /** Milliseconds after which a fact is unknown. Default: none. */
+  readonly patience?: number;
+}
+
+/** Reads the facts behind the verdict, also while the store fails or hangs: what is unknown then is null and in `unknown`. */
+export async function readFacts<Subscriber extends { readonly issues: readonly Issue[] }>(
+  from: FactSources<Subscriber>,
+  process: ProcessFacts,
+  { now, scope, patience }: ReadFactsOptions,
+) {
+  const { view, retention, retentionWarning, service } = from;
+  const ledger = view.status();
+  const known = createKnownFacts(patience === undefined ? { ledger } : { ledger, patience });
+  const ofAll = scope === null;
+  const [callbacks, summary, failures, quarantine, reconcile, verify, subscribers, replicas] =
+    await Promise.all([
+      known.read('callbacks', () => readCallbacks(from, scope)),
+      known.read('last24h', (): Promise<LedgerSummary> => view.summary({ scope, buckets: 1 })),
+      known.read('failing', () => view.failingNow({ scope, givenUpBy: now })),
+      ofAll ? known.read('quarantine', from.quarantine) : null,
+      ofAll ? known.read('reconcile', from.lastReconcile) : null,
+      ofAll ? known.read('verify', from.lastVerify) : null,
+      known.read('subscribers', (signal) => from.subscribers(scope, signal)),
+      within(patience, from.replicaIssues).catch(() => null),
+    ]);
+  const { unknown } = known;
+  // The newest hours are read first: callbacks are known before the rest.
+  if (ledger.error !== null || callbacks === null || callbacks.hourSince > now - HOUR)
+    known.noteUnread('callbacks');
+  known.noteUnread('last24h', 'regions', 'sources', 'credentials');
+  // Failures that are known stay known while the ledger cannot be read.
+  if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
+  const lastUses = summary?.last.byCredential ?? {};
+  const index = failures?.index ?? view.extent();
+  const facts = {
+    ...process,
+    callbacks,
+    ownIssues: issuesInScope(process.ownIssues, scope),
+    replicaIssues: replicas && issuesInScope(replicas, scope),
+    ledger,
+    index,
+    isIndexed: hasAllSince(index, now - retention) && ledger.error === null,
+    failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
+    oldestOpen: failures && oldestOpen(failures, retention),
+    retentionEnds: failures && retentionEnding(failures, retentionWarning, now),
+    waiting: quarantine?.waiting ?? null,
+    reconcile,
+    verify,
+    service,
+    credentials: credentialStates(from.sources, lastUses, unknown.credentials === undefined, now),
+    otherCredentials: from.sources.some(
+      ({ source, credentials }) =>
+        credentials.length === 0 && Object.keys(lastUses).some((name) => name.startsWith(`${source}/`)),
+    ),
+    scoped: !ofAll,
+    subscribers,
+    unknown,
+  } satisfies VerdictFacts;
+  return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, quarantine };
+}
+
+const HOUR = 3_600_000;
+
+async function readCallbacks(
+  { view, senderRefusals }: Pick<FactSources<never>, 'view' | 'senderRefusals'>,
+  scope: SourceScope,
+): Promise<CallbackFacts> {
+  const [figures, unauthenticated] = await Promise.all([view.callbacks(scope), senderRefusals()]);
+  return { ...figures, unauthenticated: unauthenticated.filter(({ source }) => isInScope(scope, source)) };
+}
+
+/** Failures are sorted by when the service deletes the results: the first is of the oldest job. */
+function oldestOpen({ failures }: FailingNow, retention: number): OldestOpen | null {
+  const [first] = failures;
+  if (first === undefined) return null;
+  const { jobId, retentionEndsAt } = first;
+  return { jobId, since: new Date(Date.parse(retentionEndsAt) - retention).toISOString(), retentionEndsAt };
+}
+
+/** When the service begins to delete results that can still be fetched; null while that is far away. */
+function retentionEnding({ failures }: FailingNow, warning: number, now: number): string | null {
+  const first = failures.find(isFetchable);
+  if (first === undefined) return null;
+  const left = Date.parse(first.retentionEndsAt) - now;
+  return left > 0 && left < warning ? first.retentionEndsAt : null;
+}

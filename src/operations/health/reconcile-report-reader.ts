@@ -1,0 +1,138 @@
+import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
+import { INTERRUPTED } from '../../recovery/reconcile/recovery-errors.js';
+import { sawEverything } from '../../recovery/reconcile/report/recovery-report.js';
+import type { ListRange, ObjectStore } from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+
+/** The last complete reconcile run; before the first complete one, the last run. */
+export interface ReconcileFigures {
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly window: unknown;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Jobs that should be here; those whose artefacts expired are in `outcomes` only. */
+  readonly expected: number;
+  /** Jobs that are here: matched, recovered, conflict. */
+  readonly received: number;
+  /** Jobs that should be here and are not. A later run that found more of them counts. */
+  readonly missing: number;
+  /** Jobs of the account that lead to no source here. */
+  readonly ignored: number;
+  /** Whether the figures are of a run that saw everything. */
+  readonly isWhole: boolean;
+  /** What kept the last run of full scope from seeing everything. */
+  readonly faults: readonly string[];
+}
+
+/** The figures of one report. */
+interface RunFigures extends Omit<ReconcileFigures, 'isWhole'> {
+  /** The run was limited to a part of the jobs. */
+  readonly limited: boolean;
+}
+
+const DAYS = 24 * 3_600_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Reports searched for a run that saw everything: four days of hourly runs. */
+const RUNS_LOOKED_AT = 100;
+
+/**
+ * Reads the results of reconcile; null before the first run. A run that saw only a part of the jobs, because it was limited or
+ * had a fault, can add to the missing jobs but not remove any.
+ */
+export function createReconcileReportReader(
+  store: ObjectStore,
+  clock: () => number = Date.now,
+): (signal?: AbortSignal) => Promise<ReconcileFigures | null> {
+  // Reports never change, and while a fault lasts the same ones are needed again and again.
+  let read = new Map<string, RunFigures>();
+
+  /** Newest first, down to the first that saw everything. */
+  async function runsOf(keys: readonly string[], signal?: AbortSignal): Promise<Map<string, RunFigures>> {
+    const runs = new Map<string, RunFigures>();
+    for (const key of keys.toReversed()) {
+      signal?.throwIfAborted();
+      const run = read.get(key) ?? runOf(await readDocument(store, key, MAX_BYTES));
+      if (run === null) continue;
+      runs.set(key, run);
+      read.set(key, run);
+      if (sawEverything(run)) break;
+    }
+    return runs;
+  }
+
+  return async (signal) => {
+    // Reports accumulate over years; the last ones are nearly always recent.
+    const startAfter = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
+    const recent = await runsOf(await keysOf(store, { startAfter, signal }), signal);
+    read = [...recent.values()].some(sawEverything)
+      ? recent
+      : await runsOf(await keysOf(store, { signal }), signal);
+    return summed([...read.values()]);
+  };
+}
+
+/** The last ones, oldest first. */
+async function keysOf(store: ObjectStore, range: ListRange): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(REPORTS_FOLDER, range)) {
+    if (key.endsWith('.json') && keys.push(key) > RUNS_LOOKED_AT) keys.shift();
+  }
+  return keys;
+}
+
+/** @param runs newest first */
+function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
+  const whole = runs.find(sawEverything);
+  const unlimited = runs.filter(({ limited }) => !limited);
+  const picture = whole ?? unlimited[0] ?? runs[0];
+  if (picture === undefined) return null;
+  const { limited: _, ...figures } = picture;
+  return {
+    ...figures,
+    isWhole: whole !== undefined,
+    missing: whole === undefined ? figures.missing : Math.max(...runs.map(({ missing }) => missing)),
+    // A restart interrupts the run in flight: no fault as long as the next run completes; health warns when it is overdue.
+    faults:
+      (whole === undefined ? unlimited[0] : unlimited.find(({ faults }) => !wasOnlyInterrupted(faults)))
+        ?.faults ?? [],
+  };
+}
+
+function wasOnlyInterrupted(faults: readonly string[]): boolean {
+  return faults.length > 0 && faults.every((fault) => fault === INTERRUPTED);
+}
+
+function runOf(report: Record<string, unknown> | null): RunFigures | null {
+  if (report === null) return null;
+  const outcomes = countsOf(report.outcomes);
+  const sum = (...names: string[]) => names.reduce((total, name) => total + (outcomes[name] ?? 0), 0);
+  return {
+    startedAt: textOf(report.startedAt),
+    finishedAt: textOf(report.finishedAt),
+    window: report.window ?? null,
+    outcomes,
+    expected: Object.values(outcomes).reduce((total, count) => total + count, 0) - sum('expired'),
+    received: sum('matched', 'recovered', 'conflict'),
+    missing: sum('unrecoverable', 'failed'),
+    ignored: typeof report.ignored === 'number' ? report.ignored : 0,
+    faults: Array.isArray(report.faults) ? report.faults.map(faultInWords) : [],
+    limited: report.limited === true,
+  };
+}
+
+function faultInWords(fault: Partial<Record<string, unknown>> | null): string {
+  const reason = textOf(fault?.reason) ?? 'no reason known';
+  return typeof fault?.region === 'string' ? `${fault.region}: ${reason}` : reason;
+}
+
+function countsOf(value: unknown): Record<string, number> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
+  );
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,74 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+import { CANARY_FOLDER } from './canary.js';
+
+/** What a replica said of itself with its canary. */
+interface ReplicaReport {
+  readonly key: string;
+  readonly writtenAt: Date;
+  /** A JSON value that any writer of the store may have made. */
+  readonly report: unknown;
+}
+
+export interface ReplicaReports {
+  /** When a replica last wrote a canary; null when there is none. */
+  readonly newest: Date | null;
+  /** Of the replicas that wrote theirs lately. */
+  readonly reports: readonly ReplicaReport[];
+}
+
+export interface ReplicaReportsOptions {
+  readonly store: Pick<ObjectStore, 'list' | 'read' | 'clockOffset'>;
+  /** Milliseconds between the checks of a canary. */
+  readonly interval: number;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+const MISSED_CHECKS = 3;
+/** Milliseconds that the clocks of the store and of this machine may differ unnoticed. */
+const CLOCK_SKEW = 60_000;
+/** Replicas that are read; autoscaling stops far below. */
+const MAX_REPLICAS = 100;
+const MAX_BYTES = 64 * 1024;
+/** Milliseconds for which the reports are read once for all who ask. */
+const SHARED_FOR = 5_000;
+
+/** Reads what the replicas report. Rejects with `StoreError`. */
+export function createReplicaReportsReader(options: ReplicaReportsOptions): () => Promise<ReplicaReports> {
+  const { store, interval, clock = Date.now } = options;
+  const recentFor = MISSED_CHECKS * interval + CLOCK_SKEW;
+  let known = new Map<string, ReplicaReport>();
+  let shared: { readonly at: number; readonly answer: Promise<ReplicaReports> } | null = null;
+
+  async function read(): Promise<ReplicaReports> {
+    const since = clock() + store.clockOffset() - recentFor;
+    let newest: Date | null = null;
+    const found: { key: string; modifiedAt: Date }[] = [];
+    for await (const { key, modifiedAt } of store.list(CANARY_FOLDER)) {
+      if (newest === null || modifiedAt > newest) newest = modifiedAt;
+      if (modifiedAt.getTime() > since) found.push({ key, modifiedAt });
+    }
+    const latest = found.sort((a, b) => Number(b.modifiedAt) - Number(a.modifiedAt)).slice(0, MAX_REPLICAS);
+    const reports = await Promise.all(latest.map(({ key, modifiedAt }) => reportAt(key, modifiedAt)));
+    known = new Map(reports.map((report) => [report.key, report]));
+    return { newest, reports };
+  }
+
+  async function reportAt(key: string, writtenAt: Date): Promise<ReplicaReport> {
+    const before = known.get(key);
+    if (before?.writtenAt.getTime() === writtenAt.getTime()) return before;
+    const document = await readDocument(store, key, MAX_BYTES);
+    return { key, writtenAt, report: document?.report ?? null };
+  }
+
+  return () => {
+    if (shared !== null && performance.now() - shared.at < SHARED_FOR) return shared.answer;
+    const answer = read();
+    shared = { at: performance.now(), answer };
+    answer.catch(() => {
+      if (shared?.answer === answer) shared = null;
+    });
+    return answer;
+  };
+}

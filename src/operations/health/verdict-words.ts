@@ -1,0 +1,86 @@
+// Loaded by the dashboard as well: whatever this module imports must run in a browser.
+
+import { type IndexExtent, notIndexedInWords } from '../../index/index-extent.js';
+import { plural } from '../../lib/text/plural.js';
+import type { ShowTime } from './issue-kinds.js';
+import type { Issue, Level } from './issues.js';
+
+/** Members of the health summary that come from the store, and are unknown when it cannot be read. */
+export const UNKNOWABLE = [
+  'callbacks',
+  'failing',
+  'last24h',
+  'regions',
+  'sources',
+  'credentials',
+  'quarantine',
+  'reconcile',
+  'verify',
+  'subscribers',
+] as const;
+export type Unknowable = (typeof UNKNOWABLE)[number];
+
+/** What a verdict does not cover. */
+const UNSEEN = {
+  callbacks: 'the callbacks of the last hour',
+  deliveries: 'some deliveries',
+  failing: 'the failing jobs',
+  quarantine: 'the quarantine',
+  reconcile: 'the results of reconcile',
+  verify: 'the results of verify',
+  credentials: 'when credentials of the receivers expire',
+  subscribers: 'the subscribers',
+  replicas: 'what other replicas report',
+};
+export type Unseen = keyof typeof UNSEEN;
+export const UNSEEN_NAMES = Object.keys(UNSEEN) as readonly Unseen[];
+
+/** Is all well? One answer for the page, `GET health`, `status` and the notices. */
+export interface Verdict {
+  /** The worst level of the issues; `unknown` also without one, when something could not be looked at. */
+  readonly level: Level;
+  readonly index: IndexExtent;
+  /** What was not looked at. */
+  readonly unseen: readonly Unseen[];
+  /** The worst first. */
+  readonly issues: readonly Issue[];
+}
+
+export function headlineOf({ level, unseen }: Verdict): string {
+  if (level === 'failing') return 'Act now';
+  if (level === 'warning') return 'Look at this';
+  if (level === 'unknown') return 'Not everything is known';
+  return unseen.length === 0 ? 'All is well' : 'No issue seen';
+}
+
+/**
+ * What a verdict without issues rests on, in a sentence.
+ *
+ * @param deliveries of the last 24 hours; null when they could not be counted
+ */
+export function goodNews({ unseen }: Verdict, deliveries: number | null): string {
+  if (deliveries === null) return 'The deliveries could not be counted.';
+  if (deliveries === 0) return 'Nothing arrived in the last 24 hours.';
+  const failing =
+    unseen.length === 0 ? 'no job is failing' : 'no failing job was found in what was looked at';
+  return `${plural(deliveries, 'delivery', 'deliveries')} in the last 24 hours, ${failing}.`;
+}
+
+/** What the verdict does not cover; null when it covers everything. */
+export function notCovered({ index, unseen }: Verdict, time: ShowTime): string | null {
+  const lines = unseen.includes('deliveries') ? notIndexedInWords(index, {}, time) : null;
+  const others = unseen.filter((name) => name !== 'deliveries' || lines === null);
+  const names = others.map((name) => UNSEEN[name]).join('; ');
+  const sentences = [...(lines === null ? [] : [lines]), ...(names === '' ? [] : [`Not covered: ${names}.`])];
+  return sentences.length === 0 ? null : sentences.join(' ');
+}
+
+/**
+ * When a credential was last used: a rotation waits for the end of the old one's use.
+ *
+ * @param name `<source>/<credential>`
+ * @param at null when it was not used within the last 7 days
+ */
+export function lastUseOf(name: string, at: string | null, time: ShowTime): string {
+  return `${name}: ${at === null ? 'not used in the last 7 days' : `last used ${time(at)}`}`;
+}

@@ -1,0 +1,161 @@
+import { VERIFY_REPORTS_FOLDER, verifyReportKey } from '../../archive/layout.js';
+import { INTERRUPTED } from '../../recovery/reconcile/recovery-errors.js';
+import type { VerifyFinding } from '../../recovery/verify/verify-finding.js';
+import type { VerifyReport } from '../../recovery/verify/verify-report.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+
+/** The last complete verify run; before the first complete one, the last run. */
+export interface VerifyFigures
+  extends Pick<
+    VerifyReport,
+    'startedAt' | 'finishedAt' | 'window' | 'deep' | 'complete' | 'checked' | 'bytes'
+  > {
+  /** Artefacts that runs of the last 35 days did not find, unless a later complete run looked at them again. */
+  readonly missing: number;
+  /** The same for artefacts that are not as recorded. */
+  readonly damaged: number;
+  /** Jobs with missing artefacts that the service may still have. */
+  readonly refetch: readonly string[];
+  /** What kept the last run from looking everywhere. */
+  readonly faults: readonly string[];
+}
+
+/** Long enough for weekly runs over 30 days, and for a monthly one with `--deep`. */
+const REMEMBERED = 35 * 24 * 3_600_000;
+const MAX_REPORTS = 100;
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_REFETCH = 100;
+
+/** What is needed of a report; the findings without hashes. */
+interface Run extends Omit<VerifyReport, 'missing' | 'damaged'> {
+  readonly findings: readonly Finding[];
+}
+
+type Finding = Pick<VerifyFinding, 'key' | 'jobId' | 'receivedAt' | 'reason' | 'keptUntil'>;
+
+/**
+ * Reads the results of verify; null before the first run. A finding stays open until a later complete run has looked at
+ * its time again, with `--deep` where it took that to find it: a run over a day says nothing about the month.
+ */
+export function createVerifyReportReader(
+  store: ObjectStore,
+  clock: () => number = Date.now,
+): (signal?: AbortSignal) => Promise<VerifyFigures | null> {
+  // Reports never change.
+  let read = new Map<string, Run>();
+
+  /** Newest first; the newest of all, and those of the last days. */
+  async function runs(now: number, signal?: AbortSignal): Promise<Run[]> {
+    const keys: string[] = [];
+    for await (const { key } of store.list(VERIFY_REPORTS_FOLDER, { signal }))
+      if (key.endsWith('.json') && keys.push(key) > MAX_REPORTS) keys.shift();
+    const oldest = verifyReportKey(new Date(now - REMEMBERED).toISOString());
+    const wanted = keys.filter((key, index, all) => key >= oldest || index === all.length - 1);
+    const found = new Map<string, Run>();
+    for (const key of wanted.reverse()) {
+      signal?.throwIfAborted();
+      const run = read.get(key) ?? runOf(await readDocument(store, key, MAX_BYTES));
+      if (run !== null) found.set(key, run);
+    }
+    read = found;
+    return [...found.values()];
+  }
+
+  return async (signal) => {
+    const now = clock();
+    return figuresOf(await runs(now, signal), now);
+  };
+}
+
+/** @param runs newest first */
+function figuresOf(runs: readonly Run[], now: number): VerifyFigures | null {
+  const [newest] = runs;
+  const complete = runs.find((run) => run.complete);
+  const shown = complete ?? newest;
+  if (newest === undefined || shown === undefined) return null;
+  const open = openFindings(runs);
+  // An interruption is a fault only as long as no run has looked everywhere.
+  const last = complete === undefined ? newest : runs.find((run) => !wasOnlyInterrupted(run));
+  const { startedAt, finishedAt, window, deep, checked, bytes } = shown;
+  return {
+    ...{ startedAt, finishedAt, window, deep, checked, bytes },
+    complete: shown.complete,
+    missing: open.missing,
+    damaged: open.damaged,
+    refetch: [...refetchable(open.findings, now)].slice(0, MAX_REFETCH),
+    faults: last === undefined || last.complete ? [] : faultsOf(last),
+  };
+}
+
+interface OpenFindings {
+  readonly findings: readonly Finding[];
+  readonly missing: number;
+  readonly damaged: number;
+}
+
+function openFindings(runs: readonly Run[]): OpenFindings {
+  const open = new Map<string, Finding>();
+  const counts = { missing: 0, damaged: 0 };
+  for (const [age, run] of runs.entries()) {
+    const later = runs.slice(0, age).filter(({ complete }) => complete);
+    const left = run.findings.filter((finding) => !later.some((each) => covers(each, finding)));
+    for (const finding of left) {
+      if (!open.has(finding.key)) counts[outcomeOf(finding)] += 1;
+      open.set(finding.key, open.get(finding.key) ?? finding);
+    }
+    if (later.some(({ window }) => isWithin(run.window, window))) continue;
+    // Those beyond the report's list have no times.
+    for (const outcome of ['missing', 'damaged'] as const) {
+      const listed = run.findings.filter((finding) => outcomeOf(finding) === outcome).length;
+      counts[outcome] += run.outcomes[outcome] - listed;
+    }
+  }
+  return { findings: [...open.values()], ...counts };
+}
+
+function outcomeOf({ reason }: Finding): 'missing' | 'damaged' {
+  return reason === 'missing' ? 'missing' : 'damaged';
+}
+
+/** Whether the run has looked at it again, in the way in which it was found. */
+function covers({ window, deep }: Run, { receivedAt, reason }: Finding): boolean {
+  return receivedAt >= window.since && receivedAt < window.until && (deep || reason !== 'content');
+}
+
+function isWithin(inner: Run['window'], outer: Run['window']): boolean {
+  return inner.since >= outer.since && inner.until <= outer.until;
+}
+
+function refetchable(findings: readonly Finding[], now: number): Set<string> {
+  const missing = findings.filter(
+    ({ reason, keptUntil }) => reason === 'missing' && keptUntil !== null && Date.parse(keptUntil) > now,
+  );
+  return new Set(missing.flatMap(({ jobId }) => jobId ?? []));
+}
+
+function wasOnlyInterrupted({ complete, faults }: Run): boolean {
+  return !complete && faults.length > 0 && faults.every(({ reason }) => reason === INTERRUPTED);
+}
+
+function faultsOf({ faults, ledger }: Run): string[] {
+  const unread = ledger.broken + ledger.newer + ledger.unusable;
+  const lines = unread === 0 ? [] : [`${unread} lines or items of the ledger could not be read`];
+  return [...lines, ...faults.map(({ key, reason }) => (key === null ? reason : `${key}: ${reason}`))];
+}
+
+/** Null for a document that is not a report of verify. */
+function runOf(document: Record<string, unknown> | null): Run | null {
+  if (document === null || !Array.isArray(document.missing) || !Array.isArray(document.damaged)) return null;
+  const { missing, damaged, ...report } = document as unknown as VerifyReport;
+  const findings = [...missing, ...damaged].map(
+    ({ key, jobId, receivedAt, reason, keptUntil }): Finding => ({
+      key,
+      jobId,
+      receivedAt,
+      reason,
+      keptUntil,
+    }),
+  );
+  return { ...report, findings };
+}

@@ -1,0 +1,140 @@
+import { identityOf } from '../../archive/content/item-identity.js';
+import { artefactPath, jobFolder } from '../../archive/layout.js';
+import { NO_CONTEXT, type QueryContext, readContext } from '../../domain/context.js';
+import { kindOfToken, type RetrievableKind } from '../../domain/kinds.js';
+import type { JobRecord } from '../../speech/wire.js';
+
+/** One artefact that should be in the archive. */
+export interface ExpectedItem {
+  readonly kind: RetrievableKind;
+  readonly key: string;
+  readonly source: string;
+  /** The submitter's own parameters in the URL of the notification entry. */
+  readonly submitted: QueryContext;
+}
+
+/** A callback that a job should have made. */
+export type ExpectedCallback = Pick<ExpectedItem, 'source' | 'submitted'>;
+
+/** What should be here of one job. */
+export interface Expectation {
+  /** One for each source; at least one. */
+  readonly callbacks: readonly ExpectedCallback[];
+  readonly items: readonly ExpectedItem[];
+  /** Contents that the API does not offer: they are neither missed nor fetched. */
+  readonly unsupported: readonly string[];
+}
+
+/** What recovery has to know of a source. */
+interface RecoverySource {
+  /** Contents of jobs of this source whose own entries do not name any. */
+  readonly contents: readonly string[];
+  /** Names of the submitter's own parameters that are kept. */
+  readonly context?: readonly string[];
+  /** Empty, or ending in `/`. */
+  readonly keyPrefix: string;
+}
+
+export type RecoverySources = Readonly<Record<string, RecoverySource>>;
+
+/** How jobs were selected. */
+export interface Selection {
+  /** Only what should have come to this source; also takes jobs without any notification entry. */
+  readonly source: string | null;
+  /** A job that an operator named is taken whatever its own entries say. */
+  readonly selectedBy: 'list' | 'operator';
+}
+
+export interface ExpectationScope extends Selection {
+  readonly sources: RecoverySources;
+  readonly publicUrl: string | null;
+}
+
+interface OwnEntry extends ExpectedCallback {
+  readonly contents: readonly string[];
+}
+
+/**
+ * What should be here of a job: the `contents` of its entries that lead here, else, where the selection takes the job
+ * all the same, those of the source. Null when the job belongs to no source here.
+ */
+export function expectationOf(job: JobRecord, scope: ExpectationScope): Expectation | null {
+  const own = ownEntries(job, scope).filter(({ source }) => scope.source === null || scope.source === source);
+  if (own.length > 0) return expectContents(job.id, scope.sources, own);
+  const source = sourceWithoutEntry(job, scope);
+  if (source === null) return null;
+  const contents = scope.sources[source]?.contents ?? [];
+  return expectContents(job.id, scope.sources, [
+    { source, contents, submitted: submittedElsewhere(job, scope, source) },
+  ]);
+}
+
+/** The first context in any of its callback URLs: a tunnel or a former address changes where a URL leads, not its query. */
+function submittedElsewhere(job: JobRecord, { sources }: ExpectationScope, source: string): QueryContext {
+  const submitted = (job.config.notification_config ?? [])
+    .filter(({ url }) => URL.canParse(url))
+    .map(({ url }) => submittedIn(url, sources[source]));
+  return submitted.find(({ context }) => context !== null) ?? NO_CONTEXT;
+}
+
+/** Absent `contents` bring the transcript, empty ones a notification without a body. */
+function ownEntries(job: JobRecord, { sources, publicUrl }: ExpectationScope): OwnEntry[] {
+  return (job.config.notification_config ?? []).flatMap(({ url, contents = ['transcript'] }) => {
+    const source = sourceOf(url, sources, publicUrl);
+    return source === null ? [] : [{ source, contents, submitted: submittedIn(url, sources[source]) }];
+  });
+}
+
+function submittedIn(url: string, source: RecoverySource | undefined): QueryContext {
+  return readContext(new URL(url).searchParams, source?.context ?? []);
+}
+
+/**
+ * Balancers and ingresses change host and scheme, so that an address is recognised by its path, `/callbacks/<source>`
+ * below any prefix. With `publicUrl` it has to begin with that as well, which tells two installations on one account
+ * apart.
+ */
+function sourceOf(url: string, sources: RecoverySources, publicUrl: string | null): string | null {
+  if (!URL.canParse(url)) return null;
+  const { origin, pathname } = new URL(url);
+  const [, base, source] = /^(.*)\/callbacks\/([^/]+)\/?$/.exec(pathname) ?? [];
+  if (base === undefined || source === undefined || !Object.hasOwn(sources, source)) return null;
+  if (publicUrl === null) return source;
+  const own = new URL(publicUrl);
+  return own.origin === origin && own.pathname.replace(/\/+$/, '') === base ? source : null;
+}
+
+/** The source that takes a job none of whose entries leads here; null when none does. */
+function sourceWithoutEntry(
+  job: JobRecord,
+  { source, sources, selectedBy }: ExpectationScope,
+): string | null {
+  if (source !== null) {
+    const hasEntries = (job.config.notification_config ?? []).length > 0;
+    return selectedBy === 'operator' || !hasEntries ? source : null;
+  }
+  const names = Object.keys(sources);
+  return selectedBy === 'operator' && names.length === 1 ? (names[0] ?? null) : null;
+}
+
+function expectContents(jobId: string, sources: RecoverySources, own: readonly OwnEntry[]): Expectation {
+  const callbacks = new Map<string, ExpectedCallback>();
+  const items = new Map<string, ExpectedItem>();
+  const unsupported = new Set<string>();
+  for (const { source, contents, submitted } of own) {
+    if (!callbacks.has(source)) callbacks.set(source, { source, submitted });
+    for (const token of contents) {
+      const kind = kindOfToken(token.trim());
+      if (kind === null) unsupported.add(token);
+      else {
+        const key = jobFolder(sources[source]?.keyPrefix ?? '', jobId) + artefactPath(identityOf(kind));
+        if (!items.has(key)) items.set(key, { kind, key, source, submitted });
+      }
+    }
+  }
+  return {
+    callbacks: [...callbacks.values()],
+    items: [...items.values()],
+    unsupported: [...unsupported],
+  };
+}

@@ -1,0 +1,135 @@
+import type { ArtefactContext } from '../../../archive/artefact-headers.js';
+import type { StoredItem } from '../../../domain/item.js';
+import { isStandIn } from '../../../domain/kinds.js';
+import type { JobsClient } from '../../../speech/batch/jobs-client.js';
+import { isPaused, SpeechError } from '../../../speech/speech-error.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import type { ExpectedItem } from '../expectation.js';
+import { ErasedError, failureReason, INTERRUPTED, isUnknownJob, VANISHED } from '../recovery-errors.js';
+import type { RecoveryParts } from '../recovery-parts.js';
+import type { RecoveredItem } from '../report/recovery-report.js';
+import { fetchItem } from './fetch-item.js';
+
+/** The result of one expected item. */
+export interface ItemResult {
+  readonly item: ExpectedItem;
+  /** What the store holds now, when the item was fetched. */
+  readonly stored: StoredItem | null;
+  readonly outcome: RecoveredItem['outcome'];
+  readonly reason: string | null;
+}
+
+/**
+ * Fetches items of one job one after the other. The failure of one item does not affect the others. When `signal` or a
+ * pause of the region ends it after something was stored, the item in flight is `failed` and the rest `missing`, so that
+ * the stored items can be reported; before that it rejects as `signal` says, or with `paused`. Rejects with
+ * `ErasedError` when the job is erased meanwhile: then nothing that was stored before remains.
+ */
+export async function fetchMissing(
+  parts: RecoveryParts,
+  client: JobsClient,
+  missing: readonly ExpectedItem[],
+  contextOf: (item: ExpectedItem) => ArtefactContext,
+  signal: AbortSignal | undefined,
+): Promise<ItemResult[]> {
+  const results: ItemResult[] = [];
+  for (const item of missing) {
+    try {
+      results.push(await fetchOne(parts, client, item, contextOf(item), signal));
+    } catch (error) {
+      if (error instanceof ErasedError || results.every(({ stored }) => stored === null)) throw error;
+      const reason = isPaused(error) ? error.message : INTERRUPTED;
+      return [...results, ...cutShort(missing.slice(results.length), reason)];
+    }
+  }
+  return results;
+}
+
+/** Rejects only as `signal` says, with `ErasedError`, or with `paused` when the region must not be asked. */
+async function fetchOne(
+  { archive, store }: RecoveryParts,
+  client: JobsClient,
+  item: ExpectedItem,
+  context: ArtefactContext,
+  signal: AbortSignal | undefined,
+): Promise<ItemResult> {
+  try {
+    const stored = await fetchItem({ client, store, archive, kind: item.kind, context, signal });
+    const reason = stored.key === item.key ? standInNote(item) : await damageNote(store, item, stored);
+    return { item, stored, outcome: stored.outcome, reason };
+  } catch (error) {
+    if (error instanceof ErasedError || isPaused(error)) throw error;
+    signal?.throwIfAborted();
+    return failedItem(client, item, context.jobId, error, signal);
+  }
+}
+
+/**
+ * The item's own key holds other bytes. When the SHA-256 recorded there is that of the service's bytes, they are not a
+ * different result but a damaged one. Null also when the store does not answer.
+ */
+async function damageNote(store: ObjectStore, { key }: ExpectedItem, { sha256 }: StoredItem) {
+  const existing = await store.head(key).catch(() => null);
+  if (existing?.metadata.sha256 !== sha256) return null;
+  return `${key} is damaged: it does not hold the bytes that its recorded SHA-256 stands for`;
+}
+
+function cutShort(items: readonly ExpectedItem[], reason: string): ItemResult[] {
+  return items.map((item, n) => notFetched(item, n === 0 ? 'failed' : 'missing', n === 0 ? reason : null));
+}
+
+export function notFetched(
+  item: ExpectedItem,
+  outcome: RecoveredItem['outcome'],
+  reason: string | null,
+): ItemResult {
+  return { item, stored: null, outcome, reason };
+}
+
+function standInNote({ kind }: ExpectedItem): string | null {
+  return isStandIn(kind) ? `${kind} is the job record: the API offers no other` : null;
+}
+
+async function failedItem(
+  client: JobsClient,
+  item: ExpectedItem,
+  jobId: string,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<ItemResult> {
+  const permanent = await permanentReason(client, item, jobId, error, signal);
+  return permanent === null
+    ? notFetched(item, 'failed', failureReason(error))
+    : notFetched(item, 'unrecoverable', permanent);
+}
+
+/** Why the item can never be fetched, or null when a retry may succeed. A 404 alone proves neither. */
+async function permanentReason(
+  client: JobsClient,
+  item: ExpectedItem,
+  jobId: string,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  if (!(error instanceof SpeechError)) return null;
+  if (error.kind === 'gone') return 'the service no longer keeps the results (410)';
+  if (error.kind !== 'not-found') return null;
+  const known = await isKnown(client, jobId, signal);
+  if (known === false) return VANISHED;
+  return known && item.kind === 'data' ? 'the service does not hand out the media of this job' : null;
+}
+
+/** Null when the service does not answer. */
+async function isKnown(
+  client: JobsClient,
+  jobId: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean | null> {
+  try {
+    const { status } = await client.record(jobId, signal);
+    return status !== 'deleted' && status !== 'expired';
+  } catch (error) {
+    signal?.throwIfAborted();
+    return isUnknownJob(error) ? false : null;
+  }
+}

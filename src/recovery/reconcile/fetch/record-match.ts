@@ -1,0 +1,51 @@
+import { isErased } from '../../../archive/erasure/erasure.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';
+import { failureReason } from '../recovery-errors.js';
+import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
+import type { RecoveredJob } from '../report/recovery-report.js';
+
+export interface MatchRecord extends Pick<JobOptions, 'origin' | 'actor' | 'source'> {
+  /** When the archive was asked, in milliseconds since the epoch: what fails later is not settled. */
+  readonly lookedAt: number;
+}
+
+/** The reason of the line of a job without a note. */
+const COMPLETE = 'nothing that is expected of the job is missing';
+
+/**
+ * Writes the ledger line of a job that was found complete: a `duplicate`, which settles the job's failures before it
+ * (`failure-rules.ts`). An erased job gets none. A job whose line is missing from the ledger is `failed`.
+ */
+export async function recordMatch(
+  { store, ledger, sources, clock }: RecoveryParts,
+  job: RecoveredJob,
+  { origin, actor, source, lookedAt }: MatchRecord,
+): Promise<RecoveredJob> {
+  const names = Object.keys(sources);
+  const { jobId, region } = job;
+  try {
+    if (await isErased(store, jobId)) return job;
+    const line = ledgerLine({
+      ...NO_REQUEST,
+      deliveryId: newDeliveryId(lookedAt),
+      receivedAt: new Date(lookedAt).toISOString(),
+      ...{ origin, actor, region, jobId },
+      source: source ?? (names.length === 1 ? (names[0] ?? null) : null),
+      status: null,
+      context: null,
+      outcome: 'duplicate',
+      reason: job.reason ?? COMPLETE,
+      items: [],
+      bytes: 0,
+      durationMs: Math.max(0, clock() - lookedAt),
+    });
+    await ledger.append(line);
+    return job;
+  } catch (error) {
+    return {
+      ...job,
+      outcome: 'failed',
+      reason: `complete, but missing in the ledger: ${failureReason(error)}`,
+    };
+  }
+}

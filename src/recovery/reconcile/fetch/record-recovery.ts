@@ -1,0 +1,148 @@
+import type { ArtefactContext } from '../../../archive/artefact-headers.js';
+import type { OmittedContext } from '../../../domain/context.js';
+import type { LedgerLine } from '../../../domain/delivery.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';
+import type { JobRecord } from '../../../speech/wire.js';
+import { callbackStatusOf } from '../callback-status.js';
+import type { ExpectedCallback } from '../expectation.js';
+import { isGone, joinReasons } from '../plan-job.js';
+import { failureReason } from '../recovery-errors.js';
+import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
+import { outcomeOfItems } from '../report/job-result.js';
+import type { RecoveredJob } from '../report/recovery-report.js';
+import { claimEnd, lastArrival } from './claim-end.js';
+import type { ItemResult } from './fetch-missing.js';
+
+export interface RecoveryRecord {
+  readonly result: RecoveredJob;
+  readonly results: readonly ItemResult[];
+  readonly job: JobRecord;
+  readonly contextOf: (item: ExpectedCallback) => ArtefactContext;
+  readonly options: Pick<JobOptions, 'actor' | 'again' | 'openBefore'>;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/** A delivery of its own for each source that the job belongs to, and for each context that the job gave it. */
+export function createContexts(
+  { sources }: Pick<RecoveryParts, 'sources'>,
+  job: JobRecord,
+  region: string,
+  origin: JobOptions['origin'],
+  now: number,
+): (item: ExpectedCallback) => ArtefactContext {
+  const contexts = new Map<string, ArtefactContext>();
+  return ({ source, submitted }) => {
+    const delivery = JSON.stringify([source, submitted]);
+    const context = contexts.get(delivery) ?? {
+      deliveryId: newDeliveryId(now),
+      jobId: job.id,
+      status: callbackStatusOf(job),
+      source,
+      region,
+      origin,
+      receivedAt: new Date(now).toISOString(),
+      context: submitted.context,
+      keyPrefix: sources[source]?.keyPrefix ?? '',
+    };
+    contexts.set(delivery, context);
+    return context;
+  };
+}
+
+/**
+ * Writes the result of a job into the ledger, a line per delivery. A job that was found complete gets no line, unless what is stored
+ * was compared with what the service has. A job that could not be fetched gets one line, not one per run. A stored item is always in
+ * a line.
+ *
+ * A job whose line is missing from the ledger is `failed`, even when its artefacts are safe.
+ */
+export async function recordRecovery(parts: RecoveryParts, record: RecoveryRecord): Promise<RecoveredJob> {
+  const { result, results, contextOf } = record;
+  const deliveries = new Set(results.map(({ item }) => contextOf(item)));
+  try {
+    await Promise.all(
+      [...deliveries].map((delivery) => {
+        const own = results.filter(({ item }) => contextOf(item) === delivery);
+        return recordDelivery(parts, record, delivery, own);
+      }),
+    );
+    return result;
+  } catch (error) {
+    const note = `done, but missing in the ledger: ${failureReason(error)}`;
+    return { ...result, outcome: 'failed', reason: joinReasons([result.reason, note]) };
+  }
+}
+
+async function recordDelivery(
+  parts: RecoveryParts,
+  { result, job, options, startedAt }: RecoveryRecord,
+  delivery: ArtefactContext,
+  results: readonly ItemResult[],
+): Promise<void> {
+  const found = outcomeOfItems(results);
+  const isCompared = options.again && results.some(({ outcome }) => outcome === 'identical');
+  if (found === 'matched' && !isCompared) return;
+  const outcome = found === 'matched' ? 'duplicate' : found;
+  const reason = isCompared ? joinReasons([SAME_BYTES, result.reason]) : result.reason;
+  const contextOmitted = results[0]?.item.submitted.contextOmitted ?? null;
+  const fields = { delivery, results, outcome, reason, contextOmitted, options, startedAt };
+  if (results.some(({ stored }) => stored !== null)) return parts.ledger.append(lineOf(parts, fields));
+  if (options.openBefore.get(result.jobId)?.outcome === found) return;
+  if (found !== 'unrecoverable' || !isGone(job)) return parts.ledger.append(lineOf(parts, fields));
+  await recordLoss(parts, job, fields);
+}
+
+const SAME_BYTES = 'the service has the same bytes';
+
+/** The loss of a job that is gone is recorded once, by whichever run finds it first, and again only when something has arrived since. */
+async function recordLoss(parts: RecoveryParts, job: JobRecord, fields: RecoveryFields): Promise<void> {
+  const { delivery } = fields;
+  const place = { jobId: job.id, source: delivery.source, createdAt: job.created_at };
+  const arrival = await lastArrival(parts, place);
+  if (arrival?.outcome === 'unrecoverable') return;
+  if (arrival !== null) return parts.ledger.append(lineOf(parts, fields));
+  const claim = await claimEnd(parts, place);
+  if (claim === null) return;
+  const { deliveryId } = claim;
+  await parts.ledger.append(lineOf(parts, { ...fields, delivery: { ...delivery, deliveryId } }));
+  await claim.confirm();
+}
+
+export interface EndFields extends Omit<RecoveryFields, 'outcome' | 'contextOmitted'> {
+  readonly callback: ExpectedCallback;
+}
+
+/** Writes the line of a job that ended without a transcript, as its callback would have had it. Throws `StoreError`. */
+export async function recordEnd(parts: RecoveryParts, end: EndFields): Promise<void> {
+  const { callback, delivery, results } = end;
+  const fetched = outcomeOfItems(results.filter(({ stored }) => stored !== null));
+  const outcome = delivery.status === null ? 'unrecoverable' : fetched === 'matched' ? 'noted' : fetched;
+  const { contextOmitted } = callback.submitted;
+  await parts.ledger.append(lineOf(parts, { ...end, outcome, contextOmitted }));
+}
+
+interface RecoveryFields {
+  readonly delivery: ArtefactContext;
+  readonly results: readonly ItemResult[];
+  readonly outcome: LedgerLine['outcome'];
+  readonly reason: string | null;
+  readonly contextOmitted: OmittedContext | null;
+  readonly options: Pick<JobOptions, 'actor'>;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+function lineOf({ clock }: RecoveryParts, fields: RecoveryFields): LedgerLine {
+  const { results, outcome, reason, contextOmitted, options, startedAt } = fields;
+  const { deliveryId, receivedAt, origin, source, region, jobId, status, context } = fields.delivery;
+  const items = results.flatMap(({ stored }) => (stored === null ? [] : [stored]));
+  return ledgerLine({
+    ...NO_REQUEST,
+    ...{ deliveryId, receivedAt, origin, source, region, jobId, status, context, outcome, items, reason },
+    bytes: items.reduce((sum, { size }) => sum + size, 0),
+    durationMs: Math.max(0, clock() - startedAt),
+    actor: options.actor,
+    contextOmitted,
+  });
+}

@@ -1,0 +1,145 @@
+import { isErased } from '../../../archive/erasure/erasure.js';
+import { settleBodies } from '../../../archive/quarantine/settle-bodies.js';
+import type { JobRecord } from '../../../speech/wire.js';
+import { expectationOf } from '../expectation.js';
+import { clientsOf, findJob } from '../find-job.js';
+import { reconcileJob } from '../reconcile-job.js';
+import { ErasedError, failureReason } from '../recovery-errors.js';
+import type { JobOptions, RecoveryParts, Turns } from '../recovery-parts.js';
+import type { RecoveredJob } from '../report/recovery-report.js';
+import { presentKeys } from './present-keys.js';
+import { recordMatch } from './record-match.js';
+
+export interface RefetchOptions {
+  readonly jobId: string;
+  /** Regions to ask, one after the other; default: all that have an address. */
+  readonly regions?: readonly string[] | undefined;
+  /** The source the job belongs to; needed when its own entries do not say and there are several sources. */
+  readonly source?: string | undefined;
+  /** Also fetch what is here, and keep what differs as conflict. Default false. */
+  readonly again?: boolean;
+  readonly dryRun?: boolean;
+  /** Default `operator`: the job is taken whatever its own entries say. */
+  readonly selectedBy?: JobOptions['selectedBy'];
+  /** Default `recovery`. */
+  readonly origin?: JobOptions['origin'];
+  /** Name of the admin token behind it. */
+  readonly actor?: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Fetches what is missing of one job that an operator named, whatever its age. A job that is complete then settles its
+ * failures and its quarantined bodies. Rejects with `SpeechError` of kind `configuration` when the region is unusable or there is no key, or
+ * as `signal` says before anything was stored; every other failure becomes the result.
+ */
+export async function refetch(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
+  const lookedAt = parts.clock();
+  const settledAt = new Date(lookedAt).toISOString();
+  const { actor = null, source, origin = 'recovery' } = options;
+  const fetched = await missedUnlessErased(parts, await fetchJob(parts, options), options);
+  if (options.dryRun === true) return fetched;
+  const match = { origin, actor, source: source ?? null, lookedAt };
+  const result = needsMatch(fetched) ? await recordMatch(parts, fetched, match) : fetched;
+  if (result.outcome !== 'matched' && result.outcome !== 'recovered') return result;
+  const settlement = { v: 1, settledAt, by: 'refetched', deliveryId: null, actor, reason: null } as const;
+  const covers = (name: string) =>
+    source === undefined ? Object.hasOwn(parts.sources, name) : name === source;
+  try {
+    await settleBodies(parts.store, result.jobId, settlement, covers);
+    return result;
+  } catch (error) {
+    const reason = `done, but its bodies in quarantine were not settled: ${failureReason(error)}`;
+    return { ...result, outcome: 'failed', reason };
+  }
+}
+
+/** A job that was recovered, recorded or compared has its line already. */
+function needsMatch({ outcome, recorded, items }: RecoveredJob): boolean {
+  return outcome === 'matched' && !recorded && items.every((item) => item.outcome !== 'identical');
+}
+
+/**
+ * Nothing of an erased job is missed, whatever the service knows of it: a failure would be listed forever. A client that gets
+ * a job only by its entries does not learn that it was erased.
+ */
+async function missedUnlessErased(
+  { store }: RecoveryParts,
+  job: RecoveredJob,
+  { selectedBy = 'operator' }: RefetchOptions,
+): Promise<RecoveredJob> {
+  if (selectedBy === 'list' || (job.outcome !== 'failed' && job.outcome !== 'unrecoverable')) return job;
+  const erased = await isErased(store, job.jobId).catch(() => false);
+  return erased ? { ...job, outcome: 'matched', reason: new ErasedError().message, items: [] } : job;
+}
+
+async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
+  const clients = clientsOf(parts, options.regions);
+  const { found, faults } = await findJob(clients, options.jobId, options.signal);
+  if (found === null) {
+    const failures = faults.map(({ reason }) => reason).join('; ');
+    return failures === '' ? unknownJob(parts, options) : failedJob(options, null, failures);
+  }
+  const { region } = found.client;
+  try {
+    const result = await reconcileJob(parts, found.client, found.job, jobOptionsOf(options));
+    return result ?? failedJob(options, region, SOURCE_REQUIRED);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    return failedJob(options, region, failureReason(error));
+  }
+}
+
+function jobOptionsOf(options: RefetchOptions): JobOptions {
+  return {
+    source: options.source ?? null,
+    selectedBy: options.selectedBy ?? 'operator',
+    grace: 0,
+    again: options.again ?? false,
+    dryRun: options.dryRun ?? false,
+    origin: options.origin ?? 'recovery',
+    actor: options.actor ?? null,
+    signal: options.signal,
+    looking: atOnce,
+    fetching: atOnce,
+    openBefore: new Map(),
+  };
+}
+
+const atOnce: Turns = (work) => work();
+
+/** The reason of a job that belongs to no source here. */
+export const SOURCE_REQUIRED =
+  'none of its callback URLs leads here: name the source (transcript-receiver refetch <job> --source <name>)';
+
+export const UNKNOWN_JOB = 'no configured region knows this job';
+
+function failedJob({ jobId }: RefetchOptions, region: string | null, reason: string): RecoveredJob {
+  return { jobId, region, outcome: 'failed', reason, items: [] };
+}
+
+/** The result of a job that no region knows. The artefacts that its source asks for may still all be here. */
+async function unknownJob(
+  parts: RecoveryParts,
+  { jobId, source, selectedBy = 'operator' }: RefetchOptions,
+): Promise<RecoveredJob> {
+  const { store, sources, publicUrl } = parts;
+  const reason = UNKNOWN_JOB;
+  const result = { jobId, region: null, reason, items: [] };
+  const scope = { sources, publicUrl, source: source ?? null, selectedBy } as const;
+  const expectation = expectationOf(recordWithoutEntries(jobId), scope);
+  if (expectation === null) return { ...result, outcome: 'unrecoverable' };
+  try {
+    const present = await presentKeys(store, expectation.items, { again: false, looking: atOnce });
+    const items = expectation.items
+      .filter(({ key }) => !present.has(key))
+      .map(({ kind, key }) => ({ kind, key, outcome: 'unrecoverable' as const }));
+    return { ...result, outcome: items.length === 0 ? 'matched' : 'unrecoverable', items };
+  } catch (error) {
+    return { ...result, outcome: 'failed', reason: `${reason}; ${failureReason(error)}` };
+  }
+}
+
+function recordWithoutEntries(id: string): JobRecord {
+  return { id, status: 'deleted', created_at: '', data_name: '', config: { type: 'unknown' } };
+}

@@ -1,0 +1,125 @@
+import { lastAnswer } from '../../domain/given-up.js';
+import type { JobRecord } from '../../speech/wire.js';
+import type { Expectation, ExpectedItem } from './expectation.js';
+
+/** The next step for a job. */
+export interface Plan {
+  readonly step: 'matched' | 'expired' | 'pending' | 'fetch' | 'unrecoverable';
+  /** Expected and not here; with the step `expired` those that have expired, otherwise without them. */
+  readonly missing: readonly ExpectedItem[];
+  /** Why; null when there is nothing to explain. */
+  readonly reason: string | null;
+}
+
+export interface Situation {
+  readonly job: JobRecord;
+  readonly expectation: Expectation;
+  /** Keys of expected items that are in the archive. */
+  readonly present: ReadonlySet<string>;
+  /** Keys of expected items that have expired. */
+  readonly expired: ReadonlySet<string>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Milliseconds that a callback may be in flight. */
+  readonly grace: number;
+}
+
+/** What the service records of a notification it gave up (public sample of `errors`). */
+const GIVEN_UP = /sending notification failed/i;
+const FAILED_ATTEMPT = /sending notification/i;
+
+const ENDED = 'what is not here has expired';
+
+/** Statuses of jobs whose results can no longer be requested. */
+const GONE = ['deleted', 'expired'];
+
+export function isGone({ status }: JobRecord): boolean {
+  return GONE.includes(status);
+}
+
+/**
+ * Whether a job ended without anything that has to be here, so that only its callback may be missing: on a status other than success
+ * nothing is required to be present.
+ */
+export function isEnded(job: JobRecord, { items }: Expectation): boolean {
+  return job.status === 'rejected' || (isGone(job) && items.length === 0);
+}
+
+/** Whether the plan depends on the archive: nothing is required of running jobs. */
+export function requiresArchive(job: JobRecord, expectation: Expectation): boolean {
+  return expectation.items.length > 0 && job.status !== 'running';
+}
+
+/** Decides what to do about one job that did not end without a transcript, from what should be here and what is. Pure. */
+export function planJob(situation: Situation): Plan {
+  const { job, expectation, present, expired } = situation;
+  if (job.status === 'running') return plan('pending', [], 'the job is still running');
+  const absent = expectation.items.filter(({ key }) => !present.has(key));
+  const gone = isGone(job) ? `the job is ${job.status}` : null;
+  if (absent.length === 0) return plan('matched', [], joinReasons([gone, unsupportedNote(expectation)]));
+  const missing = absent.filter(({ key }) => !expired.has(key));
+  if (missing.length === 0) return plan('expired', absent, ENDED);
+  if (gone !== null) return plan('unrecoverable', missing, joinReasons([gone, notificationFailure(job)]));
+  if (job.status !== 'done') return plan('pending', missing, `the job's status is ${job.status}`);
+  if (mayBeInFlight(situation)) return plan('pending', missing, 'the callback may still be in flight');
+  return plan('fetch', missing, joinReasons([notificationFailure(job), futureNote(situation)]));
+}
+
+/** Clocks do not differ by more than the grace period: such a time says nothing about a callback. */
+function futureNote({ job, now, grace }: Situation): string | null {
+  const isInFuture = Date.parse(job.created_at) > now + grace;
+  return isInFuture
+    ? `the service says that it was created at ${job.created_at}, which is in the future`
+    : null;
+}
+
+/** What the record says about failed callbacks, without the address in it: that may hold secrets. */
+export function notificationFailure({ errors = [] }: JobRecord): string | null {
+  const answer = lastAnswer(errors);
+  const last = answer === null ? '' : ` (last answer ${answer})`;
+  if (errors.some(({ message }) => GIVEN_UP.test(message))) return `Sending notification failed${last}`;
+  return errors.some(({ message }) => FAILED_ATTEMPT.test(message))
+    ? `the service failed to send the notification at times${last}`
+    : null;
+}
+
+/** Records do not say when a job was finished, so that grace counts from its creation or from the last attempt that failed. */
+function mayBeInFlight(situation: Situation): boolean {
+  return !isGivenUp(situation.job) && (isRecent(situation.job.created_at, situation) || isRetried(situation));
+}
+
+/** Whether the service has failed to send a callback of the job, and is still trying. */
+export function isRetried(situation: Pick<Situation, 'job' | 'now' | 'grace'>): boolean {
+  return !isGivenUp(situation.job) && attemptsOf(situation.job).some((at) => isRecent(at, situation));
+}
+
+/** Once the service has given up every entry, no callback is in flight any more. */
+function isGivenUp({ config, errors = [] }: JobRecord): boolean {
+  const givenUp = errors.filter(({ message }) => GIVEN_UP.test(message)).length;
+  const entries = config.notification_config?.length ?? 0;
+  return entries > 0 && givenUp >= entries;
+}
+
+function attemptsOf({ errors = [] }: JobRecord): string[] {
+  return errors.filter(({ message }) => FAILED_ATTEMPT.test(message)).map(({ timestamp }) => timestamp);
+}
+
+/** A time further in the future is wrong. Without this bound the job would stay pending until that time. */
+function isRecent(time: string, { now, grace }: Pick<Situation, 'now' | 'grace'>): boolean {
+  return Math.abs(now - Date.parse(time)) < grace;
+}
+
+function unsupportedNote({ unsupported }: Expectation): string | null {
+  if (unsupported.length === 0) return null;
+  return `not checked, because the API does not offer it: ${unsupported.join(', ')}`;
+}
+
+function plan(step: Plan['step'], missing: Plan['missing'], reason: string | null): Plan {
+  return { step, missing, reason };
+}
+
+/** Several reasons as one text; null when there is none. */
+export function joinReasons(reasons: readonly (string | null)[]): string | null {
+  const given = reasons.filter((reason) => reason !== null);
+  return given.length === 0 ? null : given.join('; ');
+}

@@ -1,0 +1,120 @@
+import { retentionClassOf } from '../../domain/retention-class.js';
+import type { JobsClient } from '../../speech/batch/jobs-client.js';
+import { isPaused } from '../../speech/speech-error.js';
+import type { JobRecord } from '../../speech/wire.js';
+import { SERVICE_CLOCK_TOLERANCE } from './clock-tolerance.js';
+import { recordEnded } from './ended-job.js';
+import { type Expectation, expectationOf } from './expectation.js';
+import { fetchMissing, type ItemResult, notFetched } from './fetch/fetch-missing.js';
+import { presentKeys } from './fetch/present-keys.js';
+import { createContexts, recordRecovery } from './fetch/record-recovery.js';
+import { isEnded, isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
+import { ErasedError, failureReason } from './recovery-errors.js';
+import type { JobOptions, RecoveryParts } from './recovery-parts.js';
+import { endedResult, jobResult, untouchedJob } from './report/job-result.js';
+import type { RecoveredJob } from './report/recovery-report.js';
+import { wasErased } from './was-erased.js';
+
+/**
+ * Reconciles one job: what should be here, what is here, what is missing; fetches that and records it. Null when the
+ * job belongs to no source here. Before anything was stored it rejects as the signal says, or with `paused` when the
+ * region must not be asked now; every other failure becomes the result.
+ */
+export async function reconcileJob(
+  parts: RecoveryParts,
+  client: JobsClient,
+  job: JobRecord,
+  options: JobOptions,
+): Promise<RecoveredJob | null> {
+  const { region } = client;
+  const { sources, publicUrl } = parts;
+  const { source, selectedBy, signal } = options;
+  const expectation = expectationOf(job, { sources, publicUrl, source, selectedBy });
+  if (expectation === null) return null;
+  try {
+    if (isEnded(job, expectation)) return await recordEnded(parts, client, job, expectation, options);
+    const plan = await planFor(parts, job, expectation, options);
+    if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return untouchedJob(job, region, plan);
+    return await options.fetching(() => fetchJob(parts, client, job, plan, options));
+  } catch (error) {
+    if (error instanceof ErasedError) {
+      return untouchedJob(job, region, { step: 'matched', missing: [], reason: error.message });
+    }
+    signal?.throwIfAborted();
+    if (isPaused(error)) throw error;
+    if (isEnded(job, expectation)) return endedResult(job, region, 'failed', failureReason(error));
+    const failed = expectation.items.map((item) => notFetched(item, 'failed', failureReason(error)));
+    return jobResult(job, region, failed, null, parts, parts.clock());
+  }
+}
+
+async function planFor(
+  parts: RecoveryParts,
+  job: JobRecord,
+  expectation: Expectation,
+  options: JobOptions,
+): Promise<Plan> {
+  const { grace, looking } = options;
+  const again = options.again && !isGone(job);
+  const now = parts.clock();
+  const present = requiresArchive(job, expectation)
+    ? await presentKeys(parts.store, expectation.items, { again, looking })
+    : NONE;
+  const expired = await endedKeys(parts, job, expectation, present, options);
+  return planJob({ job, expectation, present, expired, now, grace });
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The keys of what is not here because it expired: received no later than its job was created, by the clock of the
+ * service. Never while the service still has the job, nor what earlier runs did not find: that was lost before.
+ */
+async function endedKeys(
+  { retained, retention, window, clock }: RecoveryParts,
+  { id, created_at }: JobRecord,
+  { items }: Expectation,
+  present: ReadonlySet<string>,
+  { again, openBefore }: JobOptions,
+): Promise<ReadonlySet<string>> {
+  // An operator who asks for a job again gets it.
+  if (again || items.every(({ key }) => present.has(key))) return NONE;
+  if (openBefore.has(id)) return NONE;
+  const created = Date.parse(created_at);
+  if (created >= clock() - Math.max(retention, window)) return NONE;
+  const expiredBefore = await retained.expiredBefore();
+  const expired = items.filter(
+    ({ kind }) => created < expiredBefore(retentionClassOf(kind)) + SERVICE_CLOCK_TOLERANCE,
+  );
+  return new Set(expired.map(({ key }) => key));
+}
+
+async function fetchJob(
+  parts: RecoveryParts,
+  client: JobsClient,
+  job: JobRecord,
+  plan: Plan,
+  options: JobOptions,
+): Promise<RecoveredJob> {
+  const { region } = client;
+  const { signal } = options;
+  signal?.throwIfAborted();
+  if (await wasErased(parts, job)) throw new ErasedError();
+  const stored = options.again
+    ? await presentKeys(parts.store, plan.missing, { ...options, again: false })
+    : NONE;
+  if (options.dryRun) return untouchedJob(job, region, plan, stored);
+  const now = parts.clock();
+  const contextOf = createContexts(parts, job, region, options.origin, now);
+  const fetched =
+    plan.step === 'fetch'
+      ? await fetchMissing(parts, client, plan.missing, contextOf, signal)
+      : plan.missing.map((item) => notFetched(item, 'unrecoverable', null));
+  // What is stored is not lost because the service has it no more.
+  const isLeft = ({ item, outcome }: ItemResult) => outcome === 'unrecoverable' && stored.has(item.key);
+  const left = fetched.filter(isLeft).map(({ item }) => item.kind);
+  const note = left.length > 0 ? `the service has it no more, so not compared: ${left.join(', ')}` : null;
+  const results = fetched.filter((each) => !isLeft(each));
+  const result = jobResult(job, region, results, joinReasons([plan.reason, note]), parts, now);
+  return recordRecovery(parts, { result, results, job, contextOf, options, startedAt: now });
+}

@@ -1,0 +1,63 @@
+import type { LimitFunction } from 'p-limit';
+import type { JobsClient } from '../../speech/batch/jobs-client.js';
+import type { JobRecord } from '../../speech/wire.js';
+import { recordMatch } from './fetch/record-match.js';
+import type { LookBack } from './look-back.js';
+import { reconcileJob } from './reconcile-job.js';
+import type { JobOptions, RecoveryParts } from './recovery-parts.js';
+import type { RecoveredJob, ReportBuilder } from './report/recovery-report.js';
+
+export interface ReconcileOptions {
+  /** Jobs created at or after this. Default: as `lookBack` says. */
+  readonly since?: Date | undefined;
+  /** Default: all regions that have an address. */
+  readonly regions?: readonly string[] | undefined;
+  /** Only what should have come to this source. */
+  readonly source?: string | undefined;
+  /** Look back as far as the service keeps results, wherever earlier runs ended. */
+  readonly full?: boolean;
+  /** Report what would be fetched, change nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The jobs whose failures end when nothing of them is missing. Default: none. Without an answer none is settled, and the next
+   * run tries again.
+   */
+  readonly failingJobs?: () => Promise<ReadonlySet<string>>;
+  /** Called with the result of every listed job; `record` is null when the service did not show the job. */
+  readonly onJob?: (job: RecoveredJob, record: JobRecord | null) => void;
+}
+
+/** One run of reconcile. */
+export interface Run extends Pick<LookBack, 'since' | 'complete'> {
+  readonly parts: RecoveryParts;
+  readonly options: ReconcileOptions;
+  readonly jobOptions: JobOptions;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly report: ReportBuilder;
+  readonly failing: ReadonlySet<string>;
+  /** Bounds requests for single records. */
+  readonly asking: LimitFunction;
+}
+
+/** Reconciles one job, and settles its failures when it is found complete. */
+export async function reconcileRecord(run: Run, client: JobsClient, job: JobRecord): Promise<void> {
+  const { parts, jobOptions, failing } = run;
+  const lookedAt = parts.clock();
+  const result = await reconcileJob(parts, client, job, jobOptions);
+  const settles = result?.outcome === 'matched' && !result.recorded && failing.has(result.jobId);
+  addResult(run, settles ? await recordMatch(parts, result, { ...jobOptions, lookedAt }) : result, job);
+}
+
+/** Throws as the signal says when that may be why the job failed: then the run has not seen everything. */
+export function addResult(
+  { report, options }: Run,
+  result: RecoveredJob | null,
+  record: JobRecord | null,
+): void {
+  if (result === null) return report.ignore();
+  report.add(result, record);
+  options.onJob?.(result, record);
+  if (result.outcome === 'failed') options.signal?.throwIfAborted();
+}

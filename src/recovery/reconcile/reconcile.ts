@@ -1,0 +1,90 @@
+import pLimit from 'p-limit';
+import { removeEndRecords } from '../../archive/end-record.js';
+import { settleAll } from '../../lib/time/settle-all.js';
+import { clientsOf } from './find-job.js';
+import { lookBack } from './look-back.js';
+import { reconcileRegion } from './reconcile-region.js';
+import type { ReconcileOptions, Run } from './reconcile-run.js';
+import { failureReason, INTERRUPTED } from './recovery-errors.js';
+import type { JobOptions, RecoveryParts } from './recovery-parts.js';
+import { buildReport, type RecoveryReport } from './report/recovery-report.js';
+import { type EarlierReports, readEarlierReports, storeReport } from './report/report-store.js';
+
+/** The connections that an S3 store has for reading. */
+const LOOKS_AT_ONCE = 64;
+
+const DAY = 86_400_000;
+
+const NO_REPORTS: EarlierReports = { expectations: '', open: new Map(), completeUntil: new Map() };
+
+/**
+ * Compares what the service finished with what is in the archive, and fetches what is missing: of each region the jobs created
+ * since the last complete run, once a day those of the whole window, and those that earlier runs left failed, pending or
+ * unrecoverable; and stores the report. The stored reports are all that the next run knows of earlier ones.
+ *
+ * A region that cannot be listed, or a job that cannot be fetched, becomes part of the report, and the rest goes on. When
+ * `signal` ends the run, the report says so and holds what was done until then. Rejects only with `SpeechError` of kind
+ * `configuration`, before anything was requested.
+ */
+export async function reconcile(
+  parts: RecoveryParts,
+  options: ReconcileOptions = {},
+): Promise<RecoveryReport> {
+  const clients = clientsOf(parts, options.regions);
+  const startedAt = parts.clock();
+  let unread: unknown = null;
+  const { expectations, open, completeUntil } = await readEarlierReports(parts, startedAt).catch((error) => {
+    unread = error;
+    return NO_REPORTS;
+  });
+  const scope = lookBack(parts, options, completeUntil, startedAt);
+  const report = buildReport({ startedAt, expectations, ...scope });
+  const run = {
+    ...{ parts, options, startedAt, report, ...scope },
+    jobOptions: jobOptionsOf(parts, options, open),
+    failing: await readFailing(options),
+    asking: pLimit(parts.concurrency),
+  };
+  try {
+    // Without the earlier reports a run knows neither how far to look back nor which jobs are open.
+    if (unread !== null) throw unread;
+    await settleAll(clients.map((client) => reconcileRegion(run, client)));
+    if (!options.dryRun && startedAt - scope.earliest.getTime() >= parts.window) await endRecords(run);
+  } catch (error) {
+    report.fault(null, options.signal?.aborted ? INTERRUPTED : failureReason(error));
+  }
+  const finished = report.finish(parts.clock());
+  return options.dryRun ? finished : storeReport(parts.store, finished);
+}
+
+/** Once a day, as the whole window is listed. */
+function endRecords({ parts, options, startedAt }: Run): Promise<void> {
+  const listed = Math.max(parts.retention, parts.window) + DAY;
+  return removeEndRecords(parts.store, startedAt - listed, options.signal);
+}
+
+/** A dry run settles nothing. */
+async function readFailing({ dryRun, failingJobs }: ReconcileOptions): Promise<ReadonlySet<string>> {
+  if (dryRun || failingJobs === undefined) return new Set();
+  return failingJobs().catch(() => new Set<string>());
+}
+
+function jobOptionsOf(
+  { grace, concurrency }: RecoveryParts,
+  { source, dryRun, signal }: ReconcileOptions,
+  openBefore: JobOptions['openBefore'],
+): JobOptions {
+  return {
+    source: source ?? null,
+    selectedBy: 'list',
+    grace,
+    again: false,
+    dryRun: dryRun ?? false,
+    origin: 'recovery',
+    actor: null,
+    signal,
+    looking: pLimit(LOOKS_AT_ONCE),
+    fetching: pLimit(concurrency),
+    openBefore,
+  };
+}

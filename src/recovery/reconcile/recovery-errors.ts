@@ -1,0 +1,44 @@
+import type { RetrievableKind } from '../../domain/kinds.js';
+import { Problem } from '../../domain/problem.js';
+import { SpeechError } from '../../speech/speech-error.js';
+import { StoreError } from '../../store/object-store.js';
+
+/** Reason of whatever was cut short by the caller's signal. */
+export const INTERRUPTED = 'the run was interrupted';
+
+/** Reason of a job that its region knew once. */
+export const VANISHED = 'the job vanished from the service';
+
+/** The service sent something that cannot be the artefact that was requested. */
+export class UnfitContentError extends Error {
+  constructor(kind: RetrievableKind, fault: string) {
+    super(`what the service sent as ${kind} ${fault}; it was not archived`);
+    this.name = 'UnfitContentError';
+  }
+}
+
+/** An operator erased the job. Nothing of it is stored any more. */
+export class ErasedError extends Error {
+  constructor() {
+    super('erased here by an operator, so not fetched again');
+    this.name = 'ErasedError';
+  }
+}
+
+/** Why something failed, for reports and the ledger. An unknown error may hold secrets, so that its message is left out. */
+export function failureReason(error: unknown): string {
+  if (error instanceof StoreError) return `the store failed: ${error.message}`;
+  const isOwn =
+    error instanceof SpeechError || error instanceof Problem || error instanceof UnfitContentError;
+  return isOwn ? error.message : 'an unexpected error occurred';
+}
+
+/** Whether the region has answered that it does not know the job, or no longer has it. */
+export function isUnknownJob(error: unknown): boolean {
+  return error instanceof SpeechError && (error.kind === 'not-found' || error.kind === 'gone');
+}
+
+/** Whether the region was not asked, because its address or the key is missing. */
+export function isNotConfigured(error: unknown): boolean {
+  return error instanceof SpeechError && error.kind === 'configuration';
+}

@@ -1,0 +1,105 @@
+import { isErased } from '../../../archive/erasure/erasure.js';
+import type { RecoveryOutcome } from '../../../domain/recovery-outcome.js';
+import type { JobRecord } from '../../../speech/wire.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import type { ItemResult } from '../fetch/fetch-missing.js';
+import { type RetentionRules, retentionDeadline } from '../fetch/retention-deadline.js';
+import { joinReasons, type Plan } from '../plan-job.js';
+import type { RecoveredItem, RecoveredJob } from './recovery-report.js';
+
+/**
+ * The result of a job that nothing was changed of.
+ *
+ * @param stored keys that a fetch would only compare
+ */
+export function untouchedJob(
+  job: JobRecord,
+  region: string,
+  { step, missing, reason }: Plan,
+  stored: ReadonlySet<string> = new Set(),
+): RecoveredJob {
+  const absent = missing.filter(({ key }) => !stored.has(key));
+  const compared = missing.filter(({ key }) => stored.has(key)).map(({ kind }) => kind);
+  const intended = [
+    absent.length > 0 ? 'would be fetched' : null,
+    compared.length > 0 ? `stored, and would be fetched to compare: ${compared.join(', ')}` : null,
+  ];
+  return {
+    jobId: job.id,
+    region,
+    outcome: step === 'fetch' ? 'pending' : step,
+    reason: step === 'fetch' ? joinReasons([...intended, reason]) : reason,
+    items: absent.map(({ kind, key }) => ({ kind, key, outcome: step === 'expired' ? step : 'missing' })),
+  };
+}
+
+/** The result of a job that ended without a transcript. */
+export function endedResult(
+  { id }: JobRecord,
+  region: string,
+  outcome: RecoveryOutcome,
+  reason: string,
+): RecoveredJob {
+  return { jobId: id, region, outcome, reason, items: [] };
+}
+
+/**
+ * The result of a job from the results of its items.
+ *
+ * @param reason what the record says about the notification
+ * @param now milliseconds since the epoch
+ */
+export function jobResult(
+  job: JobRecord,
+  region: string,
+  results: readonly ItemResult[],
+  reason: string | null,
+  rules: RetentionRules,
+  now: number,
+): RecoveredJob {
+  const outcome = outcomeOfItems(results);
+  const end = outcome === 'failed' ? retentionDeadline(job.created_at, rules, now) : null;
+  const deadline = end === null ? null : `the service keeps it only until ${end.toISOString()}`;
+  return {
+    jobId: job.id,
+    region,
+    outcome,
+    reason: joinReasons([reason, ...new Set(results.map((result) => result.reason)), deadline]),
+    items: results.map(({ item, stored, outcome: itemOutcome }) => ({
+      kind: item.kind,
+      key: stored?.key ?? item.key,
+      outcome: itemOutcome,
+    })),
+  };
+}
+
+/**
+ * The result of a job that the service no longer has. Artefacts that were stored by other ways since are not missing, and of an
+ * erased job none is.
+ *
+ * @param reason why the service has nothing
+ */
+export async function absentJob(
+  store: ObjectStore,
+  earlier: RecoveredJob,
+  reason: string | null,
+): Promise<RecoveredJob> {
+  const items: RecoveredItem[] = [];
+  for (const { kind, key } of earlier.items) {
+    if ((await store.head(key)) === null) items.push({ kind, key, outcome: 'unrecoverable' });
+  }
+  // A job that was still running has no items: nothing was required of it yet.
+  const isComplete = items.length === 0 || (await isErased(store, earlier.jobId));
+  return isComplete
+    ? { ...earlier, outcome: 'matched', reason, items: [] }
+    : { ...earlier, outcome: 'unrecoverable', reason, items };
+}
+
+/** The most serious outcome of any item is the job's. */
+export function outcomeOfItems(results: readonly Pick<ItemResult, 'outcome'>[]): RecoveryOutcome {
+  const some = (outcome: RecoveredItem['outcome']) => results.some((result) => result.outcome === outcome);
+  if (some('failed')) return 'failed';
+  if (some('unrecoverable')) return 'unrecoverable';
+  if (some('conflict')) return 'conflict';
+  return some('created') ? 'recovered' : 'matched';
+}

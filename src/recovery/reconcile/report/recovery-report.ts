@@ -1,0 +1,137 @@
+import type { StoredItem } from '../../../domain/item.js';
+import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../../domain/recovery-outcome.js';
+import type { JobRecord } from '../../../speech/wire.js';
+import { LIST_OVERLAP } from '../clock-tolerance.js';
+
+type RecoveryCounts = Readonly<
+  Record<Exclude<RecoveryOutcome, 'expired'>, number> & Partial<Record<'expired', number>>
+>;
+
+/** The result of one item; `missing` was not fetched, `failed` may succeed next time, `expired` is over its retention period. */
+export interface RecoveredItem {
+  readonly kind: StoredItem['kind'];
+  readonly key: string;
+  readonly outcome: StoredItem['outcome'] | 'missing' | 'expired' | 'unrecoverable' | 'failed';
+}
+
+export interface RecoveredJob {
+  readonly jobId: string;
+  /** Null when no region knows the job. */
+  readonly region: string | null;
+  readonly outcome: RecoveryOutcome;
+  readonly reason: string | null;
+  readonly items: readonly RecoveredItem[];
+  /** This run recorded that the job ended without a transcript: its callback was lost. */
+  readonly recorded?: true;
+}
+
+/** Something that kept a run from seeing everything. */
+export interface RunFault {
+  /** Null when it concerns the whole run. */
+  readonly region: string | null;
+  readonly reason: string;
+}
+
+/** What a run found and did; printed by `--json` and kept in the store. */
+export interface RecoveryReport {
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  /** Of the region that was looked back furthest in. */
+  readonly window: { readonly since: string; readonly until: string };
+  /** The options made the run look at less than a run without options. */
+  readonly limited: boolean;
+  /** Regions where this run and those before it left out no job created until `window.until`. */
+  readonly regions: readonly string[];
+  /** Fingerprint of the settings that decided what is expected of a job: a run with others lists all again. */
+  readonly expectations: string;
+  /** `expired` only where there are some. */
+  readonly outcomes: RecoveryCounts;
+  /** Jobs without a transcript whose callback was lost, and whose end this run recorded; absent without any. */
+  readonly recorded?: number;
+  /** All but the matched and the expired ones, and but the young pending ones beyond the first thousand: these are only counted. */
+  readonly jobs: readonly RecoveredJob[];
+  /** Jobs that were seen and belong to no source here. */
+  readonly ignored: number;
+  /** Empty when every region was listed to its end. */
+  readonly faults: readonly RunFault[];
+}
+
+export interface ReportBuilder {
+  /** @param record null when the service did not show the job */
+  add(job: RecoveredJob, record: JobRecord | null): void;
+  ignore(): void;
+  fault(region: string | null, reason: string): void;
+  /** @param finishedAt milliseconds since the epoch */
+  finish(finishedAt: number): RecoveryReport;
+}
+
+export interface ReportScope {
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly earliest: Date;
+  readonly limited: boolean;
+  /** Regions where the run leaves nothing out unless a fault says otherwise. */
+  readonly complete: readonly string[];
+  readonly expectations: string;
+}
+
+/** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
+const MAX_YOUNG_PENDING = 1000;
+
+export function buildReport(scope: ReportScope): ReportBuilder {
+  const { earliest, limited, complete, expectations } = scope;
+  const startedAt = new Date(scope.startedAt).toISOString();
+  const jobs: RecoveredJob[] = [];
+  const faults: RunFault[] = [];
+  const outcomes = Object.fromEntries(
+    RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'expired').map((outcome) => [outcome, 0]),
+  );
+  let ignored = 0;
+  let recorded = 0;
+  let youngPending = 0;
+  /** Every later run lists these again (`lookBack`), so that it needs no report to find them. */
+  const isYoungPending = ({ outcome }: RecoveredJob, record: JobRecord | null) =>
+    outcome === 'pending' &&
+    record !== null &&
+    Date.parse(record.created_at) > scope.startedAt - LIST_OVERLAP;
+  return {
+    add(job, record) {
+      outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
+      if (job.recorded) recorded += 1;
+      if (isYoungPending(job, record)) youngPending += 1;
+      if (job.outcome === 'matched' || job.outcome === 'expired') return;
+      if (!isYoungPending(job, record) || youngPending <= MAX_YOUNG_PENDING) jobs.push(job);
+    },
+    ignore() {
+      ignored += 1;
+    },
+    fault(region, reason) {
+      faults.push({ region, reason });
+    },
+    finish(finishedAt) {
+      const isSeen = (name: string) => faults.every(({ region }) => region !== null && region !== name);
+      return {
+        startedAt,
+        finishedAt: new Date(finishedAt).toISOString(),
+        window: { since: earliest.toISOString(), until: startedAt },
+        limited,
+        regions: complete.filter(isSeen),
+        expectations,
+        outcomes: outcomes as RecoveryCounts,
+        ...(recorded > 0 ? { recorded } : {}),
+        jobs,
+        ignored,
+        // Regions are listed at once: without an order, equal runs would have different reports.
+        faults: faults.toSorted((one, other) => (one.region ?? '').localeCompare(other.region ?? '')),
+      };
+    },
+  };
+}
+
+/** Whether a run had no limits and no faults. Only such a run proves that a job earlier runs missed is missing no more. */
+export function sawEverything(run: {
+  readonly limited?: boolean;
+  readonly faults?: readonly unknown[];
+}): boolean {
+  return !run.limited && run.faults?.length === 0;
+}

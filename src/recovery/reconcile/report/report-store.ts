@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { REPORTS_FOLDER, reconcileReportKey } from '../../../archive/layout.js';
+import type { RecoveryOutcome } from '../../../domain/recovery-outcome.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import { failureReason } from '../recovery-errors.js';
+import type { RecoveryParts } from '../recovery-parts.js';
+import { createReport } from './create-report.js';
+import type { RecoveredJob, RecoveryReport } from './recovery-report.js';
+
+/** Two days of hourly runs with a region that none of them could list. */
+const MAX_REPORTS_READ = 50;
+
+/** Keeps a report in the store and returns it; when the store does not take it, with a fault that says so. */
+export async function storeReport(store: ObjectStore, report: RecoveryReport): Promise<RecoveryReport> {
+  try {
+    await createReport(store, reconcileReportKey, report);
+    return report;
+  } catch (error) {
+    const reason = `the report was not stored: ${failureReason(error)}`;
+    return { ...report, faults: [...report.faults, { region: null, reason }] };
+  }
+}
+
+/** What the latest reports say: all that a run knows of earlier ones. */
+export interface EarlierReports {
+  /** Fingerprint of the settings that decide what is expected of a job. */
+  readonly expectations: string;
+  /** The last result of each job whose last outcome is `failed`, `pending` or `unrecoverable`. */
+  readonly open: ReadonlyMap<string, RecoveredJob>;
+  /** By region, until when the latest run looked that left nothing out of it; in milliseconds since the epoch. */
+  readonly completeUntil: ReadonlyMap<string, number>;
+}
+
+function expectationsOf({ sources, publicUrl }: Pick<RecoveryParts, 'sources' | 'publicUrl'>): string {
+  const expected = Object.entries(sources)
+    .map(([name, { contents, keyPrefix }]) => [name, contents, keyPrefix])
+    .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+  return hash('sha256', JSON.stringify([publicUrl, expected])).slice(0, 16);
+}
+
+/**
+ * Reads the reports of the service's retention period, newest first and within bounds, until one with the same expectations left
+ * nothing out of each region: such a run looked at every job that was open before, and its report has those that still were. A
+ * report that cannot be parsed counts as empty. Throws `StoreError`.
+ */
+export async function readEarlierReports(parts: RecoveryParts, startedAt: number): Promise<EarlierReports> {
+  const { store, retention, speech } = parts;
+  const expectations = expectationsOf(parts);
+  const keys: string[] = [];
+  const startAfter = reconcileReportKey(new Date(startedAt - retention).toISOString());
+  for await (const { key } of store.list(REPORTS_FOLDER, { startAfter })) keys.push(key);
+  const lastResults = new Map<string, RecoveredJob>();
+  const completeUntil = new Map<string, number>();
+  for (const key of keys.slice(-MAX_REPORTS_READ).reverse()) {
+    if (speech.regions.every((region) => completeUntil.has(region))) break;
+    const report = await readReport(store, key);
+    for (const job of report.jobs ?? []) {
+      const isCovered = job.region !== null && completeUntil.has(job.region);
+      if (!isCovered && !lastResults.has(job.jobId)) lastResults.set(job.jobId, job);
+    }
+    const until = Date.parse(report.window?.until ?? '');
+    if (report.expectations !== expectations || Number.isNaN(until)) continue;
+    for (const region of report.regions ?? [])
+      if (!completeUntil.has(region)) completeUntil.set(region, until);
+  }
+  const open = [...lastResults].filter(([, { outcome }]) => OPEN.includes(outcome));
+  return { expectations, open: new Map(open), completeUntil };
+}
+
+/** A failed or pending job may still come, and an unrecoverable one may be imported. */
+const OPEN: readonly RecoveryOutcome[] = ['failed', 'pending', 'unrecoverable'];
+
+async function readReport(store: ObjectStore, key: string): Promise<Partial<RecoveryReport>> {
+  const reading = await store.read(key);
+  if (reading === null) return {};
+  const text = (await buffer(reading.body)).toString('utf8');
+  try {
+    const report = JSON.parse(text) as Partial<RecoveryReport>;
+    return Array.isArray(report.jobs) ? report : {};
+  } catch {
+    return {};
+  }
+}

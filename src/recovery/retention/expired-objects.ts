@@ -1,0 +1,133 @@
+import { decodeTime } from 'ulid';
+import { classOfKey, isForeign, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../../archive/layout.js';
+import type { RetentionClass } from '../../domain/retention-class.js';
+import { HOUR, startOfHour } from '../../ledger/hours.js';
+import { LEDGER_FOLDER, MERGED_FOLDER } from '../../ledger/ledger-keys.js';
+import { readAhead } from '../../ledger/read-ahead.js';
+import { isUlid } from '../../lib/text/id-cursor.js';
+import type { Pause } from '../../lib/time/cooperative-yield.js';
+import {
+  type AgeSearch,
+  type ListedObject,
+  type ObjectExpiry,
+  type ObjectStore,
+  StoreError,
+} from '../../store/object-store.js';
+import type { ExpiredBefore } from './retention-view.js';
+
+/** Objects that a line of the ledger records together. */
+export interface ExpiredGroup {
+  readonly kind: RetentionClass;
+  /** Null for the receiver's own records. */
+  readonly jobId: string | null;
+  readonly source: string | null;
+}
+
+export interface ExpiredObject extends ExpiredGroup {
+  readonly found: ListedObject;
+}
+
+/** A store that ends objects by age. */
+export type ExpiringStore = ObjectStore & { readonly expiry: ObjectExpiry };
+
+export function isExpiring(store: ObjectStore): store is ExpiringStore {
+  return store.expiry !== undefined;
+}
+
+const LOOKS_AT_ONCE = 16;
+
+const JOB_OF_KEY = /(?:^|\/)jobs\/([^/]+)\//;
+/** The folders of the ledger, in the order in which hours end: segments whose merged hour ended first would be merged again. */
+export const LEDGER_STEPS = [LEDGER_FOLDER, MERGED_FOLDER] as const;
+
+export interface ExpirySearch {
+  readonly store: ExpiringStore;
+  readonly expiredBefore: ExpiredBefore;
+  /** Called with what cannot be read: the search goes on beside it. */
+  readonly onFault: (key: string, reason: string) => void;
+  readonly onEmpty?: AgeSearch['onEmpty'];
+  /** Called with files in the folders of jobs that are not of the layout; they stay. */
+  readonly onForeign: (key: string) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly pause?: Pause | undefined;
+}
+
+/** Finds what has ended, but the ledger. The objects of a job come one after the other. */
+export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<ExpiredObject> {
+  const { store, expiredBefore, onFault } = search;
+  const older = store.expiry.older(
+    '',
+    ageSearch(search, (key) => {
+      if (isForeign(key)) search.onForeign(key);
+      return timeLimit(key, expiredBefore);
+    }),
+  );
+  const examined = readAhead(older, LOOKS_AT_ONCE, (found) =>
+    examine(store, found, expiredBefore).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      onFault(found.key, error.message);
+      return null;
+    }),
+  );
+  for await (const found of examined) if (found !== null) yield found;
+}
+
+function ageSearch(
+  { onFault, onEmpty, signal, pause }: ExpirySearch,
+  before: AgeSearch['before'],
+): AgeSearch {
+  return { before, onEmpty, signal, pause, onUnreadable: (key, error) => onFault(key, error.message) };
+}
+
+/** Finds the hours of the ledger that have ended, below one of `LEDGER_STEPS`. */
+export async function* expiredLedger(
+  search: ExpirySearch,
+  folder: (typeof LEDGER_STEPS)[number],
+): AsyncGenerator<ExpiredObject> {
+  const limit = search.expiredBefore('ledger');
+  // NaN for a key without an hour, which is not ours.
+  const before = (key: string) => (startOfHour(key) + HOUR < limit ? Number.POSITIVE_INFINITY : null);
+  const older = search.store.expiry.older(folder, ageSearch(search, before));
+  for await (const found of older) yield { kind: 'ledger', jobId: null, source: null, found };
+}
+
+/** A quarantined body ages with its delivery, whenever it was released. */
+function timeLimit(key: string, expiredBefore: ExpiredBefore): number | null {
+  const kind = classOfKey(key);
+  if (kind === null || kind === 'ledger') return null;
+  const limit = expiredBefore(kind);
+  if (limit === Number.NEGATIVE_INFINITY) return null;
+  if (kind !== 'quarantine') return limit;
+  const id = key.slice(QUARANTINE_FOLDER.length, key.indexOf('/', QUARANTINE_FOLDER.length));
+  return isUlid(id) && decodeTime(id) < limit ? Number.POSITIVE_INFINITY : null;
+}
+
+/** Null for what has not ended although its file is old enough. */
+async function examine(
+  store: ObjectStore,
+  found: ListedObject,
+  expiredBefore: ExpiredBefore,
+): Promise<ExpiredObject | null> {
+  const kind = classOfKey(found.key);
+  if (kind === null) return null;
+  const limit = expiredBefore(kind);
+  if (kind === 'replays') return (await isReplayOver(store, found.key, limit)) ? record(kind, found) : null;
+  if (kind === 'reports') return record(kind, found);
+  const info = await store.head(found.key);
+  if (info === null) return null;
+  const { 'received-at': receivedAt, 'job-id': jobId = null, source = null } = info.metadata;
+  // The file's own time says when its bytes were written; a restored backup can have an older one.
+  if (kind !== 'quarantine' && Date.parse(receivedAt ?? '') >= limit) return null;
+  return { kind, jobId: JOB_OF_KEY.exec(found.key)?.[1] ?? jobId, source, found };
+}
+
+function record(kind: RetentionClass, found: ListedObject): ExpiredObject {
+  return { kind, jobId: null, source: null, found };
+}
+
+/** The claims and items of a replay stay as long as its state is still written. */
+async function isReplayOver(store: ObjectStore, key: string, limit: number): Promise<boolean> {
+  const id = key.slice(REPLAYS_FOLDER.length).split(/[/.]/)[0] ?? '';
+  const state = await store.head(replayKey(id));
+  return state === null || state.modifiedAt.getTime() < limit;
+}

@@ -1,0 +1,72 @@
+import { RETENTION_CLASSES, type RetentionClass } from '../../domain/retention-class.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { readRetentionState } from './retention-state.js';
+
+/** Milliseconds by kind; null keeps objects forever. */
+export type RetentionPeriods = Readonly<Record<RetentionClass, number | null>>;
+
+/**
+ * The time before which a kind has ended, in milliseconds since the epoch; -Infinity when it never does. What was received before
+ * it and is missing is not lost.
+ */
+export type ExpiredBefore = (kind: RetentionClass) => number;
+
+/** What has expired: by the configured periods, and by what sweeps with other periods removed before. */
+export interface RetentionView {
+  /** Rejects with `StoreError`. */
+  expiredBefore(): Promise<ExpiredBefore>;
+}
+
+/** No period is shorter than the hours after which this matters. */
+const REMEMBERED = 60_000;
+
+export interface RetentionViewOptions {
+  readonly periods: RetentionPeriods;
+  /**
+   * Milliseconds: nothing younger has ended, whatever a sweep recorded whose clock was ahead. Recovery would otherwise not
+   * look for what is missing.
+   */
+  readonly shortest: number;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+/** On a store whose own rules end objects the periods alone say what has ended. */
+export function createRetentionView(
+  store: ObjectStore,
+  { periods, shortest, clock = Date.now }: RetentionViewOptions,
+): RetentionView {
+  let read: { readonly at: number; readonly swept: Promise<ReadonlyMap<RetentionClass, number>> } | null =
+    null;
+
+  function sweptBefore(now: number): Promise<ReadonlyMap<RetentionClass, number>> {
+    if (read !== null && Math.abs(now - read.at) < REMEMBERED) return read.swept;
+    const reading = { at: now, swept: readSwept(store) };
+    read = reading;
+    reading.swept.catch(() => {
+      if (read === reading) read = null;
+    });
+    return reading.swept;
+  }
+
+  return {
+    async expiredBefore() {
+      const now = clock();
+      const swept = store.expiry === undefined ? new Map<RetentionClass, number>() : await sweptBefore(now);
+      return (kind) => {
+        const byPeriod = now - (periods[kind] ?? Number.POSITIVE_INFINITY);
+        return Math.min(now - shortest, Math.max(byPeriod, swept.get(kind) ?? Number.NEGATIVE_INFINITY));
+      };
+    },
+  };
+}
+
+async function readSwept(store: ObjectStore): Promise<ReadonlyMap<RetentionClass, number>> {
+  const { expiredBefore } = await readRetentionState(store);
+  return new Map(
+    RETENTION_CLASSES.flatMap((kind) => {
+      const time = Date.parse(expiredBefore[kind] ?? '');
+      return Number.isNaN(time) ? [] : [[kind, time] as const];
+    }),
+  );
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { quarantineFolder } from '../../archive/layout.js';
+import {
+  type ObjectInfo,
+  type ObjectReading,
+  type ObjectStore,
+  StoreError,
+} from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+import type { ArtefactClaim } from './artefact-claims.js';
+
+/**
+ * What an intact artefact was compared by: its bytes were read and hashed; its metadata has the hash of the ledger; or
+ * its size alone, because it was streamed and its metadata has no hash.
+ */
+export type Comparison = 'content' | 'metadata' | 'size';
+
+/**
+ * What does not agree with the ledger. `request`: the `request.json` beside a quarantined body is missing or unreadable.
+ * `claims`: two lines record different content for one object.
+ */
+export type DamageReason = Comparison | 'request' | 'claims';
+
+export interface FoundObject {
+  readonly size: number;
+  /** From the bytes if they were read, otherwise from the metadata; null where neither has one. */
+  readonly sha256: string | null;
+}
+
+export type CheckResult =
+  | { readonly state: 'intact'; readonly compared: Comparison; readonly found: FoundObject }
+  | { readonly state: 'missing' }
+  | { readonly state: 'damaged'; readonly reason: DamageReason; readonly found: FoundObject };
+
+const MISSING: CheckResult = { state: 'missing' };
+
+export interface CheckOptions {
+  /** Read and hash the bytes. */
+  readonly deep: boolean;
+  /** Waits until this number of further bytes may be read. */
+  readonly pace: (bytes: number) => Promise<void>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Compares one object with what the ledger says about it. Throws `StoreError`, or as the signal says. */
+export async function checkArtefact(
+  store: ObjectStore,
+  claim: ArtefactClaim,
+  options: CheckOptions,
+): Promise<CheckResult> {
+  if (claim.kind === 'quarantine') return checkQuarantined(store, claim, options);
+  return options.deep ? checkContent(store, claim, options) : checkHead(store, claim);
+}
+
+/** The hash of a quarantined body is in its `request.json`, without which an operator cannot see the body either. */
+async function checkQuarantined(
+  store: ObjectStore,
+  claim: ArtefactClaim,
+  options: CheckOptions,
+): Promise<CheckResult> {
+  const request = await readDocument(store, `${quarantineFolder(claim.deliveryId)}request.json`);
+  if (request === null) {
+    const info = await store.head(claim.key);
+    return info === null ? MISSING : { state: 'damaged', reason: 'request', found: foundBy(info) };
+  }
+  const full = { ...claim, sha256: typeof request.sha256 === 'string' ? request.sha256 : null };
+  return options.deep ? checkContent(store, full, options) : checkHead(store, full);
+}
+
+async function checkHead(store: ObjectStore, claim: ArtefactClaim): Promise<CheckResult> {
+  const info = await store.head(claim.key);
+  return info === null ? MISSING : compareInfo(info, claim);
+}
+
+async function checkContent(
+  store: ObjectStore,
+  claim: ArtefactClaim,
+  options: CheckOptions,
+): Promise<CheckResult> {
+  const reading = await store.read(claim.key);
+  if (reading === null) return MISSING;
+  const result = compareInfo(reading.info, claim);
+  if (result.state === 'damaged' && result.reason === 'size') {
+    reading.body.destroy();
+    return result;
+  }
+  const found = await hashBody(reading, options);
+  if (claim.sha256 !== null && found.sha256 !== claim.sha256) {
+    return { state: 'damaged', reason: 'content', found };
+  }
+  if (result.state === 'damaged') return result;
+  return { state: 'intact', compared: claim.sha256 === null ? 'size' : 'content', found };
+}
+
+function compareInfo(info: ObjectInfo, claim: ArtefactClaim): CheckResult {
+  const found = foundBy(info);
+  if (found.size !== claim.size) return { state: 'damaged', reason: 'size', found };
+  if (found.sha256 === null || claim.sha256 === null) return { state: 'intact', compared: 'size', found };
+  return found.sha256 === claim.sha256
+    ? { state: 'intact', compared: 'metadata', found }
+    : { state: 'damaged', reason: 'metadata', found };
+}
+
+function foundBy({ size, metadata }: ObjectInfo): FoundObject {
+  return { size, sha256: metadata.sha256 ?? null };
+}
+
+async function hashBody(
+  { info, body }: ObjectReading,
+  { pace, signal }: CheckOptions,
+): Promise<{ size: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    signal?.throwIfAborted();
+    hash.update(chunk);
+    size += chunk.length;
+    await pace(chunk.length);
+  }
+  if (size !== info.size) {
+    throw new StoreError('read', `${info.key} ended after ${size} of ${info.size} bytes`);
+  }
+  return { size, sha256: hash.digest('hex') };
+}

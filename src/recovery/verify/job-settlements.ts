@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto';
+import { erasureKey } from '../../archive/layout.js';
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+import { objectKindOf } from './artefact-claims.js';
+import type { VerifyFinding } from './verify-finding.js';
+import type { ChosenVersion, SettledAs } from './verify-report.js';
+
+/** Why artefacts are not as recorded: an operator erased the job, accepted a loss or chose a version, or the sweep expired them. */
+export interface JobSettlements {
+  /** Takes note of the line of an operator or of the sweep. Lines come in any order: the latest counts. */
+  note(line: LedgerLine): void;
+  /** Whether the store's mark says that the job was erased at or after an instant. Throws `StoreError`. */
+  isErasedSince(jobId: string, instant: string): Promise<boolean>;
+  /** By the lines that were noted. */
+  settled(finding: VerifyFinding): SettledAs | null;
+  /** The last choice of a version of this artefact, by the lines that were noted; null without one. */
+  choiceOf(key: string): ChosenVersion | null;
+}
+
+/** Milliseconds that the clocks of two replicas may differ: while one erases a job, another may still store something of it. */
+const CLOCK_DIFFERENCE = 600_000;
+
+/** The sweep writes a line per job and kind: 8 bytes of hash and 8 of time each, and their place in the map. */
+const MAX_EXPIRED = 1_000_000;
+
+/** Operators write these lines one by one. */
+const MAX_JOBS = 100_000;
+
+export function createJobSettlements(store: ObjectStore): JobSettlements {
+  const erased = new Map<string, string>();
+  const acknowledged = new Map<string, string>();
+  const expired = new Map<number, number>();
+  const choices = new Map<string, ChosenVersion>();
+  return {
+    note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }) {
+      if (outcome === 'chosen' && first !== undefined) {
+        const last = choices.get(first.key);
+        if (last === undefined ? choices.size < MAX_JOBS : last.chosenAt <= receivedAt)
+          choices.set(first.key, { chosenAt: receivedAt, actor: actor ?? null, reason });
+      }
+      if (outcome === 'expired' && jobId !== null && what !== undefined) {
+        const name = nameOf(jobId, what.kind);
+        const last = expired.get(name);
+        if (last !== undefined || expired.size < MAX_EXPIRED)
+          expired.set(name, Math.max(last ?? 0, Date.parse(receivedAt)));
+        return;
+      }
+      const known = outcome === 'erased' ? erased : outcome === 'acknowledged' ? acknowledged : null;
+      if (known === null || jobId === null) return;
+      const before = known.get(jobId);
+      if (before === undefined ? known.size < MAX_JOBS : before < receivedAt) known.set(jobId, receivedAt);
+    },
+    async isErasedSince(jobId, instant) {
+      const mark = await store.head(erasureKey(jobId));
+      if (mark === null) return false;
+      const { erasedAt, finishedAt } = (await readDocument(store, mark.key)) ?? {};
+      const times = [erasedAt, finishedAt].filter((time) => typeof time === 'string').map(Date.parse);
+      const last = times.length === 0 ? mark.modifiedAt.getTime() : Math.max(...times);
+      return instant === '' || Date.parse(instant) <= last + CLOCK_DIFFERENCE;
+    },
+    settled({ jobId, receivedAt, kind, reason }) {
+      if (jobId === null) return null;
+      if ((erased.get(jobId) ?? '') >= receivedAt) return 'erased';
+      const expiredAt = expired.get(nameOf(jobId, objectKindOf(kind))) ?? Number.NEGATIVE_INFINITY;
+      if (reason === 'missing' && expiredAt >= Date.parse(receivedAt)) return 'expired';
+      return (acknowledged.get(jobId) ?? '') >= receivedAt ? 'acknowledged' : null;
+    },
+    choiceOf: (key) => choices.get(key) ?? null,
+  };
+}
+
+/** 48 bits: among a million lines a foreign job has the name of one of them once in 280 million. */
+function nameOf(jobId: string, kind: string): number {
+  return hash('sha256', `${jobId} ${kind}`, 'buffer').readUIntBE(0, 6);
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
+import { type ListedSegment, listSegments } from '../../ledger/list-segments.js';
+import { coveredNumbers, describeLost } from '../../ledger/log/covered-numbers.js';
+import type { MergeRecord } from '../../ledger/log/merge-record.js';
+import { MergedHourError, readMergedHour } from '../../ledger/log/merge-record.js';
+import { readMergedSegments } from '../../ledger/log/merged-segments.js';
+import { fetchSegment } from '../../ledger/read-segment.js';
+import { segmentKey } from '../../ledger/segment-key.js';
+import type { ObjectStore } from '../../store/object-store.js';
+
+/** Called with the key of what is lost or damaged, and why. */
+type OnLost = (key: string, reason: string) => void;
+
+export interface HourProof {
+  readonly store: ObjectStore;
+  /** Its folder. */
+  readonly hour: string;
+  /** Whether the bytes of segments that were merged are compared as well; otherwise their size is. */
+  readonly deep: boolean;
+  readonly onLost: OnLost;
+}
+
+export interface ProvenHour {
+  /** Its segments and merged objects. */
+  readonly objects: number;
+  /** Whether a segment or a record is left of it, damaged or not: nothing vouches for an object alone. */
+  readonly isLeft: boolean;
+  /** The last hour before it that has lines; null where nothing names it. */
+  readonly previous: string | null;
+}
+
+/**
+ * Looks whether every segment of an hour is there, or in a merged object that has the text of its record: the numbers of each writer have no
+ * gaps. Throws `StoreError`.
+ */
+export async function proveHour(proof: HourProof): Promise<ProvenHour> {
+  const { store, hour, onLost } = proof;
+  const { records, faults, last } = await readMergedHour(store, hour);
+  for (const { key, message } of faults) onLost(key, message);
+  const segments: ListedSegment[] = [];
+  for await (const segment of listSegments(store, hour)) segments.push(segment);
+  const isCovered = coveredNumbers(records).has;
+  for (const segment of records.length === 0 ? [] : segments)
+    if (segment.isLate && !isCovered(segment)) onLost(segment.key, 'it appeared after its hour was merged');
+  for (const gap of coveredNumbers([...records, { segments }]).gaps())
+    onLost(LEDGER_FOLDER + hour, describeLost({ hour, ...gap }));
+  const sizes = new Map(segments.map(({ key, size }) => [key, size]));
+  for (const record of records) await proveRecord(proof, record, sizes);
+  const previous = records.find((record) => record.previous !== null)?.previous ?? null;
+  return { objects: segments.length + records.length, isLeft: segments.length + last > 0, previous };
+}
+
+/** Reads a merged object to its end, and compares it with its record and with the segments that are still there. */
+async function proveRecord(
+  { store, deep, onLost }: HourProof,
+  record: MergeRecord,
+  sizes: ReadonlyMap<string, number>,
+): Promise<void> {
+  const whole = createHash('sha256');
+  try {
+    for await (const { segment, content, text } of readMergedSegments(store, record)) {
+      whole.update(text);
+      const key = segmentKey({ ...segment, hour: record.hour });
+      const size = sizes.get(key);
+      if (size === undefined) continue;
+      const own = deep && size === content.length ? await fetchSegment(store, key) : null;
+      if (size !== content.length || own?.content?.equals(content) === false)
+        onLost(key, 'it differs from its merged hour');
+    }
+  } catch (error) {
+    if (!(error instanceof MergedHourError)) throw error;
+    return onLost(error.key, error.message);
+  }
+  if (whole.digest('hex') !== record.sha256)
+    onLost(record.object, 'its text is not the one that its record names');
+}
+
+/** Whether a segment or a record of an hour is left. Throws `StoreError`. */
+export async function isHourLeft(store: ObjectStore, hour: string): Promise<boolean> {
+  for await (const _ of listSegments(store, hour)) return true;
+  return (await readMergedHour(store, hour)).last > 0;
+}

@@ -1,0 +1,214 @@
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { ArtefactClaim } from './artefact-claims.js';
+import type { Comparison } from './check-artefact.js';
+import type { VerifyFinding } from './verify-finding.js';
+
+/** `replaced`: an operator chose another version, and these bytes are among the conflicts. `unchecked`: the store could not say. */
+export const VERIFY_OUTCOMES = [
+  'intact',
+  'missing',
+  'damaged',
+  'erased',
+  'expired',
+  'acknowledged',
+  'replaced',
+  'unchecked',
+] as const;
+type VerifyOutcome = (typeof VERIFY_OUTCOMES)[number];
+
+/** Why an artefact need not be as its line says, by a later line. */
+export type SettledAs = 'erased' | 'expired' | 'acknowledged';
+
+/** Who chose which version of an artefact counts, and why. */
+export interface ChosenVersion extends Pick<LedgerLine, 'reason'> {
+  /** ISO 8601. */
+  readonly chosenAt: string;
+  readonly actor: string | null;
+}
+
+/** An artefact that another version replaced. */
+interface ReplacedArtefact extends Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'> {
+  /** The last one; null when its line is not in the window. */
+  readonly choice: ChosenVersion | null;
+}
+
+/** What kept a run from looking everywhere. */
+interface VerifyFault {
+  /** Key of the object or folder; null for the whole run. */
+  readonly key: string | null;
+  readonly reason: string;
+}
+
+/** What a run looked at, how, and what it found; printed by `--json` and kept in the store. */
+export interface VerifyReport {
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  /** Of the product. */
+  readonly version: string;
+  readonly store: string;
+  /** Lines written at or after `since` and before `until`. */
+  readonly window: { readonly since: string; readonly until: string };
+  /** The bytes were read and hashed. */
+  readonly deep: boolean;
+  /** Milliseconds by kind, `all` for every other kind: a missing artefact that is older counts as expired. */
+  readonly expiredAfter: Readonly<Record<string, number>>;
+  /** ISO 8601, by kind of `retention.<kind>`: what was received before and is missing counts as expired. */
+  readonly expiredBefore: Readonly<Record<string, string>>;
+  /** The run looked everywhere. */
+  readonly complete: boolean;
+  /** Artefacts that the store described. */
+  readonly checked: number;
+  /** Size of the intact ones. */
+  readonly bytes: number;
+  readonly outcomes: Readonly<Record<VerifyOutcome, number>>;
+  /** Intact artefacts by what they were compared by. */
+  readonly compared: Readonly<Record<Comparison, number>>;
+  /** Further lines that record an artefact already checked. */
+  readonly repeated: number;
+  /** False when the artefacts were too many to remember: one recorded again much later may have been checked and counted twice. */
+  readonly distinct: boolean;
+  readonly ledger: {
+    /** Objects of the ledger that were read. */
+    readonly segments: number;
+    /** Lines of the window. */
+    readonly lines: number;
+    /** ISO 8601; null without lines. */
+    readonly first: string | null;
+    readonly last: string | null;
+    /** Lines that cannot be parsed, in the hours of the window. */
+    readonly broken: number;
+    /** Lines of a newer version. */
+    readonly newer: number;
+    /** Items that name no object. */
+    readonly unusable: number;
+  };
+  /** In ledger order, at most `MAX_FINDINGS`; `outcomes` counts all. */
+  readonly missing: readonly VerifyFinding[];
+  readonly damaged: readonly VerifyFinding[];
+  /** At most `MAX_FINDINGS`, like those. */
+  readonly replaced: readonly ReplacedArtefact[];
+  /** Commands that fetch what the service may still have. */
+  readonly refetch: readonly string[];
+  /** At most `MAX_FAULTS`. */
+  readonly faults: readonly VerifyFault[];
+}
+
+/** Enough to repair from; the counts go on. */
+const MAX_FINDINGS = 10_000;
+const MAX_FAULTS = 100;
+
+type LedgerFigures = { -readonly [name in keyof VerifyReport['ledger']]: VerifyReport['ledger'][name] };
+
+export interface VerifyReportBuilder {
+  readonly ledger: LedgerFigures;
+  /** The artefact is as the ledger says. */
+  intact(compared: Comparison, size: number): void;
+  count(outcome: 'erased' | 'expired' | 'unchecked'): void;
+  finding(finding: VerifyFinding): void;
+  /** An operator chose another version. */
+  replaced(claim: ArtefactClaim): void;
+  repeated(): void;
+  fault(key: string | null, reason: string): void;
+  readonly checked: number;
+  readonly bytes: number;
+  /**
+   * @param settled why it is missing or damaged by what the ledger records later
+   * @param refetchOf the command that fetches it; null without one
+   */
+  finish(end: {
+    readonly finishedAt: string;
+    readonly distinct: boolean;
+    readonly settled: (finding: VerifyFinding) => SettledAs | null;
+    readonly refetchOf: (finding: VerifyFinding) => string | null;
+    readonly choiceOf: (key: string) => ChosenVersion | null;
+  }): VerifyReport;
+}
+
+export type VerifyScope = Pick<
+  VerifyReport,
+  'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredAfter' | 'expiredBefore'
+>;
+
+export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyReportBuilder {
+  const outcomes = Object.fromEntries(VERIFY_OUTCOMES.map((outcome) => [outcome, 0])) as Record<
+    VerifyOutcome,
+    number
+  >;
+  const compared = { content: 0, metadata: 0, size: 0 };
+  const ledger: LedgerFigures = {
+    ...{ segments: 0, lines: 0, first: null, last: null },
+    ...{ broken: 0, newer: 0, unusable: 0 },
+  };
+  const findings: Record<'missing' | 'damaged', VerifyFinding[]> = { missing: [], damaged: [] };
+  const replaced: ArtefactClaim[] = [];
+  const faults: VerifyFault[] = [];
+  let faulty = false;
+  let repeated = 0;
+  let bytes = 0;
+  const checked = () => VERIFY_OUTCOMES.reduce((sum, each) => sum + outcomes[each], -outcomes.unchecked);
+
+  return {
+    ledger,
+    intact(how, size) {
+      outcomes.intact += 1;
+      compared[how] += 1;
+      bytes += size;
+    },
+    count(outcome) {
+      outcomes[outcome] += 1;
+    },
+    finding(finding) {
+      const outcome = finding.reason === 'missing' ? 'missing' : 'damaged';
+      outcomes[outcome] += 1;
+      if (findings[outcome].length < MAX_FINDINGS) findings[outcome].push(finding);
+    },
+    replaced(claim) {
+      outcomes.replaced += 1;
+      if (replaced.length < MAX_FINDINGS) replaced.push(claim);
+    },
+    repeated() {
+      repeated += 1;
+    },
+    fault(key, reason) {
+      faulty = true;
+      if (faults.length < MAX_FAULTS) faults.push({ key, reason });
+    },
+    get checked() {
+      return checked();
+    },
+    get bytes() {
+      return bytes;
+    },
+    finish({ finishedAt, distinct, settled, refetchOf, choiceOf }) {
+      const open = (outcome: 'missing' | 'damaged') =>
+        findings[outcome].filter((finding) => {
+          const settlement = settled(finding);
+          if (settlement === null) return true;
+          outcomes[outcome] -= 1;
+          outcomes[settlement] += 1;
+          return false;
+        });
+      const missing = open('missing');
+      const damaged = open('damaged');
+      const commands = [...missing, ...damaged].flatMap((finding) => refetchOf(finding) ?? []);
+      return {
+        startedAt,
+        finishedAt,
+        ...facts,
+        complete: !faulty && outcomes.unchecked + ledger.broken + ledger.newer + ledger.unusable === 0,
+        checked: checked(),
+        bytes,
+        outcomes,
+        compared,
+        repeated,
+        distinct,
+        ledger,
+        missing,
+        damaged,
+        replaced: replaced.map(({ jobId, key, sha256 }) => ({ jobId, key, sha256, choice: choiceOf(key) })),
+        refetch: [...new Set(commands)],
+        faults,
+      };
+    },
+  };
+}

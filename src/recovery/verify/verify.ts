@@ -1,0 +1,248 @@
+import { keptVersion, placeOfVersion } from '../../archive/erasure/artefact-versions.js';
+import { verifyReportKey } from '../../archive/layout.js';
+import { REPLACED } from '../../domain/artefact-metadata.js';
+import { RETENTION_CLASSES } from '../../domain/retention-class.js';
+import { readAhead } from '../../ledger/read-ahead.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import type { RecoverySources } from '../reconcile/expectation.js';
+import { failureReason, INTERRUPTED } from '../reconcile/recovery-errors.js';
+import { createReport } from '../reconcile/report/create-report.js';
+import type { ExpiredBefore, RetentionView } from '../retention/retention-view.js';
+import { type ArtefactClaim, claimsOf, objectKindOf } from './artefact-claims.js';
+import { type CheckOptions, type CheckResult, checkArtefact } from './check-artefact.js';
+import { createClaimMemory } from './claim-memory.js';
+import { createJobSettlements, type JobSettlements } from './job-settlements.js';
+import { createReadingPace } from './reading-pace.js';
+import { findingOf, refetchCommand } from './verify-finding.js';
+import { buildVerifyReport, type VerifyReport, type VerifyReportBuilder } from './verify-report.js';
+import { walkLedger } from './walk-ledger.js';
+
+export interface VerifyParts {
+  readonly store: ObjectStore;
+  readonly sources: RecoverySources;
+  /** Milliseconds that the service keeps results. */
+  readonly retention: number;
+  /** What has expired. */
+  readonly retained: RetentionView;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+export interface VerifyOptions {
+  /** Of the product, for the report. */
+  readonly version: string;
+  readonly since: Date;
+  /** Default: the start of the run. */
+  readonly until?: Date | undefined;
+  /** Also read and hash the bytes. Default false. */
+  readonly deep?: boolean;
+  /** Bytes a second that are read at most; null for no limit. */
+  readonly maxRate?: number | null;
+  /** Milliseconds by kind, `all` for every other kind: a missing artefact that is older counts as expired. */
+  readonly expiredAfter?: Readonly<Record<string, number>>;
+  readonly signal?: AbortSignal | undefined;
+  /** Called after every artefact, and with `deep` for every chunk of one. */
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+interface VerifyProgress {
+  readonly checked: number;
+  /** With `deep` those that were read, otherwise the size of the intact artefacts. */
+  readonly bytes: number;
+}
+
+interface Run {
+  readonly parts: VerifyParts;
+  readonly startedAt: number;
+  readonly expiredAfter: Readonly<Record<string, number>>;
+  readonly expiredBefore: ExpiredBefore;
+  readonly signal: AbortSignal | undefined;
+  readonly checking: CheckOptions;
+  readonly settlements: JobSettlements;
+  readonly report: VerifyReportBuilder;
+}
+
+/** A HEAD takes tens of milliseconds and no memory; a body is hashed at the speed of one core. */
+const HEADS_AT_ONCE = 64;
+const READS_AT_ONCE = 8;
+
+/** Artefacts in a row that the store gave no answer for, after which the run ends: the others would fare no better. */
+const MAX_FAILURES = 1000;
+
+/**
+ * Walks the ledger and looks for every artefact that its lines record: existence, size, and the hash where the store
+ * has one; with `deep` by its bytes. Each artefact is checked once, however many lines record it. The report is stored.
+ *
+ * Writes nothing but the report. Failures of the store become part of it, and the rest goes on; when `signal` ends the
+ * run, the report holds what was checked until then.
+ */
+export async function verify(parts: VerifyParts, options: VerifyOptions): Promise<VerifyReport> {
+  const { signal, deep = false, maxRate = null, expiredAfter = {}, onProgress } = options;
+  const startedAt = parts.clock();
+  const until = options.until ?? new Date(startedAt);
+  const window = { since: options.since.toISOString(), until: until.toISOString() };
+  const { expiredBefore, fault } = await expiredBeforeOf(parts);
+  const report = buildVerifyReport({
+    startedAt: new Date(startedAt).toISOString(),
+    version: options.version,
+    store: parts.store.location,
+    ...{ window, deep, expiredAfter, expiredBefore: timesOf(expiredBefore) },
+  });
+  if (fault !== null) report.fault(null, fault);
+  const settlements = createJobSettlements(parts.store);
+  const memory = createClaimMemory();
+  let read = 0;
+  const showProgress = () => onProgress?.({ checked: report.checked, bytes: deep ? read : report.bytes });
+  const pace = createReadingPace(maxRate, signal);
+  const checking: CheckOptions = {
+    ...{ deep, signal },
+    pace(bytes) {
+      read += bytes;
+      showProgress();
+      return pace(bytes);
+    },
+  };
+  const run: Run = { parts, startedAt, expiredAfter, expiredBefore, signal, checking, settlements, report };
+
+  const walk = { store: parts.store, window, deep, expiredBefore: expiredBefore('ledger') };
+  /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
+  async function* artefacts(): AsyncGenerator<{ claim: ArtefactClaim; doubtful: boolean }> {
+    for await (const line of walkLedger({ ...walk, report })) {
+      if (signal?.aborted) return;
+      settlements.note(line);
+      const { claims, unusable } = claimsOf(line);
+      report.ledger.unusable += unusable;
+      for (const claim of claims) {
+        const known = memory.add(claim.key, `${claim.size} ${claim.sha256}`);
+        // Other content is remembered by key and content, so that it is looked at once as well.
+        const seen =
+          known === 'different' ? memory.add(`${claim.key} ${claim.size} ${claim.sha256}`, '') : known;
+        if (seen === 'new') yield { claim, doubtful: known === 'different' };
+        else report.repeated();
+      }
+    }
+  }
+
+  let failures = 0;
+  const concurrency = deep ? READS_AT_ONCE : HEADS_AT_ONCE;
+  for await (const found of readAhead(artefacts(), concurrency, (each) => check(run, each))) {
+    failures = found.isKnown ? 0 : failures + 1;
+    found.record();
+    showProgress();
+    if (failures < MAX_FAILURES) continue;
+    report.fault(null, `the run ended after ${failures} failures of the store in a row`);
+    break;
+  }
+  if (signal?.aborted) report.fault(null, INTERRUPTED);
+  const finished = report.finish({
+    finishedAt: new Date(parts.clock()).toISOString(),
+    distinct: memory.exact,
+    settled: settlements.settled,
+    choiceOf: settlements.choiceOf,
+    refetchOf: (finding) => refetchCommand(finding, parts.sources, startedAt),
+  });
+  return store(parts.store, finished);
+}
+
+/** What was found of one artefact, to be recorded in the order of the ledger. */
+interface Found {
+  /** The store gave an answer. */
+  readonly isKnown: boolean;
+  readonly record: () => void;
+}
+
+async function check(
+  run: Run,
+  { claim, doubtful }: { readonly claim: ArtefactClaim; readonly doubtful: boolean },
+): Promise<Found> {
+  const { report, parts, checking } = run;
+  try {
+    const checked = await checkArtefact(parts.store, claim, checking);
+    const result = doubtful ? await doubted(run, claim, checked) : checked;
+    if (result.state === 'intact') {
+      return { isKnown: true, record: () => report.intact(result.compared, result.found.size) };
+    }
+    if (result.state === 'damaged' && (await isReplaced(parts.store, claim)))
+      return { isKnown: true, record: () => report.replaced(claim) };
+    const excuse = await excuseOf(run, claim, result);
+    if (excuse !== null) return { isKnown: true, record: () => report.count(excuse) };
+    return { isKnown: true, record: () => report.finding(findingOf(claim, result, parts.retention)) };
+  } catch (error) {
+    // Interrupted while its bytes were read: the fault of the whole run says so.
+    if (run.signal?.aborted) return { isKnown: true, record: () => report.count('unchecked') };
+    if (!(error instanceof StoreError)) throw error;
+    return {
+      isKnown: false,
+      record: () => {
+        report.count('unchecked');
+        report.fault(claim.key, failureReason(error));
+      },
+    };
+  }
+}
+
+/** By its size alone an object agrees with both claims; one of them is wrong unless the job was erased in between. */
+async function doubted(
+  { settlements }: Run,
+  { jobId }: ArtefactClaim,
+  result: CheckResult,
+): Promise<CheckResult> {
+  if (result.state !== 'intact' || result.compared !== 'size') return result;
+  if (jobId !== null && (await settlements.isErasedSince(jobId, ''))) return result;
+  return { state: 'damaged', reason: 'claims', found: result.found };
+}
+
+/** Whether an operator chose another version, and the bytes of the claim are kept among the conflicts. */
+async function isReplaced(objects: ObjectStore, { key, size, sha256 }: ArtefactClaim): Promise<boolean> {
+  const place = placeOfVersion(key);
+  if (sha256 === null || place === null || key !== place.folder + place.path) return false;
+  const { metadata = {} } = (await objects.head(key)) ?? {};
+  // The bytes of the version that counts have to be in its own place.
+  if (metadata[REPLACED] === undefined || metadata.sha256 === sha256) return false;
+  return (await keptVersion(objects, place, { size, sha256 })) !== null;
+}
+
+/** Why an artefact need not be as the ledger says; null without such a reason. */
+async function excuseOf(
+  { expiredAfter, expiredBefore, startedAt, settlements }: Run,
+  { kind, jobId, receivedAt }: ArtefactClaim,
+  result: CheckResult,
+): Promise<'expired' | 'erased' | null> {
+  if (jobId !== null && (await settlements.isErasedSince(jobId, receivedAt))) return 'erased';
+  const { state } = result;
+  // The sweep removes the request.json of a quarantined body first.
+  const isGone = state === 'missing' || (state === 'damaged' && result.reason === 'request');
+  if (isGone && Date.parse(receivedAt) < expiredBefore(objectKindOf(kind))) return 'expired';
+  const lifetime = expiredAfter[kind] ?? expiredAfter.all ?? Number.POSITIVE_INFINITY;
+  return state === 'missing' && startedAt - Date.parse(receivedAt) > lifetime ? 'expired' : null;
+}
+
+/** Without an answer nothing counts as expired, and the report says why. */
+async function expiredBeforeOf({
+  retained,
+}: VerifyParts): Promise<{ expiredBefore: ExpiredBefore; fault: string | null }> {
+  try {
+    return { expiredBefore: await retained.expiredBefore(), fault: null };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const fault = `what expired is not known: ${failureReason(error)}`;
+    return { expiredBefore: () => Number.NEGATIVE_INFINITY, fault };
+  }
+}
+
+function timesOf(expiredBefore: ExpiredBefore): Record<string, string> {
+  const times = RETENTION_CLASSES.map((kind) => [kind, expiredBefore(kind)] as const);
+  return Object.fromEntries(
+    times.flatMap(([kind, time]) => (Number.isFinite(time) ? [[kind, new Date(time).toISOString()]] : [])),
+  );
+}
+
+async function store(objects: ObjectStore, report: VerifyReport): Promise<VerifyReport> {
+  try {
+    await createReport(objects, verifyReportKey, report);
+    return report;
+  } catch (error) {
+    const fault = { key: null, reason: `the report was not stored: ${failureReason(error)}` };
+    return { ...report, complete: false, faults: [...report.faults, fault] };
+  }
+}

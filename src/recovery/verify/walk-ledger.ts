@@ -1,0 +1,110 @@
+import type { LedgerLine } from '../../domain/delivery.js';
+import { HOUR, startOfHour } from '../../ledger/hours.js';
+import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
+import type { LineScan } from '../../ledger/log/line-scan.js';
+import { hoursInOrder } from '../../ledger/log/log-hours.js';
+import { scanHour } from '../../ledger/log/scan-hour.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { isHourLeft, proveHour } from './prove-hour.js';
+import type { VerifyReportBuilder } from './verify-report.js';
+
+export interface LedgerWalk {
+  readonly store: ObjectStore;
+  /** ISO 8601: of writing. */
+  readonly window: { readonly since: string; readonly until: string };
+  /** Whether segments that were merged are compared by their bytes. */
+  readonly deep: boolean;
+  /** Hours of the ledger that ended before this instant have expired, in milliseconds since the epoch. */
+  readonly expiredBefore: number;
+  readonly report: Pick<VerifyReportBuilder, 'ledger' | 'fault'>;
+}
+
+/** Unreadable hours in a row after which the store is down rather than an object broken. */
+const MAX_UNREADABLE = 3;
+
+/**
+ * Yields the lines of the window, counts what was read, and proves that nothing of the ledger is lost. When the store fails, the rest of
+ * that hour becomes a fault, and the walk goes on with the next one.
+ */
+export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine> {
+  const { store, window, report } = given;
+  const walk: Walk = { ...given, seen: new Set(), noteLost: createLossReport(given) };
+  const [since, until] = [Date.parse(window.since), Date.parse(window.until)];
+  let unreadable = 0;
+  try {
+    for await (const hour of hoursInOrder(store, 'oldest', since, until)) {
+      const isRead = yield* walkHour(walk, hour);
+      unreadable = isRead ? 0 : unreadable + 1;
+      if (unreadable < MAX_UNREADABLE) continue;
+      report.fault(null, `the ledger was not read from ${hour} on`);
+      return;
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report.fault(LEDGER_FOLDER, error.message);
+  }
+}
+
+/** What a walk keeps. */
+interface Walk extends LedgerWalk {
+  /** Hours that it has come to, and of which anything is left. */
+  readonly seen: Set<string>;
+  /** Reports each loss once, but those of hours that have expired. */
+  readonly noteLost: (key: string, reason: string) => void;
+}
+
+function createLossReport({ expiredBefore, report }: LedgerWalk): Walk['noteLost'] {
+  const noted = new Set<string>();
+  return (key, reason) => {
+    const loss = reason.includes(key) ? reason : `${key} ${reason}`;
+    if (startOfHour(key) + HOUR <= expiredBefore || noted.has(loss)) return;
+    noted.add(loss);
+    report.fault(key, reason);
+  };
+}
+
+/** Resolves to whether anything of the hour could be read. */
+async function* walkHour(walk: Walk, hour: string): AsyncGenerator<LedgerLine, boolean> {
+  const { store, window, report, noteLost } = walk;
+  const { ledger } = report;
+  let isRead = false;
+  const start = startOfHour(hour);
+  const scan: LineScan = {
+    store,
+    since: Math.max(start, Date.parse(window.since)),
+    until: Math.min(start + HOUR, Date.parse(window.until)),
+    // The proof has named it.
+    onFault: () => {},
+    onSkipped(key, { broken, newer }) {
+      ledger.broken += broken;
+      ledger.newer += newer;
+      if (broken > 0) noteLost(key, 'it has lines that cannot be read');
+    },
+  };
+  try {
+    const { objects, isLeft, previous } = await proveHour({ store, hour, deep: walk.deep, onLost: noteLost });
+    if (isLeft) walk.seen.add(hour);
+    await findLostHour(walk, previous);
+    for await (const { line } of scanHour(scan, hour)) {
+      isRead = true;
+      ledger.lines += 1;
+      const { receivedAt } = line;
+      if (ledger.first === null || receivedAt < ledger.first) ledger.first = receivedAt;
+      if (ledger.last === null || receivedAt > ledger.last) ledger.last = receivedAt;
+      yield line;
+    }
+    ledger.segments += objects;
+    return true;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report.fault(LEDGER_FOLDER + hour, `not read to the end: ${error.message}`);
+    return isRead;
+  }
+}
+
+/** An hour that the record of a later one names is lost when nothing of it is left. */
+async function findLostHour({ store, window, seen, noteLost }: Walk, hour: string | null): Promise<void> {
+  if (hour === null || seen.has(hour) || startOfHour(hour) + HOUR <= Date.parse(window.since)) return;
+  if (startOfHour(hour) >= Date.parse(window.until) || (await isHourLeft(store, hour))) return;
+  noteLost(LEDGER_FOLDER + hour, 'it is lost with all that was merged of it');
+}

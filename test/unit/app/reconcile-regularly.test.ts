@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { reconcileRegularly } from '../../../src/app/reconcile-regularly.js';
+import { createLogger } from '../../../src/observe/logger.js';
+import type { RecoveryParts } from '../../../src/recovery/reconcile/recovery-parts.js';
+import { createSpeechClients } from '../../../src/speech/speech.js';
+import { StoreError } from '../../../src/store/object-store.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+interface FinishedRun {
+  readonly ok: boolean;
+  readonly oldestUnrecovered: number | null;
+}
+
+let fixture: RecoveryFixture;
+let unreadable: boolean;
+let now: number;
+let runs: FinishedRun[];
+let counted: string[];
+let logged: Record<string, unknown>[];
+
+beforeEach(async () => {
+  unreadable = false;
+  now = Date.now();
+  runs = [];
+  counted = [];
+  logged = [];
+  fixture = await recoveryFixture({
+    parts: { clock: () => now },
+    wrapStore: (store) => ({
+      ...store,
+      list(prefix, options) {
+        if (unreadable && prefix.startsWith('reports/')) throw new StoreError('list', 'access denied');
+        return store.list(prefix, options);
+      },
+    }),
+  });
+});
+
+afterEach(() => fixture.close());
+
+/** Starts the runs; `finished` is called at the end of each. */
+function start(parts: RecoveryParts, random: number, interval: number, finished: () => void) {
+  return reconcileRegularly({
+    parts,
+    interval,
+    random: () => random,
+    metrics: {
+      checked: (outcome, region) => counted.push(`${region} ${outcome}`),
+      finished(run) {
+        runs.push(run);
+        finished();
+      },
+    },
+    log: createLogger({
+      level: 'info',
+      destination: { write: (line) => logged.push(JSON.parse(line)) },
+    }),
+  });
+}
+
+/** Runs once, and once more after each of the steps. */
+async function runAnd(parts: RecoveryParts, ...steps: readonly (() => void)[]): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const regular = start(parts, 0, 1, () => {
+      const step = steps[runs.length - 1];
+      if (step === undefined) resolve(regular.stop());
+      else step();
+    });
+  });
+}
+
+const refuse = (operation: 'list' | 'transcript', jobId?: string) =>
+  fixture.simulator.faults.add({
+    kind: 'answer',
+    operation,
+    status: 500,
+    ...(jobId === undefined ? {} : { jobId }),
+  });
+
+describe('regular runs', () => {
+  it('count and log changes and failures', async () => {
+    const { parts, store, simulator, lose } = fixture;
+    const [recovered, conflict, young, old] = await Promise.all(
+      [1, 1, 1, 140].map((hours) => lose({}, { createdAt: now - hours * HOUR })),
+    );
+    const headers = { contentType: 'text/plain', metadata: {} };
+    const head = async (key: string) => {
+      const found = await store.head(key);
+      const isFirst = found === null && key.startsWith(`jobs/${conflict}/`);
+      if (isFirst) await store.create(key, Buffer.from('other'), headers);
+      return found;
+    };
+    const refusing = [refuse('transcript', young), refuse('transcript', old)];
+    await runAnd({ ...parts, store: { ...store, head } }, () => {
+      for (const name of refusing) simulator.faults.remove(name);
+      counted.push('next run');
+    });
+
+    const jobs = counted.slice(0, counted.indexOf('next run'));
+    expect(jobs.sort()).toEqual(['eu1 conflict', 'eu1 failed', 'eu1 failed', 'eu1 recovered']);
+    expect(runs).toEqual([
+      { ok: false, oldestUnrecovered: now - 140 * HOUR },
+      { ok: true, oldestUnrecovered: null },
+    ]);
+
+    const [first, last] = logged.filter(({ event }) => event === 'reconcile');
+    expect(first).toMatchObject({
+      level: 'warn',
+      msg: 'reconciled, not completely',
+      outcomes: { failed: 2 },
+    });
+    expect(last).toMatchObject({ level: 'info', msg: 'reconciled', outcomes: { failed: 0, recovered: 2 } });
+    const ofFirst = logged.slice(0, logged.indexOf(first ?? {}));
+    const deadline = new Date(now - 140 * HOUR + 7 * DAY).toISOString();
+    expect(Object.fromEntries(ofFirst.map((line) => [line.jobId, line]))).toMatchObject({
+      [recovered ?? '']: { level: 'info', event: 'recovery', msg: 'recovered', region: 'eu1', items: 1 },
+      [conflict ?? '']: { level: 'info', event: 'recovery', msg: 'conflict' },
+      [young ?? '']: { level: 'warn', event: 'recovery', msg: 'failed' },
+      [old ?? '']: { level: 'error', event: 'retention', msg: `the service drops this job at ${deadline}` },
+    });
+  });
+
+  it('keep the age of the oldest missing job until a run that saw everything does not find it', async () => {
+    const { simulator, lose } = fixture;
+    await lose({}, { createdAt: now - 10 * HOUR });
+    await lose({}, { createdAt: now - 20 * HOUR });
+    await lose({}, { createdAt: now - 15 * HOUR });
+    const oldest = now - 20 * HOUR;
+    refuse('transcript');
+    const withoutKey = createSpeechClients({
+      apiKey: null,
+      regions: { eu1: { batchUrl: simulator.batchUrls.eu1 } },
+    });
+    let { speech } = fixture.parts;
+    const parts = {
+      ...fixture.parts,
+      get speech() {
+        return speech;
+      },
+    };
+    let hiding = '';
+    await runAnd(
+      parts,
+      () => {
+        hiding = refuse('list');
+      },
+      () => {
+        simulator.faults.remove(hiding);
+        unreadable = true;
+      },
+      () => {
+        unreadable = false;
+        speech = withoutKey;
+      },
+      () => {
+        speech = fixture.parts.speech;
+        now += 8 * DAY;
+      },
+    );
+    await withoutKey.close();
+    expect(runs.map(({ ok, oldestUnrecovered }) => [ok, oldestUnrecovered])).toEqual([
+      [false, oldest],
+      [false, oldest],
+      [false, oldest],
+      [false, oldest],
+      [true, null],
+    ]);
+    const summaries = logged.filter(({ event }) => event === 'reconcile');
+    expect(summaries.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
+      'warn: reconciled, not completely',
+      'warn: reconciled, not completely',
+      'warn: reconciled, not completely',
+      'error: reconcile did not run',
+      'info: reconciled',
+    ]);
+    expect(summaries[1]).toMatchObject({ faults: [{ region: 'eu1' }, { region: 'us1' }] });
+    expect(summaries[3]).toMatchObject({ err: { type: 'SpeechError' } });
+  });
+
+  it('begin at a random moment, and end at once when they are stopped before', async () => {
+    let early = 0;
+    const waiting = start(fixture.parts, 0.99, HOUR, () => {
+      early += 1;
+    });
+    await runAnd(fixture.parts, () => {});
+    await waiting.stop();
+    expect(early).toBe(0);
+  });
+});

@@ -1,0 +1,248 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { JsonCheck, MAX_JSON_DEPTH } from '../../../../src/archive/content/json-check.js';
+
+function check(text: string | Buffer, size = Number.POSITIVE_INFINITY) {
+  const json = new JsonCheck();
+  const bytes = Buffer.from(text as string);
+  for (let at = 0; at < bytes.length; at += size) json.push(bytes.subarray(at, at + size));
+  const valid = json.finish();
+  return { valid, transcript: json.looksLikeTranscript };
+}
+
+/** JSON.parse of the decoded text is the truth; a byte order mark is taken off before. */
+function oracle(bytes: Buffer) {
+  try {
+    const value = JSON.parse(new TextDecoder().decode(bytes));
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return {
+      valid: true,
+      transcript: isObject && typeof value.format === 'string' && Array.isArray(value.results),
+    };
+  } catch {
+    return { valid: false };
+  }
+}
+
+const VALID = [
+  '0',
+  '-0',
+  '1.5e10',
+  '-12.25E-3',
+  '1e+9',
+  ' \t\r\n true ',
+  'false',
+  'null',
+  '""',
+  '"\\u00e9\\n\\"\\\\\\/"',
+  '[]',
+  '[[],{}]',
+  '{}',
+  '{"a":1,"a":[1,2,{"b":null}]}',
+  '\ufeff{"a":1}',
+  '"ü€😀\u2028\u007f"',
+  '"\\ud800"',
+  '[1 , 2 ]',
+  '{ "a" : 1 }',
+];
+const INVALID = [
+  '',
+  ' ',
+  '01',
+  '-',
+  '1.',
+  '.5',
+  '1e',
+  '1e+',
+  '+1',
+  '1 2',
+  'tru',
+  'truee',
+  'True',
+  'nul',
+  '"',
+  '"a',
+  '"\\x"',
+  '"\\u12g4"',
+  '"\\u12"',
+  '"\n"',
+  '"\t"',
+  '[',
+  ']',
+  '[1',
+  '[1,]',
+  '[,1]',
+  '{',
+  '}',
+  '{"a"}',
+  '{"a":}',
+  '{"a":1,}',
+  '{a:1}',
+  "{'a':1}",
+  '[}',
+  '{]',
+  '{"a":1]',
+  '[1}',
+  '1,',
+  '[]]',
+  '{}{}',
+  '\ufeff',
+  '\ufeff\ufeff1',
+  ' \ufeff1',
+  '\u00a01',
+  '\u000b1',
+  '- 1',
+  '1 .5',
+  't rue',
+  '//\n1',
+  'NaN',
+  '[1:2]',
+  '{"a",1}',
+  '1\u0000',
+  '"\\',
+  '"\\ "',
+];
+
+describe('JsonCheck', () => {
+  it.each(VALID)('accepts %j', (text) => {
+    expect(oracle(Buffer.from(text)).valid).toBe(true);
+    expect(check(text).valid).toBe(true);
+    expect(check(text, 1).valid).toBe(true);
+  });
+
+  it.each(INVALID)('refuses %j', (text) => {
+    expect(oracle(Buffer.from(text)).valid).toBe(false);
+    expect(check(text).valid).toBe(false);
+    expect(check(text, 1).valid).toBe(false);
+  });
+
+  it.each([
+    ['{"format":"2.9","results":[]}', true],
+    ['{"results":[1],"x":{"format":1},"format":"2.9"}', true],
+    ['{"f\\u006frmat":"2.9","\\u0072\\u0065\\u0073\\u0075\\u006c\\u0074\\u0073":[]}', true],
+    ['{"format":2.9,"results":[]}', false],
+    ['{"format":"2.9","results":{}}', false],
+    ['{"format":"2.9","results":[],"format":1}', false],
+    ['{"format":1,"format":"2.9","results":[]}', true],
+    ['[{"format":"2.9","results":[]}]', false],
+    ['{"job":{"format":"2.9","results":[]}}', false],
+    ['{"formats":"2.9","results":[]}', false],
+    ['{"x":"format","results":[]}', false],
+    ['{}', false],
+  ])('sees the shape of %s', (text, transcript) => {
+    expect(check(text)).toEqual({ valid: true, transcript });
+    expect(check(text, 1)).toEqual({ valid: true, transcript });
+    expect(check(text, 3)).toEqual({ valid: true, transcript });
+  });
+
+  it('sees what there is so far of a text that goes on', () => {
+    const json = new JsonCheck();
+    json.push(Buffer.from('{"job":{},"results":['));
+    expect([json.mayBeTranscript, json.looksLikeTranscript]).toEqual([true, false]);
+  });
+
+  it('nests to its limit without recursion and refuses more', () => {
+    const nested = (depth: number) => Buffer.from(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+    expect(check(nested(MAX_JSON_DEPTH)).valid).toBe(true);
+    expect(check(nested(MAX_JSON_DEPTH + 1)).valid).toBe(false);
+  });
+
+  it('agrees with JSON.parse on generated documents in any chunks', () => {
+    const key = fc.constantFrom('format', 'results', 'a', '__proto__', 'formatresults', '\u00e9"\\');
+    const document = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 5 }, fc.jsonValue(), fc.string(), tie('object'), fc.array(tie('value'))),
+      object: fc.array(fc.tuple(key, tie('value'))).map((pairs) => new Pairs(pairs)),
+    })).value;
+    fc.assert(
+      fc.property(
+        document,
+        fc.constantFrom(undefined, 1, '\t'),
+        fc.integer({ min: 1, max: 9 }),
+        (value, space, size) => {
+          const bytes = Buffer.from(write(value, typeof space === 'string' ? space : ''));
+          expect(check(bytes, size)).toEqual(oracle(bytes));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('agrees with JSON.parse on damaged documents in any chunks', () => {
+    const damage = fc.record({
+      at: fc.nat(),
+      cut: fc.integer({ min: 0, max: 3 }),
+      put: fc.oneof(
+        fc.constantFrom(
+          '"',
+          '\\',
+          '{',
+          '}',
+          '[',
+          ']',
+          ',',
+          ':',
+          '0',
+          '-',
+          '.',
+          'e',
+          'u',
+          't',
+          ' ',
+          '\n',
+          '\ufeff',
+          'é',
+        ),
+        fc.string({ unit: 'binary', maxLength: 3 }),
+      ),
+    });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.json({ maxDepth: 4 }),
+          fc.constantFrom(...VALID, '{"format":"2.9","results":[{"a":-1.5e3}]}'),
+        ),
+        fc.array(damage, { maxLength: 3 }),
+        fc.integer({ min: 1, max: 9 }),
+        (text, damages, size) => {
+          let bytes = Buffer.from(text);
+          for (const { at, cut, put } of damages) {
+            const place = at % (bytes.length + 1);
+            const put1 = Buffer.from(put);
+            bytes = Buffer.concat([bytes.subarray(0, place), put1, bytes.subarray(place + cut)]);
+          }
+          expect(check(bytes, size)).toMatchObject(oracle(bytes));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('agrees with JSON.parse on any bytes within a string', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 12 }), fc.integer({ min: 1, max: 5 }), (inner, size) => {
+        const bytes = Buffer.concat([Buffer.from('["'), inner, Buffer.from('"]')]);
+        expect(check(bytes, size)).toMatchObject(oracle(bytes));
+      }),
+      { numRuns: 700 },
+    );
+  });
+});
+
+/** An object with its members in order and repeated, as a text can have it. */
+class Pairs {
+  readonly pairs: readonly (readonly [string, unknown])[];
+  constructor(pairs: readonly (readonly [string, unknown])[]) {
+    this.pairs = pairs;
+  }
+}
+
+function write(value: unknown, space: string): string {
+  if (value instanceof Pairs) {
+    const members = value.pairs.map(
+      ([key, member]) => `${JSON.stringify(key)}${space}:${write(member, space)}`,
+    );
+    return `{${space}${members.join(',')}}`;
+  }
+  if (Array.isArray(value)) return `[${value.map((element) => write(element, space)).join(`,${space}`)}]`;
+  return JSON.stringify(value);
+}

@@ -1,0 +1,203 @@
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ConnectionRequests } from '../../../../src/lib/http/connections/connection-requests.js';
+import {
+  type MalformedRequest,
+  rejectMalformedRequests,
+} from '../../../../src/lib/http/malformed-requests.js';
+import { type RawClient, rawClient } from '../../../support/http/raw-http.js';
+import { until } from '../../../support/until.js';
+
+let server: Server;
+let client: RawClient;
+let connection: Socket;
+let requests: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
+let rejected: MalformedRequest[];
+
+beforeEach(async () => {
+  requests = [];
+  rejected = [];
+  const following = new ConnectionRequests();
+  const classes = following.bound({ IncomingMessage, ServerResponse });
+  server = createServer(
+    { ...classes, connectionsCheckingInterval: 10, maxHeaderSize: 4096 },
+    (request, response) => requests.push({ request, response }),
+  );
+  server.on('connection', (socket) => {
+    connection = socket;
+  });
+  rejectMalformedRequests(server, following, (request) => rejected.push(request));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  client = await rawClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});
+
+afterEach(async () => {
+  client.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const POST = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+/** What the client received until the connection ended. */
+async function received(): Promise<string> {
+  let text = '';
+  client.socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  await until(() => client.socket.destroyed);
+  return text;
+}
+
+async function requestsReceived(count: number): Promise<void> {
+  await until(() => requests.length === count);
+}
+
+describe('what is not valid HTTP/1.1', () => {
+  it.each([
+    ['garbage', 'GARBAGE\r\n\r\n', 400, 'Bad Request', 'request-malformed', 'This is not valid HTTP/1.1.'],
+    [
+      'large headers',
+      `GET / HTTP/1.1\r\nX: ${'x'.repeat(5000)}`,
+      431,
+      'Request Header Fields Too Large',
+      'head-too-large',
+      'The headers are too large.',
+    ],
+    [
+      'headers that do not end',
+      'GET / HTTP/1.1\r\nX-',
+      408,
+      'Request Timeout',
+      'head-too-slow',
+      'The headers did not come in time.',
+    ],
+  ])(
+    'is answered with a problem document, and the connection ends: %s',
+    async (_, text, status, phrase, code, detail) => {
+      const receiving = received();
+      // It counts from the connection, and on a busy machine what is sent comes later.
+      if (code === 'head-too-slow') server.headersTimeout = 50;
+      await client.send(text);
+      const [head, body = ''] = (await receiving).split('\r\n\r\n');
+      expect(head?.split('\r\n')).toEqual([
+        `HTTP/1.1 ${status} ${phrase}`,
+        'Content-Type: application/problem+json',
+        `Content-Length: ${Buffer.byteLength(body)}`,
+        'Connection: close',
+      ]);
+      expect(JSON.parse(body)).toMatchObject({ status, code, detail });
+      expect(rejected).toMatchObject([{ problem: { code, status }, reason: code, peer: '127.0.0.1' }]);
+    },
+  );
+
+  it('ends the connection also for a sender that keeps its own side open', async () => {
+    client.socket.allowHalfOpen = true;
+    await until(() => connection !== undefined && !connection.destroyed);
+    await client.send('GARBAGE\r\n\r\n');
+    expect((await client.answer()).status).toBe(400);
+    await until(() => connection.destroyed);
+  });
+
+  it('is answered once, however much of it comes', async () => {
+    const receiving = received();
+    await client.send('GARBAGE\r\n\r\n');
+    for (let n = 0; n < 5; n += 1) await client.send('GARBAGE\r\n\r\n');
+    expect((await receiving).split('HTTP/1.1 400 ')).toHaveLength(2);
+    expect(rejected).toHaveLength(1);
+  });
+
+  it('is answered after the requests before it, in their order', async () => {
+    await client.send(`${GET}${GET}GARBAGE\r\n\r\n`);
+    await requestsReceived(2);
+    requests[1]?.response.end('second');
+    requests[0]?.response.end('first');
+    const receiving = received();
+    const text = await receiving;
+    const order = ['first', 'second', 'HTTP/1.1 400 '].map((part) => text.indexOf(part));
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+    expect(order).not.toContain(-1);
+  });
+
+  it('waits for a response that takes its time', async () => {
+    let text = '';
+    client.socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    await client.send(`${GET}GARBAGE\r\n\r\n`);
+    await requestsReceived(1);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(text).toBe('');
+    requests[0]?.response.end('stored');
+    await until(() => client.socket.destroyed);
+    expect(text).toMatch(/^HTTP\/1\.1 200 .*stored.*HTTP\/1\.1 400 /s);
+  });
+
+  it('in the middle of a body is the answer to its request', async () => {
+    const receiving = received();
+    await client.send(`${POST}5\r\nhello\r\nZZ\r\n`);
+    expect(await receiving).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('in the middle of a body that is being answered already only ends the connection', async () => {
+    await client.send(POST);
+    await requestsReceived(1);
+    const receiving = received();
+    requests[0]?.response.writeHead(401, { 'content-length': 100 }).write('part of it');
+    await until(() => client.socket.bytesRead > 0);
+    await client.send('ZZ\r\n');
+    const text = await receiving;
+    expect(text).toMatch(/part of it$/);
+    expect(text).not.toContain('400');
+  });
+});
+
+describe('a connection that fails', () => {
+  it('is closed without an answer', async () => {
+    const receiving = received();
+    const failure = Object.assign(new Error('read ETIMEDOUT'), { code: 'ETIMEDOUT' });
+    await until(() => connection !== undefined && !connection.destroyed);
+    server.emit('clientError', failure, connection);
+    expect(await receiving).toBe('');
+    expect(connection.errored).toBe(failure);
+  });
+
+  it('is closed also when the failure has no code', async () => {
+    const receiving = received();
+    await until(() => connection !== undefined && !connection.destroyed);
+    server.emit('clientError', new Error('odd'), connection);
+    expect(await receiving).toBe('');
+  });
+});
+
+describe('a balancer that sends the PROXY protocol', () => {
+  const V2 = Buffer.from('0d0a0d0a000d0a515549540a2111000ccb0071070a000001c8221f90', 'hex');
+
+  it.each([
+    ['version 1', Buffer.from('PROXY TCP4 203.0.113.7 10.0.0.1 51234 8080\r\n')],
+    ['version 2', V2],
+  ])('is answered what to change, and named to the operator once: %s', async (_, header) => {
+    const receiving = received();
+    await client.send(Buffer.concat([header, Buffer.from(GET)]));
+    const text = await receiving;
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      code: 'request-malformed',
+      detail: expect.stringMatching(/^A PROXY protocol header came .*switch it off in the balancer/),
+    });
+    expect(rejected).toMatchObject([{ reason: 'proxy-protocol', peer: '127.0.0.1' }]);
+  });
+
+  it.each([
+    ['a method that begins like it', 'PROXYING / HTTP/1.1\r\n\r\n'],
+    ['a part of its signature', V2.subarray(0, 11)],
+    ['its signature further on', `X${V2.toString('latin1')}`],
+  ])('is not what anything else is taken for: %s', async (_, bytes) => {
+    const receiving = received();
+    await client.send(bytes);
+    await receiving;
+    expect(rejected.map(({ reason }) => reason)).not.toContain('proxy-protocol');
+  });
+});

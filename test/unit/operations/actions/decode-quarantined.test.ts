@@ -1,0 +1,49 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import type { QuarantinedRequest } from '../../../../src/archive/quarantine/quarantine.js';
+import { createTrialDecoder } from '../../../../src/operations/actions/decode-quarantined.js';
+
+const sources = new Map([['default', { contents: [], maxBytes: 1000 }]]);
+const decode = createTrialDecoder(sources);
+
+function request(headers: Record<string, string>): QuarantinedRequest {
+  return {
+    v: 1,
+    bytes: 0,
+    sha256: '',
+    deliveryId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    receivedAt: '2026-03-04T05:06:07.089Z',
+    source: 'default',
+    region: null,
+    clientIp: '192.0.2.1',
+    method: 'POST',
+    jobId: 'job1',
+    status: 'success',
+    query: 'id=job1&status=success',
+    headers: { 'content-type': 'application/json', ...headers },
+    reason: 'encoding-unsupported',
+    detail: '',
+  };
+}
+
+describe('decoding a quarantined body again', () => {
+  const content = Buffer.from('{"format":"2.9","results":[]}');
+
+  it.each([
+    ['a transfer coding', gzipSync(content), { 'transfer-encoding': 'gzip, chunked' }],
+    ['chunks only', content, { 'transfer-encoding': 'chunked' }],
+  ])('undoes what the receiver would: %s', async (_, body, headers) => {
+    expect(await decode(request(headers), body)).toEqual({ ok: true, items: ['transcript.json-v2'] });
+  });
+
+  it('rejects a content encoding below a transfer coding, as the receiver did', async () => {
+    const headers = { 'content-encoding': 'deflate', 'transfer-encoding': 'gzip, chunked' };
+    const trial = await decode(request(headers), gzipSync(deflateSync(content)));
+    expect(trial).toMatchObject({ ok: false, reason: 'encoding-refused' });
+  });
+
+  it('rejects an unknown transfer coding, as the receiver did', async () => {
+    const trial = await decode(request({ 'transfer-encoding': 'compress, chunked' }), content);
+    expect(trial).toMatchObject({ ok: false, reason: 'encoding-unsupported' });
+  });
+});

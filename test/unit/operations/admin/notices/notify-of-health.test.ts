@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readProxySettings } from '../../../../../src/lib/outbound/proxy-settings.js';
+import type { Health } from '../../../../../src/operations/admin/api/answers/health.js';
+import { CLOSE_AFTER, OPEN_AFTER } from '../../../../../src/operations/admin/notices/notice-state.js';
+import {
+  createHealthNotices,
+  noticeSubscribers,
+} from '../../../../../src/operations/admin/notices/notify-of-health.js';
+import { issueOf } from '../../../../../src/operations/health/issue-kinds.js';
+import type { Issue } from '../../../../../src/operations/health/issues.js';
+import type { Outbox, OutboxOptions } from '../../../../../src/subscribers/outbox.js';
+import type { ReceiverEvent } from '../../../../../src/subscribers/receiver-event.js';
+import { startProxy } from '../../../../support/http/connect-proxy.js';
+import { type RecordingServer, recordingServer } from '../../../../support/http/recording-server.js';
+import { eventOf, outboxOf, subscriberAt } from '../../../../support/outbox/subscribed.js';
+import { createMemoryStore } from '../../../../support/store/memory-store.js';
+
+const QUARANTINE = issueOf('quarantine-growing', { bodies: 1 });
+const STORE = issueOf('store-not-writable', { reason: 'it is full', condition: 'full', since: null });
+const HEALTH_EVENTS = ['health.opened', 'health.closed'] as const;
+
+describe('notices of health', () => {
+  let person: RecordingServer;
+  let answer: number;
+  let isStoreDown: boolean;
+  let now: number;
+  let issues: readonly Issue[];
+  let outboxes: Outbox[];
+  let store: ReturnType<typeof createMemoryStore>;
+
+  beforeEach(async () => {
+    [answer, isStoreDown, now, issues, outboxes] = [204, false, Date.parse('2026-03-04T05:06:07Z'), [], []];
+    person = await recordingServer(() => answer);
+    store = createMemoryStore(() => {
+      if (isStoreDown) throw new Error('the store is down');
+    });
+  });
+  afterEach(async () => {
+    for (const each of outboxes) await each.stop();
+    await person.close();
+  });
+
+  function replica(name: string, errors: unknown[] = [], options: Partial<OutboxOptions> = {}) {
+    const subscribers = {
+      person: subscriberAt(person.url, { events: HEALTH_EVENTS }),
+      crm: subscriberAt('http://127.0.0.1:9/jobs-only'),
+    };
+    const outbox = outboxOf(store, subscribers, options);
+    outboxes.push(outbox);
+    return createHealthNotices({
+      subscribers: noticeSubscribers(new Map(Object.entries(subscribers))),
+      outbox,
+      store,
+      replica: name,
+      health: async () => healthOf(issues, !isStoreDown),
+      onError: (error) => errors.push(error),
+      clock: () => now,
+    });
+  }
+
+  const signal = new AbortController().signal;
+
+  /** Looks of all replicas every 15 seconds. */
+  async function pass(milliseconds: number, ...replicas: ReturnType<typeof replica>[]): Promise<void> {
+    const end = now + milliseconds;
+    for (; now < end; now += 15_000) {
+      for (const each of replicas) {
+        await each.look(signal);
+        await each.whenSent();
+      }
+    }
+  }
+
+  const sent = () =>
+    person.requests.map((request) => {
+      const { type, subject } = eventOf<ReceiverEvent>(request);
+      return `${type.split('.')[2]} ${subject}`;
+    });
+  const ids = () => person.requests.map(({ headers }) => headers['webhook-id']);
+
+  it('go through the proxy of the process', async () => {
+    const proxy = startProxy();
+    const proxies = readProxySettings({ HTTP_PROXY: await proxy.url });
+    issues = [QUARANTINE];
+    await pass(OPEN_AFTER + 60_000, replica('a', [], { proxies }));
+    expect(sent()).toEqual(['opened quarantine-growing']);
+    expect(proxy.targets).toEqual([new URL(person.url).host]);
+    await proxy.close();
+  });
+
+  it('are sent once, whatever the number of replicas', async () => {
+    const replicas = [replica('a'), replica('b'), replica('c')];
+    issues = [QUARANTINE];
+    await pass(OPEN_AFTER + 60_000, ...replicas);
+    expect(sent()).toEqual(['opened quarantine-growing']);
+    const [event] = person.requests.map((request) => eventOf<ReceiverEvent>(request));
+    expect(event?.data).toEqual({
+      ...QUARANTINE,
+      issue: 'quarantine-growing',
+      text: '1 undecodable body waits in quarantine.',
+      remedy: 'Release, refetch or dismiss each, as its page says.',
+      since: '2026-03-04T05:06:07.000Z',
+      store: store.location,
+    });
+    issues = [];
+    await pass(CLOSE_AFTER + 60_000, ...replicas);
+    expect(sent()).toEqual(['opened quarantine-growing', 'closed quarantine-growing']);
+  });
+
+  it('are sent once when a replica stops and another goes on', async () => {
+    const first = replica('a');
+    issues = [QUARANTINE];
+    await pass(OPEN_AFTER + 60_000, first);
+    await first.stop();
+    const second = replica('b');
+    await pass(3600_000, second);
+    expect(sent()).toEqual(['opened quarantine-growing']);
+    issues = [];
+    await pass(CLOSE_AFTER + 60_000, second);
+    expect(sent()).toEqual(['opened quarantine-growing', 'closed quarantine-growing']);
+  });
+
+  it('are repeated with the same id until they are answered 2xx', async () => {
+    const only = replica('a');
+    issues = [QUARANTINE];
+    answer = 500;
+    await pass(OPEN_AFTER + 300_000, only);
+    answer = 204;
+    await pass(600_000, only);
+    expect(ids().length).toBeGreaterThan(1);
+    expect(new Set(ids()).size).toBe(1);
+    const arrived = ids().length;
+    await pass(600_000, only);
+    expect(ids()).toHaveLength(arrived);
+  });
+
+  it('go out while the store is down, once, and the end of it afterwards', async () => {
+    const replicas = [replica('a'), replica('b')];
+    await pass(60_000, ...replicas);
+    isStoreDown = true;
+    issues = [STORE];
+    await pass(OPEN_AFTER + 600_000, ...replicas);
+    expect(sent()).toEqual(['opened store-not-writable']);
+    isStoreDown = false;
+    issues = [];
+    await pass(CLOSE_AFTER + 60_000, ...replicas);
+    expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
+  });
+
+  it('go out from a replica that has never reached the store', async () => {
+    const only = replica('a');
+    isStoreDown = true;
+    issues = [STORE];
+    await pass(OPEN_AFTER + 60_000, only);
+    expect(sent()).toEqual(['opened store-not-writable']);
+    isStoreDown = false;
+    issues = [];
+    await pass(CLOSE_AFTER + 60_000, only);
+    expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
+  });
+
+  it('are not sent of an issue that does not last', async () => {
+    const only = replica('a');
+    issues = [QUARANTINE];
+    await pass(30_000, only);
+    issues = [];
+    await pass(600_000, only);
+    expect(sent()).toEqual([]);
+  });
+});
+
+function healthOf(issues: readonly Issue[], writable: boolean): Health {
+  const seen = {
+    verdict: { issues },
+    store: { writable },
+    unknown: writable ? {} : { quarantine: { reason: 'no answer', since: null } },
+  };
+  return seen as unknown as Health;
+}

@@ -1,0 +1,279 @@
+import { describe, expect, it } from '@jest/globals';
+import { createCanary } from '../../../../src/operations/health/canary.js';
+import { StoreGoneError } from '../../../../src/store/object-store.js';
+import { conditionOf } from '../../../../src/store/store-condition.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+function failAfterFirst({ replace }: ReturnType<typeof createMemoryStore>): typeof replace {
+  let calls = 0;
+  return (...given) => {
+    calls += 1;
+    return calls === 1 ? replace(...given) : Promise.reject(new Error('denied'));
+  };
+}
+
+describe('canary', () => {
+  it('is not writable before the first check, and says so', () => {
+    const canary = createCanary({ store: createMemoryStore(), replica: 'r' });
+    expect(canary.status()).toEqual({
+      writable: false,
+      lastSuccessAt: null,
+      reason: 'the store has not been checked yet',
+      condition: null,
+      latencyMs: null,
+    });
+  });
+
+  it('is writable after bytes came back as written, below a key of its replica', async () => {
+    const store = createMemoryStore();
+    const canary = createCanary({ store, replica: 'pod/1', clock: () => 5000 });
+    expect(await canary.check()).toEqual({
+      writable: true,
+      lastSuccessAt: 5000,
+      reason: null,
+      condition: null,
+      latencyMs: 0,
+    });
+    const [key = ''] = store.objects.keys();
+    expect(key).toMatch(/^\.canary\/pod-1-[0-9a-f]{8}$/);
+    const first = store.objects.get(key)?.body.toString();
+    await canary.check();
+    expect(store.objects.get(key)?.body.toString()).not.toBe(first);
+  });
+
+  it('tolerates failures until the last success is too old, and reports the cause meanwhile', async () => {
+    let fail = false;
+    let now = 1000;
+    const store = createMemoryStore((operation) => {
+      if (fail && operation === 'replace') throw new Error('disk full');
+    });
+    const canary = createCanary({ store, replica: 'r', maxAge: 500, clock: () => now });
+    await canary.check();
+    fail = true;
+    now = 1400;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: 'disk full' });
+    now = 1500;
+    expect(canary.status()).toMatchObject({ writable: false, lastSuccessAt: 1000, reason: 'disk full' });
+    fail = false;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null });
+  });
+
+  it('fails at the first check that the store itself refuses, with what to do', async () => {
+    let fault: Error | null = null;
+    const store = createMemoryStore((operation) => {
+      if (fault !== null && operation === 'replace') throw fault;
+    });
+    const diagnose = () => ({ refused: true, condition: 'full' as const });
+    const canary = createCanary({ store, replica: 'r', diagnose });
+    await canary.check();
+    fault = new Error('no space is left');
+    expect(await canary.check()).toMatchObject({
+      writable: false,
+      reason: 'no space is left',
+      condition: 'full',
+    });
+    fault = null;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null, condition: null });
+  });
+
+  it('is writable after another write, although the last check was refused', async () => {
+    const store = createMemoryStore((operation) => {
+      if (operation === 'replace') throw new Error('denied');
+    });
+    const diagnose = () => ({ refused: true, condition: 'denied' as const });
+    const canary = createCanary({ store, replica: 'r', diagnose });
+    expect(await canary.check()).toMatchObject({ writable: false });
+    const well = createMemoryStore();
+    const once = createCanary({ store: { ...well, replace: failAfterFirst(well) }, replica: 'r', diagnose });
+    await once.check();
+    expect(await once.check()).toMatchObject({ writable: false, condition: 'denied' });
+    once.wrote();
+    expect(once.status()).toMatchObject({ writable: true, condition: 'denied' });
+  });
+
+  it('is not writable while the store replaces what is there, whatever else is written', async () => {
+    let isWeak = false;
+    const memory = createMemoryStore();
+    const store = {
+      ...memory,
+      async create(key: string, body: Buffer, headers: Parameters<typeof memory.create>[2]) {
+        if (!isWeak) return memory.create(key, body, headers);
+        await memory.replace(key, body, headers);
+        return 'created' as const;
+      },
+    };
+    const diagnose = (error: unknown) => ({ refused: true, condition: conditionOf(error) });
+    const canary = createCanary({ store, replica: 'r', diagnose });
+    for (let n = 0; n < 4; n += 1) expect(await canary.check()).toMatchObject({ writable: true });
+    isWeak = true;
+    await canary.check();
+    for (let n = 0; n < 3; n += 1) {
+      expect(await canary.check()).toMatchObject({ writable: false, condition: 'overwrites' });
+      canary.wrote();
+      expect(canary.status().writable).toBe(false);
+    }
+    isWeak = false;
+    expect(await canary.check()).toMatchObject({ writable: true, condition: null });
+    const accepted = createCanary({ store, replica: 'r', diagnose, needsConditions: false });
+    isWeak = true;
+    for (let n = 0; n < 4; n += 1) expect(await accepted.check()).toMatchObject({ writable: true });
+  });
+
+  it('takes a canary that somebody removed for that', async () => {
+    const memory = createMemoryStore();
+    const store = {
+      ...memory,
+      async create(...given: Parameters<typeof memory.create>) {
+        if (memory.calls.filter(({ operation }) => operation === 'create').length === 0)
+          memory.objects.delete(given[0]);
+        return memory.create(...given);
+      },
+    };
+    const canary = createCanary({ store, replica: 'r' });
+    await canary.check();
+    expect(await canary.check()).toMatchObject({ writable: true });
+  });
+
+  it('carries what its replica reports', async () => {
+    const store = createMemoryStore();
+    const canary = createCanary({ store, replica: 'r', report: () => [{ code: 'clock' }] });
+    await canary.check();
+    const body = JSON.parse(String(store.objects.get(canary.key)?.body));
+    expect(body).toMatchObject({ report: [{ code: 'clock' }] });
+  });
+
+  it('is not disturbed by another process of the same name', async () => {
+    const store = createMemoryStore();
+    const [one, other] = ['same', 'same'].map((replica) => createCanary({ store, replica }));
+    await one?.check();
+    await other?.check();
+    expect(store.objects.size).toBe(2);
+    await other?.stop();
+    expect(store.objects.size).toBe(1);
+  });
+
+  it('reports once that the store fails, in which way, and that it has recovered', async () => {
+    const faults = [null, 'full', 'full', null, null, 'away', 'full'];
+    const said: (string | null)[] = [];
+    const store = createMemoryStore((operation) => {
+      const fault = operation === 'replace' ? faults.shift() : null;
+      if (fault) throw new Error(fault);
+    });
+    const canary = createCanary({
+      store,
+      replica: 'r',
+      diagnose: (error) => ({
+        refused: true,
+        condition: String(error).endsWith('full') ? 'full' : 'unreachable',
+      }),
+      onChange: (failure) => said.push(failure?.reason ?? null),
+    });
+    while (faults.length > 0) await canary.check();
+    expect(said).toEqual(['full', null, 'away', 'full']);
+  });
+
+  it.each([
+    ['other bytes', 'the canary reads back differently'],
+    ['nothing', 'the canary was written but is not there'],
+  ])('is not fooled by a store that reads back %s', async (what, reason) => {
+    const memory = createMemoryStore();
+    const store = {
+      ...memory,
+      replace: async (key: string) => (what === 'nothing' ? undefined : memory.put(key, 'stale')),
+    };
+    const canary = createCanary({ store, replica: 'r' });
+    expect(await canary.check()).toMatchObject({ writable: false, reason });
+  });
+
+  it('fails a check that hangs, and does not pile up behind it', async () => {
+    let release = () => {};
+    const hang = new Promise<void>((resolve) => (release = resolve));
+    const store = createMemoryStore((operation) => (operation === 'replace' ? hang : undefined));
+    // A slow machine must not take the call for one that never ends.
+    const canary = createCanary({ store, replica: 'r', timeout: 20, clock: () => 0 });
+
+    const [one, two] = await Promise.all([canary.check(), canary.check()]);
+    expect(one).toEqual(two);
+    expect(one).toMatchObject({ writable: false, reason: 'the store did not answer within 20 ms' });
+    expect(await canary.check()).toMatchObject({ writable: false });
+    expect(store.calls.filter((call) => call.operation === 'replace')).toHaveLength(1);
+
+    release();
+    await new Promise(setImmediate);
+    expect(await canary.check()).toMatchObject({ writable: true });
+  });
+
+  it('times out a call that never ends', async () => {
+    let now = 0;
+    let calls = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation !== 'replace') return undefined;
+      calls += 1;
+      return calls === 1 ? new Promise<void>(() => {}) : undefined;
+    });
+    const canary = createCanary({ store, replica: 'r', timeout: 20, clock: () => now });
+    expect(await canary.check()).toMatchObject({ writable: false });
+    now = 120;
+    expect(await canary.check()).toMatchObject({ writable: true });
+  });
+
+  it('checks on its interval until stopped', async () => {
+    let third = () => {};
+    const checked = new Promise<void>((resolve) => (third = resolve));
+    let writes = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'replace') writes += 1;
+      if (writes === 3) third();
+    });
+    const canary = createCanary({ store, replica: 'r', interval: 1 });
+    canary.start();
+    canary.start();
+    await checked;
+    await canary.stop();
+    expect(store.objects.size).toBe(0);
+    await canary.check();
+    const after = store.calls.length;
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    expect(store.calls).toHaveLength(after);
+  });
+
+  it('keeps its report where the store replaces it', async () => {
+    const store = createMemoryStore();
+    const canary = createCanary({
+      store: {
+        ...store,
+        async create(...given) {
+          await store.replace(...given);
+          return 'created';
+        },
+      },
+      replica: 'r',
+      diagnose: (error) => ({ refused: true, condition: conditionOf(error) }),
+      report: () => ['an issue'],
+    });
+    await canary.check();
+    expect(await canary.check()).toMatchObject({ condition: 'overwrites' });
+    const [written] = store.objects.values();
+    expect(JSON.parse(String(written?.body))).toMatchObject({ report: ['an issue'] });
+  });
+
+  it('fails while the store is not the one that it should be, whatever is written meanwhile', async () => {
+    let fault: Error | null = null;
+    const canary = createCanary({
+      store: createMemoryStore(),
+      replica: 'r',
+      diagnose: (error) => ({ refused: true, condition: conditionOf(error) }),
+      async identify() {
+        if (fault !== null) throw fault;
+      },
+    });
+    await canary.check();
+    fault = new StoreGoneError('the bucket holds no store');
+    await canary.check();
+    canary.wrote();
+    expect(canary.status()).toMatchObject({ writable: false, condition: 'missing' });
+    expect(await canary.check()).toMatchObject({ writable: false, condition: 'missing' });
+    fault = null;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null });
+  });
+});

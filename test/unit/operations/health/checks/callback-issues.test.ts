@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  type CallbackFacts,
+  callbackIssues,
+} from '../../../../../src/operations/health/checks/callback-issues.js';
+import { describeIssue, issueName } from '../../../../../src/operations/health/describe-issue.js';
+
+const NOW = Date.parse('2026-03-04T12:00:30.000Z');
+const MINUTE = 60_000;
+const minutesAgo = (minutes: number) => NOW - minutes * MINUTE;
+
+const NOTHING: CallbackFacts = {
+  hourSince: minutesAgo(60),
+  daySince: minutesAgo(24 * 60),
+  accepted: new Map(),
+  refused: [],
+  missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null },
+  unauthenticated: [],
+};
+
+const acceptedJobs = (jobs: number, lastMinutesAgo = 0) =>
+  new Map([['intake', { jobs, requests: jobs, lastAt: minutesAgo(lastMinutesAgo) }]]);
+const refusedJobs = (count: number, sinceAccepted = count) => [
+  { source: 'intake', reason: 'body-too-large' as const, count, sinceAccepted, first: minutesAgo(50) },
+];
+/** So many requests in the minute that began so many minutes ago. */
+const wrong = (count: number, ago = 30, source: string | null = 'intake') => ({
+  source,
+  reason: 'credential-wrong',
+  minutes: [[minutesAgo(ago), count] as const],
+});
+const levelOf = (facts: Partial<CallbackFacts>) =>
+  callbackIssues({ ...NOTHING, ...facts }, NOW).map(({ level }) => level)[0] ?? 'none';
+
+describe('rejected callbacks', () => {
+  it.each<[string, string, Partial<CallbackFacts>]>([
+    ['none', 'a stray request', { unauthenticated: [wrong(1)] }],
+    ['none', 'four jobs, however few were accepted', { refused: refusedJobs(4) }],
+    ['none', 'four requests', { unauthenticated: [wrong(4)] }],
+    ['none', 'fewer than a tenth of the jobs', { refused: refusedJobs(5, 0), accepted: acceptedJobs(46) }],
+    ['warning', 'five jobs and a tenth', { refused: refusedJobs(5, 0), accepted: acceptedJobs(45) }],
+    ['warning', 'five requests and a tenth', { unauthenticated: [wrong(5)], accepted: acceptedJobs(45) }],
+    ['failing', 'five jobs where none is accepted', { refused: refusedJobs(5) }],
+    ['failing', 'five requests where none is accepted', { unauthenticated: [wrong(5)] }],
+    ['failing', 'requests of several replicas', { unauthenticated: [wrong(2), wrong(3)] }],
+    [
+      'warning',
+      'five jobs after one that was accepted less than five minutes ago',
+      { refused: refusedJobs(5), accepted: acceptedJobs(1, 4.99) },
+    ],
+    [
+      'failing',
+      'five jobs after one that was accepted five minutes ago',
+      { refused: refusedJobs(5), accepted: acceptedJobs(1, 5) },
+    ],
+    [
+      'failing',
+      'five jobs after very many that were accepted',
+      { refused: refusedJobs(5), accepted: acceptedJobs(5000, 6) },
+    ],
+    [
+      'none',
+      'five jobs before very many that were accepted',
+      { refused: refusedJobs(5, 0), accepted: acceptedJobs(5000, 6) },
+    ],
+    [
+      'warning',
+      'requests before one that was accepted',
+      { unauthenticated: [wrong(5, 30)], accepted: acceptedJobs(1, 29) },
+    ],
+    [
+      'failing',
+      'requests after one that was accepted',
+      { unauthenticated: [wrong(5, 30)], accepted: acceptedJobs(1, 31) },
+    ],
+    [
+      'none',
+      'requests to an unknown source beside many that were accepted',
+      { unauthenticated: [wrong(5, 30, null)], accepted: acceptedJobs(500, 6) },
+    ],
+  ])('%s: %s', (level, _, facts) => {
+    expect(levelOf(facts)).toBe(level);
+  });
+
+  it('are an issue for each source and cause, the largest first', () => {
+    const issues = callbackIssues(
+      {
+        ...NOTHING,
+        refused: refusedJobs(6),
+        unauthenticated: [wrong(5), wrong(7, 30, 'other'), wrong(8, 30, null)],
+      },
+      NOW,
+    );
+    expect(issues.map(issueName)).toEqual([
+      'callbacks-refused:credential-wrong',
+      'callbacks-refused:other/credential-wrong',
+      'callbacks-refused:intake/body-too-large',
+      'callbacks-refused:intake/credential-wrong',
+    ]);
+  });
+
+  it('say which source, which cause, since when and what to do', () => {
+    const [issue] = callbackIssues({ ...NOTHING, unauthenticated: [wrong(40)] }, NOW);
+    expect(issue).toMatchObject({
+      topic: 'callbacks',
+      params: {
+        ...{ source: 'intake', cause: 'credential-wrong', unit: 'requests', refused: 40, accepted: 0 },
+        since: '2026-03-04T11:30:30.000Z',
+      },
+    });
+    expect(issue && describeIssue(issue)).toEqual({
+      label: 'Refused',
+      text: '40 callbacks to intake were rejected since 2026-03-04T11:30:30.000Z: the headers match no credential of the source. In the last hour none was accepted.',
+      remedy:
+        'Compare auth_headers of the job with the credentials of the source. Submit jobs with what transcript-receiver notification-config intake prints. Refusals on the page show the requests. Then run transcript-receiver reconcile.',
+    });
+  });
+});
+
+describe('missed callbacks', () => {
+  const missed = (jobs: number, ofJobs: number, lastHour = 0) => ({
+    missed: { jobs, ofJobs, lastHour, lastJob: 'j1' },
+  });
+  it.each<[string, string, Partial<CallbackFacts>]>([
+    ['none', 'four of four', missed(4, 4, 4)],
+    ['none', 'less than 1 %', missed(5, 501, 5)],
+    ['warning', 'five and 1 %', missed(5, 500, 5)],
+    ['warning', 'less than 20 %', missed(199, 1000, 5)],
+    ['failing', 'five and 20 %', missed(5, 25, 1)],
+    ['warning', 'five and 20 %, none of them in the last hour', missed(5, 25, 0)],
+  ])('%s: %s', (level, _, facts) => {
+    expect(levelOf(facts)).toBe(level);
+  });
+
+  it('say how many, and where to see why', () => {
+    const [issue] = callbackIssues({ ...NOTHING, ...missed(40, 40, 40) }, NOW);
+    expect(issue && describeIssue(issue)).toEqual({
+      label: 'Missed',
+      text: 'The callbacks of 40 of 40 jobs since 2026-03-03T12:00:30.000Z did not bring the results, so that recovery had to fetch them; 40 of them in the last hour.',
+      remedy:
+        'Find what keeps callbacks away: transcript-receiver job j1 shows what the service was answered, and Refusals what was rejected here.',
+    });
+  });
+});

@@ -1,0 +1,610 @@
+import { describe, expect, it } from '@jest/globals';
+import { REASONS } from '../../../../src/domain/reasons.js';
+import type { CallbackFacts } from '../../../../src/operations/health/checks/callback-issues.js';
+import { subscriberIssues } from '../../../../src/operations/health/checks/subscriber-issues.js';
+import { describeIssue, issueName, remediesOf } from '../../../../src/operations/health/describe-issue.js';
+import { type VerdictFacts, verdictOf } from '../../../../src/operations/health/health-verdict.js';
+import { ISSUE_CODES, issueOf } from '../../../../src/operations/health/issue-kinds.js';
+import {
+  type IssueCode,
+  type IssueLevel,
+  type IssueParams,
+  TOPICS,
+  type Topic,
+} from '../../../../src/operations/health/issues.js';
+import { goodNews, headlineOf, notCovered } from '../../../../src/operations/health/verdict-words.js';
+
+const INDEX = { since: '2026-11-13T12:00:00.000Z', until: '2026-11-20T11:59:59.000Z', missing: [] };
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const RECONCILED = {
+  startedAt: '2026-11-20T10:59:00Z',
+  finishedAt: '2026-11-20T11:00:00Z',
+  window: null,
+  outcomes: {},
+  expected: 5,
+  received: 5,
+  missing: 0,
+  isWhole: true,
+  ignored: 0,
+  faults: [],
+};
+const VERIFIED = {
+  startedAt: '2026-11-15T03:41:00Z',
+  finishedAt: '2026-11-15T04:00:00Z',
+  window: { since: '2026-10-16T03:41:00Z', until: '2026-11-15T03:41:00Z' },
+  ...{ deep: false, complete: true, checked: 9, bytes: 900, missing: 0, damaged: 0, refetch: [], faults: [] },
+};
+const CALLBACKS: CallbackFacts = {
+  hourSince: NOW - 3_600_000,
+  daySince: NOW - 24 * 3_600_000,
+  accepted: new Map(),
+  refused: [],
+  missed: { jobs: 0, lastHour: 0, ofJobs: 0, lastJob: null },
+  unauthenticated: [],
+};
+const WELL: VerdictFacts = {
+  callbacks: CALLBACKS,
+  receiver: { ready: true, reason: null, draining: false, waiters: 0 },
+  store: { writable: true, reason: null, condition: null, lastSuccessAt: NOW - 5000 },
+  ownIssues: [],
+  replicaIssues: [],
+  ledger: {
+    state: 'ready',
+    place: { path: null, cause: 'no-folder' },
+    error: null,
+    fault: null,
+    condition: null,
+    rows: 7,
+    broken: { count: 0, segments: [] },
+    newer: { count: 0, segments: [] },
+    refreshedAt: '2026-11-20T11:59:59Z',
+  },
+  index: INDEX,
+  isIndexed: true,
+  failing: {},
+  oldestOpen: null,
+  retentionEnds: null,
+  waiting: 0,
+  reconcile: RECONCILED,
+  verify: VERIFIED,
+  service: { configured: true, interval: 900_000 },
+  credentials: [],
+  otherCredentials: false,
+  scoped: false,
+  subscribers: [],
+  unknown: {},
+};
+const NO_ANSWER = { reason: 'no answer', since: null };
+const EXPIRING = {
+  ...{ source: 's', credential: 'c', state: 'expiring' as const, expires: '2026-11-23T12:00:00.000Z' },
+  ...{ notBefore: null, lastUsedAt: null },
+};
+const EXPIRED = { ...EXPIRING, state: 'expired' as const, expires: '2026-11-19T12:00:00.000Z' };
+const VALID = { ...EXPIRING, credential: 'd', state: 'in-use' as const, expires: null };
+const SUBSCRIBER = {
+  name: 'crm',
+  stateDamaged: false,
+  lagSeconds: 0,
+  dead: 0,
+  openSince: null,
+  lastError: null,
+};
+const ANSWERED_503 = { status: 503, error: null };
+const LAG = 20 * 60;
+
+interface Expected<Code extends IssueCode> {
+  /** What of a healthy receiver is different; null where the verdict of `status` makes the issue itself. */
+  readonly facts: Partial<VerdictFacts> | null;
+  readonly is: `${Topic} ${IssueLevel}`;
+  readonly params: IssueParams[Code];
+  readonly text: string;
+  readonly remedy: string | null;
+  /** Codes of the issues that come with it. */
+  readonly also?: readonly IssueCode[];
+}
+
+const DENIED: IssueParams['store-denied'] = {
+  ...{ prefix: 'jobs/', sources: ['a', 'b'], reason: 'permission denied', condition: 'denied' },
+  since: '2026-11-20T11:00:00Z',
+};
+const REPLACED = { was: 'one', is: 'two', seenAt: '2026-11-19T12:00:00Z' };
+const CLOCK = { replica: 'pod-1', offsetMs: -16 * 60_000 };
+
+const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
+  'callbacks-refused': {
+    facts: {
+      callbacks: {
+        ...CALLBACKS,
+        accepted: new Map([['s', { jobs: 7, requests: 9, lastAt: NOW }]]),
+        refused: [{ source: 's', reason: 'query-invalid', count: 5, sinceAccepted: 0, first: NOW - 600_000 }],
+      },
+    },
+    is: 'callbacks warning',
+    params: {
+      ...{ source: 's', cause: 'query-invalid', unit: 'jobs', refused: 5, accepted: 7 },
+      since: '2026-11-20T11:50:00.000Z',
+    },
+    text: 'The callbacks of 5 jobs to s were rejected since 2026-11-20T11:50:00.000Z: the query had no valid id and status. In the last hour 7 were accepted.',
+    remedy:
+      'Check that no proxy changes the query. Refusals on the page show the requests. Then run transcript-receiver reconcile.',
+  },
+  'callbacks-missed': {
+    facts: {
+      callbacks: { ...CALLBACKS, missed: { jobs: 5, lastHour: 0, ofJobs: 9, lastJob: 'j' } },
+    },
+    is: 'callbacks warning',
+    params: { missed: 5, lastHour: 0, jobs: 9, job: 'j', since: '2026-11-19T12:00:00.000Z' },
+    text: 'The callbacks of 5 of 9 jobs since 2026-11-19T12:00:00.000Z did not bring the results, so that recovery had to fetch them; none of them in the last hour.',
+    remedy:
+      'Find what keeps callbacks away: transcript-receiver job j shows what the service was answered, and Refusals what was rejected here.',
+  },
+  'store-not-writable': {
+    facts: { store: { ...WELL.store, writable: false, reason: 'disk full', condition: 'full' } },
+    is: 'store failing',
+    params: { reason: 'disk full', condition: 'full', since: '2026-11-20T11:59:55.000Z' },
+    text: 'The store cannot be written: disk full; the last check succeeded at 2026-11-20T11:59:55.000Z. Callbacks are answered 503.',
+    remedy: 'Free space on the store or enlarge it; do not delete below jobs/ by hand.',
+  },
+  'store-unreadable': {
+    facts: null,
+    is: 'store failing',
+    params: { reason: 'no folder', condition: 'missing' },
+    text: 'The store cannot be read: no folder.',
+    remedy:
+      'Bring it back: correct store.url if it names another place, mount the volume of the folder, or restore the bucket (docs/operations.md, "The bucket is lost"). A new bucket has nothing of what was stored before.',
+  },
+  'store-denied': {
+    facts: { ownIssues: [issueOf('store-denied', DENIED)] },
+    is: 'store failing',
+    params: DENIED,
+    text: 'Nothing can be stored below jobs/ since 2026-11-20T11:00:00Z: permission denied. Callbacks of a, b are answered 503.',
+    remedy: 'Check the permissions (docs/stores.md, "Permissions").',
+  },
+  'store-replaced': {
+    facts: { ownIssues: [issueOf('store-replaced', REPLACED)] },
+    is: 'store warning',
+    params: REPLACED,
+    text: 'This is another store than before: its id is two, and it was one at 2026-11-19T12:00:00Z.',
+    remedy:
+      'Bring the former one back (mount its volume, restore its bucket, or correct store.url) and restart. If this one is right, restart, and set store.id to the id that transcript-receiver doctor names.',
+  },
+  clock: {
+    facts: { replicaIssues: [issueOf('clock', CLOCK)] },
+    is: 'receiving failing',
+    params: CLOCK,
+    text: "The clock of pod-1 is 16 minutes ahead of the store's. Its callbacks are answered 503.",
+    remedy:
+      'Synchronise the clock of this machine (chrony, systemd-timesyncd). If every machine says so, that of the store.',
+  },
+  'not-ready': {
+    facts: { receiver: { ready: false, reason: 'not proven', draining: false, waiters: 0 } },
+    is: 'receiving failing',
+    params: { reason: 'not proven' },
+    text: 'Not ready to receive: not proven.',
+    remedy: 'Run transcript-receiver doctor.',
+  },
+  draining: {
+    facts: { receiver: { ready: false, reason: 'leaving', draining: true, waiters: 0 } },
+    is: 'receiving warning',
+    params: {},
+    text: 'This replica is shutting down; another one takes over.',
+    remedy: null,
+  },
+  'no-receiver': {
+    facts: { receiver: null, lastProven: { at: '2026-11-20T09:00:00.000Z', recent: false } },
+    is: 'receiving warning',
+    params: { since: '2026-11-20T09:00:00.000Z' },
+    text: 'No receiver has written to this store since 2026-11-20T09:00:00.000Z.',
+    remedy: 'Start one, or see in its log why it does not write.',
+  },
+  'memory-short': {
+    facts: { receiver: { ready: true, reason: null, draining: false, waiters: 1 } },
+    is: 'receiving warning',
+    params: { deliveries: 1 },
+    text: '1 delivery waits for memory.',
+    remedy: 'If this lasts, raise limits.memoryBudget or run more replicas.',
+  },
+  'ledger-unreadable': {
+    facts: { ledger: { ...WELL.ledger, error: 'no list', condition: 'denied' } },
+    is: 'ledger failing',
+    params: { reason: 'no list', condition: 'denied', since: '2026-11-20T11:59:59Z' },
+    text: 'The ledger cannot be read: no list. What is shown is of 2026-11-20T11:59:59Z.',
+    remedy: 'Check the permissions (docs/stores.md, "Permissions").',
+  },
+  'index-behind': {
+    facts: { ledger: { ...WELL.ledger, error: 'database or disk is full', fault: 'index' } },
+    is: 'ledger warning',
+    params: { reason: 'database or disk is full', since: '2026-11-20T11:59:59Z' },
+    text: 'The index of the ledger lacks what was written since 2026-11-20T11:59:59Z: database or disk is full. Callbacks are accepted as before.',
+    remedy:
+      'Free space on the disk of ledger.index.path (GET /admin/api/health names the file), or set another path.',
+  },
+  'ledger-loading': {
+    facts: { ledger: { ...WELL.ledger, state: 'loading' } },
+    is: 'ledger unknown',
+    params: {},
+    text: 'The ledger is still being read; figures are not complete yet.',
+    remedy: null,
+  },
+  'ledger-lines-broken': {
+    facts: { ledger: { ...WELL.ledger, broken: { count: 3, segments: [] } } },
+    is: 'ledger warning',
+    params: { lines: 3 },
+    text: '3 lines of the ledger cannot be read.',
+    remedy: 'GET /admin/api/health names the segments (ledger.broken); restore them from a backup.',
+  },
+  'ledger-lines-newer': {
+    facts: { ledger: { ...WELL.ledger, newer: { count: 1, segments: [] } } },
+    is: 'ledger warning',
+    params: { lines: 1 },
+    text: '1 line of the ledger was written by a newer version and cannot be read.',
+    remedy: 'Upgrade this replica.',
+  },
+  'jobs-failing': {
+    facts: {
+      failing: { failed: 1, refused: 1200 },
+      oldestOpen: { jobId: 'j', since: '2026-11-20T07:52:00.000Z', retentionEndsAt: '' },
+    },
+    is: 'failures failing',
+    params: {
+      ...{ jobs: 1201, outcomes: { failed: 1, refused: 1200 } },
+      since: '2026-11-20T07:52:00.000Z',
+    },
+    text: '1,201 jobs are failing: 1 not fetched, 1,200 refused. The oldest has been open since 2026-11-20T07:52:00.000Z.',
+    remedy: 'See Failures on the page, or run transcript-receiver failures.',
+  },
+  'retention-ending': {
+    facts: { retentionEnds: '2026-11-21T07:52:00.000Z' },
+    is: 'failures failing',
+    params: { ends: '2026-11-21T07:52:00.000Z' },
+    text: 'The service deletes results of failing jobs from 2026-11-21T07:52:00.000Z on.',
+    remedy: 'Refetch them before.',
+  },
+  'results-missing': {
+    facts: { reconcile: { ...RECONCILED, missing: 2 } },
+    is: 'expected warning',
+    params: { jobs: 2 },
+    text: 'Reconcile misses the results of 2 jobs.',
+    remedy: 'See Failures on the page, or run transcript-receiver failures.',
+  },
+  'expected-unknown': {
+    facts: { reconcile: { ...RECONCILED, isWhole: false } },
+    is: 'expected unknown',
+    params: { since: null },
+    text: 'Whether every job was received is unknown: no reconcile has seen all of them yet.',
+    remedy: 'Correct what the issues of reconcile say.',
+  },
+  'reconcile-not-configured': {
+    facts: { reconcile: null, service: { configured: false, interval: 900_000 } },
+    is: 'reconcile warning',
+    params: {},
+    text: 'Lost callbacks are not noticed: the speech service cannot be asked.',
+    remedy: 'Set speech.apiKey and speech.regions.<region>.batchUrl.',
+  },
+  'reconcile-not-scheduled': {
+    facts: { reconcile: null, service: { configured: true, interval: null } },
+    is: 'reconcile warning',
+    params: {},
+    text: 'Lost callbacks are not noticed: reconcile has never run, and does not run here.',
+    remedy: 'Set recovery.interval, or run transcript-receiver reconcile on a schedule.',
+  },
+  'reconcile-not-run': {
+    facts: { reconcile: null },
+    is: 'reconcile warning',
+    params: {},
+    text: 'Reconcile has not run yet; lost callbacks are not noticed until it has.',
+    remedy: null,
+  },
+  'reconcile-overdue': {
+    facts: { reconcile: { ...RECONCILED, finishedAt: '2026-11-19T09:00:00Z' } },
+    is: 'reconcile warning',
+    params: { since: '2026-11-19T09:00:00Z' },
+    text: 'Reconcile last finished at 2026-11-19T09:00:00Z; callbacks lost since are not noticed.',
+    remedy: 'See why it does not run, in the log of the receiver or of the CronJob.',
+    also: ['expected-unknown'],
+  },
+  'reconcile-incomplete': {
+    facts: { reconcile: { ...RECONCILED, faults: ['eu1: answered 401', 'us1: too'] } },
+    is: 'reconcile warning',
+    params: { faults: 2, first: 'eu1: answered 401' },
+    text: 'The last reconcile did not see everything: eu1: answered 401 (and 1 more).',
+    remedy: 'Correct this, then run transcript-receiver reconcile.',
+    also: ['expected-unknown'],
+  },
+  'artefacts-missing': {
+    facts: { verify: { ...VERIFIED, missing: 2, damaged: 1 } },
+    is: 'verify failing',
+    params: { missing: 2, damaged: 1, finishedAt: '2026-11-15T04:00:00Z' },
+    text: 'Verify found 2 artefacts missing from the store and 1 artefact damaged; it last ran at 2026-11-15T04:00:00Z.',
+    remedy: 'Refetch the jobs while the service keeps them, or restore the objects from a backup.',
+  },
+  'verify-incomplete': {
+    facts: { verify: { ...VERIFIED, faults: ['jobs/a/data: timed out'] } },
+    is: 'verify warning',
+    params: { faults: 1, first: 'jobs/a/data: timed out' },
+    text: 'The last verify did not look everywhere: jobs/a/data: timed out.',
+    remedy: 'Correct this, then run transcript-receiver verify.',
+  },
+  'credentials-expired': {
+    facts: {
+      credentials: [EXPIRED, { ...EXPIRED, credential: 'b', expires: '2026-11-18T12:00:00.000Z' }],
+    },
+    is: 'credentials failing',
+    params: { source: 's', since: '2026-11-19T12:00:00.000Z', next: null },
+    text: 'No credential of s is valid; the last one expired at 2026-11-19T12:00:00.000Z: its callbacks are rejected with 401.',
+    remedy:
+      'Make one valid (expires, notBefore), or add another and submit jobs with it, and restart. Then run transcript-receiver reconcile.',
+  },
+  'credential-expired': {
+    facts: { credentials: [EXPIRED, VALID] },
+    is: 'credentials warning',
+    params: { source: 's', credential: 'c', expires: '2026-11-19T12:00:00.000Z' },
+    text: 'The credential s/c expired at 2026-11-19T12:00:00.000Z.',
+    remedy: 'Remove it, and restart.',
+  },
+  'credential-expiring': {
+    facts: { credentials: [EXPIRING] },
+    is: 'credentials warning',
+    params: {
+      ...{ source: 's', credential: 'c', expires: '2026-11-23T12:00:00.000Z' },
+      ...{ lastUsedAt: null, successor: null },
+    },
+    text: 'The credential s/c expires at 2026-11-23T12:00:00.000Z.',
+    remedy: 'Add its successor to sources.s.credentials, restart, and submit jobs with it.',
+  },
+  'quarantine-growing': {
+    facts: { waiting: 2 },
+    is: 'quarantine warning',
+    params: { bodies: 2 },
+    text: '2 undecodable bodies wait in quarantine.',
+    remedy: 'Release, refetch or dismiss each, as its page says.',
+  },
+  'subscriber-state-damaged': {
+    facts: subscribed({ ...SUBSCRIBER, stateDamaged: true }),
+    is: 'subscribers warning',
+    params: { subscriber: 'crm' },
+    text: 'Nothing is sent to crm: outbox/crm/state.json is damaged, or of a newer version.',
+    remedy: 'Restore it from a backup. Without one see docs/operations.md, "Subscribers".',
+  },
+  'subscriber-paused': {
+    facts: subscribed({
+      ...SUBSCRIBER,
+      ...{ openSince: '2026-11-20T11:58:00.000Z', lagSeconds: 120, lastError: ANSWERED_503 },
+    }),
+    is: 'subscribers warning',
+    params: { subscriber: 'crm', since: '2026-11-20T11:58:00.000Z', status: 503, error: null },
+    text: 'Sending to crm has been paused since 2026-11-20T11:58:00.000Z, because its address fails; it answered 503 last.',
+    remedy: 'Correct its address or what answers there; events are sent again for 24 hours.',
+  },
+  'subscriber-lagging': {
+    facts: subscribed({ ...SUBSCRIBER, lagSeconds: LAG, lastError: ANSWERED_503 }),
+    is: 'subscribers warning',
+    params: { subscriber: 'crm', since: '2026-11-20T11:40:00.000Z', status: 503, error: null },
+    text: 'Events for crm have waited since 2026-11-20T11:40:00.000Z; it answered 503 last.',
+    remedy: 'Correct its address or what answers there; events are sent again for 24 hours.',
+  },
+  'events-dead': {
+    facts: subscribed({ ...SUBSCRIBER, dead: 2 }),
+    is: 'subscribers warning',
+    params: { subscriber: 'crm', events: 2 },
+    text: '2 events for crm could not be sent; a replay can send them.',
+    remedy: 'Once it answers, run transcript-receiver replay notify --subscriber crm --dead.',
+  },
+};
+
+function subscribed(facts: Parameters<typeof subscriberIssues>[0]): Partial<VerdictFacts> {
+  return { subscribers: [{ issues: subscriberIssues(facts, NOW) }] };
+}
+
+describe('an issue', () => {
+  it.each(ISSUE_CODES)('%s has its facts, its words and what to do', (code) => {
+    const { facts, is, params, text, remedy, also = [] } = EXPECTED[code];
+    const issue = { code, params, topic: is.split(' ')[0], level: is.split(' ')[1] };
+    const { issues } =
+      facts === null ? { issues: [issueOf(code, params)] } : verdictOf({ ...WELL, ...facts }, NOW);
+    expect(issues).toEqual([issue, ...also.map((other) => expect.objectContaining({ code: other }))]);
+    expect(describeIssue({ code, params })).toEqual({ label: expect.stringMatching(/^[A-Z]/), text, remedy });
+  });
+
+  it('shows its instants as the reader asks', () => {
+    const { params } = EXPECTED['reconcile-overdue'];
+    const { text } = describeIssue({ code: 'reconcile-overdue', params }, (instant) => `<${instant}>`);
+    expect(text).toBe(
+      'Reconcile last finished at <2026-11-19T09:00:00Z>; callbacks lost since are not noticed.',
+    );
+  });
+
+  it('has a name that tells sources, credentials and subscribers apart', () => {
+    const named = (code: IssueCode) => issueName({ code, params: EXPECTED[code].params });
+    expect([named('credential-expired'), named('credentials-expired'), named('events-dead')]).toEqual([
+      'credential-expired:s/c',
+      'credentials-expired:s',
+      'events-dead:crm',
+    ]);
+    expect(named('jobs-failing')).toBe('jobs-failing');
+  });
+});
+
+describe('advice', () => {
+  /** What destroys, or begins anew: it would make a green page of a loss. */
+  const DANGEROUS =
+    /(?<!do not )\bdelete\b|\b(drop|empty|wipe|format|reset)\b|\bbegins? (a new|again|anew)|\bnew (store|bucket)\b/i;
+
+  it('of issues and reasons neither destroys nor begins anew', () => {
+    const topics = TOPICS.flatMap((topic) => remediesOf(topic).map(({ remedy }) => remedy ?? ''));
+    const reasons = Object.values(REASONS).map(({ remedy }) => remedy ?? '');
+    const advice = [...topics, ...reasons];
+    expect(advice.length).toBeGreaterThan(100);
+    expect(advice.filter((text) => DANGEROUS.test(text))).toEqual([]);
+  });
+});
+
+describe('the verdict about credentials', () => {
+  const USED = { ...EXPIRING, lastUsedAt: '2026-11-20T11:00:00.000Z' };
+  const LATER = { ...VALID, state: 'not-yet-valid' as const, notBefore: '2026-11-21T12:00:00.000Z' };
+  const issuesOf = (facts: Partial<VerdictFacts>) =>
+    verdictOf({ ...WELL, ...facts }, NOW).issues.map((issue) => {
+      const { text, remedy } = describeIssue(issue);
+      return `${text} ${remedy}`;
+    });
+
+  it('leads away from one that ends, as long as it is used', () => {
+    expect(issuesOf({ credentials: [USED, VALID] })).toEqual([
+      'The credential s/c expires at 2026-11-23T12:00:00.000Z; it was last used at 2026-11-20T11:00:00.000Z. Submit jobs with d: transcript-receiver notification-config s --credential d. Extend expires while jobs submitted with the old one run.',
+    ]);
+    expect(issuesOf({ credentials: [EXPIRING, VALID] })).toEqual([]);
+    const unknown = { credentials: NO_ANSWER };
+    expect(issuesOf({ credentials: [EXPIRING, VALID], unknown })).toHaveLength(1);
+  });
+
+  it('fails where the only other credential is not valid yet', () => {
+    expect(issuesOf({ credentials: [EXPIRED, LATER] })).toEqual([
+      expect.stringMatching(
+        /^No credential of s is valid; the last one expired at 2026-11-19T12:00:00.000Z; the next one is valid from 2026-11-21T12:00:00.000Z: its callbacks are rejected with 401\. Make one valid/,
+      ),
+    ]);
+    expect(issuesOf({ credentials: [LATER] })).toHaveLength(1);
+  });
+
+  it('does not cover those that this configuration lacks, unless a receiver answers', () => {
+    const lacking = { ...WELL, otherCredentials: true };
+    expect(verdictOf({ ...lacking, receiver: null }, NOW).unseen).toEqual(['credentials']);
+    expect(verdictOf(lacking, NOW).unseen).toEqual([]);
+  });
+});
+
+describe('the verdict', () => {
+  it('is that all is well only when everything was looked at', () => {
+    const verdict = verdictOf(WELL, NOW);
+    expect(verdict).toEqual({ level: 'ok', index: INDEX, unseen: [], issues: [] });
+    expect([headlineOf(verdict), goodNews(verdict, 1900)]).toEqual([
+      'All is well',
+      '1,900 deliveries in the last 24 hours, no job is failing.',
+    ]);
+    expect(notCovered(verdict, String)).toBeNull();
+  });
+
+  it.each<[string, Partial<VerdictFacts>, string[], RegExp, 'ok' | 'unknown']>([
+    [
+      'deliveries that are not in the index',
+      { index: { ...INDEX, since: '2026-11-20T10:00:00.000Z' }, isIndexed: false },
+      ['deliveries'],
+      /^Not in the index of the ledger: lines written before 2026-11-20T10:00:00.000Z\.$/,
+      'unknown',
+    ],
+    [
+      'a quarantine that could not be listed',
+      { waiting: null, unknown: { quarantine: NO_ANSWER } },
+      ['quarantine'],
+      /^Not covered: the quarantine\.$/,
+      'unknown',
+    ],
+    [
+      'reports that could not be read',
+      { reconcile: null, verify: null, unknown: { reconcile: NO_ANSWER, verify: NO_ANSWER } },
+      ['reconcile', 'verify'],
+      /the results of reconcile; the results of verify/,
+      'unknown',
+    ],
+    [
+      'failing jobs that could not be read',
+      { failing: null, unknown: { failing: NO_ANSWER } },
+      ['failing'],
+      /the failing jobs/,
+      'unknown',
+    ],
+    [
+      'what covers all sources, for a token that may see some',
+      { scoped: true, waiting: null, reconcile: null, verify: null },
+      ['quarantine', 'reconcile', 'verify'],
+      /the quarantine/,
+      // It is known what a token leaves out.
+      'ok',
+    ],
+    [
+      'callbacks that could not be counted',
+      { callbacks: null, unknown: { callbacks: NO_ANSWER } },
+      ['callbacks'],
+      /the callbacks of the last hour/,
+      'unknown',
+    ],
+  ])('claims no more than was looked at: %s', (_, overrides, unseen, coverage, level) => {
+    const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
+    expect(verdict).toMatchObject({ level, unseen, issues: [] });
+    expect(headlineOf(verdict)).toBe(level === 'ok' ? 'No issue seen' : 'Not everything is known');
+    expect(goodNews(verdict, 7)).toMatch(/no failing job was found in what was looked at/);
+    expect(goodNews(verdict, null)).toBe('The deliveries could not be counted.');
+    expect(notCovered(verdict, String)).toMatch(coverage);
+  });
+
+  it('covers nothing while no delivery was read', () => {
+    const index = { since: null, until: null, missing: [] };
+    const verdict = verdictOf({ ...WELL, index, isIndexed: false }, NOW);
+    expect(verdict).toMatchObject({ level: 'unknown', index, unseen: ['deliveries'] });
+    expect(notCovered(verdict, String)).toMatch(/^The index of the ledger is not built yet/);
+  });
+
+  it.each(TOPICS)('says what to do about %s, whatever it is about', (topic) => {
+    const remedies = remediesOf(topic);
+    expect(remedies.length).toBeGreaterThan(0);
+    expect(JSON.stringify(remedies)).not.toMatch(/undefined|null/);
+  });
+
+  it('puts the worst first', () => {
+    const verdict = verdictOf({ ...WELL, waiting: 1, verify: { ...VERIFIED, missing: 1 } }, NOW);
+    expect(verdict.level).toBe('failing');
+    expect(verdict.issues.map(({ code }) => code)).toEqual(['artefacts-missing', 'quarantine-growing']);
+    expect(headlineOf(verdict)).toBe('Act now');
+  });
+
+  it('puts what callbacks suffer before all else of the same level', () => {
+    const missed = { jobs: 40, lastHour: 40, ofJobs: 40, lastJob: 'j' };
+    const { issues } = verdictOf(
+      {
+        ...WELL,
+        store: { ...WELL.store, writable: false },
+        waiting: 1,
+        callbacks: { ...CALLBACKS, missed },
+      },
+      NOW,
+    );
+    expect(issues.map(({ code }) => code)).toEqual([
+      'callbacks-missed',
+      'store-not-writable',
+      'quarantine-growing',
+    ]);
+  });
+
+  it.each<[string, Partial<VerdictFacts>]>([
+    ['not all deliveries were looked at', { isIndexed: false }],
+    ['the ledger is still being read', { ledger: { ...WELL.ledger, state: 'loading' } }],
+    ['the ledger cannot be read', { ledger: { ...WELL.ledger, error: 'no list' } }],
+  ])('counts the failing jobs that the index has while %s', (_, overrides) => {
+    const oldestOpen = { jobId: 'j', since: '2026-11-20T07:52:00Z', retentionEndsAt: '' };
+    const retentionEnds = '2026-11-27T07:52:00Z';
+    const { issues } = verdictOf(
+      { ...WELL, failing: { failed: 14 }, oldestOpen, retentionEnds, ...overrides },
+      NOW,
+    );
+    expect(issues.map((issue) => describeIssue(issue).text)).toEqual(
+      expect.arrayContaining([
+        '14 jobs are failing: 14 not fetched. The oldest has been open since 2026-11-20T07:52:00Z.',
+        'The service deletes results of failing jobs from 2026-11-27T07:52:00Z on.',
+      ]),
+    );
+  });
+
+  it('says once that jobs are missing and failing', () => {
+    const { issues } = verdictOf(
+      { ...WELL, failing: { failed: 2 }, reconcile: { ...RECONCILED, missing: 2 } },
+      NOW,
+    );
+    expect(issues.map(({ code }) => code)).toEqual(['jobs-failing']);
+  });
+
+  it('leaves reports that could not be read out, instead of saying that none was written', () => {
+    const { issues } = verdictOf({ ...WELL, reconcile: null, unknown: { reconcile: NO_ANSWER } }, NOW);
+    expect(issues).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { reconcileReportKey } from '../../../../src/archive/layout.js';
+import { createReconcileReportReader } from '../../../../src/operations/health/reconcile-report-reader.js';
+import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const HOUR = 3_600_000;
+const DENIED = { region: 'eu1', reason: 'answered 401' };
+
+let store: MemoryStore;
+let reads: number;
+let last: ReturnType<typeof createReconcileReportReader>;
+
+beforeEach(() => {
+  reads = 0;
+  store = createMemoryStore((operation) => {
+    if (operation === 'read') reads += 1;
+  });
+  last = createReconcileReportReader(store, () => NOW);
+});
+
+async function report(hoursAgo: number, outcomes: Record<string, number>, more: object = {}): Promise<void> {
+  const startedAt = new Date(NOW - hoursAgo * HOUR).toISOString();
+  const body = JSON.stringify({ startedAt, finishedAt: startedAt, outcomes, faults: [], ...more });
+  await store.create(reconcileReportKey(startedAt), Buffer.from(body), {
+    contentType: 'application/json',
+    metadata: {},
+  });
+}
+
+describe('the last reconcile', () => {
+  it('is null before the first run', async () => {
+    expect(await last()).toBeNull();
+  });
+
+  it('is the newest complete run', async () => {
+    await report(3, { matched: 1, failed: 1 });
+    await report(2, { matched: 2 }, { ignored: 7 });
+    expect(await last()).toMatchObject({ expected: 2, received: 2, missing: 0, ignored: 7, faults: [] });
+    expect(reads).toBe(1);
+  });
+
+  it('still counts as missing what a run with faults could not check, and reports the reason', async () => {
+    await report(60, { matched: 300, failed: 2 });
+    await report(3, {}, { faults: [DENIED] });
+    await report(2, {}, { faults: [DENIED, { region: null, reason: 'the run was interrupted' }] });
+    const faults = ['eu1: answered 401', 'the run was interrupted'];
+    expect(await last()).toMatchObject({ expected: 302, received: 300, missing: 2, faults });
+  });
+
+  it('still counts as missing what a limited run did not check', async () => {
+    await report(3, { matched: 300, unrecoverable: 2 });
+    await report(2, { matched: 1 }, { limited: true });
+    expect(await last()).toMatchObject({ expected: 302, missing: 2, faults: [] });
+  });
+
+  it('misses what only a later, incomplete run found missing', async () => {
+    await report(3, { matched: 300 });
+    await report(2, { matched: 5, failed: 4 }, { faults: [DENIED] });
+    expect(await last()).toMatchObject({ received: 300, missing: 4, faults: ['eu1: answered 401'] });
+  });
+
+  it('is not spoilt by a run that a restart interrupted', async () => {
+    const interrupted = { faults: [{ region: null, reason: 'the run was interrupted' }] };
+    await report(4, { matched: 1 }, interrupted);
+    expect(await last()).toMatchObject({ faults: ['the run was interrupted'] });
+    await report(3, { matched: 300 });
+    await report(2, { matched: 5, failed: 1 }, interrupted);
+    expect(await last()).toMatchObject({ expected: 300, missing: 1, faults: [] });
+    await report(1, {}, { faults: [DENIED] });
+    await report(0, {}, interrupted);
+    expect(await last()).toMatchObject({ faults: ['eu1: answered 401'] });
+  });
+
+  it('is the newest run while no run was complete', async () => {
+    await report(3, { failed: 7 }, { limited: true });
+    await report(2, { matched: 5, failed: 4 }, { faults: [DENIED] });
+    await report(1, { matched: 1 }, { limited: true });
+    expect(await last()).toMatchObject({ expected: 9, missing: 4, faults: ['eu1: answered 401'] });
+  });
+
+  it('reads each report once, however long a fault lasts', async () => {
+    for (let hour = 300; hour > 0; hour -= 1) await report(hour, {}, { faults: [DENIED] });
+    await last();
+    const once = reads;
+    expect(once).toBeLessThanOrEqual(100);
+    await last();
+    expect(reads).toBe(once);
+  });
+});

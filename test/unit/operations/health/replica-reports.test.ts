@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { issuesInScope, issuesOfReports } from '../../../../src/operations/health/replica-issues.js';
+import { createReplicaReportsReader } from '../../../../src/operations/health/replica-reports.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const CLOCK = { code: 'clock', params: { replica: 'a', offsetMs: 960_000 } };
+const DENIED = {
+  code: 'store-denied',
+  params: {
+    prefix: 'jobs/',
+    sources: ['x', 'y'],
+    reason: 'denied',
+    condition: 'denied',
+    since: '2026-11-20T12:00:00Z',
+  },
+};
+
+describe('what replicas report', () => {
+  it('is read from the canaries that were written lately, once for all who ask', async () => {
+    const now = 1_000_000;
+    const store = createMemoryStore();
+    store.put('.canary/a-1', JSON.stringify({ mark: '1', report: [CLOCK] }), now - 20_000);
+    store.put('.canary/b-2', JSON.stringify({ mark: '2', report: [] }), now);
+    store.put('.canary/dead-3', JSON.stringify({ mark: '3', report: [DENIED] }), now - 91_000);
+    store.put('.canary/odd-4', 'no JSON', now);
+    const read = createReplicaReportsReader({ store, interval: 10_000, clock: () => now });
+    const [{ newest, reports }, again] = await Promise.all([read(), read()]);
+    expect(again.reports).toBe(reports);
+    expect(newest).toEqual(new Date(now));
+    expect(new Set(reports.map(({ key }) => key))).toEqual(
+      new Set(['.canary/a-1', '.canary/b-2', '.canary/odd-4']),
+    );
+    expect(issuesOfReports(reports)).toEqual([{ topic: 'receiving', level: 'failing', ...CLOCK }]);
+    expect(store.calls.filter(({ operation }) => operation === 'list')).toHaveLength(1);
+  });
+
+  it('leaves out what is no issue of a replica, or lacks a fact', () => {
+    const report = [
+      null,
+      7,
+      {},
+      { code: 'constructor', params: {} },
+      { code: 'jobs-failing', params: {} },
+      CLOCK,
+    ];
+    const broken = { code: 'store-denied', params: { prefix: 'jobs/' } };
+    expect(issuesOfReports([{ report: 'x' }, { report: [...report, broken] }, { report }])).toEqual([
+      expect.objectContaining(CLOCK),
+    ]);
+  });
+
+  it('shows a client its sources only', () => {
+    const issues = issuesOfReports([{ report: [CLOCK, DENIED] }]);
+    expect(issuesInScope(issues, null)).toHaveLength(2);
+    expect(issuesInScope(issues, new Set(['y'])).map(({ params }) => params.sources)).toEqual([
+      undefined,
+      ['y'],
+    ]);
+    expect(issuesInScope(issues, new Set(['z'])).map(({ code }) => code)).toEqual(['clock']);
+  });
+});

@@ -1,0 +1,483 @@
+import { hash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { SessionDelivery } from '../../../../src/cli/capture/session-delivery.js';
+import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import type { StoredItem } from '../../../../src/domain/item.js';
+import { ledgerPartition } from '../../../../src/ledger/ledger-keys.js';
+import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
+import { createLedger } from '../../../../src/ledger/write/ledger.js';
+import { type VerifyOptions, verify } from '../../../../src/recovery/verify/verify.js';
+import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+import { putSegment } from '../../../support/ledger/ledger-segments.js';
+import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
+import { archiveOver, MEDIA } from '../../../support/store/archive-fixture.js';
+import { type BeforeCall, createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+
+const NOW = Date.parse('2026-03-10T00:00:00Z');
+const AT = '2026-03-04T05:06:07.089Z';
+const SINCE = new Date('2026-03-01T00:00:00Z');
+
+let before: BeforeCall;
+let store: MemoryStore;
+
+beforeEach(() => {
+  before = () => undefined;
+  expiredBefore = Number.NEGATIVE_INFINITY;
+  store = createMemoryStore((operation, key) => before(operation, key));
+});
+
+/** The time before which everything has expired; none by default. */
+let expiredBefore = Number.NEGATIVE_INFINITY;
+const retained = { expiredBefore: async () => () => expiredBefore };
+
+function run(options: Partial<VerifyOptions> = {}, over: ObjectStore = store) {
+  const sources = { default: { contents: [], keyPrefix: '' } };
+  const parts = { store: over, sources, retention: 7 * 86_400_000, retained, clock: () => NOW };
+  return verify(parts, { version: '1.2.3', since: SINCE, ...options });
+}
+
+/** An item as the ledger has it; with `metadata` its object has the hash. */
+function put(key: string, text: string, { metadata = true } = {}): StoredItem {
+  const body = Buffer.from(text);
+  const sha256 = hash('sha256', body, 'hex');
+  store.objects.set(key, {
+    body,
+    headers: { contentType: 'text/plain', metadata: metadata ? { sha256 } : {} },
+    modifiedAt: new Date(AT),
+  });
+  return { kind: 'transcript.txt', key, size: body.length, sha256, outcome: 'created' };
+}
+
+const lineOf = (jobId: string, items: StoredItem[], more: Partial<LedgerLine> = {}) =>
+  ledgerLine({ jobId, items, receivedAt: AT, ...more });
+
+/** Jobs with one artefact each, all of them in one segment. */
+function putJobs(count: number): void {
+  const lines = Array.from({ length: count }, (_, n) =>
+    lineOf(`j${n}`, [put(`jobs/j${n}/transcript.txt`, `${n}`)]),
+  );
+  putSegment(store, AT, lines);
+}
+
+const down = (operation: string): never => {
+  throw new StoreError(operation, 'connection reset');
+};
+
+describe('verify', () => {
+  it('checks the rest when the store does not answer for one artefact, and is not complete', async () => {
+    putJobs(100);
+    before = (operation, key) => (key === 'jobs/j50/transcript.txt' ? down(operation) : undefined);
+    store.objects.delete('jobs/j99/transcript.txt');
+    const report = await run();
+    expect(report.outcomes).toMatchObject({ intact: 98, missing: 1, unchecked: 1 });
+    expect(report).toMatchObject({ complete: false, checked: 99 });
+    expect(report.faults).toEqual([
+      { key: 'jobs/j50/transcript.txt', reason: 'the store failed: head: connection reset' },
+    ]);
+  });
+
+  it('goes on with the next hour when an hour of the ledger cannot be read', async () => {
+    const hours = ['05', '06', '07'].map((hour) => `2026-03-04T${hour}:00:00.000Z`);
+    const segments = hours.map((at, n) =>
+      putSegment(store, at, [
+        lineOf(`j${n}`, [put(`jobs/j${n}/transcript.txt`, `${n}`)], { receivedAt: at }),
+      ]),
+    );
+    before = (operation, key) => (key === segments[1] ? down(operation) : undefined);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 2, ledger: { segments: 2, lines: 2 } });
+    const { faults } = report;
+    expect(faults.map(({ key }) => key)).toContain(ledgerPartition(hours[1] ?? ''));
+  });
+
+  it('ends when nothing can be read any more', async () => {
+    putJobs(5);
+    for (const hour of ['06', '07', '08', '09']) putSegment(store, `2026-03-04T${hour}:00:00.000Z`, []);
+    before = (operation) => (operation === 'list' ? down(operation) : undefined);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 0 });
+    expect(report.faults.at(-1)?.reason).toBe('the ledger was not read from dt=2026-03-04/hour=07/ on');
+  });
+
+  it('ends when the store answers for none of a thousand artefacts', async () => {
+    putJobs(3000);
+    before = (operation, key) => (key.startsWith('jobs/') ? down(operation) : undefined);
+    const report = await run();
+    expect(report.outcomes.unchecked).toBe(1000);
+    expect(report.faults).toHaveLength(100);
+    expect(store.calls.filter(({ operation }) => operation === 'head').length).toBeLessThan(1100);
+  });
+
+  it('misses nothing that the ledger only says was read', async () => {
+    const read = { kind: 'data', key: 'jobs/gone/data', size: 1, sha256: 'a', outcome: 'read' } as const;
+    putSegment(store, AT, [
+      ledgerLine({ jobId: 'gone', receivedAt: AT, origin: 'admin', outcome: 'read', items: [read] }),
+    ]);
+    const report = await run();
+    expect(report).toMatchObject({ complete: true, checked: 0, missing: [] });
+  });
+
+  it('does not hide a bug', async () => {
+    putJobs(2);
+    before = (operation) => {
+      if (operation === 'head') throw new TypeError('a bug');
+    };
+    await expect(run()).rejects.toThrow('a bug');
+  });
+
+  it('stops when it is interrupted, and reports what it checked until then', async () => {
+    putJobs(1000);
+    const stop = new AbortController();
+    const report = await run({
+      signal: stop.signal,
+      onProgress: ({ checked }) => (checked === 10 ? stop.abort() : undefined),
+    });
+    expect(report.checked).toBeGreaterThanOrEqual(10);
+    expect(report.checked).toBeLessThan(200);
+    expect(report).toMatchObject({
+      complete: false,
+      faults: [{ key: null, reason: 'the run was interrupted' }],
+    });
+    expect([...store.objects.keys()].filter((key) => key.startsWith('reports/'))).toHaveLength(1);
+  });
+
+  it('finds the same in hours that are merged, with their segments and without', async () => {
+    putJobs(20);
+    store.objects.delete('jobs/j7/transcript.txt');
+    const { outcomes, missing } = await run();
+    await mergeLedger({ store, clock: () => NOW, keepSegments: null });
+    expect(await run()).toMatchObject({ complete: true, outcomes, missing });
+    for (const key of [...store.objects.keys()]) if (key.endsWith('.ndjson')) store.objects.delete(key);
+    expect(await run()).toMatchObject({
+      complete: true,
+      outcomes,
+      missing,
+      ledger: { segments: 1, lines: 20 },
+    });
+  });
+
+  it('asks the store once for each artefact, however many lines tell of it', async () => {
+    const item = put('jobs/j/transcript.txt', 'text');
+    const again = { ...item, outcome: 'identical' as const };
+    putSegment(store, AT, [lineOf('j', [item]), lineOf('j', [again]), lineOf('j', [again])]);
+    expect(await run()).toMatchObject({ checked: 1, repeated: 2, distinct: true });
+    expect(store.calls.filter(({ key }) => key === item.key)).toHaveLength(1);
+  });
+
+  it.each([
+    ['by its hash', true, 'metadata'],
+    ['whatever its size', false, 'claims'],
+  ])(
+    'reports two lines that claim different content for one key: the object is judged %s',
+    async (_, metadata, reason) => {
+      const item = put('jobs/j/data', 'aaaa', { metadata });
+      const other = { ...item, sha256: hash('sha256', 'bbbb', 'hex') };
+      putSegment(store, AT, [lineOf('j', [item]), lineOf('j', [other]), lineOf('j', [other])]);
+      const report = await run();
+      expect(report.damaged).toMatchObject([
+        { key: item.key, reason, expected: { sha256: other.sha256 }, found: { size: 4 } },
+      ]);
+      expect(report.outcomes).toMatchObject({ intact: 1, damaged: 1 });
+      const content = await run({ deep: true });
+      expect(content.damaged).toMatchObject([{ reason: 'content', found: { sha256: item.sha256 } }]);
+    },
+  );
+
+  it('lets content of after an erasure differ from content of before it', async () => {
+    const item = put('jobs/j/data', 'aaaa', { metadata: false });
+    const old = { ...item, sha256: hash('sha256', 'bbbb', 'hex'), size: 5 };
+    store.put('.erasures/j.json', JSON.stringify({ erasedAt: '2026-03-05T00:00:00.000Z' }));
+    putSegment(store, AT, [
+      lineOf('j', [old]),
+      lineOf('j', [item], { receivedAt: '2026-03-06T00:00:00.000Z' }),
+    ]);
+    expect((await run()).outcomes).toMatchObject({ erased: 1, intact: 1, damaged: 0 });
+    store.objects.delete('jobs/j/data');
+    expect((await run()).outcomes).toMatchObject({ erased: 1, missing: 1 });
+  });
+
+  it('compares by size what has no hash, and says how many', async () => {
+    putSegment(store, AT, [
+      lineOf('j', [put('jobs/j/data', 'media', { metadata: false }), put('jobs/j/transcript.txt', 'text')]),
+    ]);
+    expect((await run()).compared).toEqual({ content: 0, metadata: 1, size: 1 });
+    expect((await run({ deep: true })).compared).toEqual({ content: 2, metadata: 0, size: 0 });
+  });
+
+  it('checks the artefacts of live sessions', async () => {
+    const { archive } = archiveOver(store);
+    const ledger = createLedger({ store, replica: 'r', clock: () => Date.parse(AT) });
+    const session = new SessionDelivery(
+      { archive, ledger },
+      {
+        ...{ deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ', jobId: 'session', source: 'default', region: null },
+        ...{ origin: 'realtime', receivedAt: AT, keyPrefix: '' },
+      },
+      { fileName: null },
+    );
+    await session.keepAudio(Buffer.from('audio'));
+    await session.finish([{ kind: 'transcript.txt', contentType: 'text/plain', content: 'Hello.' }], {
+      ...{ status: 'success', reason: null, finishedAt: AT, bytes: 5 },
+    });
+    expect((await run()).outcomes).toMatchObject({ intact: 2 });
+    store.objects.delete('jobs/session/data');
+    const report = await run();
+    expect(report.missing).toMatchObject([{ kind: MEDIA.kind, keptUntil: null }]);
+    expect(report.refetch).toEqual([]);
+  });
+
+  it('offers what the service may still have, by source where there are several, and differing bytes with --again', async () => {
+    const young = '2026-03-09T00:00:00.000Z';
+    const lines = [
+      lineOf('old', [put('jobs/old/transcript.txt', 'a')]),
+      lineOf('young', [put('jobs/young/transcript.txt', 'b')], { receivedAt: young, source: 'intake' }),
+      lineOf('short', [put('jobs/short/transcript.txt', 'c')], { receivedAt: young }),
+      lineOf('files', [{ ...put('jobs/files/attachments/a', 'd'), kind: 'attachment' }], {
+        receivedAt: young,
+      }),
+      lineOf('copy', [put('jobs/copy/conflicts/data.x', 'e')], { receivedAt: young }),
+      lineOf('given', [put('jobs/given/data', 'f')], { receivedAt: young, origin: 'import' }),
+    ];
+    putSegment(store, young, lines);
+    for (const key of [...store.objects.keys()]) if (key.startsWith('jobs/')) store.objects.delete(key);
+    store.put('jobs/short/transcript.txt', 'cut');
+    const sources = { default: { contents: [], keyPrefix: '' }, intake: { contents: [], keyPrefix: '' } };
+    const parts = { store, sources, retention: 2 * 86_400_000, retained, clock: () => NOW };
+    const report = await verify(parts, { version: '1', since: SINCE });
+    expect(report.refetch).toEqual([
+      'transcript-receiver refetch young --source intake',
+      'transcript-receiver refetch short --source default --again',
+    ]);
+    expect(report.missing[0]).toMatchObject({ jobId: 'old', keptUntil: '2026-03-06T05:06:07.089Z' });
+  });
+
+  it('proposes no refetch for a quarantined body, which the service may not have', async () => {
+    const at = '2026-03-09T05:06:07.089Z';
+    putSegment(store, at, [lineOf('young', [], { outcome: 'quarantined', receivedAt: at, bytes: 3 })]);
+    const report = await run();
+    expect(report.missing).toMatchObject([{ kind: 'quarantine', keptUntil: null }]);
+    expect(report.refetch).toEqual([]);
+  });
+
+  it('names a segment with damaged lines once', async () => {
+    putJobs(2);
+    const key = putSegment(store, AT, ['{"v":1,', '{"v":1,']);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 2, ledger: { broken: 2 } });
+    expect(report.faults).toEqual([{ key, reason: 'it has lines that cannot be read' }]);
+  });
+
+  it('names what is lost of the ledger: a number, an hour with its file, a file, and what came late', async () => {
+    const hours = ['05', '06', '07', '08', '09'];
+    for (const hour of hours) {
+      for (const minute of ['01', '02', '03']) {
+        const at = `2026-03-04T${hour}:${minute}:00.000Z`;
+        const key = `jobs/j${hour}${minute}/transcript.txt`;
+        putSegment(store, at, [lineOf(`j${hour}${minute}`, [put(key, hour)], { receivedAt: at })]);
+      }
+    }
+    await mergeLedger({ store, clock: () => Date.parse('2026-03-04T12:00:00Z'), keepSegments: null });
+    expect(await run()).toMatchObject({ complete: true, faults: [], checked: 15 });
+    const folder = (hour: string) => `ledger/dt=2026-03-04/hour=${hour}/`;
+    const merged = (hour: string) => `ledger-hours/dt=2026-03-04/hour=${hour}/1`;
+    const object = (hour: string) =>
+      [...store.objects.keys()].find((key) => key.startsWith(`${merged(hour)}-`)) ?? '';
+    const lose = (prefix: string) => {
+      for (const key of [...store.objects.keys()]) if (key.startsWith(prefix)) store.objects.delete(key);
+    };
+    // A whole hour, with all that was merged of it.
+    for (const root of ['ledger/', 'ledger-hours/']) lose(`${root}dt=2026-03-04/hour=08/`);
+    // A merged object, and the segments of its hour.
+    const lost = object('06');
+    for (const prefix of [lost, folder('06')]) lose(prefix);
+    // Its object is that of another hour, of the same size, and its segments are gone.
+    const other = store.objects.get(object('09'));
+    if (other) store.objects.set(object('07'), other);
+    lose(folder('07'));
+    // A segment that no record has.
+    store.put(`${folder('05')}late~00000001.ndjson`, JSON.stringify(lineOf('late', [])));
+    // A segment that differs from its merged hour.
+    const changed = `${folder('09')}r~00000002.ndjson`;
+    store.put(changed, `${store.objects.get(changed)?.body} `);
+    // A number that was lost before it was merged.
+    for (const minute of ['01', '02', '03'])
+      putSegment(store, `2026-03-04T10:${minute}:00Z`, [lineOf('j', [])]);
+    lose(`${folder('10')}r~00000002`);
+
+    const { complete, faults } = await run();
+    expect(complete).toBe(false);
+    expect(faults).toEqual([
+      { key: `${folder('05')}late~00000001.ndjson`, reason: 'it appeared after its hour was merged' },
+      { key: lost, reason: `${lost}: it is missing` },
+      { key: object('07'), reason: expect.stringContaining('its record') },
+      { key: changed, reason: 'it differs from its merged hour' },
+      { key: folder('08'), reason: 'it is lost with all that was merged of it' },
+      { key: folder('10'), reason: `${folder('10')} has lost number 2 of r` },
+    ]);
+  });
+
+  it('finds with --deep a segment of the same size that differs from its merged hour', async () => {
+    putJobs(3);
+    await mergeLedger({ store, clock: () => NOW, keepSegments: null });
+    const key = [...store.objects.keys()].find((each) => each.startsWith('ledger/')) ?? '';
+    store.put(key, String(store.objects.get(key)?.body).replace('"jobId":"j1"', '"jobId":"j2"'));
+    expect((await run()).faults).toEqual([]);
+    expect((await run({ deep: true })).faults).toEqual([{ key, reason: 'it differs from its merged hour' }]);
+  });
+
+  it('tells what has expired apart from what is missing', async () => {
+    const young = '2026-03-06T05:06:07.089Z';
+    const body = `quarantine/${'0'.repeat(26)}/body`;
+    putSegment(store, AT, [
+      lineOf('old', [put('jobs/old/transcript.txt', 'a')]),
+      lineOf('here', [put('jobs/here/transcript.txt', 'a')]),
+      lineOf('cut', [put('jobs/cut/transcript.txt', 'a')]),
+      lineOf('broken', [], { outcome: 'quarantined', deliveryId: '0'.repeat(26), bytes: 3 }),
+    ]);
+    putSegment(store, young, [
+      lineOf('young', [put('jobs/young/transcript.txt', 'a')], { receivedAt: young }),
+    ]);
+    store.put(body, 'raw');
+    store.put('jobs/cut/transcript.txt', 'shorter or longer');
+    for (const job of ['old', 'young']) store.objects.delete(`jobs/${job}/transcript.txt`);
+    expiredBefore = Date.parse('2026-03-05T00:00:00.000Z');
+    const report = await run();
+    // Of the quarantined body the sweep has removed the request.json so far.
+    expect(report.outcomes).toMatchObject({ expired: 2, intact: 1, missing: 1, damaged: 1 });
+    expect(report.missing).toMatchObject([{ jobId: 'young' }]);
+    expect(report.expiredBefore).toMatchObject({ transcript: '2026-03-05T00:00:00.000Z' });
+  });
+
+  it('knows by later lines of the sweep what expired, and misses what was stored again since', async () => {
+    const later = '2026-03-05T05:06:07.089Z';
+    const sweep = { origin: 'retention', outcome: 'expired', receivedAt: later } as const;
+    const item = (job: string) => put(`jobs/${job}/transcript.txt`, 'a');
+    putSegment(
+      store,
+      AT,
+      ['expired', 'other-kind', 'other-job', 'again'].map((job) => lineOf(job, [item(job)])),
+    );
+    putSegment(store, later, [
+      lineOf('expired', [], { ...sweep, expired: { kind: 'transcript', objects: 1 } }),
+      lineOf('other-kind', [], { ...sweep, expired: { kind: 'data', objects: 1 } }),
+      lineOf('again', [], { ...sweep, expired: { kind: 'transcript', objects: 1 } }),
+    ]);
+    const last = '2026-03-05T06:06:07.089Z';
+    const again = { ...item('again2'), key: 'jobs/again/conflicts/transcript.txt.x' };
+    putSegment(store, last, [lineOf('again', [again], { receivedAt: last })]);
+    for (const key of [...store.objects.keys()]) if (key.startsWith('jobs/')) store.objects.delete(key);
+    const report = await run();
+    expect(report.outcomes).toMatchObject({ expired: 2, missing: 3 });
+    expect(report.missing.map(({ key }) => key)).toEqual([
+      'jobs/other-kind/transcript.txt',
+      'jobs/other-job/transcript.txt',
+      again.key,
+    ]);
+  });
+
+  it('takes nothing for expired when the store does not say what has, and is not complete', async () => {
+    putSegment(store, AT, [lineOf('old', [put('jobs/old/transcript.txt', 'a')])]);
+    store.objects.delete('jobs/old/transcript.txt');
+    const unknown = { expiredBefore: async () => down('read') };
+    const parts = { store, sources: {}, retention: 0, retained: unknown, clock: () => NOW };
+    const report = await verify(parts, { version: '1', since: SINCE });
+    expect(report).toMatchObject({ complete: false, outcomes: { missing: 1, expired: 0 } });
+    expect(report.faults).toMatchObject([{ key: null, reason: expect.stringMatching(/expired/) }]);
+  });
+
+  it('reads no faster than it may, says how much it has read, and ends the wait when it is interrupted', async () => {
+    putSegment(store, AT, [lineOf('j', [put('jobs/j/data', 'x'.repeat(5000))])]);
+    const stop = new AbortController();
+    let read = 0;
+    const report = await run({
+      ...{ deep: true, maxRate: 1, signal: stop.signal },
+      onProgress({ bytes }) {
+        read = bytes;
+        setTimeout(() => stop.abort(), 20);
+      },
+    });
+    expect(read).toBe(5000);
+    expect(report).toMatchObject({ complete: false, checked: 0, outcomes: { unchecked: 1 } });
+  });
+
+  it('counts items that name no object, and is not complete', async () => {
+    const items = [
+      {},
+      { ...put('jobs/j/data', 'x'), key: '../reconcile/escape' },
+      { kind: 'data', key: 'k', size: '3' },
+    ];
+    putSegment(store, AT, [lineOf('j', items as StoredItem[])]);
+    expect(await run()).toMatchObject({ complete: false, checked: 0, ledger: { unusable: 3 } });
+  });
+
+  it('says so when the report cannot be stored', async () => {
+    putJobs(1);
+    before = (operation) => (operation === 'create' ? down(operation) : undefined);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 1 });
+    expect(report.faults[0]?.reason).toMatch(/^the report was not stored: the store failed/);
+  });
+
+  it('has at most 64 requests in flight and reads ahead by steps, however long the ledger is', async () => {
+    const computed = computedStore({ segments: 400, linesEach: 50 });
+    const report = await run({}, computed.store);
+    expect(report).toMatchObject({ complete: true, checked: 20_000, distinct: true });
+    expect(computed.mostInFlight()).toBeLessThanOrEqual(64);
+    // A step of the reader has 256 segments.
+    expect(computed.mostUnchecked()).toBeLessThanOrEqual(64 + 256 * 50);
+  });
+});
+
+/** A store whose segments and artefacts are computed when they are asked for. */
+function computedStore({ segments, linesEach }: { segments: number; linesEach: number }) {
+  const memory = createMemoryStore();
+  const folder = ledgerPartition(AT);
+  const keyOf = (n: number) => `${folder}r~${String(n + 1).padStart(8, '0')}.ndjson`;
+  let read = 0;
+  let checked = 0;
+  let inFlight = 0;
+  let most = 0;
+  let unchecked = 0;
+  const store: ObjectStore = {
+    ...memory,
+    async *folders(prefix) {
+      if (!prefix.startsWith('ledger/')) return;
+      yield prefix === 'ledger/' ? `${folder.split('/').slice(0, 2).join('/')}/` : folder;
+    },
+    async *list(prefix) {
+      if (prefix !== folder) return;
+      const at = (n: number) => new Date(Date.parse(AT) + n * 1000);
+      for (let n = 0; n < segments; n += 1) yield { key: keyOf(n), size: 1, modifiedAt: at(n) };
+    },
+    async read(key, ...rest) {
+      if (!key.startsWith('ledger/')) return memory.read(key, ...rest);
+      read += linesEach;
+      unchecked = Math.max(unchecked, read - checked);
+      const first = (parseSegmentKey(key)?.number ?? 0) * linesEach;
+      const lines = Array.from({ length: linesEach }, (_, n) => {
+        const item = {
+          kind: 'data',
+          key: `jobs/j${first + n}/data`,
+          size: 1,
+          sha256: '',
+          outcome: 'created',
+        };
+        return JSON.stringify(lineOf(`j${first + n}`, [item as StoredItem]));
+      });
+      memory.put(key, lines.join('\n'), Date.parse(AT) + (first / linesEach - 1) * 1000);
+      const reading = await memory.read(key);
+      memory.objects.delete(key);
+      return reading;
+    },
+    async head(key) {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise(setImmediate);
+      inFlight -= 1;
+      checked += 1;
+      return { key, size: 1, modifiedAt: new Date(AT), contentType: 'audio/wav', metadata: {}, version: '1' };
+    },
+  };
+  return { store, mostInFlight: () => most, mostUnchecked: () => unchecked };
+}

@@ -22,8 +22,8 @@ interface Waiting {
  */
 export type StartIndex = (files: IndexFiles, storeId: string) => Promise<IndexWorker>;
 
-/** From the folder of the bundle as well. */
-const WORKER = new URL('./index-worker.js', import.meta.url);
+/** By way of the parent folder: the bundle has this module in `dist/chunks`, and the worker in `dist/index`. */
+const WORKER = new URL('../index/index-worker.js', import.meta.url);
 
 /** Rejects when the worker cannot be started. */
 export const startIndexWorker: StartIndex = async (files, storeId) => {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { destinationsOf } from '../app/destinations.js';
+import { indexOfCommand, type OpenLedger, openLedger } from '../app/open-ledger.js';
 import { openCommandOutbox } from '../app/open-outbox.js';
 import { speechOptions } from '../app/speech-options.js';
 import { knownStore } from '../app/store/known-stores.js';
@@ -14,10 +15,11 @@ import { newDeliveryId } from '../ledger/ledger-line.js';
 import { readStoreLocation } from '../lib/text/store-location.js';
 import { createSpeechClients } from '../speech/speech.js';
 import { type ObjectStore, StoreGoneError } from '../store/object-store.js';
-import { assertStoreExists, openStore, openTrialStore } from '../store/open-store.js';
+import { assertStoreExists, openTrialStore } from '../store/open-store.js';
 import { inspectBucket } from '../store/s3/bucket/inspect-bucket.js';
 import { conditionOf } from '../store/store-condition.js';
 import { remedyOf } from '../store/store-remedies.js';
+import { checkCallbacks } from './doctor/check-callbacks.js';
 import { checkEgress } from './doctor/check-egress.js';
 import { checkProxies } from './doctor/check-proxies.js';
 import { checkPublic } from './doctor/check-public.js';
@@ -97,19 +99,22 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
     egress(config),
     ...checkProxies({ proxies: proxies(), destinations: await destinationsOf(config, options.url) }),
   ];
-  const store = await openStore(storeOptions(config)).catch(errorMessage);
-  if (typeof store === 'string')
-    return [...here, failed('store', store, 'Correct the settings below store.')];
+  const opened = await openLedger(config, { indexFiles: indexOfCommand(config, cacheFolder()) }).catch(
+    errorMessage,
+  );
+  if (typeof opened === 'string')
+    return [...here, failed('store', opened, 'Correct the settings below store.')];
+  const { store } = opened;
   try {
     const [stored, service, outside, subscribed] = await Promise.all([
-      storeFindings(config, store),
+      storeFindings(config, opened),
       serviceFindings(config),
       target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT, proxies: proxies() }),
       subscriberFindings(config, store),
     ]);
     return [...here, ...stored, ...service, ...outside, ...subscribed];
   } finally {
-    await store.close();
+    await opened.close();
   }
 }
 
@@ -119,9 +124,15 @@ function configuration(config: Config): Finding[] {
   return warnings.map((text) => warned('configuration', `${text}.`, 'See docs/configuration.md.'));
 }
 
-async function storeFindings(config: Config, store: ObjectStore): Promise<Finding[]> {
+async function storeFindings(config: Config, { store, view }: OpenLedger): Promise<Finding[]> {
   const missing = await assertStoreExists(config.store.url).then(() => null, gone);
-  if (missing === null || config.store.id !== null) return checkOpened(config, store);
+  if (missing === null || config.store.id !== null) {
+    const [found, callbacks] = await Promise.all([
+      checkOpened(config, store),
+      checkCallbacks({ view, store }),
+    ]);
+    return [...callbacks, ...found];
+  }
   const known = knownStore(cacheFolder(), store.location);
   if (known !== null)
     return [failed('store', `${missing}; ${known.id} was there at ${known.seenAt}.`, remedyOf('missing'))];

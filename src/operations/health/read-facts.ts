@@ -15,10 +15,9 @@ import { issuesInScope } from './replica-issues.js';
 import type { VerifyFigures } from './verify-report-reader.js';
 
 /** Where the facts behind the verdict come from. */
-export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }> {
+export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }>
+  extends CallbackSources {
   readonly view: Pick<LedgerView, 'summary' | 'status' | 'extent' | 'failingNow' | 'callbacks'>;
-  /** Of the last hour and of all replicas, those that are most likely the speech service's. */
-  readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
   /** The signals end what is still being read. */
   readonly quarantine: (signal?: AbortSignal) => Promise<QuarantineFigures>;
   readonly lastReconcile: (signal?: AbortSignal) => Promise<ReconcileFigures | null>;
@@ -109,8 +108,15 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
 
 const HOUR = 3_600_000;
 
-async function readCallbacks(
-  { view, senderRefusals }: Pick<FactSources<never>, 'view' | 'senderRefusals'>,
+/** Where the facts about callbacks come from. */
+export interface CallbackSources {
+  readonly view: Pick<LedgerView, 'callbacks'>;
+  /** Of the last hour and of all replicas, those that are most likely the speech service's. */
+  readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
+}
+
+export async function readCallbacks(
+  { view, senderRefusals }: CallbackSources,
   scope: SourceScope,
 ): Promise<CallbackFacts> {
   const [figures, unauthenticated] = await Promise.all([view.callbacks(scope), senderRefusals()]);

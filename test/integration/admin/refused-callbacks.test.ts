@@ -120,6 +120,13 @@ describe('a sender with the wrong secret', () => {
       /^Act now\.\n {2}failing {2}160 callbacks to intake were rejected since 20\S+Z: the headers match no credential of the source\. In the last hour none was accepted\.\n {11}Compare auth_headers of the job with the credentials of the source\. Submit jobs with what transcript-receiver notification-config intake prints\./,
     );
     expect(status.stdout).toMatch(/The callbacks of 40 of 40 jobs since 20\S+Z did not bring the results/);
+    const doctor = await command('doctor', service);
+    expect([doctor.code, doctor.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /^failed {3}callbacks: 160 callbacks to intake were rejected since 20\S+Z: the headers match no credential of the source\. .*\n {9}-> Compare auth_headers[^\n]+\nfailed {3}callbacks: The callbacks of 40 of 40 jobs/m,
+      ),
+    ]);
   });
 
   it('is known to a replica that starts afterwards', async () => {
@@ -139,6 +146,8 @@ describe('what is no issue', () => {
     await until(async () => (await adminApi(service).get('/health')).body.callbacks.rejected === 1);
     const { issues } = await verdictOf(service);
     expect(about(issues, 'callbacks-refused')).toEqual([]);
+    const { stdout } = await command('doctor', service);
+    expect(stdout).toMatch(/^ok {7}callbacks: In the last hour 0 callbacks were accepted/m);
   });
 
   it('is a stranger that only `any` admits', async () => {

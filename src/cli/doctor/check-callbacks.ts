@@ -1,0 +1,52 @@
+import { createRefusalCountsReader } from '../../archive/read-refusal-counts.js';
+import type { LedgerView } from '../../index/ledger-view.js';
+import { plural } from '../../lib/text/plural.js';
+import { waitAtMost, withDeadline } from '../../lib/time/deadline.js';
+import { type CallbackFacts, callbackIssues } from '../../operations/health/checks/callback-issues.js';
+import { describeIssue } from '../../operations/health/describe-issue.js';
+import type { Issue } from '../../operations/health/issues.js';
+import { readCallbacks } from '../../operations/health/read-facts.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
+
+const CHECK = 'callbacks';
+const HOUR = 3_600_000;
+
+/** Milliseconds for the ledger, and again for what is asked of it. */
+const TIMEOUT = 15_000;
+
+export interface CallbackCheckOptions {
+  readonly view: Pick<LedgerView, 'refresh' | 'callbacks'>;
+  readonly store: ObjectStore;
+}
+
+/** What the verdict says of the callbacks of the last hour and day. Never throws. */
+export async function checkCallbacks({ view, store }: CallbackCheckOptions): Promise<Finding[]> {
+  const senderRefusals = createRefusalCountsReader(store, Date.now).lastHour;
+  try {
+    // The newest hour is read first: it is known while the rest of a large ledger is still being read.
+    await waitAtMost(TIMEOUT, view.refresh());
+    const silent = `the store did not answer within ${TIMEOUT} ms`;
+    return findingsOf(
+      await withDeadline(readCallbacks({ view, senderRefusals }, null), TIMEOUT, silent),
+      Date.now(),
+    );
+  } catch (error) {
+    return [skipped(CHECK, `What became of callbacks cannot be read: ${errorMessage(error)}.`)];
+  }
+}
+
+function findingsOf(facts: CallbackFacts, now: number): Finding[] {
+  const issues = callbackIssues(facts, now);
+  if (issues.length > 0) return issues.map(findingOf);
+  if (facts.hourSince > now - HOUR)
+    return [skipped(CHECK, 'The ledger of the last hour is not read yet: run transcript-receiver status.')];
+  const accepted = [...facts.accepted.values()].reduce((sum, { requests }) => sum + requests, 0);
+  const message = `In the last hour ${plural(accepted, 'callback was', 'callbacks were')} accepted, and no more rejected or missed than usual.`;
+  return [passed(CHECK, message)];
+}
+
+function findingOf(issue: Issue): Finding {
+  const { text, remedy } = describeIssue(issue);
+  return (issue.level === 'failing' ? failed : warned)(CHECK, text, remedy ?? 'See Refusals on the page.');
+}

@@ -24,9 +24,9 @@ export interface OpenLedgerOptions {
   /** What an operator should know of the store although nothing failed. */
   readonly onStoreNotice?: (message: string) => void;
   /** Called when the index was opened. */
-  readonly onIndexOpened?: (place: IndexPlace) => void;
+  readonly onIndexOpened?: ((place: IndexPlace) => void) | undefined;
   /** Called with the first segment that holds lines of a newer version. */
-  readonly onNewerLines?: (segment: string) => void;
+  readonly onNewerLines?: ((segment: string) => void) | undefined;
 }
 
 const DAY = 86_400_000;
@@ -38,14 +38,7 @@ export async function openLedger(
 ): Promise<OpenLedger> {
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
   const store = onStoreCall ? measureStore(opened, onStoreCall) : opened;
-  const { days, maxBytes } = config.ledger.index;
-  const view = createLedgerView({
-    store,
-    retention: config.speech.retention,
-    filesFor: indexFiles,
-    reach: Math.max(days * DAY, since === undefined ? 0 : Date.now() - since.getTime()),
-    ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },
-  });
+  const view = ledgerViewOf(config, store, { indexFiles, since, onIndexOpened, onNewerLines });
   return {
     ...{ store, view },
     async close() {
@@ -53,6 +46,27 @@ export async function openLedger(
       await store.close();
     },
   };
+}
+
+/** What the ledger of an open store says; to be stopped before the store is closed. */
+export function ledgerViewOf(
+  config: Config,
+  store: ObjectStore,
+  {
+    indexFiles,
+    since,
+    onIndexOpened,
+    onNewerLines,
+  }: Omit<OpenLedgerOptions, 'onStoreCall' | 'onStoreNotice'>,
+): LedgerView {
+  const { days, maxBytes } = config.ledger.index;
+  return createLedgerView({
+    store,
+    retention: config.speech.retention,
+    filesFor: indexFiles,
+    reach: Math.max(days * DAY, since === undefined ? 0 : Date.now() - since.getTime()),
+    ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },
+  });
 }
 
 type FilesFor = (storeId: string) => IndexFiles;

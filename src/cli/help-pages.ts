@@ -15,6 +15,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   merge: ['transcript-receiver merge', 'transcript-receiver merge --since 7d --json'],
   status: ['transcript-receiver status', 'transcript-receiver status --json | jq .verdict.issues'],
   job: ['transcript-receiver job 650krlru2e', 'transcript-receiver job 650krlru2e --json | jq .state'],
+  transcript: [
+    'transcript-receiver transcript 650krlru2e',
+    'transcript-receiver transcript 650krlru2e --kind json-v2 --output 650krlru2e.json',
+  ],
   deliveries: [
     'transcript-receiver deliveries --since 1h --outcome refused',
     'transcript-receiver deliveries --context customer=acme --since 7d --csv > acme.csv',

@@ -33,6 +33,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'show what is known of a job, and what to do',
     load: () => import('./job.js'),
   },
+  transcript: {
+    summary: "print a job's transcript or save it",
+    load: () => import('./transcript.js'),
+  },
   deliveries: {
     summary: 'list ledger lines by the filters of the page',
     load: () => import('./deliveries.js'),

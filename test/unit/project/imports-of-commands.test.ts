@@ -27,6 +27,19 @@ const BOUNDS: readonly (readonly [command: string, files: number, without: reado
     ['archive', 'operator', 'subscribers', 'recovery/reconcile', 'speech', 'ledger/write', 'lib/memory'],
   ],
   [
+    'transcript',
+    120,
+    [
+      'index',
+      'subscribers',
+      'recovery/reconcile',
+      'speech',
+      'ledger/log',
+      'lib/memory',
+      'operations/actions',
+    ],
+  ],
+  [
     'quarantine',
     110,
     [

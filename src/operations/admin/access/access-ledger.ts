@@ -7,7 +7,7 @@ import type { FailedSignIn } from './failed-sign-ins.js';
 
 /** Content that is about to be shown. */
 export interface ContentRead {
-  readonly access: Access;
+  readonly access: Pick<Access, 'actor'>;
   /** Address of the client; null when the connection has ended already. */
   readonly peer: string | null;
   readonly jobId: string;

@@ -1,0 +1,31 @@
+import { openLedgerWriter } from '../../../app/open-ledger-writer.js';
+import { storeOptions } from '../../../app/store/store-options.js';
+import { loadConfigWithoutCredentials } from '../../../config/config.js';
+import type { Ledger } from '../../../ledger/write/ledger.js';
+import { openStore } from '../../../store/open-store.js';
+import { measureStore } from '../../../store/probe/measure-store.js';
+import { runOnStore } from './run-on-store.js';
+import type { StoreAdvice } from './store-advice.js';
+import type { StoreWork } from './with-store.js';
+
+interface StoreWriterWork extends StoreWork {
+  /** Writes nothing before its first line. The store is not proven. */
+  readonly ledger: Ledger;
+}
+
+/** Runs work that asks what the store has and leaves a line in the ledger, without reading the ledger, and closes the store. */
+export async function withStoreWriter<T>(work: (given: StoreWriterWork) => Promise<T>): Promise<T> {
+  const config = loadConfigWithoutCredentials();
+  const open = async ({ onStoreCall }: StoreAdvice) => {
+    const store = measureStore(await openStore(storeOptions(config)), onStoreCall);
+    const ledger = openLedgerWriter(config, store);
+    return {
+      ...{ store, ledger },
+      async close() {
+        await ledger.close();
+        await store.close();
+      },
+    };
+  };
+  return runOnStore(config, open, ({ store, ledger }, signal) => work({ config, store, ledger, signal }));
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { Command, Option } from 'commander';
+import { ConfigError } from '../config/config-error.js';
+import type { TranscriptFormat } from '../domain/kinds.js';
+import { isConflict, otherVersions } from '../domain/next-steps.js';
+import { terminalText } from '../lib/text/terminal-text.js';
+import { createAccessLedger } from '../operations/admin/access/access-ledger.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { proveForWriting } from './shared/on-store/prove-for-writing.js';
+import { withStoreWriter } from './shared/on-store/with-store-writer.js';
+import { checkJobs } from './shared/options/check-jobs.js';
+import {
+  findTranscripts,
+  formatOf,
+  type StoredTranscript,
+  TRANSCRIPT_FORMATS,
+} from './transcript/find-transcripts.js';
+import { outputTo, outputToFile, type TranscriptOutput } from './transcript/transcript-output.js';
+
+interface Options {
+  readonly kind?: TranscriptFormat;
+  readonly key?: string;
+  readonly output?: string;
+  readonly json?: true;
+}
+
+type Work = Parameters<Parameters<typeof withStoreWriter>[0]>[0];
+
+export function createCommand(): Command {
+  return new Command('transcript')
+    .description("print a job's transcript or save it; the ledger keeps that it was read")
+    .argument('<job>', 'its id')
+    .addOption(
+      new Option('--kind <kind>', 'its form; default: the first of these that is stored').choices(
+        TRANSCRIPT_FORMATS,
+      ),
+    )
+    .option('--key <key>', 'this version, by its whole key, as `job` shows it')
+    .option('--output <file>', 'save the bytes as this new file instead of printing them')
+    .option('--json', 'with --output: print what was saved as one JSON document')
+    .addHelpText(
+      'after',
+      '\nExit code 0 when all of it was printed or saved, 1 when there is no such transcript, 3 when the bytes broke off or are not those on record, 4 when the store could not be looked at.',
+    )
+    .action(async (jobId: string, options: Options) => {
+      checkJobs([jobId]);
+      if (options.kind && options.key) throw new UsageError('--kind and --key exclude each other');
+      if (options.json && !options.output) throw new UsageError('--json needs --output');
+      process.exitCode = await withStoreWriter((work) => run(work, jobId, options)).catch(couldNotLook);
+    });
+}
+
+/** Wrong usage is left to the program. */
+function couldNotLook(error: unknown): number {
+  if (error instanceof UsageError || error instanceof ConfigError) throw error;
+  note(error instanceof Error ? error.message : String(error));
+  return EXIT.incomplete;
+}
+
+async function run(work: Work, jobId: string, { kind, key, output, json }: Options): Promise<number> {
+  const found = await findTranscripts(work, jobId);
+  const wanted = found.find((each) =>
+    key === undefined ? !isConflict(each) && (kind ?? formatOf(each)) === formatOf(each) : each.key === key,
+  );
+  if (wanted === undefined) return sayWhatIsThere(work, jobId, found);
+  const file = output === undefined || output === '-' ? null : output;
+  const target = file === null ? outputTo(process.stdout) : await outputToFile(file);
+  const fault = await copy(work, jobId, wanted, target);
+  if (fault !== null) {
+    note(file === null ? fault : `${fault}; ${file} was not saved`);
+    return EXIT.unrecoverable;
+  }
+  const { info: _info, ...artefact } = wanted;
+  if (json) printJson({ jobId, file, ...artefact });
+  else if (file !== null) printLines([`Saved ${wanted.key} (${wanted.size} bytes) as ${file}.`]);
+  const others = isConflict(wanted) ? [] : otherVersions(found);
+  if (others.length > 0)
+    note(
+      `other versions are kept, see transcript-receiver job ${jobId}: ${others.map((each) => each.key).join(', ')}`,
+    );
+  return EXIT.ok;
+}
+
+/** Other forms and versions, or what became of the job. */
+async function sayWhatIsThere(
+  work: Work,
+  jobId: string,
+  found: readonly StoredTranscript[],
+): Promise<number> {
+  if (found.length > 0) {
+    note(`${jobId} has no such transcript; these are stored:`);
+    note(...found.map((each) => `  ${formatOf(each).padEnd(8)}  --key ${each.key}`));
+    return EXIT.failed;
+  }
+  // Most calls find a transcript: they load nothing of the index.
+  const { explainAbsence } = await import('./transcript/explain-absence.js');
+  note(...(await explainAbsence(work, jobId)));
+  return EXIT.failed;
+}
+
+function note(...lines: string[]): void {
+  for (const line of lines) process.stderr.write(`${terminalText(line)}\n`);
+}
+
+/**
+ * Copies a transcript in bounded memory, after the ledger holds the access. Returns what is wrong with what was copied; throws when
+ * nothing could be.
+ */
+async function copy(
+  { config, store, ledger, signal }: Work,
+  jobId: string,
+  { key, kind, size, sha256, info }: StoredTranscript,
+  target: TranscriptOutput,
+): Promise<string | null> {
+  const hash = createHash('sha256');
+  let copied = 0;
+  try {
+    await proveForWriting(config, store);
+    const access = { actor: CLI_ACTOR };
+    const item = { key, kind, size, sha256: sha256 ?? '' };
+    const source = info.metadata.source ?? null;
+    await createAccessLedger(ledger).read({ access, peer: null, jobId, source, item });
+    const reading = await store.read(key, null, 'download');
+    if (reading === null) throw new Error(`${key} is gone`);
+    signal.addEventListener('abort', () => reading.body.destroy(new Error('interrupted')), { once: true });
+    for await (const chunk of reading.body) {
+      hash.update(chunk);
+      await target.write(chunk);
+      copied += chunk.length;
+    }
+    const actual = hash.digest('hex');
+    if (sha256 === null || sha256 === actual) {
+      await target.end();
+      return null;
+    }
+    await target.discard();
+    return `${key} is damaged: its SHA-256 is ${actual}, on record is ${sha256}`;
+  } catch (error) {
+    await target.discard();
+    if (copied === 0) throw error;
+    return `${key} broke off after ${copied} of ${size} bytes: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}

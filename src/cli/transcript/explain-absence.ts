@@ -1,0 +1,48 @@
+import { indexOfCommand, ledgerViewOf } from '../../app/open-ledger.js';
+import { createQuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { cacheFolder } from '../../config/load/environment.js';
+import { type JobState, jobState, unknownJobState } from '../../domain/job-state.js';
+import { inspectJob } from '../../operations/admin/jobs/inspect-job.js';
+import { listQuarantine } from '../../operations/admin/jobs/list-quarantine.js';
+import { createRetentionView } from '../../recovery/retention/retention-view.js';
+import { formatJobPage } from '../shared/format/format-job-page.js';
+import type { StoreWork } from '../shared/on-store/with-store.js';
+
+/** What became of a job whose transcript is not in the store, in the words of its page. The service is not asked. */
+export async function explainAbsence(work: StoreWork, jobId: string): Promise<string[]> {
+  const { config, store } = work;
+  const view = ledgerViewOf(config, store, { indexFiles: indexOfCommand(config, cacheFolder()) });
+  try {
+    const state = await stateOf(work, view, jobId);
+    const { location } = store;
+    return [...formatJobPage(jobId, null, state, location), `See also: transcript-receiver job ${jobId}`];
+  } finally {
+    await view.stop();
+  }
+}
+
+async function stateOf(
+  { config, store, signal }: StoreWork,
+  view: ReturnType<typeof ledgerViewOf>,
+  jobId: string,
+): Promise<JobState> {
+  const quarantine = createQuarantineStore(store);
+  const { retention } = config.speech;
+  const job = await inspectJob(
+    {
+      ...{ store, view, retention, quarantine, clock: Date.now, fresh: view.refresh },
+      keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
+      records: { regions: [], record: () => Promise.reject(new Error('no region is asked')) },
+      retained: createRetentionView(store, {
+        periods: config.retention,
+        shortest: Math.max(retention, config.recovery.window),
+      }),
+    },
+    jobId,
+  );
+  if (typeof job === 'string') return unknownJobState(jobId, 'not-asked');
+  const { quarantine: bodies } = await listQuarantine(quarantine, {
+    ...{ job: jobId, state: 'all', limit: 100, signal },
+  });
+  return jobState({ ...job, serviceAnswer: 'not-asked' }, bodies, (instant) => instant);
+}

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { terminalText } from '../../lib/text/terminal-text.js';
+import { UsageError } from '../shared/exit-codes.js';
+
+/** Where the bytes of a transcript go. */
+export interface TranscriptOutput {
+  write(chunk: Buffer): Promise<void>;
+  /** After the last byte. Throws when the bytes are not safe. */
+  end(): Promise<void>;
+  /** Removes what was written, where that is possible. */
+  discard(): Promise<void>;
+}
+
+type OutputStream = Pick<NodeJS.WriteStream, 'write' | 'once'> & { readonly isTTY?: boolean };
+
+/**
+ * A standard stream. A pipe and a file get the exact bytes; on a terminal, control characters that could steer it are left out, and the
+ * last line ends.
+ */
+export function outputTo(stream: OutputStream): TranscriptOutput {
+  const decoder = new StringDecoder('utf8');
+  let last = '\n';
+  const write = async (bytes: Buffer | string) => {
+    if (bytes.length > 0 && !stream.write(bytes)) await once(stream as NodeJS.WriteStream, 'drain');
+  };
+  const show = (text: string) => {
+    last = text.at(-1) ?? last;
+    return write(terminalText(text));
+  };
+  return {
+    write: (chunk) => (stream.isTTY ? show(decoder.write(chunk)) : write(chunk)),
+    async end() {
+      if (!stream.isTTY) return;
+      await show(decoder.end());
+      if (last !== '\n') await write('\n');
+    },
+    discard: async () => {},
+  };
+}
+
+/** A new file that only its user may read. Throws `UsageError` for one that exists, or that cannot be made. */
+export async function outputToFile(path: string): Promise<TranscriptOutput> {
+  const file = await create(path);
+  return {
+    async write(chunk) {
+      await file.writeFile(chunk);
+    },
+    async end() {
+      await file.sync();
+      await file.close();
+    },
+    async discard() {
+      await file.close();
+      await unlink(path);
+    },
+  };
+}
+
+function create(path: string): Promise<FileHandle> {
+  return open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST')
+      throw new UsageError(`${path} exists already: name another file, or remove that one`);
+    throw new UsageError(`--output cannot be written: ${error.message}`);
+  });
+}

@@ -11,6 +11,8 @@ import type { OutboxObserver } from '../subscribers/outbox-observer.js';
 /** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
 const SAVING = 3_000;
 
+const DAY = 86_400_000;
+
 export interface OpenOutboxOptions {
   readonly config: Config;
   readonly store: ObjectStore;
@@ -27,6 +29,7 @@ export function openOutbox({ config, store, erasures, metrics, log }: OpenOutbox
     subscribers: config.subscribers,
     proxies: proxies(),
     owner: config.replicaName,
+    keepSent: config.ledger.index.days * DAY,
     stopWithin: config.receiver.drainDelay + SAVING,
     observer: {
       events: (subscriber) => ({

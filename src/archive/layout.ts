@@ -1,7 +1,7 @@
 import type { ItemIdentity } from '../domain/item.js';
 import { ITEM_KINDS, type ItemKind, KINDS } from '../domain/kinds.js';
 import { type RetentionClass, retentionClassOf } from '../domain/retention-class.js';
-import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger/ledger-keys.js';
+import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../ledger/ledger-keys.js';
 
 /**
  * The keys of all objects: the contract with bucket readers (docs/store-layout.md). They are relative to the store's
@@ -79,8 +79,6 @@ export const REPLAYS_FOLDER = 'replays/';
 export function replayKey(replayId: string): string {
   return `${REPLAYS_FOLDER}${replayId}.json`;
 }
-
-const OUTBOX_FOLDER = 'outbox/';
 
 /** Key of a sender's place in the ledger. */
 export function outboxStateKey(subscriber: string): string {

@@ -1,6 +1,14 @@
 /** Keys of the ledger's objects, relative to the store's prefix (docs/store-layout.md). */
 export const LEDGER_FOLDER = 'ledger/';
 
+/** Folder of what concerns subscribers. */
+export const OUTBOX_FOLDER = 'outbox/';
+
+/** Folder of the segments of what was sent to a subscriber; its hours are like those of the ledger. */
+export function sentFolder(subscriber: string): string {
+  return `${OUTBOX_FOLDER}${subscriber}/sent/`;
+}
+
 /** Folder of the ledger partition of an instant, in UTC. */
 export function ledgerPartition(instant: string): string {
   return `${LEDGER_FOLDER}dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;

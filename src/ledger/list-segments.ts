@@ -29,15 +29,26 @@ export function listSegments(store: ObjectStore, hour: string): AsyncGenerator<L
 /**
  * The segments of an hour behind a position, in the same order. Takes a call for each writer that has written many, however
  * many these are.
+ *
+ * @param folders those of the ledger and of what was sent to subscribers
  */
 export async function* segmentsAfter(
   store: ObjectStore,
   hour: string,
   position: SegmentPosition,
+  folders: readonly string[] = [LEDGER_FOLDER],
+): AsyncGenerator<ListedSegment> {
+  for (const folder of folders) yield* segmentsIn(store, folder + hour, position);
+}
+
+async function* segmentsIn(
+  store: ObjectStore,
+  folder: string,
+  position: SegmentPosition,
 ): AsyncGenerator<ListedSegment> {
   for (let startAfter: string | null = ''; startAfter !== null; ) {
     const listing: AsyncIterable<ListedObject> = store.list(
-      LEDGER_FOLDER + hour,
+      folder,
       startAfter === '' ? undefined : { startAfter },
     );
     startAfter = null;

@@ -1,10 +1,11 @@
 import { startOfHour } from './hours.js';
-import { LEDGER_FOLDER } from './ledger-keys.js';
+import { LEDGER_FOLDER, sentFolder } from './ledger-keys.js';
 
 /** The place of a segment in the log. The numbers of a writer begin at 1 in each hour and have no gaps. */
 export interface SegmentPlace {
   /** Folder of the hour in which it was written, e.g. `dt=2026-03-04/hour=05/`. */
   readonly hour: string;
+  /** With the name of a subscriber before it, as in `crm/01K…-replica`, where the segment says what was sent to it. */
   readonly writer: string;
   readonly number: number;
 }
@@ -16,15 +17,30 @@ export const LAST_NUMBER = 10 ** DIGITS - 1;
 
 /** Key of a segment: a listing is in the order of writers and their numbers. */
 export function segmentKey({ hour, writer, number }: SegmentPlace): string {
-  return `${LEDGER_FOLDER}${hour}${writer}~${String(number).padStart(DIGITS, '0')}.ndjson`;
+  const name = writer.slice(writer.indexOf('/') + 1);
+  return `${folderOfWriter(writer)}${hour}${name}~${String(number).padStart(DIGITS, '0')}.ndjson`;
 }
 
-const KEY = /^ledger\/(dt=\d{4}-\d\d-\d\d\/hour=\d\d\/)([A-Za-z0-9_-]{1,128})~(\d{8})\.ndjson$/;
+/** Folder of the hours that a writer writes to. */
+export function folderOfWriter(writer: string): string {
+  const subscriber = subscriberOf(writer);
+  return subscriber === null ? LEDGER_FOLDER : sentFolder(subscriber);
+}
+
+/** The subscriber of a writer that says what was sent to it; null for one of the ledger. */
+function subscriberOf(writer: string): string | null {
+  const end = writer.indexOf('/');
+  return end < 0 ? null : writer.slice(0, end);
+}
+
+const KEY =
+  /^(?:ledger|outbox\/([a-z0-9-]{1,63})\/sent)\/(dt=\d{4}-\d\d-\d\d\/hour=\d\d\/)([A-Za-z0-9_-]{1,128})~(\d{8})\.ndjson$/;
 
 /** Null for any other object. */
 export function parseSegmentKey(key: string): SegmentPlace | null {
-  const [, hour, writer, digits] = KEY.exec(key) ?? [];
-  if (hour === undefined || writer === undefined || Number.isNaN(startOfHour(key))) return null;
+  const [, subscriber, hour, name, digits] = KEY.exec(key) ?? [];
+  if (hour === undefined || name === undefined || Number.isNaN(startOfHour(key))) return null;
   const number = Number(digits);
+  const writer = subscriber === undefined ? name : `${subscriber}/${name}`;
   return number === 0 ? null : { hour, writer, number };
 }

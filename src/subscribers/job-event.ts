@@ -71,6 +71,10 @@ function decisionOf({ outcome, actor, reason }: LedgerLine): Pick<JobEvent['data
   return { ...(actor === undefined ? {} : { actor }), ...(reason === null ? {} : { reason }) };
 }
 
+export function isJobEvent(event: ReceiverEvent): event is JobEvent {
+  return 'jobId' in event.data;
+}
+
 /** Name of the event as `subscribers.<name>.events` has it. */
 export function eventName({ type }: Pick<ReceiverEvent, 'type'>): string {
   return type.slice('transcript-receiver.'.length, -'.v1'.length);

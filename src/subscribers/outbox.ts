@@ -1,15 +1,20 @@
 import { Problem } from '../domain/problem.js';
 import { NO_PROXIES, type ProxySettings } from '../lib/outbound/proxy-settings.js';
+import { repeat } from '../lib/time/repeat.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { Attempt } from './dead/dead-event.js';
 import { removeDeadEvent } from './dead/dead-events.js';
+import { isJobEvent } from './job-event.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { createOutboxReader, type OutboxReader } from './outbox-reader.js';
 import { createOutboxStore } from './outbox-store.js';
-import type { ReceiverEvent } from './receiver-event.js';
+import type { JobEvent, ReceiverEvent } from './receiver-event.js';
 import type { SubscriberRunOptions } from './run-subscriber.js';
 import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
-import { createEndpoint, type Endpoint } from './send/endpoint.js';
+import { endSent } from './send/end-sent.js';
+import { createEndpoint, type Endpoint, type SendResult } from './send/endpoint.js';
+import { sentFields } from './send/event-attempts.js';
+import { createSentLog, type SentLog } from './send/sent-log.js';
 import type { Subscriber } from './subscriber.js';
 import { type SubscriberWatch, watchSubscriber } from './watch-subscriber.js';
 
@@ -24,6 +29,8 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
   readonly times?: OutboxTimes;
   /** Milliseconds without a heartbeat after which another replica takes over. Default 30,000. */
   readonly lease?: number;
+  /** Milliseconds for which it stays on record what was sent. Default 30 days. */
+  readonly keepSent?: number;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
 }
@@ -53,10 +60,16 @@ export interface Outbox extends OutboxReader {
   stop(): Promise<void>;
 }
 
+const DAY = 86_400_000;
+/** A process that is restarted daily removes as well. */
+const REMOVED_WITHIN = 600_000;
+
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, subscribers } = options;
-  const { times = OUTBOX_TIMES, clock = Date.now, proxies = NO_PROXIES } = options;
+  const { times = OUTBOX_TIMES, clock = Date.now, proxies = NO_PROXIES, keepSent = 30 * DAY } = options;
   const endpoints = new Map<string, Endpoint>();
+  const sentLogs = new Map<string, SentLog>();
+  let removal: ReturnType<typeof repeat> | null = null;
   const watches = new Map<string, SubscriberWatch>();
 
   function endpointOf(name: string): Endpoint {
@@ -65,6 +78,27 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const endpoint = endpoints.get(name) ?? createEndpoint(subscriber, proxies);
     endpoints.set(name, endpoint);
     return endpoint;
+  }
+
+  function sentLogOf(subscriber: string): SentLog {
+    const onError = (error: unknown) => options.observer.delayed(subscriber, error, null);
+    const { owner: replica } = options;
+    const log = { store, subscriber, replica, clock, interval: times.save, onError };
+    const sent = sentLogs.get(subscriber) ?? createSentLog(log);
+    sentLogs.set(subscriber, sent);
+    return sent;
+  }
+
+  /** Sends a job's event by itself, and records it as the first attempt. */
+  async function sendJobEvent(name: string, event: JobEvent, signal: AbortSignal): Promise<SendResult> {
+    const began = performance.now();
+    const result = await endpointOf(name).send(event, signal);
+    const { at, status, error, delivered } = result;
+    const ended = delivered ? ('delivered' as const) : null;
+    const durationMs = Math.round(performance.now() - began);
+    const attempt = { at, status, error, attempt: 1, ended, durationMs, line: null };
+    sentLogOf(name).record({ ...sentFields(event), ...attempt });
+    return result;
   }
 
   async function endPause(name: string): Promise<void> {
@@ -76,13 +110,27 @@ export function createOutbox(options: OutboxOptions): Outbox {
       .catch(() => undefined);
   }
 
+  /** For the subscribers that this process sends to. What fails is tried again a day later. */
+  async function endOldSent(signal: AbortSignal): Promise<void> {
+    const before = clock() + store.clockOffset() - keepSent;
+    for (const [name, watch] of watches)
+      if (watch.run() !== null)
+        await endSent(store, name, before, signal).catch((error: unknown) => {
+          if (!signal.aborted) options.observer.delayed(name, error, null);
+        });
+  }
+
   return {
     ...createOutboxReader(store, subscribers),
     async send(subscriber, event, signal) {
-      const { retryAfterMs: _, ...attempt } = await endpointOf(subscriber).send(event, signal);
+      const isOfJob = isJobEvent(event);
+      const result = isOfJob
+        ? await sendJobEvent(subscriber, event, signal)
+        : await endpointOf(subscriber).send(event, signal);
+      const { retryAfterMs: _, ...attempt } = result;
       const { delivered } = attempt;
       if (delivered) await endPause(subscriber);
-      if (delivered && 'jobId' in event.data) {
+      if (delivered && isOfJob) {
         const { jobId } = event.data;
         await removeDeadEvent(store, { subscriber, eventId: event.id, jobId });
       }
@@ -92,8 +140,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
       for (const [name, subscriber] of Object.entries(subscribers)) {
         if (!subscriber.events.some((event) => event.startsWith('job.'))) continue;
         const run = { ...options, name, subscriber, times, clock, random: Math.random };
-        watches.set(name, watchSubscriber({ ...run, endpoint: endpointOf(name) }));
+        watches.set(name, watchSubscriber({ ...run, endpoint: endpointOf(name), sent: sentLogOf(name) }));
       }
+      removal = repeat(endOldSent, { interval: DAY, firstWithin: REMOVED_WITHIN });
     },
     wake() {
       for (const watch of watches.values()) watch.run()?.wake();
@@ -104,7 +153,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
         return run === null ? [] : [{ subscriber, oldestUnsent: run.oldestUnsent(), waiting: run.waiting() }];
       }),
     async stop() {
+      await removal?.stop();
       await Promise.all([...watches.values()].map((watch) => watch.stop()));
+      await Promise.all([...sentLogs.values()].map((sent) => sent.flush()));
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
     },
   };

@@ -13,6 +13,7 @@ import type { RetryTimes } from './send/attempt-policy.js';
 import type { Endpoint } from './send/endpoint.js';
 import type { EventTask } from './send/event-attempts.js';
 import { createEventSender } from './send/event-sender.js';
+import type { SentLog } from './send/sent-log.js';
 import type { Subscriber } from './subscriber.js';
 
 /** Milliseconds between steps of a sender. */
@@ -34,6 +35,7 @@ export interface SubscriberRunOptions {
   readonly store: ObjectStore;
   readonly states: OutboxStore;
   readonly endpoint: Pick<Endpoint, 'send'>;
+  readonly sent: SentLog;
   /** Whether a job is erased. Rejects with `StoreError`. */
   readonly isErased: (jobId: string) => Promise<boolean>;
   readonly observer: SenderObserver;
@@ -99,7 +101,8 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     try {
       for (const line of ordered) {
         const events = await announcements.of(line);
-        tasks.push(...events.map((event) => ({ event, segment, from })));
+        for (const event of events)
+          tasks.push({ event, segment, from, isOwnLine: event.id === line.deliveryId });
       }
     } catch (error) {
       // The lines are read again.
@@ -149,6 +152,8 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   async function save(isLast: boolean): Promise<void> {
     const began = performance.now();
     const state = snapshot();
+    // What the position passes is on record first, so that no kill loses it.
+    await options.sent.flush();
     const text = JSON.stringify(state);
     if (!isLast && text === saved && began - savedAt < times.heartbeat) return;
     await states.save({ ...state, heartbeatAt: isLast ? null : new Date(clock()).toISOString() });
@@ -187,7 +192,8 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     await sender.stop(isSuperseded ? 0 : options.stopWithin);
     await Promise.all(loops);
     // A superseded run must not write state.
-    if (!isSuperseded) await save(true).catch((error: unknown) => onError(error, null));
+    if (isSuperseded) await options.sent.flush();
+    else await save(true).catch((error: unknown) => onError(error, null));
   }
 
   return {

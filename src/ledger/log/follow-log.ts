@@ -1,5 +1,7 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { HOUR, hourAt, openHours, startOfHour } from '../hours.js';
+import { LEDGER_FOLDER } from '../ledger-keys.js';
+import { folderOfWriter } from '../segment-key.js';
 import type { LostSegments } from './covered-numbers.js';
 import { AT_ONCE, type FollowedHour, fetchAhead, type NewSegment, newSegmentsOf } from './new-segments.js';
 
@@ -13,6 +15,8 @@ export interface LogFollowerOptions<Place extends FollowedHour> {
   readonly open: (hour: string) => Place;
   /** Called with numbers that are lost, or were deleted: they or a later one were listed. */
   readonly onLost: (lost: LostSegments) => void;
+  /** Folders whose segments are followed at present. Default: the ledger's. */
+  readonly folders?: () => readonly string[];
 }
 
 /** The one way to follow the log: each segment of the hours that are not whole, once, whenever it appears. */
@@ -33,7 +37,7 @@ const SMALL = 500;
 export function createLogFollower<Place extends FollowedHour>(
   options: LogFollowerOptions<Place>,
 ): LogFollower<Place> {
-  const { store, clock, hours } = options;
+  const { store, clock, hours, folders = () => [LEDGER_FOLDER] } = options;
   /** When hours were listed, and their writers that write no more in them. */
   const listings = new Map<string, { at: number; readonly finished: Set<string> }>();
   let isListingDue = false;
@@ -45,7 +49,7 @@ export function createLogFollower<Place extends FollowedHour>(
     const time = clock();
     if (Math.abs(time - listing.at) < RELIST && !isSmall(place))
       return yield* nextOfAll(place, listing.finished);
-    yield* newSegmentsOf(store, place, options.onLost);
+    yield* newSegmentsOf(store, place, options.onLost, folders());
     listing.at = time;
   }
 
@@ -53,7 +57,9 @@ export function createLogFollower<Place extends FollowedHour>(
     // A writer of the hour before begins the next one with its first number.
     const earlier = hours.get(hourAt(startOfHour(place.hour) - HOUR));
     const later = hours.get(hourAt(startOfHour(place.hour) + HOUR));
+    const followed = folders();
     for (const writer of new Set([...place.read.keys(), ...(earlier?.read.keys() ?? [])])) {
+      if (!followed.includes(folderOfWriter(writer))) continue;
       // It never returns to an hour that it has left, once the next number of that was asked for since.
       if (finished.has(writer)) continue;
       const hasLeft = later?.read.has(writer) === true;

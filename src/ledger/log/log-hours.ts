@@ -2,19 +2,23 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { startOfHour } from '../hours.js';
 import { hourFolder, LEDGER_FOLDER, MERGED_FOLDER } from '../ledger-keys.js';
 
+/** The folders of the ledger's hours. */
+const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
+
 /** Folders of the hours that have segments or merged hours, `dt=…/hour=HH/`; days are listed lazily. */
 export async function* hoursInOrder(
   store: ObjectStore,
   order: 'newest' | 'oldest',
   since: number,
   until: number,
+  roots: readonly string[] = ROOTS,
 ): AsyncGenerator<string> {
   const oldest = folderAt(since);
   const newest = folderAt(until);
   const inOrder = (folders: string[]) => (order === 'oldest' ? folders : folders.reverse());
-  for (const day of inOrder(await ledgerFolders(store, ''))) {
+  for (const day of inOrder(await ledgerFolders(store, '', roots))) {
     if (day > newest || day < oldest.slice(0, day.length)) continue;
-    for (const hour of inOrder(await ledgerFolders(store, day))) {
+    for (const hour of inOrder(await ledgerFolders(store, day, roots))) {
       if (hour <= newest && hour >= oldest && !Number.isNaN(startOfHour(hour))) yield hour;
     }
   }
@@ -26,8 +30,6 @@ function folderAt(time: number): string {
   if (time >= Date.UTC(10_000, 0)) return '~';
   return hourFolder(new Date(time).toISOString());
 }
-
-const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
 
 /** The folders directly below a path of the ledger's roots (segments, merged hours), each once, sorted. */
 export async function ledgerFolders(

@@ -29,8 +29,9 @@ export async function* newSegmentsOf<Place extends FollowedHour>(
   store: ObjectStore,
   place: Place,
   onLost: (lost: LostSegments) => void,
+  folders: readonly string[],
 ): AsyncGenerator<NewSegment<Place>> {
-  yield* takeAhead(store, place, numbersBehind(store, place, onLost), onLost);
+  yield* takeAhead(store, place, numbersBehind(store, place, onLost, folders), onLost);
 }
 
 /** Segments of an hour by their numbers; those that are missing are read from its merged objects. */
@@ -72,9 +73,10 @@ async function* numbersBehind(
   store: ObjectStore,
   { hour, read }: FollowedHour,
   onLost: (lost: LostSegments) => void,
+  folders: readonly string[],
 ): AsyncGenerator<Numbered> {
   const last = new Map(read);
-  for await (const { writer, number } of segmentsAfter(store, hour, new Map(read))) {
+  for await (const { writer, number } of segmentsAfter(store, hour, new Map(read), folders)) {
     const from = (last.get(writer) ?? 0) + 1;
     yield* numbersOfGap(store, { hour, writer, from, to: number - 1 }, onLost);
     last.set(writer, number);

@@ -21,6 +21,8 @@ export interface HourReading {
   readonly onPrevious?: (hour: string) => void;
   /** Only segments written from `since` until before `until`, in milliseconds since the epoch. */
   readonly range?: { readonly since: number; readonly until: number };
+  /** Default: the ledger's alone. */
+  readonly folders?: readonly string[];
   /** Segments that are read at once. Default 16. */
   readonly concurrency?: number;
 }
@@ -98,7 +100,7 @@ async function* wantedOf(
 
 /** The numbers behind a position that a segment or a record has or that have to be there, without those that were taken. */
 async function* othersOf(
-  { store, onLost, range = ALWAYS }: HourReading,
+  { store, onLost, folders, range = ALWAYS }: HourReading,
   { hour, read }: FollowedHour,
   records: readonly MergeRecord[],
   taken: CoveredSegments,
@@ -117,7 +119,7 @@ async function* othersOf(
     const end = covered.endBehind({ writer, number: read.get(writer) ?? 0 });
     position.set(writer, end);
   }
-  for await (const { writer, number, writtenAt } of segmentsAfter(store, hour, position)) {
+  for await (const { writer, number, writtenAt } of segmentsAfter(store, hour, position, folders)) {
     yield* upTo(writer, number - 1);
     if (writtenAt >= range.since - SECOND && writtenAt < range.until + SECOND) yield* upTo(writer, number);
     last.set(writer, number);

@@ -24,12 +24,14 @@ export interface SegmentWriterOptions {
   readonly clock: () => number;
   /** Milliseconds after which the outcome of a write counts as unknown. Default two minutes. */
   readonly deadline?: number | undefined;
+  /** The segments say what was sent to this subscriber. Default: they are the ledger's. */
+  readonly subscriber?: string | undefined;
 }
 
 const DEADLINE = 120_000;
 
 export function createSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
-  const { store, clock, deadline = DEADLINE } = options;
+  const { store, clock, deadline = DEADLINE, subscriber } = options;
   const nextUlid = ulidMaker();
   const replica = sanitiseReplica(options.replica);
   let writer = newName();
@@ -37,7 +39,8 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
   let number = 0;
 
   function newName(): string {
-    return `${nextUlid(clock())}-${replica}`;
+    const name = `${nextUlid(clock())}-${replica}`;
+    return subscriber === undefined ? name : `${subscriber}/${name}`;
   }
 
   function rename(): void {

@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SegmentPlace } from '../../ledger/segment-key.js';
+import type { EventEnd, SentAttempt } from '../../domain/sent-attempt.js';
+import { type SegmentPlace, segmentKey } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { Attempt, DeadEvent } from '../dead/dead-event.js';
 import { isErasable, keepDeadEvent } from '../dead/dead-events.js';
 import type { LogProgress } from '../follow/log-place.js';
+import { eventName } from '../job-event.js';
 import type { SenderObserver } from '../outbox-observer.js';
 import type { WaitingEvent } from '../outbox-state.js';
 import type { JobEvent } from '../receiver-event.js';
 import { attemptOutcomeOf, GONE_PAUSE, nextTry, type RetryTimes, withAttempt } from './attempt-policy.js';
 import type { Breaker } from './breaker.js';
 import type { Endpoint, SendResult } from './endpoint.js';
+import type { SentLog } from './sent-log.js';
 import type { SourceCounts } from './source-counts.js';
 import type { Waiting, WaitingEvents } from './waiting-events.js';
 
@@ -18,6 +21,8 @@ export interface EventTask {
   readonly event: JobEvent;
   /** Where its ledger line is. */
   readonly segment: SegmentPlace;
+  /** Whether that line is the event's own, and no repetition. */
+  readonly isOwnLine: boolean;
   /** Where the log is read again from, as long as the event was neither sent nor waits for its next attempt. */
   readonly from: LogProgress;
 }
@@ -27,6 +32,7 @@ export interface AttemptOptions {
   readonly endpoint: Pick<Endpoint, 'send'>;
   readonly store: ObjectStore;
   readonly counts: SourceCounts;
+  readonly sent: Pick<SentLog, 'record'>;
   readonly waiting: WaitingEvents;
   readonly breaker: Pick<Breaker, 'succeeded' | 'failed'>;
   /** Whether a job is erased. Rejects with `StoreError`. */
@@ -45,6 +51,10 @@ export interface AttemptOptions {
   readonly onEnded: () => void;
 }
 
+interface TimedResult extends SendResult {
+  readonly durationMs: number;
+}
+
 /** Single attempts to send an event, and what their results mean for it. */
 export interface EventAttempts {
   /** Tries a new event. */
@@ -58,8 +68,20 @@ export interface EventAttempts {
 }
 
 export function createEventAttempts(options: AttemptOptions): EventAttempts {
-  const { subscriber, endpoint, store, counts, waiting, breaker, observer, clock, random, times, signal } =
-    options;
+  const {
+    subscriber,
+    endpoint,
+    store,
+    counts,
+    sent,
+    waiting,
+    breaker,
+    observer,
+    clock,
+    random,
+    times,
+    signal,
+  } = options;
   let lastFailure: Attempt | null = null;
   const trying = new Set<EventTask>();
 
@@ -70,18 +92,20 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
 
   async function tryFirst(task: EventTask): Promise<void> {
     const { event, segment } = task;
+    const place = task.isOwnLine ? segmentKey(segment) : null;
     trying.add(task);
     // Without the store nobody knows; a subscriber ignores what comes after `job.erased`.
     const isGone = await isOfErasedJob(event).catch(() => false);
     // It may wait: the same line again, from a range of segments that is read once more.
-    if (!isGone && waiting.get(event.id) === undefined) {
+    if (isGone) drop(event, 0, place);
+    else if (waiting.get(event.id) === undefined) {
       const firstTriedAt = clock();
-      const result = await endpoint.send(event, signal);
+      const result = await send(event);
       // What was cut short stays untried, and is sent again by the next replica.
       if (isCut(result)) return;
       const { id, time: receivedAt, data } = event;
       const line = { id, jobId: data.jobId, segment, receivedAt, source: data.source };
-      take({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result);
+      take({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result, place);
     }
     trying.delete(task);
   }
@@ -92,13 +116,14 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       const event = known ?? (await options.findEvent(state));
       if (event === null || (await isOfErasedJob(event))) {
         waiting.delete(state.id);
+        if (event !== null) drop(event, state.attempts, null);
         return;
       }
       waiting.put(state, { event });
       if (state.ended !== undefined) return await end(state, event, state.ended);
       counts.retried(event);
-      const result = await endpoint.send(event, signal);
-      if (!isCut(result)) take(state, event, result);
+      const result = await send(event);
+      if (!isCut(result)) take(state, event, result, null);
     } catch {
       waiting.put({ ...state, nextTryAt: clock() + times.firstPause });
     } finally {
@@ -107,9 +132,28 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     }
   }
 
-  function take(before: WaitingEvent, event: JobEvent, result: SendResult): void {
+  async function send(event: JobEvent): Promise<TimedResult> {
+    const began = performance.now();
+    const result = await endpoint.send(event, signal);
+    return { ...result, durationMs: Math.round(performance.now() - began) };
+  }
+
+  function drop(event: JobEvent, attempt: number, line: string | null): void {
+    const at = new Date(clock()).toISOString();
+    const nothing = { status: null, error: null, durationMs: 0 };
+    sent.record({ ...sentFields(event), at, ...nothing, attempt, ended: 'dropped', line });
+  }
+
+  /** @param place key of the segment of the event's own line, for its first attempt */
+  function take(before: WaitingEvent, event: JobEvent, result: TimedResult, place: string | null): void {
     const verdict = attemptOutcomeOf(result);
+    const record = (ended: EventEnd | null) => {
+      const { at, status, error, durationMs } = result;
+      const attempt = before.attempts + 1;
+      sent.record({ ...sentFields(event), at, status, error, attempt, ended, durationMs, line: place });
+    };
     if (verdict === 'delivered') {
+      record('delivered');
       counts.sent(event, result.at);
       waiting.delete(before.id);
       observer.sent(event);
@@ -123,8 +167,12 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     const history = withAttempt(before.history, lastFailure);
     const state = { ...before, attempts: before.attempts + 1, history };
     const nextTryAt = verdict === 'again' ? nextTry(state, now, result.retryAfterMs, random(), times) : null;
-    if (nextTryAt !== null) return waiting.put({ ...state, nextTryAt }, { event });
+    if (nextTryAt !== null) {
+      record(null);
+      return waiting.put({ ...state, nextTryAt }, { event });
+    }
     const ended = { ...state, nextTryAt: now, ended: verdict === 'again' ? 'expired' : 'rejected' } as const;
+    record(ended.ended);
     waiting.put(ended, { event, busy: true });
     void end(ended, event, ended.ended);
   }
@@ -160,6 +208,12 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     trying,
     lastFailure: () => lastFailure,
   };
+}
+
+/** What a line of an attempt says of its event. */
+export function sentFields(event: JobEvent): Pick<SentAttempt, 'event' | 'jobId' | 'source' | 'type'> {
+  const { jobId, source } = event.data;
+  return { event: event.id, jobId, source, type: eventName(event) };
 }
 
 /** Whether `stop` of the sender cut the request. */

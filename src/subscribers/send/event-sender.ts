@@ -11,7 +11,7 @@ type SenderField = 'figures' | 'waiting' | 'openSince' | 'pausedUntil';
 export interface SenderOptions
   extends Pick<
     AttemptOptions,
-    'subscriber' | 'endpoint' | 'store' | 'isErased' | 'findEvent' | 'observer' | 'clock' | 'random'
+    'subscriber' | 'endpoint' | 'store' | 'sent' | 'isErased' | 'findEvent' | 'observer' | 'clock' | 'random'
   > {
   readonly maxInFlight: number;
   readonly state: Pick<OutboxState, 'figures' | 'waiting' | 'openSince'>;

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import type { SendResult } from '../../../src/subscribers/send/endpoint.js';
+import { createSentLog } from '../../../src/subscribers/send/sent-log.js';
 import { watchSubscriber } from '../../../src/subscribers/watch-subscriber.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../support/ledger/merge-ledger.js';
@@ -107,6 +108,14 @@ function world(random: () => number) {
         store: own,
         owner,
         endpoint: { send },
+        sent: createSentLog({
+          store: own,
+          subscriber: 'crm',
+          replica: owner,
+          clock,
+          interval: 2,
+          onError: () => undefined,
+        }),
         stopWithin: 100,
         isErased: async () => false,
         clock,

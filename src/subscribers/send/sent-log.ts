@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SentAttempt } from '../../domain/sent-attempt.js';
+import { createSegmentWriter } from '../../ledger/write/segment-writer.js';
+import type { ObjectStore } from '../../store/object-store.js';
+
+/** What was sent to one subscriber by this process, written as segments below `outbox/<subscriber>/sent/`. */
+export interface SentLog {
+  /** The attempt is written soon. Never throws. */
+  record(attempt: Omit<SentAttempt, 'v'>): void;
+  /**
+   * Settles when everything that was recorded is durable, or could not be written: it is kept for another try then. Never rejects. A store
+   * that refused the last try is not asked again at once.
+   */
+  flush(): Promise<void>;
+}
+
+export interface SentLogOptions {
+  readonly store: ObjectStore;
+  readonly subscriber: string;
+  /** Name of this replica. */
+  readonly replica: string;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Milliseconds between two segments, and until an attempt is written. */
+  readonly interval: number;
+  /** Milliseconds from a failed try to the next one. Default 30 s. */
+  readonly retry?: number;
+  /** Called when writing begins to fail. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Attempts that wait for the store. Beyond it the oldest are lost: whether their events were sent is then unknown. */
+const MOST_WAITING = 10_000;
+/** Milliseconds: the position of the sender waits for the segment, and must not lose its lease. */
+const DEADLINE = 5_000;
+const RETRY = 30_000;
+
+export function createSentLog(options: SentLogOptions): SentLog {
+  const { interval, retry = RETRY, onError } = options;
+  const writer = createSegmentWriter({ ...options, deadline: DEADLINE });
+  let waiting: string[] = [];
+  let flushing: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let begunAt = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
+
+  async function write(): Promise<void> {
+    const pause = interval - (performance.now() - begunAt);
+    if (pause > 0) await sleep(pause);
+    begunAt = performance.now();
+    const batch = waiting;
+    waiting = [];
+    try {
+      await writer.write(batch.map((text) => ({ text, bytes: Buffer.byteLength(text) + 1 })));
+      isFailing = false;
+    } catch (error) {
+      waiting = [...batch, ...waiting].slice(-MOST_WAITING);
+      if (!isFailing) onError(error);
+      isFailing = true;
+    }
+  }
+
+  async function flush(): Promise<void> {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    // What is recorded during a write goes with the next one.
+    while (flushing !== null) await flushing;
+    if (waiting.length === 0) return;
+    if (isFailing && performance.now() - begunAt < retry) return plan(retry);
+    flushing = write().finally(() => {
+      flushing = null;
+    });
+    await flushing;
+    if (waiting.length > 0) plan(isFailing ? retry : interval);
+  }
+
+  function plan(pause: number): void {
+    timer ??= setTimeout(() => void flush(), pause).unref();
+  }
+
+  return {
+    record(attempt) {
+      waiting.push(JSON.stringify({ v: 1, ...attempt } satisfies SentAttempt));
+      if (waiting.length > MOST_WAITING) waiting.shift();
+      plan(interval);
+    },
+    flush,
+  };
+}

@@ -13,7 +13,11 @@ import { issueOf } from '../operations/health/issue-kinds.js';
 import { readFacts } from '../operations/health/read-facts.js';
 import { createReconcileReportReader } from '../operations/health/reconcile-report-reader.js';
 import { issuesOfReports } from '../operations/health/replica-issues.js';
-import { createReplicaReportsReader, type ReplicaReports } from '../operations/health/replica-reports.js';
+import {
+  createReplicaReportsReader,
+  hasProof,
+  type ReplicaReports,
+} from '../operations/health/replica-reports.js';
 import {
   goodNews,
   headlineOf,
@@ -29,7 +33,7 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
-import { hasProof, tryStore } from './shared/try-store.js';
+import { tryStore } from './shared/try-store.js';
 
 export function createCommand(): Command {
   return new Command('status')

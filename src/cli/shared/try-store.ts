@@ -12,19 +12,6 @@ interface TriedStore {
   readonly lastSuccessAt: null;
 }
 
-/** Milliseconds that a receiver may take to write its canary. */
-const WRITES_WITHIN = 10_000;
-
-/**
- * Whether a receiver proves the store by writing to it.
- *
- * @param newest when one wrote its canary last
- * @param interval milliseconds between the checks of a canary
- */
-export function hasProof(newest: Date | null, interval: number): boolean {
-  return newest !== null && Date.now() - newest.getTime() < 2 * interval + WRITES_WITHIN;
-}
-
 /** Writes to the store as a receiver's canary does, and removes what it wrote. Never throws. */
 export async function tryStore(config: Config, store: ObjectStore): Promise<TriedStore> {
   const needsConditions = config.store.s3.conditionalWrites === 'native';

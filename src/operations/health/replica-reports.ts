@@ -72,3 +72,16 @@ export function createReplicaReportsReader(options: ReplicaReportsOptions): () =
     return answer;
   };
 }
+
+/** Milliseconds that a receiver may take to write its canary. */
+const WRITES_WITHIN = 10_000;
+
+/**
+ * Whether a receiver proves the store by writing to it.
+ *
+ * @param newest when one wrote its canary last
+ * @param interval milliseconds between the checks of a canary
+ */
+export function hasProof(newest: Date | null, interval: number): boolean {
+  return newest !== null && Date.now() - newest.getTime() < 2 * interval + WRITES_WITHIN;
+}

@@ -1,11 +1,33 @@
 import { storeProofTarget } from '../../../app/store/store-proof-target.js';
 import type { Config } from '../../../config/config.js';
+import { createReplicaReportsReader, hasProof } from '../../../operations/health/replica-reports.js';
 import { type ObjectStore, OtherStoreError } from '../../../store/object-store.js';
 import { proveStore, WeakStoreError } from '../../../store/probe/store-proof.js';
 
-/** Throws for a store that would overwrite. A store that cannot be reached shows in the outcome of the work. */
+/**
+ * Throws for a store that would overwrite. A store that cannot be reached shows in the outcome of the work. The 200 requests of the probe are
+ * not repeated where a receiver proves the store all the time.
+ */
 export async function proveForWriting(config: Config, store: ObjectStore): Promise<void> {
-  await proveStore(storeProofTarget(config, store)).catch((error: unknown) => {
+  const target = storeProofTarget(config, store);
+  const isProven = await isProvenByReceiver(config, store).catch(() => false);
+  await (isProven ? target.identify() : proveStore(target)).catch((error: unknown) => {
     if (error instanceof WeakStoreError || error instanceof OtherStoreError) throw error;
   });
+}
+
+/** Whether one of the receivers wrote its canary just now, and reports that nothing keeps it from storing. */
+async function isProvenByReceiver(
+  { store: { canaryInterval } }: Config,
+  store: ObjectStore,
+): Promise<boolean> {
+  const { reports } = await createReplicaReportsReader({ store, interval: canaryInterval })();
+  return reports.some(
+    ({ writtenAt, report }) =>
+      hasProof(writtenAt, canaryInterval) && Array.isArray(report) && !report.some(isFailing),
+  );
+}
+
+function isFailing(issue: { readonly level?: unknown } | null): boolean {
+  return issue?.level === 'failing';
 }

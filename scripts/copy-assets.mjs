@@ -19,6 +19,8 @@ const DOMAIN = [
   'kinds',
   'next-steps',
   'reasons',
+  'recovery-outcome',
+  'recovery-run',
   'submitted-words',
 ].map((name) => `domain/${name}`);
 /** They import each other and the above alone. */

@@ -10,7 +10,7 @@ import { conditionOf } from '../store/store-condition.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import type { OpenArchive } from './archive-parts.js';
 import { mergeParts } from './merge-parts.js';
-import { type RegularReconciling, reconcileRegularly } from './reconcile-regularly.js';
+import type { Reconciler } from './reconciler.js';
 import { canAskService } from './speech-options.js';
 import type { StoreFailureLog } from './store/store-failure-log.js';
 
@@ -27,7 +27,7 @@ export interface BackgroundWorkOptions {
   readonly log: Logger;
   readonly failures: StoreFailureLog;
   readonly outbox: Outbox;
-  readonly failingJobs: RegularReconciling['failingJobs'];
+  readonly reconciler: Reconciler;
   /** Whether the store was writable recently. */
   readonly isStoreReady: () => boolean;
   /** Whether callbacks need the process: what can wait then waits. */
@@ -36,7 +36,7 @@ export interface BackgroundWorkOptions {
 
 /** What a replica does on its own: abort stale uploads, end what is old, reconcile, merge, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {
-  const { config, parts, metrics, log, failures, outbox, failingJobs } = options;
+  const { config, parts, metrics, log, failures, outbox, reconciler } = options;
   const { store } = parts;
   let stopSweeping = () => {};
   const started: { stop(): Promise<void> }[] = [];
@@ -65,14 +65,10 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
       outbox.start();
       started.push(outbox);
       const { interval } = config.recovery;
-      if (interval === null || !canAskService(config)) return;
-      const { recovery } = parts;
-      started.push(
-        reconcileRegularly({ parts: recovery, interval, failingJobs, metrics: metrics.recovery, log }),
-      );
+      if (interval !== null && canAskService(config)) reconciler.repeat({ interval });
     },
     async stopWriting(): Promise<void> {
-      await Promise.all(started.map((each) => each.stop()));
+      await Promise.all([...started, reconciler].map((each) => each.stop()));
     },
   };
 }

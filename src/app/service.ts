@@ -31,6 +31,7 @@ import { serviceLimits } from './fixed-limits.js';
 import { indexOfService } from './open-ledger.js';
 import { openOutbox } from './open-outbox.js';
 import { createPorts } from './ports.js';
+import { createReconciler } from './reconciler.js';
 import { canAskService } from './speech-options.js';
 import { createStoreFailureLog } from './store/store-failure-log.js';
 import { createStoreHealth } from './store/store-health.js';
@@ -179,6 +180,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   mountHealth(publicApp, readiness);
   mountFallbacks(publicApp, routes);
 
+  const { failingJobs } = view;
+  const reconciler = createReconciler({ parts: recovery, failingJobs, metrics: metrics.recovery, log });
+
   // Admin port.
   const memory = () => ({ total: budget.total, used: budget.used, waiters: budget.waiters });
   const admin = createAdmin({
@@ -189,6 +193,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     view,
     recovery,
     events: { outbox, subscribers: new Map(Object.entries(config.subscribers)) },
+    reconciling: reconciler,
     busy: isBusy,
     sources,
     refusals: mergedRefusals(refusals, signInRefusals),
@@ -229,7 +234,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
     failures,
     outbox,
-    failingJobs: admin.failingJobs,
+    reconciler,
     isStoreReady: () => readiness().ready,
     isBusy,
   });

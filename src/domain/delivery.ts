@@ -28,6 +28,7 @@ const ACTION_OUTCOMES = [
   'release-failed',
   'dismissed',
   'replayed',
+  'reconcile-started',
   'cancelled',
   'acknowledged',
   'chosen',

@@ -14,7 +14,7 @@ const PROBLEMS = {
   'host-unknown': [403, 'The host is not allowed'],
   'not-direct': [403, 'The source accepts direct requests only'],
   'right-missing': [403, 'The right is missing'],
-  'scope-exceeded': [403, 'The job belongs to other sources too'],
+  'scope-exceeded': [403, 'Other sources are concerned too'],
   'source-unknown': [404, 'No such source'],
   'not-found': [404, 'No such resource'],
   'method-not-allowed': [405, 'The method is not allowed'],

@@ -10,7 +10,7 @@ const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'tr
 /** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
 const NO_EVENT: readonly string[] = [
   ...['refused', 'failed', 'replayed', 'cancelled', 'acknowledged'],
-  ...['release-failed', 'dismissed'],
+  ...['release-failed', 'dismissed', 'reconcile-started'],
 ];
 
 /** `doctor` is the status of its test callbacks: there is no such job. */

@@ -15,6 +15,7 @@ import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createTrialDecoder } from '../actions/decode-quarantined.js';
 import { markStoredRegularly } from '../actions/mark-stored-regularly.js';
+import type { ReconcileRuns } from '../actions/reconcile-runs.js';
 import { createRepairs, type RepairOptions } from '../actions/repairs.js';
 import type { NotifyParts } from '../actions/replay/notify-item.js';
 import type { CanaryStatus } from '../health/canary.js';
@@ -73,6 +74,7 @@ export interface AdminOptions
   readonly recovery: RecoveryParts;
   /** The configured subscribers, and the outbox that sends to them. */
   readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
+  readonly reconciling: ReconcileRuns;
   /** Whether live traffic needs the resources that a replay would take. */
   readonly busy: () => boolean;
   /** Called for every item of a replay that failed. */
@@ -90,7 +92,6 @@ export interface Admin {
   /** Stops the replays and notices of this replica, while the ledger still takes lines; another replica resumes them. */
   stopReplays(): Promise<void>;
   stop(): Promise<void>;
-  readonly failingJobs: LedgerView['failingJobs'];
 }
 
 export function createAdmin(options: AdminOptions): Admin {
@@ -181,6 +182,5 @@ export function createAdmin(options: AdminOptions): Admin {
       await Promise.all([replays.stop(), notices.stop(), marking?.stop()]);
     },
     stop: view.stop,
-    failingJobs: view.failingJobs,
   };
 }

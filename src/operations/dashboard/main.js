@@ -19,6 +19,7 @@ import { quarantinedBodyView } from './views/failures/quarantined-body-view.js';
 import { helpView } from './views/help-view.js';
 import { jobView } from './views/job/job-view.js';
 import { overviewView } from './views/overview/overview-view.js';
+import { reconcileView } from './views/reconcile-view.js';
 import { refusalsView } from './views/refusals-view.js';
 import { replayView } from './views/replay-view.js';
 import { replaysView } from './views/replays-view.js';
@@ -46,6 +47,7 @@ const VIEWS = {
   'quarantined-body': quarantinedBodyView,
   replays: replaysView,
   replay: replayView,
+  reconcile: reconcileView,
   subscribers: subscribersView,
   refusals: refusalsView,
   explain: explainView,

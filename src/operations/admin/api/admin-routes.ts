@@ -8,6 +8,7 @@ import { type JobsRouteParts, jobsRoutes } from './jobs-routes.js';
 import { openApiRoutes } from './openapi-routes.js';
 import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes.js';
 import { type ErasuresRouteParts, erasuresRoutes } from './repairs/erasures-routes.js';
+import { type ReconcileRouteParts, reconcileRoutes } from './repairs/reconcile-routes.js';
 import { type RepairRouteParts, repairRoutes } from './repairs/repair-routes.js';
 import { type ReplaysRouteParts, replaysRoutes } from './repairs/replays-routes.js';
 import { sessionRoutes } from './session-routes.js';
@@ -31,6 +32,7 @@ export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   JobsRouteParts &
   QuarantineRouteParts &
   RepairRouteParts &
+  ReconcileRouteParts &
   ReplaysRouteParts &
   SubscribersRouteParts &
   ImportRouteParts &
@@ -46,6 +48,7 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...jobsRoutes(parts),
     ...quarantineRoutes(parts),
     ...repairRoutes(parts),
+    ...reconcileRoutes(parts),
     ...replaysRoutes(parts),
     ...subscribersRoutes(parts),
     ...importRoutes(parts),

@@ -64,7 +64,7 @@ const HELP_TOPICS = {
   reconcile: {
     title: 'Reconcile',
     means:
-      'Callbacks can be lost: the service gives up after about a minute of retries. Reconcile compares the archive with the service’s list of jobs and fetches the missing results. The receiver runs it at every recovery.interval; with several replicas, a CronJob does.',
+      'Callbacks can be lost: the service gives up after about a minute of retries. Reconcile compares the archive with the service’s list of jobs and fetches the missing results. The receiver runs it at every recovery.interval; with several replicas, a CronJob does. Reconcile, linked from Replays, begins a run at once.',
     document: 'docs/recovery.md',
   },
   verify: {

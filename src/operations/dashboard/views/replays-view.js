@@ -32,7 +32,7 @@ export function replaysView(screen) {
       get('/replays', { query: { limit: rows.shown }, signal }),
     ]);
     screen.render(
-      heading('Replays'),
+      heading('Replays', link('#/reconcile', 'Reconcile')),
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },

@@ -25,6 +25,7 @@ import type {
   quarantineSchema,
   settlementSchema,
 } from '../../../admin/api/answers/quarantine.js';
+import type { ReconcileState } from '../../../admin/api/answers/reconcile.js';
 import type {
   Replay,
   ReplayInFull,
@@ -73,6 +74,7 @@ export interface GetAnswers {
   '/refusals': Refusals;
   '/refusals/counts': RefusalCounts;
   '/quarantine': Quarantine;
+  '/reconcile': ReconcileState;
   '/replays': Replays;
   '/subscribers': Subscribers;
   [dead: `/subscribers/${string}/dead`]: DeadEvents;
@@ -89,6 +91,7 @@ export interface PostAnswers {
   /** The preview for `dryRun`. */
   '/erasures': ErasurePreview | ErasureReport;
   '/failures/acknowledge': Acknowledged;
+  '/reconcile': ReconcileState;
   /** The preview for `dryRun`. */
   '/replays': ReplayPreview | ReplayStarted;
   [ticket: `/jobs/${string}/ticket`]: Ticket;
@@ -133,6 +136,7 @@ export type {
   JobMatches,
   Names,
   QuarantinedBodyView,
+  ReconcileState,
   Refetched,
   Replay,
   ReplayInFull,

@@ -19,6 +19,7 @@ const ROUTES = [
   ['quarantined-body', /^\/quarantine\/([^/]+)$/],
   ['replays', /^\/replays$/],
   ['replay', /^\/replays\/([^/]+)$/],
+  ['reconcile', /^\/reconcile$/],
   ['subscribers', /^\/subscribers$/],
   ['refusals', /^\/refusals$/],
   ['explain', /^\/explain$/],
@@ -33,6 +34,7 @@ const SECTION = new Map(
     erase: 'deliveries',
     'quarantined-body': 'failures',
     replay: 'replays',
+    reconcile: 'replays',
   }),
 );
 

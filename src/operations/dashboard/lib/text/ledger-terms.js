@@ -25,6 +25,7 @@ const OUTCOMES = {
   rejected: ['bad', 'Rejected'],
   noted: ['neutral', 'Noted'],
   replayed: ['neutral', 'Replayed'],
+  'reconcile-started': ['neutral', 'Reconcile started'],
   'release-failed': ['notice', 'Release failed'],
   dismissed: ['neutral', 'Dismissed'],
   cancelled: ['neutral', 'Cancelled'],
@@ -88,6 +89,7 @@ const ACTS = {
   chosen: 'chosen',
   erased: 'erased',
   cancelled: 'replay cancelled',
+  'reconcile-started': 'reconcile started',
 };
 
 /**

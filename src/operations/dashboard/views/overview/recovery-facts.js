@@ -83,6 +83,7 @@ export function reconcileFacts({ reconcile, scope }, now) {
       finished === null
         ? ['Lost callbacks are not detected']
         : [`${count(reconcile?.expected ?? 0, 'job')} checked`],
+    ...(canRefetch() && { action: { href: '#/reconcile', text: 'Reconcile now' } }),
   };
 }
 

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { reconcileRegularly } from '../../../src/app/reconcile-regularly.js';
+import { createReconciler } from '../../../src/app/reconciler.js';
 import { createLogger } from '../../../src/observe/logger.js';
 import type { RecoveryParts } from '../../../src/recovery/reconcile/recovery-parts.js';
 import { createSpeechClients } from '../../../src/speech/speech.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
+import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -43,10 +44,8 @@ afterEach(() => fixture.close());
 
 /** Starts the runs; `finished` is called at the end of each. */
 function start(parts: RecoveryParts, random: number, interval: number, finished: () => void) {
-  return reconcileRegularly({
+  const reconciler = createReconciler({
     parts,
-    interval,
-    random: () => random,
     metrics: {
       checked: (outcome, region) => counted.push(`${region} ${outcome}`),
       finished(run) {
@@ -59,6 +58,8 @@ function start(parts: RecoveryParts, random: number, interval: number, finished:
       destination: { write: (line) => logged.push(JSON.parse(line)) },
     }),
   });
+  reconciler.repeat({ interval, random: () => random });
+  return reconciler;
 }
 
 /** Runs once, and once more after each of the steps. */
@@ -188,5 +189,65 @@ describe('regular runs', () => {
     await runAnd(fixture.parts, () => {});
     await waiting.stop();
     expect(early).toBe(0);
+  });
+});
+
+describe('runs that an operator orders', () => {
+  const anna = { actor: 'anna', full: false };
+  const recorded = async () => {};
+
+  function reconciler(failingJobs?: () => Promise<ReadonlySet<string>>) {
+    return createReconciler({
+      parts: fixture.parts,
+      ...(failingJobs ? { failingJobs } : {}),
+      metrics: { checked() {}, finished: (run) => runs.push(run) },
+      log: createLogger({ level: 'info', destination: { write: (line) => logged.push(JSON.parse(line)) } }),
+    });
+  }
+
+  it('are one at a time, and a run on the interval waits for theirs instead of beginning another', async () => {
+    let asked = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    let open: (jobs: ReadonlySet<string>) => void = () => {};
+    const gate = new Promise<ReadonlySet<string>>((resolve) => {
+      open = resolve;
+    });
+    let begun = 0;
+    const runner = reconciler(() => {
+      begun += 1;
+      asked();
+      return gate;
+    });
+    expect(await runner.order(anna, recorded)).toBe(true);
+    await isAsked;
+    expect(runner.state()).toMatchObject({ running: { actor: 'anna', checked: 0 }, last: null });
+    expect(await runner.order({ actor: 'ben', full: true }, recorded)).toBe(false);
+    // Due at once: it joins the run of the operator.
+    runner.repeat({ interval: HOUR, random: () => 0 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    open(new Set());
+    await until(async () => runner.state().last !== null);
+    await runner.stop();
+    expect(begun).toBe(1);
+    expect(runner.state()).toMatchObject({ running: null, last: { actor: 'anna', faults: [] } });
+    expect(logged.filter(({ event }) => event === 'reconcile')).toMatchObject([{ actor: 'anna' }]);
+  });
+
+  it('do not begin when they cannot be recorded, and leave the way free for the next one', async () => {
+    const runner = reconciler();
+    const failing = () => Promise.reject(new StoreError('create', 'no'));
+    await expect(runner.order(anna, failing)).rejects.toThrow(StoreError);
+    await until(async () => runner.state().running === null);
+    expect(runner.state().last).toBeNull();
+    expect(await runner.order(anna, recorded)).toBe(true);
+    await runner.stop();
+  });
+
+  it('do not begin when the process ends', async () => {
+    const runner = reconciler();
+    await runner.stop();
+    expect(await runner.order(anna, recorded)).toBe(false);
   });
 });

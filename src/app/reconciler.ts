@@ -2,43 +2,98 @@ import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { repeat } from '../lib/time/repeat.js';
 import type { Logger } from '../observe/logger.js';
 import type { RecoveryMetrics } from '../observe/metrics/recovery-metrics.js';
+import type { EndedRun, ReconcileRuns, RunningRun } from '../operations/actions/reconcile-runs.js';
 import { retentionDeadline } from '../recovery/reconcile/fetch/retention-deadline.js';
 import { reconcile } from '../recovery/reconcile/reconcile.js';
 import type { ReconcileOptions } from '../recovery/reconcile/reconcile-run.js';
+import { failureReason } from '../recovery/reconcile/recovery-errors.js';
 import type { RecoveryParts } from '../recovery/reconcile/recovery-parts.js';
 import type { RecoveredJob, RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
 import type { JobRecord } from '../speech/wire.js';
 
-export interface RegularReconciling {
+export interface ReconcilerOptions {
   readonly parts: RecoveryParts;
-  /** Milliseconds from the end of one run to the beginning of the next. */
-  readonly interval: number;
   readonly failingJobs?: ReconcileOptions['failingJobs'];
   readonly metrics: RecoveryMetrics;
   readonly log: Logger;
+}
+
+/** When runs begin by themselves. */
+interface RunSchedule {
+  /** Milliseconds from the end of one run to the beginning of the next. */
+  readonly interval: number;
   /** In [0, 1); keeps replicas that started together from running together. Default `Math.random`. */
   readonly random?: () => number;
+}
+
+/** Reconciles in this process, one run at a time: on an interval, and when an operator asks. */
+export interface Reconciler extends ReconcileRuns {
+  /** Begins to run on an interval. A run of an operator that is under way then counts as one of these. */
+  repeat(schedule: RunSchedule): void;
+  /** Interrupts the current run and waits for its end. No other one begins. */
+  stop(): Promise<void>;
 }
 
 /** The first run begins at a random moment within this, so that a restart does not put recovery off. */
 const FIRST_RUN_WITHIN = 60_000;
 
-/** Reconciles in this process until `stop`, which interrupts the current run and waits for its end. */
-export function reconcileRegularly(options: RegularReconciling): { stop(): Promise<void> } {
-  const { interval, random } = options;
+export function createReconciler(options: ReconcilerOptions): Reconciler {
   const missing = createMissingJobs();
-  return repeat((signal) => runOnce(options, missing, signal), {
-    interval,
-    firstWithin: FIRST_RUN_WITHIN,
-    random,
-  });
+  const stopping = new AbortController();
+  let repeating: { stop(): Promise<void> } | null = null;
+  let current: { readonly progress: Progress; readonly ended: Promise<void> } | null = null;
+  let last: EndedRun | null = null;
+
+  /** @param before what has to succeed first */
+  function begin(actor: string | null, full: boolean, before: Promise<void>): Promise<void> {
+    const progress = { startedAt: new Date().toISOString(), actor, checked: 0, recovered: 0, failed: 0 };
+    const run = async () => {
+      const result = await runOnce(options, { missing, progress, full, signal: stopping.signal });
+      last = { startedAt: progress.startedAt, finishedAt: new Date().toISOString(), actor, ...result };
+    };
+    const ended = before
+      .then(run, () => undefined)
+      .finally(() => {
+        current = null;
+      });
+    current = { progress, ended };
+    return ended;
+  }
+
+  return {
+    state: () => ({ running: current && { ...current.progress }, last }),
+    async order({ actor, full }, record) {
+      if (current !== null || stopping.signal.aborted) return false;
+      const recorded = Promise.resolve().then(record);
+      void begin(actor, full, recorded);
+      await recorded;
+      return true;
+    },
+    repeat({ interval, random }) {
+      const work = () => current?.ended ?? begin(null, false, Promise.resolve());
+      repeating = repeat(work, { interval, firstWithin: FIRST_RUN_WITHIN, random });
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all([repeating?.stop(), current?.ended]);
+    },
+  };
 }
 
+type Progress = { -readonly [Name in keyof RunningRun]: RunningRun[Name] };
+
+interface OneRun {
+  readonly missing: MissingJobs;
+  readonly progress: Progress;
+  readonly full: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Never rejects. */
 async function runOnce(
-  { parts, failingJobs, metrics, log }: RegularReconciling,
-  missing: MissingJobs,
-  signal: AbortSignal,
-): Promise<void> {
+  { parts, failingJobs, metrics, log }: ReconcilerOptions,
+  { missing, progress, full, signal }: OneRun,
+): Promise<Omit<EndedRun, 'startedAt' | 'finishedAt' | 'actor'>> {
   const started = performance.now();
   if (await isEmptyStore(parts.store).catch(() => false)) log.warn({ event: 'store-empty' }, EMPTY_STORE);
   const finished = (ok: boolean, sawAll: boolean) => {
@@ -47,19 +102,30 @@ async function runOnce(
   };
   try {
     const report = await reconcile(parts, {
-      signal,
+      ...{ signal, full },
       ...(failingJobs ? { failingJobs } : {}),
       onJob(job, record) {
+        note(progress, job);
         metrics.checked(job.outcome, job.region);
         missing.note(job, record);
         logJob(parts, log, job, record);
       },
     });
-    logSummary(log, report, finished(isOk(report), report.faults.length === 0));
+    logSummary(log, report, progress.actor, finished(isOk(report), report.faults.length === 0));
+    const { outcomes, recorded = 0, ignored, faults } = report;
+    return { outcomes, recorded, ignored, faults };
   } catch (error) {
     finished(false, false);
     log.error({ event: 'reconcile', err: error }, 'reconcile did not run');
+    const fault = { region: null, reason: failureReason(error) };
+    return { outcomes: {}, recorded: 0, ignored: 0, faults: [fault] };
   }
+}
+
+function note(progress: Progress, { outcome }: RecoveredJob): void {
+  progress.checked += 1;
+  if (outcome === 'recovered' || outcome === 'conflict') progress.recovered += 1;
+  if (outcome === 'failed') progress.failed += 1;
 }
 
 function isOk({ outcomes, faults }: RecoveryReport): boolean {
@@ -111,10 +177,11 @@ function logJob(
   else log.warn(event, outcome);
 }
 
-function logSummary(log: Logger, report: RecoveryReport, durationMs: number): void {
+function logSummary(log: Logger, report: RecoveryReport, actor: string | null, durationMs: number): void {
   const { outcomes, ignored, faults, window } = report;
   const event = {
     event: 'reconcile',
+    ...(actor === null ? {} : { actor }),
     ...window,
     outcomes,
     ignored,

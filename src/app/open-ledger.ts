@@ -4,6 +4,7 @@ import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
 import type { IndexFiles, IndexPlace } from '../index/open-index.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
+import { impatientStore } from '../store/probe/impatient-store.js';
 import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
 import { storeOptions } from './store/store-options.js';
 
@@ -20,6 +21,8 @@ export interface OpenLedgerOptions {
   readonly indexFiles: (storeId: string) => IndexFiles;
   /** How far back the index reaches, when that is further than it usually does. */
   readonly since?: Date | undefined;
+  /** Milliseconds without an answer after which the store is given up on, for somebody who waits. Default: as long as its own attempts take. */
+  readonly patience?: number | undefined;
   readonly onStoreCall?: OnStoreCall;
   /** What an operator should know of the store although nothing failed. */
   readonly onStoreNotice?: (message: string) => void;
@@ -34,10 +37,11 @@ const DAY = 86_400_000;
 /** Nothing is written or asked before the first use. */
 export async function openLedger(
   config: Config,
-  { indexFiles, since, onStoreCall, onStoreNotice, onIndexOpened, onNewerLines }: OpenLedgerOptions,
+  { indexFiles, since, patience, onStoreCall, onStoreNotice, onIndexOpened, onNewerLines }: OpenLedgerOptions,
 ): Promise<OpenLedger> {
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
-  const store = onStoreCall ? measureStore(opened, onStoreCall) : opened;
+  const measured = onStoreCall ? measureStore(opened, onStoreCall) : opened;
+  const store = patience === undefined ? measured : impatientStore(measured, patience);
   const view = ledgerViewOf(config, store, { indexFiles, since, onIndexOpened, onNewerLines });
   return {
     ...{ store, view },

@@ -67,7 +67,7 @@ export function createCommand(): Command {
         throw new UsageError('--csv goes with neither --json nor --follow');
       if (options.follow && options.until !== undefined)
         throw new UsageError('--follow has no end: leave --until out');
-      await withLedger((work) => list(work, options), options.since);
+      await withLedger((work) => list(work, options), { since: options.since });
     });
 }
 

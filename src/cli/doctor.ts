@@ -43,6 +43,8 @@ interface Options {
 const PUBLIC_TIMEOUT = 10_000;
 /** Milliseconds for each region of the service: a key and a list, with all attempts. */
 const SERVICE_TIMEOUT = 30_000;
+/** Milliseconds for a read of the store, after which it is given up on. */
+const STORE_TIMEOUT = 15_000;
 
 export function createCommand(): Command {
   return new Command('doctor')
@@ -99,9 +101,8 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
     egress(config),
     ...checkProxies({ proxies: proxies(), destinations: await destinationsOf(config, options.url) }),
   ];
-  const opened = await openLedger(config, { indexFiles: indexOfCommand(config, cacheFolder()) }).catch(
-    errorMessage,
-  );
+  const indexFiles = indexOfCommand(config, cacheFolder());
+  const opened = await openLedger(config, { indexFiles, patience: STORE_TIMEOUT }).catch(errorMessage);
   if (typeof opened === 'string')
     return [...here, failed('store', opened, 'Correct the settings below store.')];
   const { store } = opened;

@@ -3,7 +3,7 @@ import { canAskService } from '../app/speech-options.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import { ConfigError } from '../config/config-error.js';
-import { DeadlineError, withDeadline } from '../lib/time/deadline.js';
+import { DeadlineError } from '../lib/time/deadline.js';
 import { createBodyCheck } from '../operations/actions/body-check.js';
 import { listSubscribers } from '../operations/admin/list-subscribers.js';
 import { type CredentialState, credentialSettings } from '../operations/health/credential-states.js';
@@ -44,7 +44,7 @@ export function createCommand(): Command {
       '\nExit code 0 when all is well, 1 for a warning or when not everything could be looked at, 2 for a failure that needs action now.',
     )
     .action(async ({ json }: { readonly json?: true }) => {
-      const status = await withLedger(readStatus).catch(unreadableStore);
+      const status = await withLedger(readStatus, { patience: ANSWERS_WITHIN }).catch(unreadableStore);
       if (json)
         printJson({
           verdict: status.verdict,
@@ -97,15 +97,11 @@ async function readStatus({ config, store, view }: LedgerWork): Promise<Status> 
   const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
   const outbox = createOutboxReader(store, config.subscribers);
   const reports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
-  // A store that hangs would hold up each of the many reads below until its time-outs.
-  const found = await withDeadline(reports(), ANSWERS_WITHIN, SILENT).catch(unlessSilent);
+  const found = await reports().catch(unlessSilent);
   const isProven = found !== null && hasProof(found.newest, config.store.canaryInterval);
   const progress = createProgress();
   progress.show('reading the ledger');
-  const isRead = await view.refresh().then(
-    () => true,
-    () => false,
-  );
+  const isRead = await view.refresh().then(() => true, unlessSilent);
   if (isRead) await view.readPast();
   progress.end();
   const now = Date.now();
@@ -143,9 +139,8 @@ async function readStatus({ config, store, view }: LedgerWork): Promise<Status> 
 
 const PROVEN = { writable: true, reason: null, condition: null, lastSuccessAt: null } as const;
 
-/** Milliseconds to the first answer of the store. */
+/** Milliseconds for a read of the store: one that hangs would hold up each of the many until its time-outs. */
 const ANSWERS_WITHIN = 15_000;
-const SILENT = `the store did not answer within ${ANSWERS_WITHIN} ms`;
 
 function unlessSilent(error: unknown): null {
   if (error instanceof DeadlineError) throw error;

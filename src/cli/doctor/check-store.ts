@@ -41,10 +41,12 @@ const SKEW = { warn: 30_000, fail: 300_000 };
 /** Performs the receiver's operations on the store, below dot-folders, and removes what it wrote. Never throws. */
 export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
   const { store, acceptWeak, inspect, retention, places, canaryInterval } = options;
-  const inspected = inspect === null ? null : await inspect();
-  const report = await probeStore(store);
+  const [inspected, report, replicas] = await Promise.all([
+    inspect?.() ?? null,
+    probeStore(store),
+    checkReplicas({ store, interval: canaryInterval }),
+  ]);
   const bucket = inspected === null ? [clock(-store.clockOffset())] : bucketFindings(inspected, retention);
-  const replicas = await checkReplicas({ store, interval: canaryInterval });
   if (!report.writable) return [unusable(store, report), ...replicas, ...bucket];
   const folder = `.doctor/${randomUUID()}/`;
   return [

@@ -9,6 +9,7 @@ import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
 import { EXPECTED_OWNER } from './wire/object-headers.js';
 import { storeConnect } from './wire/store-connect.js';
+import type { S3RetryPolicy } from './with-retries.js';
 
 /** Milliseconds without data after which an answer's body counts as broken. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -19,10 +20,11 @@ export interface S3Limits {
   readonly requestTimeoutMs: number;
   readonly partTimeoutMs: number;
   readonly maxSockets: number;
-  readonly retry: { readonly retries: number; readonly delayMs: number; readonly deadlineMs: number };
+  readonly retry: S3RetryPolicy;
 }
 
-export function s3Limits(settings: S3Settings): S3Limits {
+/** @param closing aborted when the store is closed */
+export function s3Limits(settings: S3Settings, closing?: AbortSignal): S3Limits {
   return {
     connectTimeoutMs: settings.connectTimeoutMs ?? 3_000,
     requestTimeoutMs: settings.requestTimeoutMs ?? 15_000,
@@ -32,6 +34,7 @@ export function s3Limits(settings: S3Settings): S3Limits {
       retries: settings.retries ?? 4,
       delayMs: settings.retryDelayMs ?? 200,
       deadlineMs: settings.retryDeadlineMs ?? 45_000,
+      ...(closing && { closing }),
     },
   };
 }

@@ -150,7 +150,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     traits: () => bucketTraits(bucket.client, options.bucket, options.settings),
 
     close() {
-      closed ??= sender.close().finally(() => bucket.client.destroy());
+      closed ??= bucket.close();
       return closed;
     },
   };

@@ -9,6 +9,8 @@ export interface S3RetryPolicy {
   readonly delayMs: number;
   /** No attempt begins later than this after the first, and none after a time-out that another one of its length would exceed. */
   readonly deadlineMs: number;
+  /** Aborted once the store is closed: nothing is repeated any more. */
+  readonly closing?: AbortSignal;
 }
 
 const MAX_DELAY_MS = 5_000;
@@ -45,8 +47,8 @@ const TIME_OUT = /timeout|timedout/i;
  * @param startedAt of the first attempt, in milliseconds of `performance.now`
  */
 export function s3RetryRules(
-  { retries, delayMs, deadlineMs }: S3RetryPolicy,
-  { signal, worthwhile = isRetryable }: S3RetryOptions = {},
+  { retries, delayMs, deadlineMs, closing }: S3RetryPolicy,
+  { signal = closing, worthwhile = isRetryable }: S3RetryOptions = {},
   startedAt = performance.now(),
 ): RetryRules {
   const deadline = startedAt + deadlineMs;
@@ -55,7 +57,7 @@ export function s3RetryRules(
     backoff: { retries, baseDelayMs: delayMs, maxDelayMs: MAX_DELAY_MS, random: Math.random },
     pauseAfter(error, delay) {
       const failure = asFailure(error);
-      if (delay === null || !worthwhile(failure)) return null;
+      if (delay === null || closing?.aborted || !worthwhile(failure)) return null;
       const pause = Math.max(delay, failure.retryAfterMs ?? 0);
       const now = performance.now();
       // A store that is silent stays so: the sender waits for an answer.

@@ -86,25 +86,32 @@ export async function inspectBucket(place: {
     },
     { step: 'deserialize', name: 'noteServerTime', priority: 'low' },
   );
-  const traits = await bucketTraits(client, place.bucket, place.settings);
+  const [traits, lifecycle] = await Promise.all([
+    bucketTraits(client, place.bucket, place.settings),
+    readLifecycle(client, place),
+  ]);
+  client.destroy();
+  return { ...traits, clockAheadMs, ...lifecycle };
+}
+
+type LifecycleFacts = Pick<BucketFacts, 'endsIncompleteUploads' | 'daysUntilEnd'>;
+
+/** Never throws. */
+async function readLifecycle(
+  client: S3Client,
+  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
+): Promise<LifecycleFacts> {
   try {
-    const command = new GetBucketLifecycleConfigurationCommand({ Bucket: place.bucket });
-    const { Rules = [] } = await client.send(command);
-    return { ...traits, clockAheadMs, ...lifecycleFacts(Rules, place.prefix) };
+    const { Rules = [] } = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: bucket }));
+    return lifecycleFacts(Rules, prefix);
   } catch (error) {
     const { code, message } = asFailure(error);
-    if (code === 'NoSuchLifecycleConfiguration')
-      return { ...traits, clockAheadMs, ...lifecycleFacts([], place.prefix) };
-    return { ...traits, clockAheadMs, endsIncompleteUploads: { unknown: message }, daysUntilEnd: null };
-  } finally {
-    client.destroy();
+    if (code === 'NoSuchLifecycleConfiguration') return lifecycleFacts([], prefix);
+    return { endsIncompleteUploads: { unknown: message }, daysUntilEnd: null };
   }
 }
 
-function lifecycleFacts(
-  rules: readonly LifecycleRule[],
-  prefix: string,
-): Pick<BucketFacts, 'endsIncompleteUploads' | 'daysUntilEnd'> {
+function lifecycleFacts(rules: readonly LifecycleRule[], prefix: string): LifecycleFacts {
   return {
     endsIncompleteUploads: endsIncompleteUploads(rules, prefix),
     daysUntilEnd: (key, tags) => daysUntilEnd(rules, prefix + key, tags),

@@ -15,11 +15,14 @@ export interface S3Bucket {
   readonly prefix: string;
   readonly settings: S3Settings;
   readonly limits: S3Limits;
+  /** Ends connections; requests that are under way fail, and are not repeated. */
+  close(): Promise<void>;
 }
 
 export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const { bucket, prefix, settings, onNotice } = options;
-  const limits = s3Limits(settings);
+  const closing = new AbortController();
+  const limits = s3Limits(settings, closing.signal);
   const answers = createAnswerCheck(settings.expectedBucketOwner, onNotice);
   const client = createS3Client(settings, limits, answers);
   const address = await bucketAddress(settings, limits, bucket);
@@ -38,7 +41,11 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
     onNotice,
     connect,
   });
-  return { client, sender, bucket, prefix, settings, limits };
+  const close = async () => {
+    closing.abort();
+    await sender.close().finally(() => client.destroy());
+  };
+  return { client, sender, bucket, prefix, settings, limits, close };
 }
 
 /** The SDK's address of an object. */

@@ -6,7 +6,7 @@ import { PATH, TARGETS } from './targets.mjs';
 
 let serial = 0;
 
-/** Of jobs that were not sent before. */
+/** Jobs that were not sent before. */
 function newPrefix() {
   serial += 1;
   return `b${serial}x${Date.now().toString(36)}`;

@@ -189,7 +189,7 @@ class Staging implements StagedDelivery {
     for (const item of this.#items) {
       if (item.target !== null) continue;
       const repeated = written.has(item.path);
-      // Of items with the same path the first has to win.
+      // Among items with the same path the first has to win.
       if (repeated || group.length === MAX_CONCURRENT_WRITES) {
         buffered.push(...(await settleAll(group)));
         group = [];

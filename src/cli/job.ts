@@ -19,7 +19,7 @@ interface Answer {
   readonly jobId: string;
   /** Null for a job that is unknown. */
   readonly job: Job | null;
-  /** Of an unknown job. */
+  /** What the service said of an unknown job. */
   readonly serviceAnswer: NoRecord;
   readonly bodies: readonly ListedBody[];
   /** Where nothing has this id: the jobs that the text fits. */

@@ -58,7 +58,7 @@ export function createCommand(): Command {
 
 interface Status {
   readonly verdict: Verdict;
-  /** Of the last 24 hours; null when they could not be counted. */
+  /** Deliveries of the last 24 hours; null when they could not be counted. */
   readonly deliveries: number | null;
   /** Those of this configuration. */
   readonly credentials: readonly CredentialState[];

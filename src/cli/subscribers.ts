@@ -26,7 +26,7 @@ interface Options {
 /** Without the address: commands that send nothing do not read it, since it may hold a secret. */
 interface Listed extends Omit<SubscriberFigures, 'url'> {
   readonly waitingEvents: WaitingEventList['waitingEvents'];
-  /** Of the events that ended without being sent. */
+  /** Causes of the events that ended without being sent. */
   readonly causes: readonly DeadCause[];
 }
 
@@ -130,7 +130,7 @@ function waitingRow(
   ]);
 }
 
-/** Of each cause, the command that sends all of its events again. */
+/** A cause, and the command that sends all of its events again. */
 function causeLines(name: string, { code, count, first, last, answer }: DeadCause): string[] {
   return [
     `  ${plural(count, 'event')} not sent: ${describeLastAttempt(code, answer)}. First ${first}, last ${last}.`,

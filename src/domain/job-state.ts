@@ -252,7 +252,7 @@ function withoutTranscript(
   bodies: readonly JobBody[],
   at: ShowInstant,
 ): Described {
-  // Of recovery as well: it records the end of a job whose callback was lost.
+  // Lines of recovery count as well: it records the end of a job whose callback was lost.
   const failed = timeline.findLast(({ status }) => status !== null && status !== 'success');
   if (failed)
     return [
@@ -290,7 +290,7 @@ function rejectedState(failedAttempts: readonly { readonly message: string }[]):
   return ['notice', 'No transcript', text, 'record'];
 }
 
-/** Of a job without stored artefacts, by its status at the service. */
+/** State of a job without stored artefacts, by its status at the service. */
 function byService(status: string): Described {
   if (status === 'running')
     return ['neutral', 'Pending', 'The service is still working on the job: nothing is missing yet.', null];

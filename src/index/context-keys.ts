@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Of a name of the context and its value, or of a name whose value was left out: 63 bits. */
+/** Hash of 63 bits of a name of the context and its value, or of a name whose value was left out. */
 export function contextKey(name: string, value: string | null): bigint {
   const text = value === null ? name : `${name}=${value}`;
   return hash('sha256', text, 'buffer').readBigInt64BE() >> 1n;

@@ -5,7 +5,7 @@
  * damaged.
  */
 export interface MissingSegments {
-  /** Of the first one, or of the object. */
+  /** Key of the first segment, or of the object. */
   readonly key: string;
   /** How many; 0 for an object that nothing is lacking of: its segments are there, or named themselves. */
   readonly segments: number;

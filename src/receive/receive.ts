@@ -94,7 +94,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
-  /** Of an erased job nothing is stored, so that its body need not even be decoded. */
+  /** Nothing of an erased job is stored, so that its body need not even be decoded. */
   async function discardBody(delivery: Delivery, slot: Slot): Promise<void> {
     slot.body = delivery.openBody();
     for await (const _chunk of slot.body);

@@ -80,7 +80,7 @@ function logRefusal(log: Logger, line: LedgerLine, problem: Problem | null): voi
   log.error({ ...fields, cause: errorText(problem.cause) }, 'refused');
 }
 
-/** Of one line per delivery: the fields of the ledger line, sizes in bytes, times in milliseconds. */
+/** Fields of the one log line of a delivery: those of the ledger line, sizes in bytes, times in milliseconds. */
 function fieldsOf(line: LedgerLine) {
   return {
     event: 'delivery',

@@ -11,7 +11,7 @@ export interface WaitingEvent {
   readonly segment: SegmentPlace;
   /** ISO 8601 of the ledger line. */
   readonly receivedAt: string;
-  /** Of the event. */
+  /** Source of the event. */
   readonly source: string | null;
   /** Milliseconds since the epoch. */
   readonly firstTriedAt: number;

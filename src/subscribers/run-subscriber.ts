@@ -137,7 +137,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     return open.length === 0 ? null : Math.min(...open);
   }
 
-  /** Of one moment: lines count as read only once each of their events was sent, waits for its next attempt, or is dead. */
+  /** State of one moment: lines count as read only once each of their events was sent, waits for its next attempt, or is dead. */
   function snapshot(): Omit<OutboxState, 'heartbeatAt'> {
     const { v, claim, owner } = claimed;
     const unread = follower.unreadSince();

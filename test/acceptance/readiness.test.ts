@@ -31,7 +31,7 @@ interface Place {
 }
 
 interface Named {
-  /** Of `/readyz`. */
+  /** Answer of `/readyz`. */
   readonly cause: string;
   readonly issue: { readonly code: string; readonly params?: Record<string, unknown> };
   readonly check: string;

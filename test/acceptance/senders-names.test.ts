@@ -22,7 +22,7 @@ function unlessMissing(error: NodeJS.ErrnoException): string {
   throw error;
 }
 
-/** Of every file that is in the store, dot-folders included: its path and its content. */
+/** Path and content of every file in the store, dot-folders included. */
 async function everythingKept(): Promise<string> {
   const entries = await readdir(service.folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

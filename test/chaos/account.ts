@@ -31,7 +31,7 @@ export interface Account {
   readonly oddities: string[];
   /** Transcripts that were not taken beside senders and operators that behave badly. */
   readonly starved: string[];
-  /** Of such transcripts, those that neither replica took: the machine or the store was too slow to tell. */
+  /** Such transcripts that neither replica took: the machine or the store was too slow to tell. */
   readonly undecided: string[];
   /** Milliseconds that those took which were. */
   readonly besideStrain: number[];

@@ -15,7 +15,7 @@ export interface SimulatedJobs {
   readonly finished: Promise<void>;
   /** Settings of `speech`, with which `reconcile` asks for its jobs. */
   readonly speech: Promise<object>;
-  /** Of all jobs it made, delivered or not. */
+  /** All jobs it made, delivered or not. */
   jobIds(): ReadonlySet<string>;
   /** What it takes for delivered and is not in the store; what is there, delivered or not, with other bytes. */
   check(view: StoreView): Promise<{ delivered: number; missing: string[]; foreign: string[] }>;

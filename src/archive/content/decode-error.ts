@@ -9,7 +9,7 @@ export type UndecodableReason =
   | 'too-many-parts'
   | 'encoding-unsupported'
   | 'encoding-corrupt'
-  // Of a body in quarantine whose request was lost.
+  // A body in quarantine whose request was lost.
   | 'request-damaged';
 
 /**

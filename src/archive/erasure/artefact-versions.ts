@@ -6,7 +6,7 @@ import { readBack } from '../read-back.js';
 export interface ArtefactPlace {
   /** Folder of its job. */
   readonly folder: string;
-  /** Of the artefact itself, below that folder. */
+  /** Key of the artefact itself, below that folder. */
   readonly path: string;
 }
 

@@ -93,7 +93,7 @@ class Count {
   /** Those behind the last check, and those that follow once no more are. */
   readonly #next: QuarantineEntry[] = [];
   readonly #first: QuarantineEntry[] = [];
-  /** Of the waiting ones, those whose job was stored. */
+  /** Waiting bodies whose job was stored. */
   readonly stored = new Set<string>();
   at = '';
   seen = 0;

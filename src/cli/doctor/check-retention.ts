@@ -17,7 +17,7 @@ const DAY = 86_400_000;
 export interface RetentionCheck {
   /** Milliseconds by kind; null: kept forever. */
   readonly periods: Readonly<Record<RetentionClass, number | null>>;
-  /** Of all sources. */
+  /** Key prefixes of all sources. */
   readonly keyPrefixes: Iterable<string>;
   /** Whether objects with content of jobs carry tags. */
   readonly tags: boolean;

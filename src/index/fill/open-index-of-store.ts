@@ -60,7 +60,7 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
   let isClosed = false;
   /** Whether the index of a running process may be read: not after that has ended or does not answer, or its file was lost. */
   let mayShare = true;
-  /** Of the index that took the place of a shared one. */
+  /** Filling of the index that took the place of a shared one. */
   let refilled: Promise<void> | null = null;
 
   function filesOf(storeId: string | null): IndexFiles {

@@ -28,7 +28,7 @@ interface RefusedCallbacks {
 
 /** Jobs whose results a recovery had to fetch, because no callback had brought them. */
 interface MissedCallbacks {
-  /** Of the last day; `failed` and `unrecoverable` ones included. */
+  /** Jobs of the last day, `failed` and `unrecoverable` ones included. */
   readonly jobs: number;
   readonly lastHour: number;
   /** All jobs of the last day. */

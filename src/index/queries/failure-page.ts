@@ -64,7 +64,7 @@ function failureGroups(database: DatabaseSync, classes: LineClasses, query: Fail
 export interface FailingJobs {
   /** Ids, in the order of the list. */
   readonly jobs: readonly string[];
-  /** Of all failing lines. */
+  /** Bytes of all failing lines. */
   readonly bytes: number;
 }
 

@@ -9,7 +9,7 @@ export interface LogFollowerOptions<Place extends FollowedHour> {
   readonly store: ObjectStore;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Of hours that are followed. */
+  /** The hours that are followed. */
   readonly hours: ReadonlyMap<string, Place>;
   /** Begins to follow an hour. */
   readonly open: (hour: string) => Place;

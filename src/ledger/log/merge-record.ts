@@ -9,7 +9,7 @@ import type { SegmentPlace } from '../segment-key.js';
 /** A segment of a merged text. */
 export interface MergedSegment extends Pick<SegmentPlace, 'writer' | 'number'> {
   readonly lines: number;
-  /** Of the segment: one less than those of its lines where the last one has no line feed. */
+  /** Size of the segment: one less than that of its lines where the last one has no line feed. */
   readonly bytes: number;
   /** The store's time of the segment, in milliseconds since the epoch. */
   readonly writtenAt: number;
@@ -20,7 +20,7 @@ export interface MergedMember {
   /** Compressed. */
   readonly bytes: number;
   readonly lines: number;
-  /** Of its text: the first 16 hex digits. */
+  /** The first 16 hex digits of the hash of its text. */
   readonly sha256: string;
 }
 
@@ -38,7 +38,7 @@ export interface MergeRecord {
   readonly object: string;
   /** Bytes of the object. */
   readonly size: number;
-  /** Of the text, hex. */
+  /** Hash of the text, in hex digits. */
   readonly sha256: string;
   /** In the order of the text. */
   readonly segments: readonly MergedSegment[];

@@ -4,7 +4,7 @@ import { createSame } from '../create-same.js';
 /** A line of a segment. */
 export interface SegmentLine {
   readonly text: string;
-  /** Of the text in UTF-8, with its line feed. */
+  /** Size of the text in UTF-8, with its line feed. */
   readonly bytes: number;
 }
 

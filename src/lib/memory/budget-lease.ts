@@ -58,7 +58,7 @@ export class BudgetLease implements ShortLivedMember {
   readonly expected: number | null;
   readonly firstByteTimeout: number;
   readonly #budget: LeaseOwner;
-  /** Of the bytes held, those on their way to the store. */
+  /** Bytes held that are on their way to the store. */
   #onTheWay = 0;
 
   constructor(

@@ -141,14 +141,14 @@ export interface IssueParams {
   'subscriber-paused': {
     readonly subscriber: string;
     readonly since: string;
-    /** Of the last failed attempt. */
+    /** Answer to the last failed attempt. */
     readonly status: number | null;
     readonly error: string | null;
   };
   'subscriber-lagging': {
     readonly subscriber: string;
     readonly since: string;
-    /** Of the last failed attempt. */
+    /** Answer to the last failed attempt. */
     readonly status: number | null;
     readonly error: string | null;
   };

@@ -111,7 +111,7 @@ const HOUR = 3_600_000;
 /** Where the facts about callbacks come from. */
 export interface CallbackSources {
   readonly view: Pick<LedgerView, 'callbacks'>;
-  /** Of the last hour and of all replicas, those that are most likely the speech service's. */
+  /** Refusals of the last hour, by all replicas, of requests that are most likely the speech service's. */
   readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
 }
 

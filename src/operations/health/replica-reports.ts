@@ -13,7 +13,7 @@ interface ReplicaReport {
 export interface ReplicaReports {
   /** When a replica last wrote a canary; null when there is none. */
   readonly newest: Date | null;
-  /** Of the replicas that wrote theirs lately. */
+  /** Reports of the replicas that wrote theirs lately. */
   readonly reports: readonly ReplicaReport[];
 }
 

@@ -27,7 +27,7 @@ const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
  * Streams are read right after each write, in the same turn. Nothing is waited for, so nothing can hang.
  */
 export class BusboyParts {
-  /** Of 122 random bits; Node draws them for many at a time. */
+  /** It has 122 random bits; Node draws them for many at a time. */
   readonly #boundary = randomUUID();
   readonly #busboy: busboy.Busboy;
   #file: Readable | null = null;

@@ -43,7 +43,7 @@ interface VerifyFault {
 export interface VerifyReport {
   readonly startedAt: string;
   readonly finishedAt: string;
-  /** Of the product. */
+  /** Version of the product. */
   readonly version: string;
   readonly store: string;
   /** Lines written at or after `since` and before `until`. */

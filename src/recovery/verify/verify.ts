@@ -29,7 +29,7 @@ export interface VerifyParts {
 }
 
 export interface VerifyOptions {
-  /** Of the product, for the report. */
+  /** Version of the product, for the report. */
   readonly version: string;
   readonly since: Date;
   /** Default: the start of the run. */

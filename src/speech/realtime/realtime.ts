@@ -77,7 +77,7 @@ export interface SessionOptions extends EndpointOptions {
   readonly proxies?: ProxySettings | undefined;
   /** How far audio may run ahead; the document's limits are the defaults and the ceilings. */
   readonly audio?: Partial<AudioLimits>;
-  /** Of one connection attempt. Default 10 s. */
+  /** Milliseconds of one connection attempt. Default 10 s. */
   readonly handshakeTimeoutMs?: number;
   /** From StartRecognition to RecognitionStarted. Default 30 s, with `additional_vocab` 60 s. */
   readonly startTimeoutMs?: number;

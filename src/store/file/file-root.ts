@@ -32,7 +32,7 @@ interface KnownRoot {
   readonly id: string;
   /** Path without symbolic links, which are allowed on the way to the root. */
   readonly realPath: string;
-  /** Of the marker file: its content is read again only when this changes. */
+  /** What tells one marker file from another: its content is read again only when this changes. */
   readonly fingerprint: string;
 }
 

@@ -19,7 +19,7 @@ export interface S3Settings {
    */
   readonly checksum?: S3ChecksumMode | undefined;
   readonly sse?: S3Encryption | null | undefined;
-  /** Of objects with content of jobs, by their kind, e.g. `{ data: 'STANDARD_IA' }`. All others have the bucket's. */
+  /** Storage classes of objects with content of jobs, by kind, e.g. `{ data: 'STANDARD_IA' }`. All others have the bucket's. */
   readonly storageClasses?: Readonly<Record<string, string>> | null | undefined;
   /** Puts `kind` and `source` as object tags on objects with content of jobs. Default false. */
   readonly tags?: boolean | undefined;

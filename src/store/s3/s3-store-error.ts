@@ -64,7 +64,7 @@ const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   XMinioAdminBucketQuotaExceeded: 'over-quota',
   XMinioStorageFull: 'full',
   InsufficientStorage: 'full',
-  // Of Ceph.
+  // Ceph's.
   InsufficientCapacity: 'full',
   AccessDenied: 'denied',
   InvalidAccessKeyId: 'wrong-credentials',

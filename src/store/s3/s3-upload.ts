@@ -170,7 +170,7 @@ function completedPart({ number, etag, crc32 }: SentPart): CompletedPart {
   return { PartNumber: number, ETag: etag, ...(crc32 !== null && { ChecksumCRC32: crc32Text(crc32) }) };
 }
 
-/** Of the parts in their order. */
+/** CRC-32 of the parts in their order. */
 function wholeCrc32(parts: readonly SentPart[]): string {
   return crc32Text(parts.reduce((whole, { crc32, size }) => combineCrc32(whole, crc32 ?? 0, size), 0));
 }

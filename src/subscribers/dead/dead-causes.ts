@@ -13,7 +13,7 @@ export interface DeadCause {
   readonly answer: string | null;
 }
 
-/** Of one dead event. */
+/** What a cause is made from, of one dead event. */
 export type DeadFacts = Pick<DeadCause, 'code' | 'answer'> & Pick<DeadEvent, 'endedAt'>;
 
 export function deadFacts({ history, reason, endedAt }: DeadEvent): DeadFacts {

@@ -4,7 +4,7 @@ import type { JobEvent } from '../receiver-event.js';
 export interface Attempt {
   /** ISO 8601. */
   readonly at: string;
-  /** Of the response; null without one. */
+  /** Status of the response; null without one. */
   readonly status: number | null;
   /** Stable code of what failed, such as `timeout` or `ECONNREFUSED`; null when there was a response. */
   readonly error: string | null;

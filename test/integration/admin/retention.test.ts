@@ -84,7 +84,7 @@ describe('what expired', () => {
       detail: expect.stringContaining(String(expired[0]?.expiredAt)),
     });
     expect((await api.get('/jobs/half/artefacts/transcript.json')).status).toBe(200);
-    // Of these kinds nothing expired.
+    // Nothing of these kinds expired.
     for (const path of [
       'half/artefacts/jobinfo.json',
       'lost/artefacts/transcript.json',

@@ -44,7 +44,7 @@ function proposed(stdout: string): string[] {
   return [...stdout.matchAll(/^ {4}transcript-receiver (.*)$/gm)].map(([, command = '']) => command);
 }
 
-/** Of a ledger that the index has from its beginning on. */
+/** Extent of an index that has its ledger from the beginning on. */
 const INDEX = { since: null, until: expect.any(String), missing: [] };
 
 describe('job', () => {

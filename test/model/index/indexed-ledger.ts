@@ -85,7 +85,7 @@ export function failingOf(lines: readonly Placed[], scope: ReadonlySet<string> |
   const jobs = [...new Set(lines.flatMap(({ line }) => line.jobId ?? []))];
   const failing = jobs.flatMap((job) => {
     const own = lines.filter(({ line }) => line.jobId === job);
-    // Of equal times the last in the log counts.
+    // Among equal times the last in the log counts.
     const newestFirst = own.map(({ line, place }) => ({ ...line, place })).reverse();
     const open = openFailure(newestFirst, ({ source }) => scope === null || scope.has(source ?? ''));
     const first = Math.min(...own.map(({ line }) => Date.parse(line.receivedAt)));

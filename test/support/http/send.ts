@@ -15,7 +15,7 @@ export interface SendOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Of a JSON answer; empty for any other. */
+  /** Fields of a JSON answer; empty for any other. */
   readonly json: Readonly<Record<string, unknown>>;
 }
 

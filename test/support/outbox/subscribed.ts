@@ -82,7 +82,7 @@ const ITEM: StoredItem = {
   outcome: 'created',
 };
 
-/** Of this file alone: that of the program may have made ids of a later time for an earlier file, and never goes back. */
+/** Maker of this file alone: that of the program may have made ids of a later time for an earlier file, and never goes back. */
 const newId = ulidMaker();
 
 /** The line of a delivery that stored something. */

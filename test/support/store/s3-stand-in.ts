@@ -128,7 +128,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
   return standIn;
 }
 
-/** Of `20261121T210000Z`. */
+/** Time of `20261121T210000Z`. */
 function signingTime(header: string | string[] | undefined): number {
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(header)) ?? [];

@@ -24,7 +24,7 @@ export interface JobToErase {
   readonly state: 'known' | 'erased' | 'unknown' | 'shared';
   /** Artefacts and conflicts, in their latest version. */
   readonly objects: number;
-  /** Of these, and of the bodies. */
+  /** Size of these, and of the bodies. */
   readonly bytes: number;
   readonly quarantined: number;
   /** The last one, when it removed everything; null while something may be left. */
@@ -85,7 +85,7 @@ async function lookAt(parts: JobSearchParts, jobId: string, mayBeLocked: boolean
   return { jobId, state: 'known', ...found, erasure: null, protected: await protectionOf(store, locked) };
 }
 
-/** Of a job without visible objects. */
+/** Looks for what remains of a job without visible objects. */
 async function lookForTraces(parts: JobSearchParts, jobId: string): Promise<JobToErase> {
   const mark = await readErasure(parts.store, jobId);
   if (mark?.complete) {

@@ -119,7 +119,7 @@ function brokenFile({ fieldName }: FormFile, error: UndecodableError): Problem {
   return new Problem('body-malformed', `The file in ${name} is not what it is called: ${error.message}`);
 }
 
-/** Of the kind that was given, else of the kind that a callback's part of that name and content would have. */
+/** Plans an item of the kind that was given, else of the kind that a callback's part of that name and content would have. */
 function planOf({ fieldName, fileName, contentType }: FormFile, kind: ItemKind | undefined): ItemPlan {
   if (kind === 'attachment') {
     const identity = {

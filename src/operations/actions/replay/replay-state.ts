@@ -42,7 +42,7 @@ export function scopeOf({ sources }: ReplaySelector): SourceScope {
 export interface ReplaySelection {
   /** Job ids to refetch, delivery ids of bodies to release, or places of events to send; each once. */
   readonly items: readonly string[];
-  /** Of bodies and events their size; of jobs the largest delivery that was received of each. */
+  /** Size of bodies and events; for jobs that of the largest delivery received of each. */
   readonly bytes: number;
   readonly jobs: readonly string[];
 }

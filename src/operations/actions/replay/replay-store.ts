@@ -66,7 +66,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
     beside(id, `failed-${padded(claim)}-${padded(batch)}`);
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), DOCUMENT_HEADERS);
 
-  // Of the replay that was asked for last. A batch never changes.
+  // Batches of the replay that was asked for last. A batch never changes.
   let known: KnownBatches = { id: '', sizes: new Map(), kept: new Map() };
   const entriesOf = async (key: string) =>
     ((await readDocument(store, key))?.entries ?? []) as readonly ReplayFailure[];

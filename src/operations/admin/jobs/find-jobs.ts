@@ -101,7 +101,7 @@ async function findByContext(
   for (const line of lines.toSorted(byNewest)) add(line, 'context');
 }
 
-/** Of `customer=acme`, or of `acme` for each name. */
+/** Filters for `customer=acme`, or for `acme` as the value of each name. */
 function contextFilters(text: string, names: readonly string[]): string[] {
   const given = names
     .filter((name) => text.startsWith(`${name}=`))

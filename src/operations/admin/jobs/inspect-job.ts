@@ -37,7 +37,7 @@ export interface InspectParts extends JobLinesParts {
 /**
  * Reads the store, the ledger and the speech service. Only the service's answer when nobody knows the job: as long as the index
  * does not reach as far back as the service keeps results, or lacks segments, the answer is what was found so far, maybe nothing.
- * Of a job that belongs to other sources too, only what has a source in `scope` exists; a job without anything of the kind is
+ * Only what has a source in `scope` exists of a job that belongs to other sources too; a job without anything of the kind is
  * unknown.
  */
 export async function inspectJob(

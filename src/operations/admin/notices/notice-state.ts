@@ -24,7 +24,7 @@ export interface TrackedIssue {
   readonly lastSeen: number;
   /** `watched`: too short to be announced. */
   readonly state: 'watched' | 'opening' | 'open' | 'closing';
-  /** Of `opening` and `closing`. */
+  /** The notice that has to be sent, of `opening` and `closing`. */
   readonly pending: PendingNotice | null;
   /** The subscriber heard of it before, as a warning. */
   readonly announced?: true;

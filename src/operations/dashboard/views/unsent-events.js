@@ -15,7 +15,7 @@ import {
 
 /** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../lib/api/api-answers.js' */
 
-/** Of each subscriber. */
+/** Events shown of each subscriber. */
 export const SHOWN_EVENTS = 20;
 
 /** @param {Subscriber} subscriber @param {WaitingEventList | null} page */

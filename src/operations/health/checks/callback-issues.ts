@@ -6,7 +6,7 @@ import type { Issue, IssueLevel } from '../issues.js';
 /** What the verdict needs to know of callbacks. */
 export interface CallbackFacts
   extends Pick<CallbackCounts, 'hourSince' | 'daySince' | 'accepted' | 'refused' | 'missed'> {
-  /** Of the last hour, of all replicas. */
+  /** Refusals of the last hour, counted by all replicas. */
   readonly unauthenticated: readonly SenderRefusals[];
 }
 

@@ -36,7 +36,7 @@ export interface RunFault {
 export interface RecoveryReport {
   readonly startedAt: string;
   readonly finishedAt: string;
-  /** Of the region that was looked back furthest in. */
+  /** Window of the region that was looked back furthest in. */
   readonly window: { readonly since: string; readonly until: string };
   /** The options made the run look at less than a run without options. */
   readonly limited: boolean;

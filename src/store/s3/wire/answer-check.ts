@@ -91,7 +91,7 @@ export function createAnswerCheck(
   expectedOwner: string | null = null,
   onNotice?: (message: string) => void,
 ): AnswerCheck {
-  /** Of the latest writes. */
+  /** Ids of the latest writes. */
   const ids = new Set<string>();
   let requestIds: 'not seen' | 'required' | 'optional' = 'not seen';
 

@@ -48,7 +48,7 @@ export function createS3Signer(region: string): S3Signer {
       const time = `${day}T${iso.slice(11, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}Z`;
       const scope = `${day}/${region}/s3/aws4_request`;
       const { headers } = request;
-      // Of an earlier attempt, which may have had other credentials.
+      // Headers of an earlier attempt, which may have had other credentials.
       delete headers.authorization;
       delete headers['x-amz-security-token'];
       headers['x-amz-date'] = time;
@@ -75,7 +75,7 @@ interface Order {
   readonly signedHeaders: string;
 }
 
-/** Of requests there are a few kinds. Sorting the names of each would be a twentieth of what a callback allocates. */
+/** Sorted names, by kind of request: there are few kinds, and sorting them for each would be a twentieth of what a callback allocates. */
 let orders: readonly Order[] = [];
 const MAX_ORDERS = 100;
 

@@ -48,7 +48,7 @@ const drawnStep = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('merge' as const),
-      /** Of two processes: the store call before which one dies; whether the call took effect all the same. */
+      /** For each of two processes: the store call before which it dies; whether the call took effect all the same. */
       deaths: fc.array(
         fc.record({
           call: fc.oneof(fc.integer({ min: 4, max: 14 }), fc.integer({ min: 1, max: 60 })),

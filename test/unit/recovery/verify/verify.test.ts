@@ -343,7 +343,7 @@ describe('verify', () => {
     for (const job of ['old', 'young']) store.objects.delete(`jobs/${job}/transcript.txt`);
     expiredBefore = Date.parse('2026-03-05T00:00:00.000Z');
     const report = await run();
-    // Of the quarantined body the sweep has removed the request.json so far.
+    // The sweep has removed the request.json of the quarantined body so far.
     expect(report.outcomes).toMatchObject({ expired: 2, intact: 1, missing: 1, damaged: 1 });
     expect(report.missing).toMatchObject([{ jobId: 'young' }]);
     expect(report.expiredBefore).toMatchObject({ transcript: '2026-03-05T00:00:00.000Z' });

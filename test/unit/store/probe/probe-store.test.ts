@@ -96,7 +96,7 @@ describe('probing a store', () => {
       const isWrite = operation === 'PutObject' || operation === 'CompleteUpload';
       if (!isWrite) return null;
       if (there.has(key)) return { kind: 'answer', status: 412, code: 'PreconditionFailed' };
-      // Of each raced key, the first three get in.
+      // The first three get in, for each raced key.
       if (attempt === 3 || !key.includes('race')) there.add(key);
       return null;
     };

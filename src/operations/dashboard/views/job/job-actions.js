@@ -95,7 +95,7 @@ export async function refetchJob(button, jobId, again, source) {
 function refetched(jobId, result) {
   const { outcome } = result;
   const { tone, word } = outcomeOf(outcome);
-  // Of a job that was recovered, the reason is why its callback did not arrive.
+  // The reason of a job that was recovered is why its callback did not arrive.
   const reason = tone === 'good' && outcome !== 'matched' ? null : reasonInWords(result.reason);
   const text = outcome === 'matched' ? 'nothing is missing' : word.toLowerCase();
   return { tone, text: `Job ${jobId}: ${text}${reason ? `: ${reason}` : ''}.` };

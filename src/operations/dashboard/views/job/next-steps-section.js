@@ -37,7 +37,7 @@ export function nextStepsSection(steps) {
         { class: 'quiet' },
         'This token may not repair. Run the commands where the receiver runs, or ask somebody whose token may.',
       ),
-    // Of two versions none is missing.
+    // Neither of two versions is missing.
     steps.every(({ action }) => action !== 'choose') &&
       h('p', { class: 'quiet' }, link('#/help/missing', 'A transcript is missing: where it can be')),
   );

@@ -39,7 +39,7 @@ function seenInWords({ received, expected }) {
     : [`Of the ${count(expected, 'job')} seen, ${count(received)} received`];
 }
 
-/** Of all runs, not of the last one. @param {Health['callbacks']} callbacks */
+/** What all runs fetched, not the last one alone. @param {Health['callbacks']} callbacks */
 function fetchedInWords(callbacks) {
   const missed = callbacks?.missed.missed ?? 0;
   return missed === 0 ? [] : [`${count(missed)} needed reconcile in 24 h`];

@@ -47,6 +47,7 @@ export function createCommand(): Command {
     .option('--status <status>', 'only with this callback status')
     .option('--outcome <outcome>', 'only with this outcome, such as refused')
     .option('--origin <origin>', 'only of this origin, such as recovery')
+    .option('--actor <name>', 'what this operator did, accesses included: a token, or command-line')
     .option('--context <name=value>', 'only with this context')
     .option('--context-omitted <name>', 'only where the value of this name was left out of the context')
     .option('--since <time>', 'received since: 48h, 7d, or a time with its zone', readTime('--since'))
@@ -89,10 +90,10 @@ async function list(work: LedgerWork, options: Options): Promise<void> {
 }
 
 function queryOf(options: Options): DeliveryQuery {
-  const { job, source, region, status, outcome, origin, context, contextOmitted } = options;
+  const { job, source, region, status, outcome, origin, actor, context, contextOmitted } = options;
   const { since, until, acts, onlyActs } = options;
   return {
-    ...{ job, source, region, status, outcome, origin, context, contextOmitted },
+    ...{ job, source, region, status, outcome, origin, actor, context, contextOmitted },
     since: since?.toISOString(),
     until: until?.toISOString(),
     without: acts || onlyActs ? undefined : 'acts',

@@ -22,6 +22,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   deliveries: [
     'transcript-receiver deliveries --since 1h --outcome refused',
     'transcript-receiver deliveries --context customer=acme --since 7d --csv > acme.csv',
+    'transcript-receiver deliveries --actor anna --since 7d',
     'transcript-receiver deliveries -f',
   ],
   failures: [

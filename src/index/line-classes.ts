@@ -13,8 +13,8 @@ export interface LineClass {
   readonly credential: string | null;
   /** A code; null also for words of an operator or of the service. */
   readonly reason: ReasonCode | null;
-  /** Whether an operator did it. */
-  readonly isAct: boolean;
+  /** The operator who did it: the name of a token. Null for what nobody ordered. */
+  readonly actor: string | null;
 }
 
 /** The classes of an index, all of them in memory as well. */
@@ -34,7 +34,7 @@ type Fields = readonly [
   string | null,
   string | null,
   ReasonCode | null,
-  0 | 1,
+  string | null,
 ];
 
 /** For a list of SQL. */
@@ -49,9 +49,8 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
   const select = database.prepare('SELECT id, fields FROM classes');
 
   function add(id: number, fields: string): LineClass {
-    const [origin, outcome, source, region, status, credential, reason, act] = JSON.parse(fields) as Fields;
-    const names = { origin, outcome, source, region, status, credential, reason };
-    const added = { id, ...names, isAct: act === 1 };
+    const [origin, outcome, source, region, status, credential, reason, actor] = JSON.parse(fields) as Fields;
+    const added = { id, origin, outcome, source, region, status, credential, reason, actor };
     byFields.set(fields, added);
     byId.set(id, added);
     return added;
@@ -90,6 +89,6 @@ function fieldsOf(line: LedgerLine): string {
     outcome,
     ...names,
     isReasonCode(reason) ? reason : null,
-    actor === undefined ? 0 : 1,
+    actor === undefined ? null : String(actor),
   ]);
 }

@@ -23,7 +23,7 @@ export const SCHEMA = `
     written INTEGER NOT NULL);
   CREATE INDEX segments_by_run ON segments (run, number);
 
-  -- The combinations of the fields that filters name: some hundred, however many lines there are.
+  -- The combinations of the fields that filters name, of an act its actor: some hundred, however many lines there are.
   CREATE TABLE classes (id INTEGER PRIMARY KEY, fields TEXT NOT NULL UNIQUE);
 
   -- id: that of the segment, then the index of the line in it.

@@ -151,8 +151,8 @@ function newGroup(source: string | null, reason: ReasonCode | null): RefusedGrou
 const MISSED: readonly string[] = ['recovered', 'noted', 'failed', 'unrecoverable'];
 
 /** Whether a recovery did it that no operator asked for. */
-function isMissed({ origin, outcome, isAct }: LineClass): boolean {
-  return origin === 'recovery' && !isAct && MISSED.includes(outcome);
+function isMissed({ origin, outcome, actor }: LineClass): boolean {
+  return origin === 'recovery' && actor === null && MISSED.includes(outcome);
 }
 
 interface MissedQuery {

@@ -21,6 +21,7 @@ export interface LineQuery {
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
   readonly origin?: string | undefined;
+  readonly actor?: string | undefined;
   /** Origins that are left out. */
   readonly without?: readonly string[] | undefined;
   /** With a null value: lines where the value of this name was left out. */
@@ -29,7 +30,7 @@ export interface LineQuery {
   readonly scope?: ReadonlySet<string> | undefined;
 }
 
-const FIELDS = ['source', 'region', 'status', 'outcome', 'origin'] as const;
+const FIELDS = ['source', 'region', 'status', 'outcome', 'origin', 'actor'] as const;
 
 /** The places of the matching lines, newest first. */
 export function findLines(database: DatabaseSync, classes: LineClasses, query: LineQuery): PlacedLine[] {

@@ -24,7 +24,9 @@ export interface DeliveryQuery {
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
   readonly origin?: string | undefined;
-  /** Accesses, or all acts of operators, accesses included. An `origin` or `outcome` that asks for such lines has precedence. */
+  /** Name of the token, or `command-line`: what this operator did, accesses included. */
+  readonly actor?: string | undefined;
+  /** Accesses, or all acts of operators, accesses included. An `actor`, `origin` or `outcome` that asks for such lines has precedence. */
   readonly without?: 'accesses' | 'acts' | undefined;
   /** All acts of operators and nothing else, accesses included. */
   readonly only?: 'acts' | undefined;
@@ -43,12 +45,12 @@ export interface DeliveryQuery {
 
 /** The query of the index. Throws `Problem` `request-invalid` for invalid instants, limits, contexts and cursors. */
 export function lineQueryOf(query: DeliveryQuery, lists = listedOrigins(query)): LineQuery {
-  const { limit = 50, cursor, job, source, region, status, outcome, origin, scope } = query;
+  const { limit = 50, cursor, job, source, region, status, outcome, origin, actor, scope } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
     throw new Problem('request-invalid', 'limit must be a whole number from 1 to 500.');
   }
   return {
-    ...{ limit, job, source, region, status, outcome, origin },
+    ...{ limit, job, source, region, status, outcome, origin, actor },
     since: instantOf('since', query.since),
     until: instantOf('until', query.until),
     before: cursor === undefined ? undefined : decodeCursor(cursor),
@@ -70,12 +72,13 @@ function contextFilterOf({ context, contextOmitted }: DeliveryQuery): LineQuery[
 function listedOrigins({
   job,
   origin,
+  actor,
   outcome = '',
   without,
   only,
 }: DeliveryQuery): (origin: string) => boolean {
   if (only === 'acts') return isOperatorAct;
-  if (origin !== undefined || isOutcomeOfNoDelivery(outcome)) return () => true;
+  if (origin !== undefined || actor !== undefined || isOutcomeOfNoDelivery(outcome)) return () => true;
   const isListed = job === undefined ? isDelivery : () => true;
   if (without === undefined) return isListed;
   const isLeftOut = without === 'acts' ? isOperatorAct : (each: string) => each === ACCESS_ORIGIN;

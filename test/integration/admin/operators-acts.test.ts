@@ -74,6 +74,19 @@ describe("deliveries without operators' acts", () => {
   });
 });
 
+describe('the acts of one operator', () => {
+  it('are listed with accesses, also where acts are left out, and nobody else’s', async () => {
+    for (const without of ['', '&without=acts']) {
+      const own = await listed(`actor=tester&limit=500${without}`);
+      expect(new Set(own.map(({ actor }) => actor))).toEqual(new Set(['tester']));
+      const outcomes = new Set(own.map(({ outcome }) => outcome));
+      expect(outcomes).toEqual(new Set(['read', 'acknowledged', 'stored', 'signed-in']));
+    }
+    expect(await listed('actor=tester&outcome=acknowledged&limit=500')).toHaveLength(15);
+    expect(await listed('actor=nobody')).toEqual([]);
+  });
+});
+
 describe("operators' acts alone", () => {
   it('are listed in pages, with accesses', async () => {
     const all = (await listed('limit=500')).concat(await listed('origin=admin&limit=500'));

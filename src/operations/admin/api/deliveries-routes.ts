@@ -49,6 +49,9 @@ export function deliveriesRoutes({
         status: statusFilter,
         outcome: outcomeFilter,
         origin: textInput.optional().describe('callback, recovery, replay, import or realtime'),
+        actor: textInput
+          .optional()
+          .describe('what this operator did, accesses included: name of a token, or command-line'),
         without: z
           .literal('acts')
           .optional()

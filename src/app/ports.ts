@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import type { Config } from '../config/config.js';
+import type { CheckedServerOptions } from '../lib/http/checked-server.js';
 import { closeUnread } from '../lib/http/connections/close-unread.js';
 import { connectionLimits, openFileLimit } from '../lib/http/connections/connection-limits.js';
 import { ConnectionRequests } from '../lib/http/connections/connection-requests.js';
@@ -53,17 +54,23 @@ export function createPorts(options: PortsOptions): Ports {
   const { publicApp, adminApp, config, limits, metrics, deliveries, log, refusalLog } = options;
   const { receiver, admin } = config;
   const { keepAliveTimeout } = receiver;
-  const serverOptions = { ...limits, keepAliveTimeout };
   const requests = { public: new ConnectionRequests(), admin: new ConnectionRequests() };
+  const serverOptions = (port: Port): CheckedServerOptions => ({
+    ...{ ...limits, keepAliveTimeout },
+    onMalformed({ problem, reason, peer }) {
+      deliveries.refused(problem.code, null, 'unknown');
+      refusalLog.refused({
+        reason,
+        source: null,
+        clientIp: peerAddress(peer),
+        port,
+        detail: problem.message,
+      });
+    },
+  });
   const servers: Readonly<Record<Port, Server>> = {
-    public: createPublicServer(publicApp, requests.public, {
-      ...serverOptions,
-      onMalformed({ problem, reason, peer }) {
-        deliveries.refused(problem.code, null, 'unknown');
-        refusalLog.refused({ reason, source: null, clientIp: peerAddress(peer), detail: problem.message });
-      },
-    }),
-    admin: createAdminServer(adminApp, requests.admin, serverOptions),
+    public: createPublicServer(publicApp, requests.public, serverOptions('public')),
+    admin: createAdminServer(adminApp, requests.admin, serverOptions('admin')),
   };
   const connectionLog = limitBoth(servers, requests, limits, metrics, log);
   let opening: Promise<PortAddresses> | null = null;

@@ -7,6 +7,8 @@ interface RefusalEntry {
   readonly reason: ReasonCode;
   readonly source: string | null;
   readonly clientIp: string | null;
+  /** Of requests that are not valid HTTP/1.1. */
+  readonly port?: 'public' | 'admin';
   readonly detail?: string;
 }
 

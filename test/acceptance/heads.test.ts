@@ -193,18 +193,48 @@ describe('a head that Node accepts and HTTP/1.1 does not', () => {
     },
   );
 
-  it.each(HEADS)('is counted: %s', async (_, head) => {
-    const counted = await malformed();
-    const client = await open(service.publicUrl);
+  const LARGE = `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(64 * 1024)}\r\n\r\n`;
+  const COUNTED = [
+    ...HEADS.map(([what, head]) => [what, head, 400, 'request-malformed'] as const),
+    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'request-malformed'],
+    ['no HTTP', '\u0016\u0003\u0001\u0002\r\n\r\n', 400, 'request-malformed'],
+    ['headers of 64 KiB', LARGE, 431, 'head-too-large'],
+  ] as const;
+
+  it.each(
+    PORTS.flatMap(([port, url]) => COUNTED.map(([what, ...rest]) => [port, what, url, ...rest] as const)),
+  )('%s counts %s', async (_, __, url, head, status, reason) => {
+    const counted = await refusals(reason);
+    const client = await open(url());
     await client.send(head);
-    await client.answer();
-    expect(await malformed()).toBe(counted + 1);
+    const answer = await client.answer();
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([status, reason]);
+    expect(await refusals(reason)).toBe(counted + 1);
+  });
+
+  it('is logged with its port', async () => {
+    const own = await startService();
+    try {
+      for (const url of [own.publicUrl, own.adminUrl]) {
+        const client = await open(url);
+        await client.send(LARGE);
+        await client.answer();
+      }
+      expect(own.log.filter(({ event }) => event === 'refused')).toMatchObject([
+        { reason: 'head-too-large', port: 'public', clientIp: '127.0.0.1' },
+        { reason: 'head-too-large', port: 'admin', clientIp: '127.0.0.1' },
+      ]);
+    } finally {
+      await own.stop();
+    }
   });
 });
 
-async function malformed(): Promise<number> {
+async function refusals(reason: string): Promise<number> {
   const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-  const line = /^transcript_receiver_refusals_total\{reason="request-malformed",.*\} (\d+)$/m.exec(metrics);
+  const line = new RegExp(`^transcript_receiver_refusals_total\\{reason="${reason}",.*\\} (\\d+)$`, 'm').exec(
+    metrics,
+  );
   return Number(line?.[1] ?? 0);
 }
 

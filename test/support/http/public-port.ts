@@ -2,10 +2,11 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Acknowledgement } from '../../../src/domain/delivery.js';
 import { createBodyReader } from '../../../src/lib/http/body-reader.js';
+import type { CheckedServerOptions } from '../../../src/lib/http/checked-server.js';
 import { ConnectionRequests } from '../../../src/lib/http/connections/connection-requests.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
 import { mountHealth, type Readiness } from '../../../src/receive/health-routes.js';
-import { createPublicServer, type PublicServerOptions } from '../../../src/receive/public-server.js';
+import { createPublicServer } from '../../../src/receive/public-server.js';
 import {
   type CallbackRoutes,
   createPublicApp,
@@ -25,7 +26,7 @@ export interface PublicPort {
   close(): Promise<void>;
 }
 
-export interface PublicPortOptions extends Partial<ResponseOptions>, Partial<PublicServerOptions> {
+export interface PublicPortOptions extends Partial<ResponseOptions>, Partial<CheckedServerOptions> {
   readonly receive?: (request: CallbackRequest) => Promise<Partial<Acknowledgement> | void>;
   readonly readiness?: () => Readiness;
 }

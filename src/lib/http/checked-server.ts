@@ -1,0 +1,57 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Express } from 'express';
+import { withCheckedHead } from './checked-head.js';
+import type { ConnectionRequests } from './connections/connection-requests.js';
+import { expressMessages } from './express-messages.js';
+import { headersCheckInterval } from './headers-check-interval.js';
+import { type OnMalformed, rejectConnect, rejectMalformedRequests } from './malformed-requests.js';
+
+export interface CheckedServerOptions {
+  /** Milliseconds; must exceed the idle time-out of every load balancer in front, which else responds 502 now and then. */
+  readonly keepAliveTimeout: number;
+  readonly headersTimeout: number;
+  readonly maxHeaderBytes: number;
+  /** Called for each request that is not valid HTTP/1.1. */
+  readonly onMalformed?: OnMalformed;
+}
+
+export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * An HTTP server that answers requests which are not valid HTTP/1.1 with problem documents, and ignores requests to upgrade. Node's total
+ * time-out for a request is off, because bodies of many gigabytes may take hours.
+ *
+ * @param onContinue a request that waits for 100 Continue before it sends its body
+ */
+export function createCheckedServer(
+  app: Express,
+  requests: ConnectionRequests,
+  { keepAliveTimeout, headersTimeout, maxHeaderBytes, onMalformed = () => {} }: CheckedServerOptions,
+  onContinue: Listener,
+): Server {
+  const checked = (listener: Listener) => withCheckedHead(withoutUpgrade(listener), onMalformed);
+  const server = createServer(
+    {
+      ...requests.bound(expressMessages(app)),
+      ...{ requestTimeout: 0, headersTimeout, keepAliveTimeout, maxHeaderSize: maxHeaderBytes },
+      connectionsCheckingInterval: headersCheckInterval(headersTimeout),
+      // Checked by `withCheckedHead`, to respond with a problem document instead of Node's bare status line.
+      requireHostHeader: false,
+    },
+    checked(app),
+  );
+  server.on('checkContinue', checked(onContinue));
+  // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
+  server.on('checkExpectation', checked(app));
+  rejectMalformedRequests(server, requests, onMalformed);
+  rejectConnect(server, requests, onMalformed);
+  return server;
+}
+
+function withoutUpgrade(listener: Listener): Listener {
+  return (request, response) => {
+    // Node drops what follows such a request in the same segment. Closing shows the sender that it was not read.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    listener(request, response);
+  };
+}

@@ -7,8 +7,6 @@ import { build } from 'rolldown';
 const { output } = await build({
   input: { main: 'src/main.ts', 'index/index-worker': 'src/index/index-worker.ts' },
   platform: 'node',
-  // node-config looks for its parsers, and for the folder of its files, when it runs.
-  external: ['config'],
   // The ECMAScript modules of packages that have both, so that what nothing uses of them is left out.
   resolve: { mainFields: ['module', 'main'], extensionAlias: { '.js': ['.ts', '.js'] } },
   logLevel: 'warn',

@@ -1,12 +1,11 @@
-import { readdirSync } from 'node:fs';
-import os from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Load, type LoadOptions, Util } from 'config/lib/util.js';
 import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
 import { ConfigError } from './config-error.js';
-import { configParser, FILE_FORMATS } from './load/config-parser.js';
 import { type Environment, environmentNames } from './load/environment.js';
+import { fileReaders } from './load/file-formats.js';
+import { mergeTrees } from './load/merge-trees.js';
 import { referencedVariables, settingsFromVariables, variableNames } from './load/variables.js';
 
 /** The package's own `config/`: two folders up, from src/config as well as from dist/chunks, where the bundle puts this file. */
@@ -20,45 +19,48 @@ export interface LoadedSettings {
 }
 
 /**
- * Reads the tree of settings through node-config, as written. Later wins, maps are merged, lists are replaced:
- * the package's `config/` (default, then the environment's file and the others node-config knows), the folders
- * in NODE_CONFIG_DIR in the same way, NODE_CONFIG, and the variables of custom-environment-variables.yaml.
- *
- * node-config's singleton would sort the files of all folders by kind, so that the package's development.yaml
- * overrode the operator's default.yaml; its loader is therefore run once per folder.
+ * Reads the tree of settings, as written. Later wins, maps are merged, lists are replaced: the package's `config/` (egress, default, then the
+ * environment's file and local ones), the folders in NODE_CONFIG_DIR in the same way, NODE_CONFIG, and the variables of
+ * custom-environment-variables.yaml. Names of files and variables are those of node-config.
  */
 export function loadSettings(env: Environment): LoadedSettings {
-  const options: LoadOptions = {
-    nodeEnv: environmentNames(env),
-    hostName: env.HOST || env.HOSTNAME || os.hostname(),
-    appInstance: env.NODE_APP_INSTANCE || undefined,
-    parser: configParser as never,
-  };
   const folders = [PACKAGE_FOLDER, ...operatorFolders(env)];
-  const tree = {};
-  for (const folder of folders) Util.extendDeep(tree, ...readFolder(folder, options));
-  const mappings = folders.map((folder) => readFile(folder, 'custom-environment-variables', options));
-  Util.extendDeep(tree, nodeConfigVariable(env), ...mappings.map((each) => settingsFromVariables(each, env)));
+  const files = folders.flatMap((folder) => fileNames(env).map((name) => readFile(folder, name)));
+  const mappings = folders.map((folder) => readFile(folder, 'custom-environment-variables'));
+  const variables = mappings.map((mapping) => settingsFromVariables(mapping, env));
+  const tree = [...files, nodeConfigVariable(env), ...variables].reduce(mergeTrees, {});
   const mapped = mappings.flatMap((mapping) => [...variableNames(mapping).values()]);
   return { tree, variables: new Set([...mapped, ...referencedVariables(tree)]) };
 }
 
-/** The trees of a folder's files, in the order in which they are merged. */
-function readFolder(folder: string, options: LoadOptions): object[] {
-  const load = reporting(folder, () => Util.loadFileConfigs({ ...options, configDir: folder }));
-  return [readFile(folder, 'egress', options), load.config];
+/** Base names of the files of a folder, in the order in which they are merged. */
+function fileNames(env: Environment): string[] {
+  const names = environmentNames(env);
+  return ['egress', 'default', ...names, 'local', ...names.map((name) => `local-${name}`)];
 }
 
 /** The content of the file with this base name, in whichever format; empty when there is none. */
-function readFile(folder: string, baseName: string, options: LoadOptions): object {
-  const load = new Load(options);
-  for (const extension of FILE_FORMATS) {
-    reporting(folder, () => load.loadFile(path.join(folder, `${baseName}.${extension}`)));
-  }
-  return load.config;
+function readFile(folder: string, baseName: string): object {
+  const found = Object.entries(fileReaders).map(([extension, read]) =>
+    readIfThere(folder, `${baseName}.${extension}`, read),
+  );
+  return found.reduce(mergeTrees, {});
 }
 
-/** node-config ignores a folder that does not exist; here it is a fault, because an operator named it. */
+function readIfThere(folder: string, name: string, read: (text: string) => unknown): object {
+  try {
+    const content = read(readFileSync(path.join(folder, name), 'utf8').replace(/^\uFEFF/, '')) ?? {};
+    if (isJsonObject(content)) return content;
+    throw new Error('not a map of settings');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    const detail = error instanceof Error ? error.message : 'unreadable';
+    const found = `a file in ${folder} that cannot be read (${name}: ${detail})`;
+    throw new ConfigError([{ path: [], found, expected: 'YAML or JSON' }]);
+  }
+}
+
+/** A folder that does not exist is a fault, because an operator named it. */
 function operatorFolders(env: Environment): string[] {
   const folders = (env.NODE_CONFIG_DIR ?? '').split(path.delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => {
@@ -68,7 +70,7 @@ function operatorFolders(env: Environment): string[] {
         {
           path: [],
           found: `NODE_CONFIG_DIR ${folder}`,
-          expected: `a readable folder with a file such as default.yaml (${FILE_FORMATS.join(', ')})`,
+          expected: `a readable folder with a file such as default.yaml (${Object.keys(fileReaders).join(', ')})`,
         },
       ]);
     }
@@ -78,27 +80,16 @@ function operatorFolders(env: Environment): string[] {
 
 function holdsConfigFiles(folder: string): boolean {
   try {
-    return readdirSync(folder).some((file) => FILE_FORMATS.includes(path.extname(file).slice(1)));
+    return readdirSync(folder).some((file) => Object.hasOwn(fileReaders, path.extname(file).slice(1)));
   } catch {
     return false;
   }
 }
 
-/** node-config ignores a malformed variable, after printing it; here it is a fault, which does not show what may be secret. */
+/** What is malformed is a fault, which does not show what may be secret. */
 function nodeConfigVariable(env: Environment): object {
   if (!env.NODE_CONFIG) return {};
   const tree = parseJson(env.NODE_CONFIG);
   if (isJsonObject(tree)) return tree;
   throw new ConfigError([{ path: [], found: 'unreadable text in NODE_CONFIG', expected: 'a JSON object' }]);
-}
-
-function reporting<T>(folder: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : 'unreadable';
-    throw new ConfigError([
-      { path: [], found: `a file in ${folder} that cannot be read (${detail})`, expected: 'YAML or JSON' },
-    ]);
-  }
 }

@@ -31,7 +31,7 @@ interface Place {
 }
 
 interface Named {
-  /** Answer of `/readyz`. */
+  /** What `/readyz` says is wrong. */
   readonly cause: string;
   readonly issue: { readonly code: string; readonly params?: Record<string, unknown> };
   readonly check: string;

@@ -10,10 +10,10 @@ import { attachVolume, type Volume } from './volume.js';
 /** Where the replicas of a run store, and how the checker looks at it. */
 export interface Place {
   readonly view: StoreView;
-  /** Settings of the S3; null for files. */
+  /** Address of the S3; null for files. */
   readonly endpoint: string | null;
   readonly disk: { fill(): Promise<void>; free(): Promise<void> } | null;
-  /** Folder of the files; null for S3. */
+  /** Disk of the files that can vanish; null for S3. */
   readonly volume: Pick<Volume, 'vanish' | 'restore'> | null;
   /** Folder of the files; null for S3. */
   readonly folder: string | null;

@@ -90,7 +90,7 @@ const transcriptOf = (n: number): string => JSON.stringify({ n, text: 'word '.re
 
 interface Delivered {
   readonly status: number;
-  /** Size of the item in the store. */
+  /** Key of the item in the store. */
   readonly key: string | null;
 }
 

@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Environments that serve only the developer's own machine. */
 const LOCAL_ENVIRONMENTS = ['development', 'test'];
 
-/** The environments by which node-config selects files; the default is development. */
+/** The environments, which select files; the default is development. */
 export function environmentNames(env: Environment): string[] {
   return (env.NODE_CONFIG_ENV || env.NODE_ENV || 'development').split(',').map((name) => name.trim());
 }

@@ -1,8 +1,8 @@
-import { Util } from 'config/lib/util.js';
 import { ConfigError, type ConfigFault } from '../config-error.js';
 import { nearest } from '../rules/nearest.js';
-import { variableReaders } from './config-parser.js';
 import type { Environment } from './environment.js';
+import { variableReaders } from './file-formats.js';
+import { mergeTrees } from './merge-trees.js';
 import type { RuntimeContext } from './resolve-secrets.js';
 
 /** Environment variables by the path of the setting they override. */
@@ -39,12 +39,15 @@ export function variableNames(mapping: unknown): VariableNames {
 
 /** The settings that variables give, as a custom-environment-variables tree maps them. Empty variables count as not set. */
 export function settingsFromVariables(mapping: unknown, env: Environment): object {
-  const settings = {};
-  for (const variable of mappedVariables(mapping)) {
+  return mappedVariables(mapping).reduce((settings, variable) => {
     const text = env[variable.name];
-    if (text) Util.setPath(settings, [...variable.path], readVariable(variable, text));
-  }
-  return settings;
+    return text ? mergeTrees(settings, treeOf(variable.path, readVariable(variable, text))) : settings;
+  }, {});
+}
+
+/** A tree with one value in it. */
+function treeOf(path: readonly string[], value: unknown): object {
+  return path.reduceRight<unknown>((below, name) => ({ [name]: below }), value) as object;
 }
 
 function readVariable({ name, format }: MappedVariable, text: string): unknown {

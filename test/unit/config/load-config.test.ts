@@ -74,16 +74,20 @@ describe('loadConfig', () => {
     expect(config.receiver.host).toBe('192.0.2.1');
   });
 
-  it("orders the operator's files as node-config does", () => {
+  it("orders the operator's files: default, the environment's, local ones", () => {
     const files = {
       'default.yaml': 'log: { level: debug }\nlimits: { minBytesPerSecond: 1 }\nreplicaName: a',
       'production.yml': 'log: { level: warn }\nlimits: { minBytesPerSecond: 2 }',
-      'local.json': '{"log": {"level": "error"}}',
+      'local.json': '{"log": {"level": "error"}, "limits": {"maxConcurrentDeliveries": 3}}',
+      'local-production.yaml': 'limits: { maxConcurrentDeliveries: 4 }',
+      'local-test.yaml': 'limits: { maxConcurrentDeliveries: 5 }',
     };
     const config = loadConfig({ NODE_CONFIG_DIR: folder(files), NODE_ENV: 'production', TR_CREDENTIAL });
-    expect([config.log.level, config.limits.minBytesPerSecond, config.replicaName]).toEqual([
+    const { minBytesPerSecond, maxConcurrentDeliveries } = config.limits;
+    expect([config.log.level, minBytesPerSecond, maxConcurrentDeliveries, config.replicaName]).toEqual([
       'error',
       2,
+      4,
       'a',
     ]);
   });
@@ -216,7 +220,7 @@ describe('loadConfig', () => {
     expect(loadConfig({ NODE_CONFIG_DIR: place }).admin.tokens.ops?.token).toBe('0123456789abcdef');
   });
 
-  it('refuses a folder that is not there, which node-config would pass over', () => {
+  it('refuses a folder that is not there', () => {
     expect(() => loadConfig({ NODE_CONFIG_DIR: '/nowhere/at/all' })).toThrow(
       /NODE_CONFIG_DIR \/nowhere\/at\/all/,
     );
@@ -228,7 +232,7 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ NODE_CONFIG_DIR: place })).toThrow(/such as default\.yaml/);
   });
 
-  it('refuses malformed NODE_CONFIG without showing it, where node-config would go on without it', () => {
+  it('refuses malformed NODE_CONFIG without showing it', () => {
     const attempt = () => loadConfig({ NODE_CONFIG: '{"speech":{"apiKey":"geheim"' });
     expect(attempt).toThrow(/NODE_CONFIG/);
     expect(attempt).not.toThrow(/geheim/);
@@ -238,6 +242,7 @@ describe('loadConfig', () => {
     ['default.yaml', 'admin:\n  tokens: { a: geheim: geheim }\n'],
     ['default.yaml', 'speech:\n  apiKey: geheim\n  apiKey: geheim\n'],
     ['default.json', '{"speech": {"apiKey": "geheim" x'],
+    ['local.yaml', '- geheim\n'],
   ])('names a broken %s without showing what is in it', (name, content) => {
     const place = folder({ [name]: content });
     const attempt = () => loadConfig({ NODE_CONFIG_DIR: place });

@@ -2,10 +2,12 @@ import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml
 
 type Read = (content: string) => unknown;
 
-const fileReaders: Readonly<Record<string, Read>> = { json: parseJson, yaml: parseYaml, yml: parseYaml };
-
-/** Names of the formats of configuration files; also their file extensions. */
-export const FILE_FORMATS: readonly string[] = Object.keys(fileReaders);
+/** Readers of configuration files, by their extensions. */
+export const fileReaders: Readonly<Record<string, Read>> = {
+  json: parseJson,
+  yaml: parseYaml,
+  yml: parseYaml,
+};
 
 /** Readers of the formats that a mapping of environment variables may name in `__format`. */
 export const variableReaders: Readonly<Record<string, Read>> = {
@@ -16,16 +18,6 @@ export const variableReaders: Readonly<Record<string, Read>> = {
       .map((entry) => entry.trim())
       .filter((entry) => entry !== ''),
   lines: (content) => content.split(/\r?\n/).filter((line) => line.trim() !== ''),
-};
-
-/**
- * The parser for node-config. Its own one resolves the YAML library from the working directory, so that the program
- * would find its settings only when started inside its package.
- */
-export const configParser = {
-  parse: (fileName: string, content: string) =>
-    fileReaders[fileName.slice(fileName.lastIndexOf('.') + 1)]?.(content),
-  getFilesOrder: () => FILE_FORMATS,
 };
 
 /** Errors name the position only: the libraries' own messages quote the text, which may hold secrets. */

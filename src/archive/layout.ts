@@ -104,9 +104,11 @@ export function deadEventKey(subscriber: string, eventId: string): string {
   return `${deadEventsFolder(subscriber)}${eventId}.json`;
 }
 
-/** Folder of the index of dead events by job. Not part of the contract with bucket readers. */
+/** Index of dead events by job. Not part of the contract with bucket readers. */
+export const OUTBOX_INDEX = '.outbox-jobs/';
+
 export function deadEventMarkers(jobId: string): string {
-  return `.outbox-jobs/${jobId}/`;
+  return `${OUTBOX_INDEX}${jobId}/`;
 }
 
 export function deadEventMarker(jobId: string, subscriber: string, eventId: string): string {
@@ -138,7 +140,7 @@ export function endRecordKey(jobId: string, source: string): string {
 export const NOTICES_FOLDER = '.notices/';
 
 /** Folder of what expired. Not part of the contract with bucket readers. */
-const RETENTION_FOLDER = '.retention/';
+export const RETENTION_FOLDER = '.retention/';
 export const RETENTION_STATE = `${RETENTION_FOLDER}state.json`;
 /** Folder of the removals that are being carried out. */
 export const REMOVALS_FOLDER = `${RETENTION_FOLDER}removals/`;

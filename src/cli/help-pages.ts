@@ -48,6 +48,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver choose 650krlru2e jobs/650krlru2e/conflicts/transcript.json.9f86d0… --reason "the second run is right"',
   ],
   import: ['transcript-receiver import 650krlru2e transcript.json --reason "from the customer"'],
+  'copy-store': [
+    'transcript-receiver copy-store file:./data s3://example-transcripts/production',
+    'transcript-receiver copy-store s3://old-bucket s3://new-bucket --from-config ./old-config --deep',
+  ],
   erase: ['transcript-receiver erase 650krlru2e --reason "asked to be forgotten"'],
   'check-config': ['NODE_CONFIG_DIR=/etc/transcript-receiver transcript-receiver check-config'],
   doctor: ['transcript-receiver doctor', 'transcript-receiver doctor --url https://transcripts.example.com'],

@@ -72,6 +72,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   import: { summary: 'store files as results of a job', load: () => import('./import.js') },
   choose: { summary: 'choose which version of an artefact counts', load: () => import('./choose.js') },
+  'copy-store': {
+    summary: 'copy a store into another folder or bucket',
+    load: () => import('./copy-store.js'),
+  },
   erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
   'check-config': {
     summary: 'check the configuration and list every fault and warning',

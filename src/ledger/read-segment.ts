@@ -1,10 +1,16 @@
-import type { ObjectStore } from '../store/object-store.js';
+import type { ObjectInfo, ObjectStore } from '../store/object-store.js';
 import { readToEnd } from '../store/read-to-end.js';
 import { writtenAt } from './list-segments.js';
 import { type ParsedSegment, parseSegment } from './parse-segment.js';
 
 /** Our segments hold 1 MiB or a single line. A much larger object is foreign and is not read into memory. */
 const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Metadata of a segment in a copy of a store: ISO 8601, the time that the store had which was copied. The place of its lines goes by it.
+ * Listings do not show it, and have the later time of the copy.
+ */
+export const WRITTEN_AT = 'written-at';
 
 const NOTHING: ParsedSegment = { entries: [], brokenLines: [], newerLines: [] };
 
@@ -27,11 +33,17 @@ export interface UnparsedSegment {
 export async function fetchSegment(store: ObjectStore, key: string): Promise<UnparsedSegment | null> {
   const reading = await store.read(key);
   if (reading === null) return null;
-  const time = writtenAt({ key, modifiedAt: reading.info.modifiedAt });
+  const time = writtenAt({ key, modifiedAt: writtenFirst(reading.info) });
   if (reading.info.size <= MAX_SEGMENT_BYTES)
     return unparsedSegment(await readToEnd(key, reading.body), time);
   reading.body.destroy();
   return { content: null, writtenAt: time, parse: () => ({ ...NOTHING, brokenLines: [0], writtenAt: time }) };
+}
+
+/** When a segment was written: for one that was copied, in the store that it was copied from. */
+export function writtenFirst({ metadata, modifiedAt }: Pick<ObjectInfo, 'metadata' | 'modifiedAt'>): Date {
+  const copied = new Date(metadata[WRITTEN_AT] ?? '');
+  return Number.isNaN(copied.getTime()) ? modifiedAt : copied;
 }
 
 export function unparsedSegment(content: Buffer, writtenAt: number): UnparsedSegment {

@@ -11,6 +11,7 @@ import type { StoreGate } from '../../receive/admission.js';
 import type { Readiness } from '../../receive/health-routes.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { clockFault } from '../../store/probe/clock-offset.js';
+import { serveCopy } from '../../store/probe/copy-mark.js';
 import type { OnStoreCall } from '../../store/probe/measure-store.js';
 import { createPlaceProofs } from '../../store/probe/place-proofs.js';
 import { createStoreProof } from '../../store/probe/store-proof.js';
@@ -54,7 +55,10 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
 
   const proof = createStoreProof({
     ...storeProofTarget(config, store),
-    identify: identity.begin,
+    async identify() {
+      await identity.begin();
+      await serveCopy(store);
+    },
     retryAfter: pause,
     onWarning: (message) => log.warn({ event: 'store-probe' }, message),
     onFailure: (reason, condition) =>

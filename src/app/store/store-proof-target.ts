@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { serveCopy } from '../../store/probe/copy-mark.js';
 import { probeStore } from '../../store/probe/probe-store.js';
 import type { StoreProofTarget } from '../../store/probe/store-proof.js';
 
@@ -9,6 +10,9 @@ export function storeProofTarget({ store: { s3 } }: Config, store: ObjectStore):
     location: store.location,
     probe: () => probeStore(store, { prefix: '.probe/' }),
     acceptWeak: s3.conditionalWrites === 'emulated',
-    identify: store.begin,
+    async identify() {
+      await store.begin();
+      await serveCopy(store);
+    },
   };
 }

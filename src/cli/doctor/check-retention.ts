@@ -60,7 +60,8 @@ function isRecord(kind: RetentionClass): boolean {
   return (RECORD_CLASSES as readonly string[]).includes(kind);
 }
 
-function exampleKey(kind: RetentionClass, keyPrefix: string): string {
+/** A key of the layout; rules go by what it begins with. */
+export function exampleKey(kind: RetentionClass, keyPrefix: string): string {
   const time = '2000-01-01T00:00:00.000Z';
   switch (kind) {
     case 'quarantine':

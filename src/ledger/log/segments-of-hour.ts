@@ -121,7 +121,8 @@ async function* othersOf(
   }
   for await (const { writer, number, writtenAt } of segmentsAfter(store, hour, position, folders)) {
     yield* upTo(writer, number - 1);
-    if (writtenAt >= range.since - SECOND && writtenAt < range.until + SECOND) yield* upTo(writer, number);
+    // The listed time of a copied segment is later than its own, never earlier.
+    if (writtenAt >= range.since - SECOND) yield* upTo(writer, number);
     last.set(writer, number);
   }
   for (const [writer, end] of covered.last) yield* upTo(writer, end);

@@ -2,17 +2,20 @@ import { storeProofTarget } from '../../../app/store/store-proof-target.js';
 import type { Config } from '../../../config/config.js';
 import { createReplicaReportsReader, hasProof } from '../../../operations/health/replica-reports.js';
 import { type ObjectStore, OtherStoreError } from '../../../store/object-store.js';
+import { UnfinishedCopyError } from '../../../store/probe/copy-mark.js';
 import { proveStore, WeakStoreError } from '../../../store/probe/store-proof.js';
 
+const FINAL = [WeakStoreError, OtherStoreError, UnfinishedCopyError];
+
 /**
- * Throws for a store that would overwrite. A store that cannot be reached shows in the outcome of the work. The 200 requests of the probe are
+ * Throws for a store that would overwrite, and for an unfinished copy. A store that cannot be reached shows in the outcome of the work. The 200 requests of the probe are
  * not repeated where a receiver proves the store all the time.
  */
 export async function proveForWriting(config: Config, store: ObjectStore): Promise<void> {
   const target = storeProofTarget(config, store);
   const isProven = await isProvenByReceiver(config, store).catch(() => false);
   await (isProven ? target.identify() : proveStore(target)).catch((error: unknown) => {
-    if (error instanceof WeakStoreError || error instanceof OtherStoreError) throw error;
+    if (FINAL.some((kind) => error instanceof kind)) throw error;
   });
 }
 

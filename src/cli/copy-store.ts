@@ -1,0 +1,111 @@
+import { Command } from 'commander';
+import { storeProofTarget } from '../app/store/store-proof-target.js';
+import { type Config, loadStoreConfig } from '../config/config.js';
+import { ConfigError } from '../config/config-error.js';
+import { count } from '../lib/text/plural.js';
+import { hasContent } from '../operations/actions/copy/copied-places.js';
+import type { CopyReport } from '../operations/actions/copy/copy-report.js';
+import { copyStore } from '../operations/actions/copy/copy-store.js';
+import { copyFault } from '../operations/actions/copy/copy-target.js';
+import { proveStore } from '../store/probe/store-proof.js';
+import { copiedAges } from './copy/copied-ages.js';
+import { formatCopyReport } from './copy/format-copy-report.js';
+import { type BothOptions, type BothStores, openBothStores, optionsOfBoth } from './copy/open-both-stores.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
+import { runOnStore } from './shared/on-store/run-on-store.js';
+
+interface Options {
+  readonly fromConfig?: string;
+  readonly deep?: boolean;
+  readonly acceptMissing?: boolean;
+  readonly json?: true;
+}
+
+const ABOUT = `
+Both are addresses as store.url has them; the settings below store.s3 hold for both. Run it again to continue, or to bring
+the copy to what <from> has by then: what <from> does not have any more is removed from the copy. <from> may be served
+until the last run. It is not changed, but for whole hours of its ledger, which are merged. <to> is empty, or an earlier
+copy that was never served; a receiver on it takes nothing before the copy is whole.
+
+Exit codes: 0 all is there, 1 <from> holds nothing, 2 usage, 3 not all is there (each object is named), 4 a store could not
+be read or written.`;
+
+export function createCommand(): Command {
+  return new Command('copy-store')
+    .description(
+      'copy a store into another folder or bucket, with its erasures, ledger, events and quarantine',
+    )
+    .addHelpText('after', ABOUT)
+    .argument('<from>', 'such as file:./data')
+    .argument('<to>', 'such as s3://bucket/prefix')
+    .option(
+      '--from-config <folder>',
+      'the settings of <from> are below store in the configuration of this folder',
+    )
+    .option('--deep', 'compare all bytes at the end, by reading both')
+    .option('--accept-missing', 'let the copy be served without the objects that could not be copied')
+    .option('--json', 'print the report as one JSON document')
+    .action(async (from: string, to: string, options: Options) => {
+      const config = loadStoreConfig();
+      const both = optionsOfBoth(config, { from, to }, options.fromConfig ?? null);
+      try {
+        await copyAndReport(config, both, options);
+      } catch (error) {
+        if (error instanceof UsageError || error instanceof ConfigError) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        process.stderr.write(`transcript-receiver: ${reason}\nRun the same command again to continue.\n`);
+        process.exitCode = EXIT.incomplete;
+      }
+    });
+}
+
+async function copyAndReport(config: Config, both: BothOptions, options: Options): Promise<void> {
+  const report = await runOnStore(
+    config,
+    async (advice) => {
+      const stores = await openBothStores(both, advice);
+      return { ...stores, store: stores.from };
+    },
+    (stores, signal) => run(config, stores, { ...options, signal }),
+    { mayBegin: true },
+  );
+  if (report === null) {
+    process.stderr.write(`transcript-receiver: ${both.from.url} holds nothing to copy\n`);
+    process.exitCode = EXIT.failed;
+    return;
+  }
+  const ages = report.finished ? await copiedAges(config, both.to) : [];
+  if (options.json) printJson({ ...report, ages });
+  else printLines(formatCopyReport(report, ages));
+  if (report.faultCount > 0 || report.interrupted) process.exitCode = EXIT.unrecoverable;
+}
+
+async function run(
+  config: Config,
+  { from, to }: BothStores,
+  { deep = false, acceptMissing = false, signal }: Options & { readonly signal: AbortSignal },
+): Promise<CopyReport | null> {
+  // A receiver writes at the latest two intervals after its last canary.
+  const canaryAge = 2 * config.store.canaryInterval + 10_000;
+  const fault = await copyFault({ from, to, canaryAge });
+  if (fault !== null) throw new UsageError(fault);
+  if (!(await hasContent(from))) return null;
+  // Neither begins a store where there is nothing to copy, nor ends the state of a copy.
+  await proveStore({ ...storeProofTarget(config, to), identify: async () => {} });
+  const progress = createProgress();
+  try {
+    return await copyStore({
+      ...{ from, to, deep, acceptMissing, canaryAge, signal },
+      onProgress: (step, report) => progress.show(`${step}: ${stateOf(report)}`),
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+function stateOf({ copied, bytes, there, verified, faultCount }: CopyReport): string {
+  const faults = faultCount === 0 ? '' : `, ${count(faultCount)} not`;
+  return `${count(copied)} objects, ${count(bytes)} bytes, ${count(there)} there already${faults}; ${count(verified)} verified`;
+}

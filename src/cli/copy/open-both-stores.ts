@@ -1,0 +1,79 @@
+import { resolve } from 'node:path';
+import { storeOptions } from '../../app/store/store-options.js';
+import { type Config, loadStoreConfig } from '../../config/config.js';
+import { readStoreLocation } from '../../lib/text/store-location.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { openStore, type StoreOptions } from '../../store/open-store.js';
+import { measureStore } from '../../store/probe/measure-store.js';
+import { UsageError } from '../shared/exit-codes.js';
+import type { StoreAdvice } from '../shared/on-store/store-advice.js';
+
+export interface BothStores {
+  readonly from: ObjectStore;
+  readonly to: ObjectStore;
+  close(): Promise<void>;
+}
+
+/** The options of both stores. */
+export interface BothOptions {
+  readonly from: StoreOptions;
+  readonly to: StoreOptions;
+}
+
+/** The least that S3 takes. A part size of a folder can be smaller. */
+const MIN_PART = 5 * 1024 * 1024;
+
+/**
+ * The settings below `store` hold for both, but for the id, which pins the configured store alone. Throws `UsageError` for an address that is
+ * none, and for two stores that are one or one in the other.
+ *
+ * @param fromConfig folder of a configuration whose settings the source has
+ */
+export function optionsOfBoth(
+  config: Config,
+  addresses: { readonly from: string; readonly to: string },
+  fromConfig: string | null,
+): BothOptions {
+  const ofSource = fromConfig === null ? config : loadStoreConfig(withFolder(fromConfig));
+  const from = optionsOf('<from>', ofSource, addresses.from);
+  const to = { ...optionsOf('<to>', config, addresses.to), id: null };
+  const [source, copy] = [from, to].map(placeOf);
+  if (source !== undefined && copy !== undefined && (source.startsWith(copy) || copy.startsWith(source)))
+    throw new UsageError('<from> and <to> must be two places, and neither may be inside of the other');
+  return { from, to };
+}
+
+/** Variables with settings belong to the configuration of the process; others can hold secrets that the files name. */
+function withFolder(folder: string): Record<string, string | undefined> {
+  const others = Object.entries(process.env).filter(([name]) => !/^(?:TR_|NODE_CONFIG$)/.test(name));
+  return { ...Object.fromEntries(others), NODE_CONFIG_DIR: folder };
+}
+
+function optionsOf(name: string, config: Config, url: string): StoreOptions {
+  const location = readStoreLocation(url);
+  if ('fault' in location) throw new UsageError(`${name} should be ${location.fault}`);
+  const options = storeOptions(config);
+  const partSize = location.kind === 's3' ? Math.max(config.store.partSize, MIN_PART) : config.store.partSize;
+  return { ...options, url, partSize, id: url === config.store.url ? config.store.id : null };
+}
+
+function placeOf({ url, s3 }: StoreOptions): string {
+  const location = readStoreLocation(url);
+  if ('directory' in location) return `${resolve(location.directory)}/`;
+  return 'bucket' in location ? `${s3?.endpoint ?? ''} ${location.bucket}/${location.prefix}` : '';
+}
+
+export async function openBothStores(
+  options: BothOptions,
+  { onStoreCall }: StoreAdvice,
+): Promise<BothStores> {
+  const [from, to] = [await openStore(options.from), await openStore(options.to)].map((store) =>
+    measureStore(store, onStoreCall),
+  ) as [ObjectStore, ObjectStore];
+  return {
+    ...{ from, to },
+    async close() {
+      await Promise.all([from.close(), to.close()]);
+    },
+  };
+}

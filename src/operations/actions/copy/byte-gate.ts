@@ -1,0 +1,34 @@
+/** Bounds the bytes that are in memory at a time. */
+export interface ByteGate {
+  /** Runs work that holds this many bytes when there is room; more than all of it waits until nothing else runs. First come, first served. */
+  hold<T>(bytes: number, work: () => Promise<T>): Promise<T>;
+}
+
+export function createByteGate(total: number): ByteGate {
+  let free = total;
+  const waiting: { readonly bytes: number; readonly enter: () => void }[] = [];
+
+  function admit(): void {
+    for (let first = waiting[0]; first !== undefined && first.bytes <= free; first = waiting[0]) {
+      free -= first.bytes;
+      waiting.shift();
+      first.enter();
+    }
+  }
+
+  return {
+    async hold(wanted, work) {
+      const bytes = Math.min(wanted, total);
+      await new Promise<void>((enter) => {
+        waiting.push({ bytes, enter });
+        admit();
+      });
+      try {
+        return await work();
+      } finally {
+        free += bytes;
+        admit();
+      }
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import { createMerger } from '../../../ledger/merge/merge.js';
+import { type ObjectStore, StoreError } from '../../../store/object-store.js';
+import { writeCopyMark } from '../../../store/probe/copy-mark.js';
+import { createByteGate } from './byte-gate.js';
+import { copiedPlaces, isErasureMark } from './copied-places.js';
+import { type CopyParts, copyObject, UncopiedObjectError } from './copy-object.js';
+import { type CopyFaults, type CopyReport, createCopyFaults } from './copy-report.js';
+import { isRunning } from './copy-target.js';
+import { eachAtOnce } from './each-at-once.js';
+import { type KeyPair, pairKeys } from './pair-keys.js';
+import { hasSameBytes, isSame } from './same-object.js';
+
+export interface CopyOptions {
+  readonly from: ObjectStore;
+  /** `copyFault` has nothing against it. */
+  readonly to: ObjectStore;
+  /** Reads all bytes of both at the end. */
+  readonly deep: boolean;
+  /** The copy may be served although objects of the source are not in it. */
+  readonly acceptMissing: boolean;
+  /** Milliseconds: a receiver that runs wrote its canary more recently than that. */
+  readonly canaryAge: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (step: 'merging' | 'copying' | 'verifying', report: CopyReport) => void;
+}
+
+interface Run extends CopyOptions, CopyParts {
+  readonly report: CopyReport;
+  readonly faults: CopyFaults;
+  /** Objects that failed in a row. */
+  failures: number;
+}
+
+/** Objects at once. Their bytes in memory are bounded apart. */
+const AT_ONCE = 32;
+const MEMORY = 64 * 1024 * 1024;
+/** A store that fails that often in a row is not asked for the other objects. */
+const MAX_FAILURES = 32;
+/** A body can break off; requests have attempts of their own. */
+const ATTEMPTS = 2;
+
+/**
+ * Copies a store, byte for byte, or continues. The source keeps being served or not; it is not changed, but for hours of its ledger that
+ * are whole and are merged. An earlier copy is brought to what the source has now: what is missing or different is written, what the source
+ * does not have any more is removed. Throws `StoreError` when one of the stores cannot be read or written.
+ */
+export async function copyStore(options: CopyOptions): Promise<CopyReport> {
+  const { from, to, signal, deep } = options;
+  const startedAt = new Date().toISOString();
+  const source = { location: from.location, id: await from.identity() };
+  const mark = { from: source, startedAt, finishedAt: null };
+  await writeCopyMark(to, mark);
+  const report: CopyReport = {
+    ...{ startedAt, finishedAt: startedAt, from: source, deep, faults: [], notices: [], faultCount: 0 },
+    to: { location: to.location, id: await to.begin() },
+    ...{ mergedHours: 0, copied: 0, bytes: 0, there: 0, removed: 0, verified: 0 },
+    ...{ interrupted: false, finished: false },
+  };
+  const gate = createByteGate(Math.max(MEMORY, 3 * to.partSize));
+  const run: Run = { ...options, report, gate, faults: createCopyFaults(report), failures: 0 };
+  try {
+    await mergeFirst(run);
+    await eachPlace(run, 'copying', copyPair);
+    await eachPlace(run, 'verifying', verifyPair);
+    await noteReceivers(run);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    report.interrupted = true;
+  }
+  report.finishedAt = new Date().toISOString();
+  report.finished = !report.interrupted && mayBeServed(report, options);
+  if (report.finished) await writeCopyMark(to, { ...mark, finishedAt: report.finishedAt });
+  return report;
+}
+
+/** Without its mark a job that was erased would be stored again. */
+function mayBeServed({ faultCount, faults }: CopyReport, { acceptMissing }: CopyOptions): boolean {
+  return faultCount === 0 || (acceptMissing && !faults.some(({ key }) => isErasureMark(key)));
+}
+
+/** The record of a merged hour has the time of each segment. That of the others is in the metadata of their copies. */
+async function mergeFirst(run: Run): Promise<void> {
+  const { from: store, report, signal, onProgress } = run;
+  onProgress('merging', report);
+  const merger = createMerger({ store, clock: Date.now, keepSegments: null });
+  const { hours, faults } = await merger.run({ signal, onRecord: () => onProgress('merging', report) });
+  signal.throwIfAborted();
+  report.mergedHours = hours;
+  const [first] = faults;
+  if (first === undefined) return;
+  const where = first.hour === null ? 'The ledger' : `ledger/${first.hour}`;
+  report.notices.push(
+    `${where} could not be merged in ${store.location}: ${first.reason}. The copy has all of its segments, and the order of their lines.`,
+  );
+}
+
+type Step = 'copying' | 'verifying';
+
+async function eachPlace(
+  run: Run,
+  step: Step,
+  work: (run: Run, pair: KeyPair) => Promise<void>,
+): Promise<void> {
+  const { from, to, signal, report, onProgress } = run;
+  for (const list of copiedPlaces()) {
+    await eachAtOnce(pairKeys(list(from), list(to)), AT_ONCE, async (pair) => {
+      signal.throwIfAborted();
+      await attempt(run, pair.key, () => work(run, pair));
+      onProgress(step, report);
+    });
+  }
+}
+
+async function attempt(run: Run, key: string, work: () => Promise<void>): Promise<void> {
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      await work();
+      run.failures = 0;
+      return;
+    } catch (error) {
+      if (run.signal.aborted || !(error instanceof StoreError)) throw error;
+      if (attempts < ATTEMPTS && !(error instanceof UncopiedObjectError)) continue;
+      run.faults.add(key, error.message);
+      // The stores answered.
+      run.failures = error instanceof UncopiedObjectError ? 0 : run.failures + 1;
+      if (run.failures < MAX_FAILURES) return;
+      throw new StoreError(
+        'copy',
+        `${MAX_FAILURES} objects in a row failed, the last one: ${error.message}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+}
+
+async function copyPair(run: Run, pair: KeyPair): Promise<void> {
+  const { report, to } = run;
+  if (pair.source === null) return removePair(run, pair.key);
+  if (pair.copy !== null && (await isSame(run, pair))) {
+    report.there += 1;
+    return;
+  }
+  const bytes = await copyObject(run, pair);
+  // It was removed since it was listed.
+  if (bytes === null) return void (pair.copy !== null && (await to.delete(pair.key)));
+  report.copied += 1;
+  report.bytes += bytes;
+}
+
+/** An object can hold what was erased since the last run: its old versions go as well. */
+async function removePair({ to, report, faults }: Run, key: string): Promise<void> {
+  for await (const { kept, what } of to.purge(key)) {
+    if (kept === null && what === 'object') report.removed += 1;
+    if (kept === null) continue;
+    const until = kept.until === null ? '' : ` until ${kept.until.toISOString()}`;
+    faults.add(key, `it is not in the source any more, and is kept in the copy${until} (${kept.reason})`);
+  }
+}
+
+async function verifyPair(run: Run, { key, source, copy }: KeyPair): Promise<void> {
+  const { report, faults, deep } = run;
+  const changed = 'it changed in the source while it was copied, so copy again';
+  if (source === null) return faults.add(key, 'it is not in the source any more, so copy again');
+  const isNew = source.modifiedAt.getTime() - run.from.clockOffset() >= Date.parse(report.startedAt) - 1000;
+  if (copy === null) return faults.add(key, isNew ? changed : 'it is not in the copy');
+  if (source.size !== copy.size)
+    return faults.add(
+      key,
+      isNew ? changed : `it has ${copy.size} bytes in the copy, and ${source.size} in the source`,
+    );
+  if (deep && !(await hasSameBytes(run, key)))
+    return faults.add(key, isNew ? changed : 'it has other bytes in the copy');
+  report.verified += 1;
+}
+
+async function noteReceivers({ from, to, canaryAge, report, faults }: Run): Promise<void> {
+  if (await isRunning(to, canaryAge))
+    faults.add('.canary/', `a receiver writes to ${to.location}: stop it, and copy again`);
+  if (!(await isRunning(from, canaryAge))) return;
+  report.notices.push(
+    `A receiver still writes to ${from.location}: stop it, and copy again, before the copy is served.`,
+  );
+}

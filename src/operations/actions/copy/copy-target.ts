@@ -1,0 +1,41 @@
+import type { ObjectStore } from '../../../store/object-store.js';
+import { isServed, readCopyMark } from '../../../store/probe/copy-mark.js';
+import { CANARY_FOLDER } from '../../health/canary.js';
+import { hasContent } from './copied-places.js';
+
+export interface CopyPlaces {
+  readonly from: ObjectStore;
+  readonly to: ObjectStore;
+  /** Milliseconds: a receiver that runs wrote its canary more recently than that. */
+  readonly canaryAge: number;
+}
+
+/** Why the one may not be copied to the other, and what to do; null when it may. Throws `StoreError`. */
+export async function copyFault(places: CopyPlaces): Promise<string | null> {
+  const { from, to, canaryAge } = places;
+  if (await isRunning(to, canaryAge))
+    return `a receiver writes to ${to.location}: stop it, and copy again a minute later`;
+  const id = await from.identity();
+  if (id !== null && id === (await to.identity()))
+    return `${from.location} and ${to.location} are the same store, ${id}`;
+  const before = await readCopyMark(from);
+  if (before?.finishedAt === null)
+    return `${from.location} is itself an unfinished copy, of ${before.from.location}: finish that first, or copy from there`;
+  const mark = await readCopyMark(to);
+  if (mark === null) {
+    if (!(await hasContent(to))) return null;
+    return `${to.location} has content of its own: name an empty folder, bucket or prefix`;
+  }
+  if (id === null ? mark.from.location !== from.location : mark.from.id !== id)
+    return `${to.location} is a copy of another store, ${mark.from.location}: name an empty folder, bucket or prefix`;
+  if (await isServed(to))
+    return `${to.location} was served since it was copied, and has content of its own: name an empty folder, bucket or prefix`;
+  return null;
+}
+
+/** Whether a receiver wrote to the store a moment ago. Throws `StoreError`. */
+export async function isRunning(store: ObjectStore, age: number): Promise<boolean> {
+  for await (const { modifiedAt } of store.list(CANARY_FOLDER))
+    if (modifiedAt.getTime() > Date.now() + store.clockOffset() - age) return true;
+  return false;
+}

@@ -1,0 +1,27 @@
+/**
+ * Works on what a listing brings, so many at a time; the listing is read no further than that. Rejects with the first error of the
+ * listing or of the work, once all work that has begun has ended.
+ */
+export async function eachAtOnce<T>(
+  entries: AsyncIterable<T>,
+  concurrency: number,
+  work: (entry: T) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | null = null;
+  try {
+    for await (const entry of entries) {
+      const task: Promise<void> = work(entry)
+        .catch((error: unknown) => {
+          failure ??= { error };
+        })
+        .finally(() => running.delete(task));
+      running.add(task);
+      if (running.size >= concurrency) await Promise.race(running);
+      if (failure !== null) break;
+    }
+  } finally {
+    await Promise.all(running);
+  }
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+}

@@ -1,0 +1,40 @@
+import { readBack } from '../../../archive/read-back.js';
+import type { ListedObject, ObjectStore } from '../../../store/object-store.js';
+import type { KeyPair } from './pair-keys.js';
+
+export interface BothStores {
+  readonly from: ObjectStore;
+  readonly to: ObjectStore;
+}
+
+/** Milliseconds by which the clock of a store may be off. */
+const CLOCKS = 300_000;
+
+/**
+ * Whether the copy has what the source has. An object that was not written since it was copied is known by its size. Others are compared by
+ * what the stores know of their bytes, or read. Throws `StoreError`.
+ */
+export async function isSame(stores: BothStores, { key, source, copy }: KeyPair): Promise<boolean> {
+  if (source === null || copy === null || source.size !== copy.size) return false;
+  if (timeOf(stores.from, source) < timeOf(stores.to, copy) - CLOCKS) return true;
+  return source.size === 0 || (await isKnownSame(stores, key)) || (await hasSameBytes(stores, key));
+}
+
+/** A hash in the metadata was compared with the bytes when they were copied. */
+async function isKnownSame({ from, to }: BothStores, key: string): Promise<boolean> {
+  const [source, copy] = await Promise.all([from.head(key), to.head(key)]);
+  if (source === null || copy === null || source.size !== copy.size) return false;
+  const { sha256 } = source.metadata;
+  if (sha256 !== undefined && copy.metadata.sha256 !== undefined) return sha256 === copy.metadata.sha256;
+  return source.md5 !== undefined && source.md5 === copy.md5;
+}
+
+/** Whether the bytes are the same, by reading both. Throws `StoreError`. */
+export async function hasSameBytes({ from, to }: BothStores, key: string): Promise<boolean> {
+  const [source, copy] = await Promise.all([readBack(from, key), readBack(to, key)]);
+  return source !== null && source.sha256 === copy?.sha256;
+}
+
+function timeOf(store: ObjectStore, { modifiedAt }: ListedObject): number {
+  return modifiedAt.getTime() - store.clockOffset();
+}

@@ -59,6 +59,15 @@ export function loadStoreConfig(env: Environment = process.env): Config {
   return parseConfig(withoutServiceKey(withoutCredentials(tree)), contextOf(env, variables));
 }
 
+/**
+ * As `loadStoreConfig`, for another configuration than that of this process: of the files of a folder. Variables with settings belong to this
+ * process, and are left out; others may hold secrets that the files name.
+ */
+export function loadStoreConfigOf(folder: string, env: Environment = process.env): Config {
+  const others = Object.entries(env).filter(([name]) => !name.startsWith('TR_') && name !== 'NODE_CONFIG');
+  return loadStoreConfig({ ...Object.fromEntries(others), NODE_CONFIG_DIR: folder });
+}
+
 /** The tree without the tokens of operators, the header lines of credentials, and the addresses and secrets of subscribers. */
 export function withoutCredentials(tree: unknown): unknown {
   if (!isJsonObject(tree)) return tree;

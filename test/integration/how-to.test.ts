@@ -196,3 +196,38 @@ describe('read-from-python.md', () => {
     }
   });
 });
+
+describe('move-a-store.md', () => {
+  it('copies a folder to a bucket, what came meanwhile as well, and finds all of it there', async () => {
+    const standIn = await startS3StandIn();
+    const store = {
+      url: 's3://example-transcripts/production',
+      s3: {
+        endpoint: standIn.endpoint,
+        region: 'us-east-1',
+        forcePathStyle: true,
+        accessKeyId: 'AKIATEST',
+        secretAccessKey: 'very-secret-key',
+      },
+    };
+    try {
+      const [first = '', again = '', prove = ''] = (await blocks('how-to/move-a-store.md', 'sh')).map(
+        (block) => block.replaceAll('file:./data', `file:${service.folder}`),
+      );
+      await send('id=moved1&status=success', '{"id":"moved1"}');
+      expect(await shell(first, { store })).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/still writes to .*: stop it, and copy again/),
+      });
+      await send('id=moved2&status=success', '{"id":"moved2"}');
+      const moved = await shell(again, { store });
+      expect(moved).toMatchObject({ code: 0, stdout: expect.stringContaining('All is there') });
+      expect(moved.stdout).toMatch(/^The copy is a store of its own, [0-9a-f-]{36}: set store\.url to it/m);
+      expect(moved.stdout).toMatch(/^Every object has a new age in the copy\. /m);
+      expect(standIn.state.objects.has('production/jobs/moved2/jobinfo.json')).toBe(true);
+      expect(await shell(prove, { store })).toMatchObject({ code: 0 });
+    } finally {
+      await standIn.close();
+    }
+  });
+});

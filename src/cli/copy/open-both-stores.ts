@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { storeOptions } from '../../app/store/store-options.js';
-import { type Config, loadStoreConfig } from '../../config/config.js';
+import { type Config, loadStoreConfigOf } from '../../config/config.js';
 import { readStoreLocation } from '../../lib/text/store-location.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { openStore, type StoreOptions } from '../../store/open-store.js';
@@ -34,19 +34,13 @@ export function optionsOfBoth(
   addresses: { readonly from: string; readonly to: string },
   fromConfig: string | null,
 ): BothOptions {
-  const ofSource = fromConfig === null ? config : loadStoreConfig(withFolder(fromConfig));
+  const ofSource = fromConfig === null ? config : loadStoreConfigOf(fromConfig);
   const from = optionsOf('<from>', ofSource, addresses.from);
   const to = { ...optionsOf('<to>', config, addresses.to), id: null };
   const [source, copy] = [from, to].map(placeOf);
   if (source !== undefined && copy !== undefined && (source.startsWith(copy) || copy.startsWith(source)))
     throw new UsageError('<from> and <to> must be two places, and neither may be inside of the other');
   return { from, to };
-}
-
-/** Variables with settings belong to the configuration of the process; others can hold secrets that the files name. */
-function withFolder(folder: string): Record<string, string | undefined> {
-  const others = Object.entries(process.env).filter(([name]) => !/^(?:TR_|NODE_CONFIG$)/.test(name));
-  return { ...Object.fromEntries(others), NODE_CONFIG_DIR: folder };
 }
 
 function optionsOf(name: string, config: Config, url: string): StoreOptions {

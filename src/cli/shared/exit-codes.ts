@@ -7,10 +7,11 @@ export const EXIT = {
   usage: 2,
   /**
    * `reconcile` and `refetch`: some jobs can never be recovered. `verify`: some artefacts are missing or damaged.
-   * `transcript`: not all of it. */
+   * `transcript`, `copy-store`: not all of it. */
   unrecoverable: 3,
   /**
-   * `reconcile` and `refetch`: some jobs failed and may succeed next time. `verify`, `transcript`: it could not look everywhere.
+   * `reconcile` and `refetch`: some jobs failed and may succeed next time. `verify`, `transcript`, `copy-store`: it could not look
+   * everywhere.
    * `capture`: archived, but incomplete. `erase`: something could not be removed.
    */
   incomplete: 4,

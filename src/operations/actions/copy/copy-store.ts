@@ -3,7 +3,7 @@ import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { writeCopyMark } from '../../../store/probe/copy-mark.js';
 import { createByteGate } from './byte-gate.js';
 import { copiedPlaces, isErasureMark } from './copied-places.js';
-import { type CopyParts, copyObject, UncopiedObjectError } from './copy-object.js';
+import { type BetweenStores, copyBetween, UncopiedObjectError } from './copy-between.js';
 import { type CopyFaults, type CopyReport, createCopyFaults } from './copy-report.js';
 import { isRunning } from './copy-target.js';
 import { eachAtOnce } from './each-at-once.js';
@@ -24,7 +24,7 @@ export interface CopyOptions {
   readonly onProgress: (step: 'merging' | 'copying' | 'verifying', report: CopyReport) => void;
 }
 
-interface Run extends CopyOptions, CopyParts {
+interface Run extends CopyOptions, BetweenStores {
   readonly report: CopyReport;
   readonly faults: CopyFaults;
   /** Objects that failed in a row. */
@@ -142,7 +142,7 @@ async function copyPair(run: Run, pair: KeyPair): Promise<void> {
     report.there += 1;
     return;
   }
-  const bytes = await copyObject(run, pair);
+  const bytes = await copyBetween(run, pair);
   // It was removed since it was listed.
   if (bytes === null) return void (pair.copy !== null && (await to.delete(pair.key)));
   report.copied += 1;

@@ -2,7 +2,7 @@ import { readBack } from '../../../archive/read-back.js';
 import type { ListedObject, ObjectStore } from '../../../store/object-store.js';
 import type { KeyPair } from './pair-keys.js';
 
-export interface BothStores {
+interface TwoStores {
   readonly from: ObjectStore;
   readonly to: ObjectStore;
 }
@@ -14,14 +14,14 @@ const CLOCKS = 300_000;
  * Whether the copy has what the source has. An object that was not written since it was copied is known by its size. Others are compared by
  * what the stores know of their bytes, or read. Throws `StoreError`.
  */
-export async function isSame(stores: BothStores, { key, source, copy }: KeyPair): Promise<boolean> {
+export async function isSame(stores: TwoStores, { key, source, copy }: KeyPair): Promise<boolean> {
   if (source === null || copy === null || source.size !== copy.size) return false;
   if (timeOf(stores.from, source) < timeOf(stores.to, copy) - CLOCKS) return true;
   return source.size === 0 || (await isKnownSame(stores, key)) || (await hasSameBytes(stores, key));
 }
 
 /** A hash in the metadata was compared with the bytes when they were copied. */
-async function isKnownSame({ from, to }: BothStores, key: string): Promise<boolean> {
+async function isKnownSame({ from, to }: TwoStores, key: string): Promise<boolean> {
   const [source, copy] = await Promise.all([from.head(key), to.head(key)]);
   if (source === null || copy === null || source.size !== copy.size) return false;
   const { sha256 } = source.metadata;
@@ -30,7 +30,7 @@ async function isKnownSame({ from, to }: BothStores, key: string): Promise<boole
 }
 
 /** Whether the bytes are the same, by reading both. Throws `StoreError`. */
-export async function hasSameBytes({ from, to }: BothStores, key: string): Promise<boolean> {
+export async function hasSameBytes({ from, to }: TwoStores, key: string): Promise<boolean> {
   const [source, copy] = await Promise.all([readBack(from, key), readBack(to, key)]);
   return source !== null && source.sha256 === copy?.sha256;
 }

@@ -17,7 +17,7 @@ import { readToEnd } from '../../../store/read-to-end.js';
 import type { ByteGate } from './byte-gate.js';
 import type { KeyPair } from './pair-keys.js';
 
-export interface CopyParts {
+export interface BetweenStores {
   readonly from: ObjectStore;
   readonly to: ObjectStore;
   readonly gate: ByteGate;
@@ -38,7 +38,7 @@ export class UncopiedObjectError extends StoreError {
  * Copies an object byte for byte, in place of what the pair has in the copy. Resolves to its bytes; null when it is not there any more.
  * Throws `StoreError`.
  */
-export async function copyObject(parts: CopyParts, pair: KeyPair): Promise<number | null> {
+export async function copyBetween(parts: BetweenStores, pair: KeyPair): Promise<number | null> {
   const { gate, to, from } = parts;
   let size = pair.source?.size ?? 0;
   // Its size can have changed since it was listed.
@@ -57,7 +57,7 @@ export async function copyObject(parts: CopyParts, pair: KeyPair): Promise<numbe
 }
 
 async function write(
-  { from, to }: CopyParts,
+  { from, to }: BetweenStores,
   { key, copy }: KeyPair,
   reading: ObjectReading,
 ): Promise<number> {

@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
+import { SECRET } from '../../support/outbox/subscribed.js';
+import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { runCommand } from '../../support/processes/run-command.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
+
+/* A service moves: it is stopped, its folder is copied, and it is started on the copy. */
+
+let from: Awaited<ReturnType<typeof temporaryFolder>>;
+let to: Awaited<ReturnType<typeof temporaryFolder>>;
+let subscriber: RecordingServer;
+let isRefusing: (body: string) => boolean;
+let running: RunningService[];
+
+beforeEach(async () => {
+  [from, to] = [await temporaryFolder(), await temporaryFolder()];
+  isRefusing = () => false;
+  subscriber = await recordingServer((_, { body }) => (isRefusing(body.toString()) ? 500 : 200));
+  running = [];
+});
+afterEach(async () => {
+  for (const service of running) await service.stop();
+  await subscriber.close();
+  await from.remove();
+  await to.remove();
+});
+
+const settings = (folder: string) => ({
+  store: { url: `file:${folder}`, canaryInterval: '1s' },
+  sources: { intake: { allowUnauthenticated: true, maxBytes: '1MiB' } },
+  subscribers: { crm: { url: subscriber.url, secrets: [SECRET] } },
+});
+
+async function start(folder: string): Promise<RunningService> {
+  const service = await startService(settings(folder));
+  running.push(service);
+  return service;
+}
+
+async function stopAll(): Promise<void> {
+  for (const service of running.splice(0)) await service.stop();
+}
+
+const copy = (...more: string[]) =>
+  runCommand(['copy-store', `file:${from.path}`, `file:${to.path}`, ...more], {
+    NODE_CONFIG: JSON.stringify({ store: { canaryInterval: '1s' } }),
+  });
+
+const send = (service: RunningService, id: string, body: string, type = 'application/json') =>
+  sendCallback(service, `id=${id}&status=success`, body, { 'content-type': type }, 'intake');
+
+/** Job ids of the events that arrived, each as often as it did; undefined for a test event. */
+const told = () =>
+  subscriber.requests.map(
+    ({ body }) => (JSON.parse(body.toString()) as { data: { jobId?: string } }).data.jobId,
+  );
+
+/** Events that arrived and were not refused. */
+const arrived = () =>
+  new Set(
+    subscriber.requests
+      .filter(({ body }) => !isRefusing(body.toString()))
+      .map(({ headers }) => headers['webhook-id']),
+  ).size;
+
+/** What was sent as the saved state has it: a stop that comes between repeats an event. */
+async function savedAsSent(): Promise<number> {
+  const { figures } = JSON.parse(await readFile(join(from.path, 'outbox/crm/state.json'), 'utf8'));
+  return Object.values(figures as Record<string, { sent: number }>).reduce((sum, { sent }) => sum + sent, 0);
+}
+
+const keysOf = async (service: RunningService, path: string, name: string) =>
+  ((await adminApi(service).get(path)).body as Record<string, unknown>)[name];
+
+describe('a service that was copied', () => {
+  it('shows the same lines in the same order with the same cursors, and sends what waits, once', async () => {
+    const writers = [await start(from.path), await start(from.path)] as const;
+    isRefusing = (body) => body.includes('"jobId":"waits"');
+    for (const [index, id] of ['a', 'b', 'c', 'd', 'e', 'waits'].entries())
+      expect(await send(writers[index % 2 === 0 ? 0 : 1], id, `{"id":"${id}"}`)).toMatchObject({
+        status: 200,
+      });
+    expect(await send(writers[0], 'a', '{"id":"a","other":true}')).toMatchObject({
+      json: { outcome: 'conflict' },
+    });
+    expect(await send(writers[1], 'q', '{broken')).toMatchObject({ status: 202 });
+    expect(await send(writers[1], 'gone', '{"id":"gone"}')).toMatchObject({ status: 200 });
+    await until(() => ['a', 'b', 'c', 'd', 'e', 'waits', 'gone'].every((id) => told().includes(id)));
+    expect((await adminApi(writers[0]).delete('/jobs/gone').send({ reason: 'asked' })).status).toBe(200);
+    await until(() => told().filter((id) => id === 'gone').length === 2);
+    await until(async () => (await savedAsSent()) === arrived());
+    const pages = async (service: RunningService) => {
+      const first = (await adminApi(service).get('/deliveries?limit=4')).body;
+      const second = (await adminApi(service).get(`/deliveries?limit=4&cursor=${first.nextCursor}`)).body;
+      return { first: first.deliveries, cursor: first.nextCursor, second: second.deliveries };
+    };
+    const before = await pages(writers[0]);
+    const failing = await keysOf(writers[0], '/failures', 'failures');
+    await stopAll();
+    const sent = told();
+
+    expect(await copy()).toMatchObject({ code: 0, stderr: '' });
+    isRefusing = () => false;
+    const moved = await start(to.path);
+    expect(await pages(moved)).toEqual(before);
+    expect(await keysOf(moved, '/failures', 'failures')).toEqual(failing);
+    expect(await keysOf(moved, '/quarantine', 'quarantine')).toHaveLength(1);
+    expect((await adminApi(moved).get('/jobs/a')).body.artefacts).toHaveLength(2);
+    expect(await send(moved, 'gone', '{"id":"gone"}')).toMatchObject({ json: { outcome: 'noted' } });
+    expect(await send(moved, 'new', '{"id":"new"}')).toMatchObject({ json: { outcome: 'stored' } });
+    await until(() => told().includes('new'));
+    // What waits goes at once when an event has arrived that an operator sent.
+    expect((await adminApi(moved).post('/subscribers/crm/test').send({})).status).toBe(200);
+    await until(() => told().lastIndexOf('waits') >= sent.length);
+    expect(new Set(told().slice(sent.length))).toEqual(new Set(['new', undefined, 'waits']));
+    expect(await send(moved, 'b', '{"id":"b"}')).toMatchObject({ json: { outcome: 'duplicate' } });
+    await stopAll();
+    expect(
+      await runCommand(['verify', '--deep'], {
+        NODE_CONFIG: JSON.stringify({ store: { url: `file:${to.path}` } }),
+      }),
+    ).toMatchObject({ code: 0 });
+  }, 60_000);
+
+  it('takes nothing before the copy is whole, and is not changed by a copy after that', async () => {
+    const service = await start(from.path);
+    expect(await send(service, 'a', '{"id":"a"}')).toMatchObject({ status: 200 });
+    await stopAll();
+    expect(await copy()).toMatchObject({ code: 0 });
+    const moved = await start(to.path);
+    expect(await copy()).toMatchObject({ code: 2, stderr: expect.stringContaining('a receiver writes to') });
+    expect(await send(moved, 'own', '{"id":"own"}')).toMatchObject({ status: 200 });
+    await stopAll();
+    expect(await copy()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('was served since it was copied'),
+    });
+  }, 60_000);
+});

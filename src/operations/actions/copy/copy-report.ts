@@ -29,7 +29,7 @@ export interface CopyReport {
   readonly notices: string[];
 }
 
-export interface CopyFault {
+interface CopyFault {
   readonly key: string;
   readonly reason: string;
 }

@@ -136,6 +136,9 @@ export function endRecordKey(jobId: string, source: string): string {
   return `${END_RECORDS_FOLDER}${jobId}/${source}.json`;
 }
 
+/** Folder of all canaries. Not part of the contract with bucket readers. */
+export const CANARY_FOLDER = '.canary/';
+
 /** Folder of what operators were notified of. Not part of the contract with bucket readers. */
 export const NOTICES_FOLDER = '.notices/';
 

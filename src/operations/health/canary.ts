@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { CANARY_FOLDER } from '../../archive/layout.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import { type CreateResult, StoreError } from '../../store/object-store.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
@@ -76,9 +77,6 @@ export interface Canary {
   check(): Promise<CanaryStatus>;
   status(): CanaryStatus;
 }
-
-/** Folder of all canaries. */
-export const CANARY_FOLDER = '.canary/';
 
 interface Complaint extends CanaryDiagnosis {
   readonly reason: string;

@@ -1,6 +1,6 @@
+import { CANARY_FOLDER } from '../../archive/layout.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
-import { CANARY_FOLDER } from './canary.js';
 
 /** What a replica said of itself with its canary. */
 interface ReplicaReport {

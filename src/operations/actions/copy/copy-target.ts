@@ -1,6 +1,6 @@
+import { CANARY_FOLDER } from '../../../archive/layout.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { isServed, readCopyMark } from '../../../store/probe/copy-mark.js';
-import { CANARY_FOLDER } from '../../health/canary.js';
 import { hasContent } from './copied-places.js';
 
 export interface CopyPlaces {

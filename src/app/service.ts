@@ -206,6 +206,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onReplayFailure: (failure) =>
       log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
     hosts: config.admin.hosts,
+    keyPrefixes: config.keyPrefixes,
     tokens: options.adminTokens,
     replica: config.replicaName,
     draining: () => draining,

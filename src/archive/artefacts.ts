@@ -24,10 +24,10 @@ const HEADS_AT_ONCE = 16;
 /** Lists the objects of a job below all sources' prefixes, in key order. */
 export async function* listJobObjects(
   store: ObjectStore,
-  keyPrefixes: Iterable<string>,
+  keyPrefixes: readonly string[],
   jobId: string,
 ): AsyncGenerator<ListedObject & { readonly folder: string }> {
-  for (const prefix of new Set(keyPrefixes)) {
+  for (const prefix of keyPrefixes) {
     const folder = jobFolder(prefix, jobId);
     for await (const object of store.list(folder)) yield { ...object, folder };
   }
@@ -36,7 +36,7 @@ export async function* listJobObjects(
 /** Reads the headers of all artefacts of a job. */
 export async function readArtefacts(
   store: ObjectStore,
-  keyPrefixes: Iterable<string>,
+  keyPrefixes: readonly string[],
   jobId: string,
 ): Promise<{ readonly info: ObjectInfo; readonly kind: ItemKind }[]> {
   const limit = pLimit(HEADS_AT_ONCE);

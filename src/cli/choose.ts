@@ -33,7 +33,7 @@ export function createCommand(): Command {
 function choose(jobId: string, keys: readonly string[], reason: string): Promise<LedgerLine[]> {
   return withLedgerWriter(false, async ({ config, ...parts }) => {
     const sources = new Map(Object.entries(config.sources));
-    const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
+    const { keyPrefixes } = config;
     const chosen: LedgerLine[] = [];
     try {
       for (const key of keys) {

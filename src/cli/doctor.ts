@@ -171,7 +171,7 @@ function checkOpened(config: Config, store: ObjectStore): Promise<Finding[]> {
     known: knownStore(cacheFolder(), store.location),
     retention: {
       periods: config.retention,
-      keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
+      keyPrefixes: config.keyPrefixes,
       tags: config.store.s3.tags,
     },
   });

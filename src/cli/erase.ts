@@ -102,7 +102,7 @@ async function run(
   options: Options,
 ): Promise<void> {
   const { config, store, ledger, view, signal } = work;
-  const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
+  const { keyPrefixes } = config;
   await view.refresh();
   const search = { store, keyPrefixes, view };
   const progress = createProgress();

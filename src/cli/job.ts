@@ -82,7 +82,7 @@ function partsOf({ config, parts, view }: RecoveryWork): LookParts {
   return {
     ...{ store, view, retained, retention },
     quarantine: createQuarantineStore(store),
-    keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
+    keyPrefixes: config.keyPrefixes,
     fresh: view.refresh,
     records: {
       regions: speech.regions,

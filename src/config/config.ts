@@ -15,7 +15,13 @@ type DeepReadonly<T> = T extends readonly (infer E)[]
     : T;
 
 /** Sizes in bytes, durations in milliseconds, times in milliseconds since 1970; null means not set. */
-export type Config = DeepReadonly<Omit<Settings, 'replicaName'> & { replicaName: string }>;
+export type Config = DeepReadonly<
+  Omit<Settings, 'replicaName'> & {
+    replicaName: string;
+    /** The key prefixes of all sources, each once. */
+    keyPrefixes: string[];
+  }
+>;
 
 /** For a configuration without references to secrets. */
 const NO_CONTEXT: RuntimeContext = {
@@ -141,6 +147,7 @@ export function parseConfig(raw: unknown, context: RuntimeContext = NO_CONTEXT):
   return freeze({
     ...settings,
     replicaName: settings.replicaName ?? replicaName(context.hostName),
+    keyPrefixes: [...new Set(Object.values(settings.sources).map(({ keyPrefix }) => keyPrefix))],
   });
 }
 

@@ -1,11 +1,8 @@
 import { Problem } from '../domain/problem.js';
 import { BodyAbortedError, type RequestBody } from '../lib/http/request-body.js';
-import { slowestFirst } from '../lib/memory/fill-rate.js';
+import { SMALL_BODY, slowestFirst } from '../lib/memory/fill-rate.js';
 import { type ShortLivedMember, ShortLivedSet } from '../lib/memory/short-lived-set.js';
 import type { CallbackRequest } from './callback-request.js';
-
-/** Bodies up to this size always have a share of the slots, as they have of the memory. */
-const SMALL_BODY = 1024 * 1024;
 
 /** Milliseconds that a delivery waits before slow ones are refused for it. */
 const BEFORE_REFUSING = 1_000;

@@ -18,7 +18,7 @@ export interface RetentionCheck {
   /** Milliseconds by kind; null: kept forever. */
   readonly periods: Readonly<Record<RetentionClass, number | null>>;
   /** Key prefixes of all sources. */
-  readonly keyPrefixes: Iterable<string>;
+  readonly keyPrefixes: readonly string[];
   /** Whether objects with content of jobs carry tags. */
   readonly tags: boolean;
   readonly daysUntilEnd: BucketFacts['daysUntilEnd'];
@@ -30,8 +30,7 @@ export interface RetentionCheck {
  */
 export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: RetentionCheck): Finding[] {
   if (daysUntilEnd === null) return [skipped(CHECK, "The bucket's lifecycle rules cannot be read.")];
-  const given = [...new Set(keyPrefixes)];
-  const prefixes = given.length > 0 ? given : [''];
+  const prefixes = keyPrefixes.length > 0 ? keyPrefixes : [''];
   const findings = [...CONTENT_CLASSES, ...RECORD_CLASSES].flatMap((kind) => {
     const found = new Set(
       prefixes.map((prefix) => daysUntilEnd(exampleKey(kind, prefix), tags ? { kind } : {})),

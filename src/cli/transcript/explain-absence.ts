@@ -31,7 +31,7 @@ async function stateOf(
   const job = await inspectJob(
     {
       ...{ store, view, retention, quarantine, clock: Date.now, fresh: view.refresh },
-      keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
+      keyPrefixes: config.keyPrefixes,
       records: { regions: [], record: () => Promise.reject(new Error('no region is asked')) },
       retained: createRetentionView(store, {
         periods: config.retention,

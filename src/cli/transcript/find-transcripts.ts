@@ -37,9 +37,8 @@ export async function findTranscripts(
   { config, store }: Pick<StoreWork, 'config' | 'store'>,
   jobId: string,
 ): Promise<StoredTranscript[]> {
-  const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
   const [found, erased] = await Promise.all([
-    readArtefacts(store, keyPrefixes, jobId),
+    readArtefacts(store, config.keyPrefixes, jobId),
     isErased(store, jobId),
   ]);
   if (erased) return [];

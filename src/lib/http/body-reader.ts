@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../../domain/problem.js';
-import { FillRate } from '../memory/fill-rate.js';
+import { FillRate, SMALL_BODY } from '../memory/fill-rate.js';
 import { type ShortLivedMember, ShortLivedSet } from '../memory/short-lived-set.js';
 import { BodyAbortedError, type RequestBody } from './request-body.js';
 
@@ -30,7 +30,7 @@ export function declaredLengthOf({ headers }: IncomingMessage): number | null {
 }
 
 /** A sender's pace is measured over this many bytes at a time; over fewer at the end of its body. */
-const JUDGED = { part: 1024 * 1024, smallBody: 1024 * 1024 };
+const JUDGED = { part: SMALL_BODY, smallBody: SMALL_BODY };
 
 /**
  * Reads request bodies with time-outs. All bodies are checked a few times a second, instead of a timer per chunk. Only time

@@ -6,12 +6,9 @@ import {
   type LeaseOwner,
   type Share,
 } from './budget-lease.js';
-import { FillRate, SMALL_WITHIN, slowestFirst } from './fill-rate.js';
+import { FillRate, SMALL_BODY, SMALL_WITHIN, slowestFirst } from './fill-rate.js';
 import { ShortLivedSet } from './short-lived-set.js';
 import { WaitQueue } from './wait-queue.js';
-
-/** Bodies up to this size have their own share; less where the budget is small. */
-const SMALL_BODY = 1024 * 1024;
 
 /** Smallest buffer of the pool: without room for four of them there is no small share. */
 const SMALLEST = 64 * 1024;

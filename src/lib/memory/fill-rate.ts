@@ -4,6 +4,9 @@ export const PART_WITHIN = 30_000;
 /** The same for a small body, or the small rest of a large one: others wait no longer than that for their first byte. */
 export const SMALL_WITHIN = 10_000;
 
+/** Bodies up to this size have their own share of memory and of slots; in bytes. */
+export const SMALL_BODY = 1024 * 1024;
+
 /** A sender is not judged by less than this much of its time, in milliseconds. */
 const GRACE = 2_000;
 

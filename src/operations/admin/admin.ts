@@ -60,6 +60,7 @@ export interface AdminOptions
   readonly refusals: Pick<RefusalRing, 'list'>;
   readonly view: LedgerView;
   readonly metrics: Metrics;
+  readonly keyPrefixes: readonly string[];
   /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];
   /** Bearer tokens by name. */
@@ -151,7 +152,6 @@ export function createAdmin(options: AdminOptions): Admin {
       options.filterRegions,
       new Map([...sources].map(([name, { context }]) => [name, context])),
     ),
-    keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
     trial: createTrialDecoder(sources),
     outbox,
     subscribers: health.subscribers,

@@ -191,7 +191,7 @@ function restOf(kept: readonly PurgedObject[]): KeptRest | null {
 
 /** Lists everything once and removes it. */
 async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tally: Tally): Promise<void> {
-  for (const prefix of new Set(keyPrefixes)) {
+  for (const prefix of keyPrefixes) {
     const folder = jobFolder(prefix, jobId);
     for await (const purged of purgeArtefacts(store, prefix, jobId)) {
       const { key } = purged;
@@ -218,6 +218,6 @@ async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tall
 /** An upload of this or another replica that is aborted fails; its sender is refused or answered `noted` then. */
 async function abortUploads({ store, keyPrefixes }: EraseParts, jobId: string): Promise<number> {
   let aborted = 0;
-  for (const prefix of new Set(keyPrefixes)) aborted += await store.abortUploads(jobFolder(prefix, jobId));
+  for (const prefix of keyPrefixes) aborted += await store.abortUploads(jobFolder(prefix, jobId));
   return aborted;
 }

@@ -121,7 +121,7 @@ async function findArtefact(
   scope: SourceScope,
 ): Promise<ObjectInfo | null> {
   if (path.split('/').some((segment) => segment === '' || segment.startsWith('.'))) return null;
-  for (const prefix of new Set(keyPrefixes)) {
+  for (const prefix of keyPrefixes) {
     const folder = jobFolder(prefix, jobId);
     const key = path.startsWith(folder) ? path : folder + path;
     // No store holds an object under a name that is too long, for example.

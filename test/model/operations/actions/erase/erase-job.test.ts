@@ -53,7 +53,7 @@ describe('erasing a job', () => {
     store.put('jobs/j10/transcript.json', 'x');
     const { lines, append } = ledger();
     const result = await eraseJob(
-      { store, keyPrefixes: ['', ''], sleep: async () => {}, ledger: { append } },
+      { store, keyPrefixes: [''], sleep: async () => {}, ledger: { append } },
       'j1',
       ORDER,
     );

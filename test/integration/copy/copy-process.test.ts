@@ -186,8 +186,9 @@ async function mode(folder: string, bits: number): Promise<void> {
 /** As a user that obeys modes of files: tests may run as root. */
 async function readOnly(given: readonly string[]): Promise<{ code: number | null; stdout: string }> {
   if (process.getuid?.() !== 0) return runCli(given, env());
-  const obeying = ['--bounding-set=-dac_override,-dac_read_search', process.execPath, MAIN, ...given];
-  const child = spawn('setpriv', obeying, { env: { PATH: process.env.PATH ?? '', ...env() } });
+  const obeying = ['setpriv', '--bounding-set=-dac_override,-dac_read_search', process.execPath, MAIN];
+  const [command = '', ...options] = [...obeying, ...given];
+  const child = spawn(command, options, { env: { PATH: process.env.PATH ?? '', ...env() } });
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;

@@ -180,6 +180,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   mountHealth(publicApp, readiness);
   mountFallbacks(publicApp, routes);
 
+  let port: number | null = null;
   const { failingJobs } = view;
   const reconciler = createReconciler({ parts: recovery, failingJobs, metrics: metrics.recovery, log });
 
@@ -218,6 +219,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
     memory,
     activeDeliveries: () => admission.active,
+    callbackAddress: () => ({ url: config.receiver.publicUrl, port }),
     regions: speech.regions,
     filterRegions: regionNames,
     service: { configured: canAskService(config), interval: config.recovery.interval },
@@ -279,6 +281,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   return {
     async start() {
       const addresses = await ports.open();
+      port = Number(new URL(addresses.publicUrl).port || 80);
       admin.start();
       background.startSweeping();
       let started = false;

@@ -26,7 +26,8 @@ import { checkPublic } from './doctor/check-public.js';
 import { checkService } from './doctor/check-service.js';
 import { checkStore, STORE_ID } from './doctor/check-store.js';
 import { checkSubscribers } from './doctor/check-subscribers.js';
-import { errorMessage, type Finding, type FindingLevel, failed, passed, warned } from './doctor/finding.js';
+import { errorMessage, type Finding, failed, passed, skipped, warned } from './doctor/finding.js';
+import { formatFindings, worstOf } from './doctor/format-findings.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { readPublicAddress } from './shared/options/public-address.js';
@@ -63,9 +64,9 @@ export function createCommand(): Command {
     .action(async (options: Options) => {
       checkOptions(options);
       const { code, findings } = await findingsOrFaults(options);
-      const verdict = worst(findings);
+      const verdict = worstOf(findings);
       if (options.json) printJson({ verdict, findings });
-      else printLines([...findings.flatMap(formatFinding), summaryLine(findings)]);
+      else printLines(formatFindings(findings));
       process.exitCode = code ?? (verdict === 'failed' ? EXIT.failed : EXIT.ok);
     });
 }
@@ -82,9 +83,14 @@ async function findingsOrFaults(options: Options): Promise<{ code?: number; find
     return { findings: await runChecks(loadConfig(), options) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { code: EXIT.usage, findings: error.faults.map(faultFinding) };
+    return { code: EXIT.usage, findings: [...error.faults.map(faultFinding), NOT_CHECKED] };
   }
 }
+
+const NOT_CHECKED = skipped(
+  'store, service and subscribers',
+  'Not checked, because the configuration has faults.',
+);
 
 function faultFinding(fault: ConfigFault): Finding {
   return failed(
@@ -103,20 +109,48 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
   ];
   const indexFiles = indexOfCommand(config, cacheFolder());
   const opened = await openLedger(config, { indexFiles, patience: STORE_TIMEOUT }).catch(errorMessage);
-  if (typeof opened === 'string')
-    return [...here, failed('store', opened, 'Correct the settings below store.')];
+  if (typeof opened === 'string') {
+    const service = await tried('service', serviceFindings(config));
+    return [
+      ...here,
+      failed('store', `${opened}.`, STORE_SETTINGS),
+      ...service,
+      ...withoutStore(config, target),
+    ];
+  }
   const { store } = opened;
+  const outside = async () =>
+    target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT, proxies: proxies() });
   try {
-    const [stored, service, outside, subscribed] = await Promise.all([
-      storeFindings(config, opened),
-      serviceFindings(config),
-      target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT, proxies: proxies() }),
-      subscriberFindings(config, store),
+    const found = await Promise.all([
+      tried('store', storeFindings(config, opened)),
+      tried('service', serviceFindings(config)),
+      tried('public address', outside()),
+      tried('subscribers', subscriberFindings(config, store)),
     ]);
-    return [...here, ...stored, ...service, ...outside, ...subscribed];
+    return [...here, ...found.flat()];
   } finally {
     await opened.close();
   }
+}
+
+const STORE_SETTINGS = 'Correct the settings below store; docs/stores.md has them for each kind of store.';
+const REPORT = 'The other checks say more. If they do not, report it.';
+
+/** A fault of one check keeps no other one from running. */
+function tried(check: string, work: Promise<Finding[]>): Promise<Finding[]> {
+  return work.catch((error: unknown) => [
+    failed(check, `It could not be checked: ${errorMessage(error)}.`, REPORT),
+  ]);
+}
+
+/** The checks that need the store. */
+function withoutStore({ subscribers }: Config, target: object | null): Finding[] {
+  const names = [
+    ...(Object.keys(subscribers).length > 0 ? ['subscribers'] : []),
+    ...(target === null ? [] : ['public address']),
+  ];
+  return names.map((name) => skipped(name, 'Not checked, because the store cannot be opened.'));
 }
 
 function configuration(config: Config): Finding[] {
@@ -235,22 +269,4 @@ function publicTarget(config: Config, options: Options) {
     credential: credentialHeaders(source, options.credential, Date.now()),
     maxBytes: source.maxBytes,
   };
-}
-
-const WORST_FIRST: readonly FindingLevel[] = ['failed', 'warning', 'ok'];
-
-function worst(findings: readonly Finding[]): FindingLevel {
-  return WORST_FIRST.find((verdict) => findings.some((finding) => finding.verdict === verdict)) ?? 'ok';
-}
-
-function formatFinding({ check, verdict, message, advice }: Finding): string[] {
-  const line = `${verdict.padEnd(7)}  ${check}: ${message}`;
-  return advice === null ? [line] : [line, `         -> ${advice}`];
-}
-
-function summaryLine(findings: readonly Finding[]): string {
-  const count = (verdict: FindingLevel) => findings.filter((finding) => finding.verdict === verdict).length;
-  const warnings = count('warning');
-  const warned = warnings === 1 ? '1 warning' : `${warnings} warnings`;
-  return `${count('failed')} failed, ${warned}, ${count('ok')} ok, ${count('skipped')} skipped.`;
 }

@@ -3,7 +3,7 @@ import { refetch, UNKNOWN_JOB } from '../recovery/reconcile/fetch/refetch.js';
 import { INTERRUPTED } from '../recovery/reconcile/recovery-errors.js';
 import type { RecoveredJob } from '../recovery/reconcile/report/recovery-report.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
-import { formatJob } from './shared/format/format-report.js';
+import { formatRecoveredJob } from './shared/format/format-recovered-job.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { checkSource } from './shared/options/check-source.js';
@@ -29,7 +29,11 @@ export function createCommand(): Command {
     .action(async (jobId: string, options: Options) => {
       const result = await fetchOne(jobId, options);
       if (options.json) printJson(result);
-      else printLines([formatJob(result), ...(result.reason === UNKNOWN_JOB ? [adviceFor(jobId)] : [])]);
+      else
+        printLines([
+          formatRecoveredJob(result),
+          ...(result.reason === UNKNOWN_JOB ? [adviceFor(jobId)] : []),
+        ]);
       process.exitCode = exitCodeOf({ [result.outcome]: 1 });
     });
 }

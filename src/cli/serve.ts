@@ -78,7 +78,9 @@ function announce(config: Config, listening: Listening, tokens: AdminTokens, log
   const startToken = tokens[START_TOKEN]?.token;
   if (isDevelopment()) {
     const callbackBase = config.receiver.publicUrl ?? receiverUrl;
-    process.stdout.write(welcome({ ...listening, callbackBase, sources: config.sources, startToken }));
+    const text = welcome({ ...listening, callbackBase, sources: config.sources, startToken });
+    // Log lines wait for one another: without this they would come after the text that they scroll away.
+    log.flush(() => process.stdout.write(text));
   } else if (startToken !== undefined) {
     showLink(dashboardLink({ adminUrl, startToken }), log);
   }

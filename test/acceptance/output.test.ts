@@ -58,3 +58,40 @@ describe('without anybody who reads what is printed', () => {
     expect([errors, ended]).toEqual(['', [141, null]]);
   });
 });
+
+describe('the first start', () => {
+  it('ends with the welcome, after few lines of its own, and is silent then', async () => {
+    const folder = await temporaryFolder();
+    const child = spawn(process.execPath, [MAIN], {
+      env: {
+        PATH: process.env.PATH ?? '',
+        NODE_CONFIG: JSON.stringify({
+          receiver: { port: 0, drainDelay: '0s' },
+          admin: { port: 0 },
+          store: { url: `file:${folder.path}/data` },
+        }),
+      },
+      cwd: folder.path,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+    const ended = once(child, 'close');
+    try {
+      await until(async () => /\n {2}curl .*\n/.test(output));
+      child.kill('SIGTERM');
+      await ended;
+      const [before = '', after = ''] = output.split(/Transcript Receiver is ready\.\n[^]*\n {2}curl .*\n/);
+      const eventOf = (line: string) => String(JSON.parse(line).event);
+      const logged = before.split('\n').filter(Boolean).map(eventOf);
+      expect(logged).toContain('listening');
+      expect(logged.length).toBeLessThanOrEqual(5);
+      expect(after.split('\n').filter(Boolean).map(eventOf)).toEqual(['draining', 'stopped']);
+    } finally {
+      child.kill('SIGKILL');
+      await folder.remove();
+    }
+  });
+});

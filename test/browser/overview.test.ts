@@ -46,8 +46,9 @@ describe('the overview', () => {
       'No bytes received in this window.',
     ]);
     expect(await page.locator('.plot').count()).toBe(0);
-    expect(await page.locator('pre.command').textContent()).toMatch(
-      /^curl .*\/callbacks\/default\?id=first-job&status=success'$/s,
+    // The port that it listens on, and a source that is configured.
+    expect(await page.locator('pre.command').textContent()).toContain(
+      `'${fixture.service.publicUrl}/callbacks/default?id=first-job&status=success'`,
     );
     await sendCallback(fixture.service, 'id=first-job&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'first-job' }).waitFor();

@@ -8,7 +8,12 @@ export interface WelcomeFacts {
   readonly store: string;
   /** Why callbacks are answered 503; null when the receiver is ready. */
   readonly notReady: string | null;
-  readonly sources: Readonly<Record<string, { readonly credentials: Readonly<Record<string, unknown>> }>>;
+  readonly sources: Readonly<
+    Record<
+      string,
+      { readonly credentials: Readonly<Record<string, { readonly headers: readonly string[] }>> }
+    >
+  >;
   /** Token generated at this start; undefined when tokens are configured. */
   readonly startToken: string | undefined;
 }
@@ -39,12 +44,13 @@ export function dashboardLink({
   return startToken === undefined ? `${adminUrl}/` : `${adminUrl}/#token=${startToken}`;
 }
 
-/** An example request. Does not print the credential. */
+/** An example request, with the headers of a credential, not its secrets. */
 function tryIt(facts: WelcomeFacts, source: string | undefined): string[] {
   if (source === undefined) return ['No source is configured: see docs/configuration.md.'];
-  const needsCredential = Object.keys(facts.sources[source]?.credentials ?? {}).length > 0;
+  const [credential] = Object.values(facts.sources[source]?.credentials ?? {});
   const url = `${facts.publicUrl}/callbacks/${source}?id=job1&status=success`;
-  const header = needsCredential ? `-H '<the credential of ${source}>' ` : '';
+  const names = credential?.headers.map((line) => line.slice(0, line.indexOf(':'))) ?? [];
+  const header = names.map((name) => `-H '${name}: <secret of ${source}>' `).join('');
   const body = `{"format":"2.9","job":{"id":"job1"},"metadata":{},"results":[]}`;
   return ['Try it:', '', `  curl ${header}-H 'Content-Type: application/json' -d '${body}' '${url}'`];
 }

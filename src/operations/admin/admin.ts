@@ -46,6 +46,7 @@ export interface AdminOptions
     | 'draining'
     | 'memory'
     | 'activeDeliveries'
+    | 'callbackAddress'
     | 'regions'
     | 'service'
     | 'ownIssues'

@@ -3,6 +3,7 @@ import { isInScope } from '../../domain/rights.js';
 import { NO_REGION } from '../../index/queries/period-figures.js';
 import type { CanaryStatus } from '../health/canary.js';
 import type { CallbackFacts } from '../health/checks/callback-issues.js';
+import { neededHeaders } from '../health/credential-states.js';
 import { verdictOf } from '../health/health-verdict.js';
 import type { Issue } from '../health/issues.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
@@ -20,6 +21,8 @@ export interface HealthParts extends FactSources<SubscriberFigures> {
   readonly store: { readonly location: string; readonly status: () => CanaryStatus };
   readonly memory: () => { readonly total: number; readonly used: number; readonly waiters: number };
   readonly activeDeliveries: () => number;
+  /** Where senders reach it: the configured address, and the port that it listens on. Null: not known yet. */
+  readonly callbackAddress: () => { readonly url: string | null; readonly port: number | null };
   /** Regions callbacks or recovery are configured for. */
   readonly regions: readonly string[];
 }
@@ -60,7 +63,12 @@ export async function readHealth(
       lastDeliveryAt: byRegion[region] ?? null,
     })),
     noRegion: ofAll({ lastDeliveryAt: byRegion[NO_REGION] ?? null }),
-    sources: sources.map(({ source }) => ({ source, lastDeliveryAt: bySource[source] ?? null })),
+    callbackAddress: parts.callbackAddress(),
+    sources: sources.map((each) => ({
+      source: each.source,
+      lastDeliveryAt: bySource[each.source] ?? null,
+      headers: [...neededHeaders(each, now)],
+    })),
     unknown: facts.unknown,
     last24h: last24h && { since: last24h.since, until: last24h.until, ...last24h.total },
     callbacks: facts.callbacks && callbackFigures(facts.callbacks),

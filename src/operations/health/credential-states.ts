@@ -5,6 +5,8 @@ export interface CredentialSettings {
   readonly source: string;
   readonly credentials: readonly {
     readonly name: string;
+    /** Names of its header lines. */
+    readonly headers: readonly string[];
     readonly notBefore: number | null;
     readonly expires: number | null;
   }[];
@@ -14,6 +16,7 @@ type Sources = Readonly<
   Record<
     string,
     {
+      /** `headers`: whole lines, with their secrets. */
       readonly credentials: Readonly<Record<string, Omit<CredentialSettings['credentials'][number], 'name'>>>;
     }
   >
@@ -22,12 +25,26 @@ type Sources = Readonly<
 export function credentialSettings(sources: Sources): CredentialSettings[] {
   return Object.entries(sources).map(([source, { credentials }]) => ({
     source,
-    credentials: Object.entries(credentials).map(([name, { notBefore, expires }]) => ({
+    credentials: Object.entries(credentials).map(([name, { headers, notBefore, expires }]) => ({
       name,
+      headers: headers.map(headerName),
       notBefore,
       expires,
     })),
   }));
+}
+
+function headerName(line: string): string {
+  return line.slice(0, line.indexOf(':'));
+}
+
+/** Names of the headers that a sender to the source needs now: those of its first valid credential. */
+export function neededHeaders({ credentials }: CredentialSettings, now: number): readonly string[] {
+  const valid = credentials.find(
+    ({ notBefore, expires }) =>
+      (notBefore ?? Number.NEGATIVE_INFINITY) <= now && now < (expires ?? Number.POSITIVE_INFINITY),
+  );
+  return valid?.headers ?? [];
 }
 
 /** A credential of a source, and whether it is valid. Times in ISO 8601. */

@@ -131,6 +131,8 @@ async function wholeText(body: Readable): Promise<Buffer> {
   return text;
 }
 
+const SET_REGION = 'set store.s3.region (TR_S3_REGION, or AWS_REGION) to the region of the bucket';
+
 /** Where requests for keys of the bucket go; `path` ends in `/` and is already encoded. */
 export interface BucketAddress {
   readonly origin: string;
@@ -162,7 +164,8 @@ export async function bucketAddress(
     };
   } catch (error) {
     const reason = (error as { message?: unknown }).message;
-    throw new StoreError('open', `the address of bucket ${bucket} is unknown: ${reason}`, {
+    const what = settings.region || settings.endpoint ? '' : `; ${SET_REGION}`;
+    throw new StoreError('open', `the address of bucket ${bucket} is unknown: ${reason}${what}`, {
       cause: error,
     });
   } finally {

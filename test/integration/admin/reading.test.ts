@@ -65,6 +65,7 @@ describe('signing in', () => {
 describe('health', () => {
   it('sums up', async () => {
     const { status, body, headers } = await api.get('/health');
+    expect(body.callbackAddress).toEqual({ url: null, port: Number(new URL(service.publicUrl).port) });
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toMatchObject({
@@ -90,7 +91,13 @@ describe('health', () => {
       credentials: [{ source: 'guarded', credential: 'main', state: 'unused', lastUsedAt: null }],
     });
     expect(body.last24h.outcomes).toMatchObject({ stored: 2, conflict: 1, noted: 1, quarantined: 1 });
-    expect(body.sources).toContainEqual({ source: 'team', lastDeliveryAt: expect.any(String) });
+    expect(body.sources).toContainEqual({ source: 'team', lastDeliveryAt: expect.any(String), headers: [] });
+    // The names of headers, never their secrets.
+    expect(body.sources).toContainEqual({
+      source: 'guarded',
+      lastDeliveryAt: null,
+      headers: ['X-Callback-Token'],
+    });
   });
 
   it('draws charts', async () => {

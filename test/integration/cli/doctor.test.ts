@@ -128,6 +128,22 @@ describe('doctor', () => {
       verdict: 'failed',
       message: expect.stringContaining('receiver.prot'),
     });
+    expect(one('store, service and subscribers')).toMatchObject({ verdict: 'skipped' });
+  });
+
+  it('names the setting that a bucket lacks, goes on with what needs no store, and says what it skipped', async () => {
+    const secrets = [`whsec_${Buffer.alloc(24, 1).toString('base64')}`];
+    const { code, one } = await doctor({
+      store: { url: 's3://my-bucket/transcripts' },
+      subscribers: { crm: { url: 'http://127.0.0.1:9/', secrets } },
+    });
+    expect(code).toBe(1);
+    expect(one('store')?.message).toMatch(/Region is missing; set store\.s3\.region /);
+    expect(one('service')).toMatchObject({ verdict: 'skipped' });
+    expect(one('subscribers')).toMatchObject({
+      verdict: 'skipped',
+      message: expect.stringContaining('the store cannot be opened'),
+    });
   });
 
   it('warns of an old egress table and of a credential about to expire', async () => {

@@ -195,6 +195,23 @@ describe('verify', () => {
     expect((await verifyCli()).code).toBe(0);
   });
 
+  it('offers one replay for many jobs, and the command works', async () => {
+    const jobs = [await lost.lose(), await lost.lose(), await lost.lose()];
+    for (const job of jobs) {
+      expect((await runCommand(['refetch', job], settings())).code).toBe(0);
+      await rm(file(`jobs/${job}/transcript.json`));
+    }
+    const { stdout } = await verifyCli();
+    const [command = '', ...more] = stdout
+      .split('\n')
+      .filter((line) => line.startsWith('  transcript-receiver '));
+    expect(more).toEqual([]);
+    for (const job of jobs) expect(command).toContain(` --job ${job}`);
+    const [, ...args] = (command.trim().match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
+    expect((await runCommand(args, settings())).code).toBe(0);
+    expect((await verifyCli()).code).toBe(0);
+  });
+
   it('checks quarantined bodies and the requests beside them', async () => {
     await storeOneOfEach();
     const [one = '', two = ''] = (await visibleKeys(service.folder, 'quarantine/')).filter((key) =>

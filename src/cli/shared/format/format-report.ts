@@ -1,5 +1,6 @@
 import { countsOfRun, faultsOfRun, notesOfRun } from '../../../domain/recovery-run.js';
-import type { RecoveredJob, RecoveryReport } from '../../../recovery/reconcile/report/recovery-report.js';
+import type { RecoveryReport } from '../../../recovery/reconcile/report/recovery-report.js';
+import { formatRecoveredJob } from './format-recovered-job.js';
 
 /** A report as text: counts, then the jobs that need attention. */
 export function formatReport(report: RecoveryReport, dryRun: boolean): string[] {
@@ -9,13 +10,7 @@ export function formatReport(report: RecoveryReport, dryRun: boolean): string[] 
     `Jobs created from ${window.since} to ${window.until}${dryRun ? ' (dry run: nothing was fetched)' : ''}`,
     ...(countsOfRun(report) ?? []).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
     ...notesOfRun(report, dryRun),
-    ...notable.map(formatJob),
+    ...notable.map(formatRecoveredJob),
     ...faultsOfRun(report),
   ];
-}
-
-export function formatJob({ jobId, region, outcome, reason, items }: RecoveredJob): string {
-  const kinds = items.map((item) => `${item.kind} ${item.outcome}`).join(', ');
-  const details = [kinds, reason].filter((text) => text).join('; ');
-  return `${outcome.padEnd(13)} ${region ?? '-'} ${jobId}${details === '' ? '' : `  ${details}`}`;
 }

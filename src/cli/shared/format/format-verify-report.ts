@@ -1,6 +1,7 @@
 import type { DamageReason } from '../../../recovery/verify/check-artefact.js';
 import type { VerifyFinding } from '../../../recovery/verify/verify-finding.js';
 import { VERIFY_OUTCOMES, type VerifyReport } from '../../../recovery/verify/verify-report.js';
+import { groupRefetches } from './group-refetches.js';
 
 /** Findings and commands that are printed; `--json` has all of the report. */
 const MAX_LINES = 100;
@@ -8,6 +9,7 @@ const MAX_LINES = 100;
 /** A report as text: counts, then what needs attention, with the commands that repair it. */
 export function formatVerifyReport(report: VerifyReport): string[] {
   const { window, checked, bytes, outcomes, ledger, missing, damaged, replaced, refetch, faults } = report;
+  const commands = groupRefetches(report);
   return [
     `Artefacts of ${window.since} to ${window.until} in ${report.store}: ${checked} checked, ${bytes} bytes intact`,
     ...(ledger.lines === 0
@@ -22,8 +24,8 @@ export function formatVerifyReport(report: VerifyReport): string[] {
     ...firstOf(replaced.map(formatReplaced), outcomes.replaced),
     ...(refetch.length === 0 ? [] : ['Fetch again what the service may still have:']),
     ...firstOf(
-      refetch.map((command) => `  ${command}`),
-      refetch.length,
+      commands.map((command) => `  ${command}`),
+      commands.length,
     ),
     ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
   ];

@@ -1,6 +1,7 @@
-import { ApiError, get, post } from '../lib/api/admin-api.js';
+import { ApiError, post } from '../lib/api/admin-api.js';
 import { h, kept } from '../lib/elements/dom.js';
-import { field, textOf } from '../lib/elements/field.js';
+import { choices, field, textOf } from '../lib/elements/field.js';
+import { knownNames } from '../lib/elements/filter-form.js';
 import { fact, heading, problemPanel } from '../lib/elements/panels.js';
 import { status } from '../lib/elements/status.js';
 import { capital } from '../lib/text/format.js';
@@ -8,6 +9,7 @@ import { explainFrom, reasonInWords } from '../vendor/reasons.js';
 
 /** @import { Explanation, Gate } from '../lib/api/api-answers.js' */
 /** @import { FormEvent } from '../lib/elements/element-types.js' */
+/** @import { Option } from '../lib/elements/field.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
 
 /**
@@ -15,8 +17,16 @@ import { explainFrom, reasonInWords } from '../vendor/reasons.js';
  * @param {Screen} screen
  */
 export function explainView(screen) {
-  const { query } = screen.route;
   screen.start('Explain');
+  knownNames().then(
+    ({ sources }) => draw(screen, sources),
+    (error) => screen.render(heading('Explain'), problemPanel(error)),
+  );
+}
+
+/** @param {Screen} screen @param {readonly string[]} sources those that are configured */
+function draw(screen, sources) {
+  const { query } = screen.route;
   screen.render(
     heading('Explain'),
     h(
@@ -26,7 +36,7 @@ export function explainView(screen) {
     ),
     kept('div', { class: 'columns', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { class: 'result', 'aria-live': 'polite' });
-      const form = explainForm(query, result);
+      const form = explainForm(query, sources, result);
       const refused = query.get('refused');
       const judgedBy = explainFrom(refused);
       if (judgedBy === 'address') ask(form, result, addressDecision);
@@ -35,33 +45,26 @@ export function explainView(screen) {
       return [form, result];
     }),
   );
-  get('/health', { signal: screen.signal })
-    .then(({ sources }) =>
-      screen.root
-        .querySelector('#sources')
-        ?.replaceChildren(...sources.map(({ source }) => h('option', { value: source }))),
-    )
-    .catch(() => {});
 }
 
-/** @param {URLSearchParams} query @param {HTMLElement} result */
-function explainForm(query, result) {
+/**
+ * The source of the address, else `default`, else the first one. One that was removed is listed while the address names it.
+ * @param {URLSearchParams} query @param {readonly string[]} sources
+ */
+function sourceChoice(query, sources) {
+  const asked = query.get('source') ?? '';
+  const all = asked === '' || sources.includes(asked) ? sources : [...sources, asked];
+  const options = all.map((name) => /** @type {Option} */ ([name, name]));
+  return choices('source', options, asked === '' && all.includes('default') ? 'default' : asked);
+}
+
+/** @param {URLSearchParams} query @param {readonly string[]} sources @param {HTMLElement} result */
+function explainForm(query, sources, result) {
   const forwardedFor = query.get('forwardedFor');
   return h(
     'form',
     { class: 'panel', onsubmit: (event) => explain(event, result) },
-    field(
-      'explain-source',
-      'Source',
-      h('input', {
-        name: 'source',
-        required: true,
-        value: query.get('source') || 'default',
-        list: 'sources',
-        autocomplete: 'off',
-      }),
-    ),
-    h('datalist', { id: 'sources' }),
+    field('explain-source', 'Source', sourceChoice(query, sources)),
     field(
       'explain-address',
       'Address of the connection',

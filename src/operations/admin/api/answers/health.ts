@@ -188,7 +188,16 @@ export const healthSchema = z
       .strictObject({ lastDeliveryAt: instant.nullable() })
       .nullable()
       .describe('callbacks from addresses that belong to no region'),
-    sources: z.array(z.strictObject({ source: z.string(), lastDeliveryAt: instant.nullable() })),
+    callbackAddress: z
+      .strictObject({ url: z.string().nullable(), port: count.nullable() })
+      .describe('receiver.publicUrl, and the port that this replica listens on'),
+    sources: z.array(
+      z.strictObject({
+        source: z.string(),
+        lastDeliveryAt: instant.nullable(),
+        headers: z.array(z.string()).describe('names of the headers that its first valid credential needs'),
+      }),
+    ),
     unknown: z
       .partialRecord(z.enum(UNKNOWABLE), unknownSchema)
       .describe('members that could not be read, and why: there null means unknown, not none'),

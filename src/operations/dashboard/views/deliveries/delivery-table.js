@@ -103,10 +103,13 @@ export function firstCallback(health, now) {
   if (why !== undefined) {
     return emptyPanel('Unknown', ...whyUnknown(why, now).map((text) => h('p', {}, `${text}.`)));
   }
-  const source = health.sources[0]?.source ?? 'default';
-  const guarded = health.credentials.some((credential) => credential.source === source);
-  const base = `${location.protocol}//${location.hostname}:8080`;
-  const credential = guarded ? ` -H '<the credential of ${source}>'` : '';
+  const [first] = health.sources;
+  if (first === undefined)
+    return emptyPanel('Nothing has arrived yet.', h('p', {}, 'No source is configured.'));
+  const { source, headers } = first;
+  const { url, port } = health.callbackAddress;
+  const base = url ?? `http://${location.hostname}:${port ?? '<port>'}`;
+  const credential = headers.map((name) => ` -H '${name}: <secret of ${source}>'`).join('');
   return emptyPanel(
     'Nothing has arrived yet.',
     h('p', {}, 'Send a first callback to see it here:'),

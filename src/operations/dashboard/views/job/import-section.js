@@ -10,7 +10,6 @@ import { ITEM_KINDS } from '../../vendor/kinds.js';
 
 /** @import { FormEvent } from '../../lib/elements/element-types.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
-/** @import { NextStep } from '../../vendor/next-steps.js' */
 
 /**
  * Imports files under the rules of a callback.
@@ -91,13 +90,13 @@ function importForm(form) {
 }
 
 /**
- * Opens the import section of the page.
- * @param {NextStep['action'] | undefined} repair the recommended one
+ * Opens the import section of the page, which is not shown before.
+ * @param {boolean} isFirst whether it is what should be done
  */
-export function importButton(repair) {
+export function importButton(isFirst) {
   return h(
     'button',
-    { type: 'button', class: repair === 'import' ? null : 'plain', onclick: openImport },
+    { type: 'button', class: isFirst ? null : 'plain', onclick: openImport },
     'Import files…',
   );
 }

@@ -1,7 +1,7 @@
 import { post, remove } from '../../lib/api/admin-api.js';
 import { canRefetch, may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
-import { h } from '../../lib/elements/dom.js';
+import { h, link } from '../../lib/elements/dom.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { clock, count, listed } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
@@ -11,22 +11,46 @@ import { reasonInWords } from '../../vendor/reasons.js';
 import { importButton } from './import-section.js';
 
 /** @import { Erased, Job, Refetched } from '../../lib/api/api-answers.js' */
-/** @import { ButtonEvent, Child } from '../../lib/elements/element-types.js' */
+/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 /** @import { NextStep } from '../../vendor/next-steps.js' */
+/** @import { DoStep } from './next-steps-section.js' */
 
 /**
- * What can be done about a job, as far as the token may; `more` is a further button.
- * @param {string} jobId @param {NextStep['action'] | undefined} repair the recommended one @param {Refresh} again @param {Child} [more]
+ * What does a step of "What to do next" on this page, as far as the token may.
+ * @param {string} jobId @param {Refresh} again @returns {DoStep}
  */
-export function jobActions(jobId, repair, again, more = null) {
+export function stepActs(jobId, again) {
+  return ({ action }, isFirst) => {
+    switch (action) {
+      case 'refetch':
+        return canRefetch() && refetchButton(jobId, isFirst, again);
+      case 'import':
+        return may('repair') && importButton(isFirst);
+      case 'acknowledge':
+        return acknowledgeButton(jobId, again);
+      case 'reconcile':
+        return canRefetch() && link('#/reconcile', 'Reconcile now');
+      default:
+        return null;
+    }
+  };
+}
+
+/**
+ * What else can be done about a job, as far as the token may: each act is offered once on the page.
+ * @param {Job} job @param {readonly NextStep[]} steps those of the page @param {Refresh} again
+ */
+export function otherActs({ jobId, failure }, steps, again) {
+  const offered = new Set(steps.map(({ action }) => action));
+  const canAcknowledge = failure !== null && !offered.has('choose') && !offered.has('acknowledge');
   return h(
     'div',
     { class: 'buttons', 'data-key': 'actions' },
-    canRefetch() && refetchButton(jobId, repair, again),
-    may('repair') && importButton(repair),
-    more,
+    !offered.has('refetch') && canRefetch() && refetchButton(jobId, false, again),
+    !offered.has('import') && may('repair') && importButton(false),
+    canAcknowledge && acknowledgeButton(jobId, again),
     eraseButton(jobId, again),
   );
 }
@@ -44,13 +68,13 @@ export function erasedJobActions({ jobId, erasure, failure }, again) {
   );
 }
 
-/** @param {string} jobId @param {NextStep['action'] | undefined} repair @param {Refresh} again */
-export function refetchButton(jobId, repair, again) {
+/** @param {string} jobId @param {boolean} isFirst whether it is what should be done @param {Refresh} again */
+export function refetchButton(jobId, isFirst, again) {
   return h(
     'button',
     {
       type: 'button',
-      class: repair === 'refetch' ? null : 'plain',
+      class: isFirst ? null : 'plain',
       onclick: (event) => refetchJob(event.currentTarget, jobId, again),
     },
     'Refetch from the service',

@@ -15,7 +15,7 @@ import { artefactsSection } from './artefacts-section.js';
 import { choicesOf } from './choose-version.js';
 import { createDownloads } from './downloads.js';
 import { importSection } from './import-section.js';
-import { acknowledgeButton, erasedJobActions, jobActions } from './job-actions.js';
+import { erasedJobActions, otherActs, stepActs } from './job-actions.js';
 import { jobBodies } from './job-bodies.js';
 import { nextStepsSection } from './next-steps-section.js';
 import { refetchSection } from './refetch-section.js';
@@ -92,45 +92,34 @@ function isNothingFound({ artefacts, timeline, erasure, service }) {
 function pageOf(job, bodies, { chosen, sources, transcript, comparison, downloads, again }) {
   const { jobId, artefacts, timeline, service } = job;
   const { tone, word, text, steps } = jobState(job, bodies, clock);
-  const canAcknowledge = job.failure !== null && !steps.some(({ action }) => action === 'choose');
+  const acts = job.erasure === null ? otherActs(job, steps, again) : erasedJobActions(job, again);
+  const content = may('read') ? transcript(artefacts, service) : null;
+  const history = [timelineSection(job, chosen), jobBodies(bodies, again)];
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
     hasContext(timeline) && h('p', { 'data-key': 'context' }, contextValues(timeline)),
     omittedContext(timeline),
-    // An erased job takes nothing any more.
-    job.erasure === null
-      ? jobActions(jobId, steps[0]?.action, again, canAcknowledge && acknowledgeButton(jobId, again))
-      : erasedJobActions(job, again),
-    // Below the buttons: it goes when one of them has worked, and must not take the focus along.
-    nextStepsSection(steps),
+    // An erased job takes nothing any more: its acts are its steps.
+    nextStepsSection(steps, job.erasure === null ? stepActs(jobId, again) : undefined),
     may('read') ? comparison(job) : null,
     choicesOf(timeline),
+    // What was said comes first, on a phone as well; without it the history does.
     h(
       'div',
       { class: 'columns', 'data-key': 'columns' },
-      h(
-        'div',
-        { class: 'column', 'data-key': 'left' },
-        timelineSection(job, chosen),
-        jobBodies(bodies, again),
-      ),
-      h(
-        'div',
-        { class: 'column', 'data-key': 'right' },
-        may('read') ? transcript(artefacts, service) : withoutContent(artefacts),
-        serviceSection(job),
-      ),
+      h('div', { class: 'column', 'data-key': 'left' }, content ?? [withoutContent(artefacts), history]),
+      h('div', { class: 'column', 'data-key': 'right' }, acts, content && history, serviceSection(job)),
     ),
     artefactsSection(job, downloads, again),
-    job.erasure === null && refetchSection(jobId, sources, again),
+    job.erasure === null && refetchSection(job, sources, again),
     job.erasure === null && importSection(jobId, again),
   ];
 }
 
 /** @param {Job['artefacts']} artefacts */
 function withoutContent(artefacts) {
-  if (artefacts.length === 0) return null;
+  if (may('read') || artefacts.length === 0) return null;
   return h(
     'p',
     { class: 'quiet', 'data-key': 'transcript' },

@@ -2,13 +2,19 @@ import { may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
 
+/** @import { Child } from '../../lib/elements/element-types.js' */
 /** @import { NextStep } from '../../vendor/next-steps.js' */
 
 /**
- * What to do next, each step with its command for a terminal. Null where nothing has to be done.
- * @param {readonly NextStep[]} steps the recommended one first
+ * The button or link that does a step on the page; null where only a command does it.
+ * @typedef {(step: NextStep, isFirst: boolean) => Child} DoStep
  */
-export function nextStepsSection(steps) {
+
+/**
+ * What to do next, each step with what does it here and its command for a terminal. Null where nothing has to be done.
+ * @param {readonly NextStep[]} steps the recommended one first @param {DoStep} [doStep]
+ */
+export function nextStepsSection(steps, doStep = () => null) {
   if (steps.length === 0) return null;
   return h(
     'section',
@@ -17,19 +23,7 @@ export function nextStepsSection(steps) {
     h(
       'ol',
       { class: 'rows' },
-      steps.map(({ words, command }) =>
-        h(
-          'li',
-          { 'data-key': command },
-          h('p', {}, words),
-          h(
-            'p',
-            { class: 'detail id' },
-            h('code', { class: 'command' }, command),
-            copyButton(command, command),
-          ),
-        ),
-      ),
+      steps.map((step, index) => stepItem(step, doStep(step, index === 0))),
     ),
     !may('repair') &&
       h(
@@ -40,5 +34,16 @@ export function nextStepsSection(steps) {
     // Neither of two versions is missing.
     steps.every(({ action }) => action !== 'choose') &&
       h('p', { class: 'quiet' }, link('#/help/missing', 'A transcript is missing: where it can be')),
+  );
+}
+
+/** @param {NextStep} step @param {Child} act */
+function stepItem({ words, command }, act) {
+  return h(
+    'li',
+    { 'data-key': command },
+    h('p', {}, words),
+    act && h('p', { class: 'buttons' }, act),
+    h('p', { class: 'detail id' }, h('code', { class: 'command' }, command), copyButton(command, command)),
   );
 }

@@ -1,11 +1,11 @@
-import { canRefetch, currentSession, may } from '../../lib/api/session.js';
+import { canRefetch, currentSession } from '../../lib/api/session.js';
 import { h } from '../../lib/elements/dom.js';
 import { emptyPanel, heading, indexNote } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { isJobId } from '../../vendor/job.js';
 import { NO_SERVICE_RECORD, unknownJobState } from '../../vendor/job-state.js';
-import { importButton, importSection } from './import-section.js';
-import { refetchButton } from './job-actions.js';
+import { importSection } from './import-section.js';
+import { refetchButton, stepActs } from './job-actions.js';
 import { nextStepsSection } from './next-steps-section.js';
 
 /** @import { Job } from '../../lib/api/api-answers.js' */
@@ -22,8 +22,8 @@ export function unknownJob(jobId, message, again) {
   return [
     title,
     emptyPanel(message),
-    actionsOfUnknown(jobId, again),
-    nextStepsSection(steps),
+    refetchOfUnknown(jobId, again),
+    nextStepsSection(steps, stepActs(jobId, again)),
     importSection(jobId, again),
   ];
 }
@@ -37,8 +37,8 @@ export function notFoundYet({ jobId, index, serviceAnswer }, again) {
       indexNote(index),
       serviceAnswer !== 'found' && h('p', {}, NO_SERVICE_RECORD[serviceAnswer]),
     ),
-    actionsOfUnknown(jobId, again),
-    nextStepsSection(unknownState(jobId).steps),
+    refetchOfUnknown(jobId, again),
+    nextStepsSection(unknownState(jobId).steps, stepActs(jobId, again)),
     importSection(jobId, again),
   ];
 }
@@ -52,17 +52,8 @@ export function unknownState(jobId) {
  * Refetch only for a token of some sources: before, the service is not asked for it. For others the page has just asked.
  * @param {string} jobId @param {Refresh} again
  */
-function actionsOfUnknown(jobId, again) {
-  if (!may('repair')) return null;
+function refetchOfUnknown(jobId, again) {
   const isAsked = !currentSession()?.sources;
-  return h(
-    'div',
-    { 'data-key': 'actions' },
-    h(
-      'div',
-      { class: 'buttons' },
-      !isAsked && canRefetch() && refetchButton(jobId, 'refetch', again),
-      importButton(undefined),
-    ),
-  );
+  if (isAsked || !canRefetch()) return null;
+  return h('div', { class: 'buttons', 'data-key': 'actions' }, refetchButton(jobId, true, again));
 }

@@ -83,7 +83,9 @@ describe('the first start', () => {
       await until(async () => /\n {2}curl .*\n/.test(output));
       child.kill('SIGTERM');
       await ended;
-      const [before = '', after = ''] = output.split(/Transcript Receiver is ready\.\n[^]*\n {2}curl .*\n/);
+      const [before = '', after = ''] = output.split(
+        /Transcript Receiver is ready\.\n[\s\S]*\n {2}curl .*\n/,
+      );
       const eventOf = (line: string) => String(JSON.parse(line).event);
       const logged = before.split('\n').filter(Boolean).map(eventOf);
       expect(logged).toContain('listening');

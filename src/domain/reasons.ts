@@ -114,7 +114,8 @@ export const REASONS = {
   },
   'store-blocked': {
     words: 'a link, a device or a folder was in the way in the store',
-    remedy: 'Remove what is there: the log names its key. Then refetch the job.',
+    remedy:
+      'Move what is there elsewhere: the log names its key. Bring objects that a link leads to back in its place. Then refetch the job.',
   },
   clock: {
     words: "the clock of the replica was too far from the store's",

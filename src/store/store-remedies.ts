@@ -25,7 +25,8 @@ const REMEDIES: Readonly<Record<StoreCondition, string>> = {
   'over-quota': 'Raise the quota of the store, or free space in it.',
   'read-only':
     'Make the file system writable again; one that became read-only by itself has an error to look into first.',
-  denied: 'Check the permissions (docs/stores.md, "Permissions").',
+  denied:
+    'Check the permissions: of a folder for the user of the receiver, of a bucket for its role (docs/stores.md, "Permissions").',
   'wrong-credentials':
     'Correct or renew the credentials: below store.s3, and restart, or where the platform provides them.',
   'no-credentials':

@@ -7,9 +7,13 @@ import { describeIssue } from '../../operations/health/describe-issue.js';
 import type { Issue } from '../../operations/health/issues.js';
 import { readCallbacks } from '../../operations/health/read-facts.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { conditionOf } from '../../store/store-condition.js';
+import { remedyOf } from '../../store/store-remedies.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'callbacks';
+const ADVICE =
+  'See whether ledger/ and reports/ can be listed and read, and the folder of ledger.index.path written.';
 const HOUR = 3_600_000;
 
 /** Milliseconds for the ledger, and again for what is asked of it. */
@@ -32,7 +36,9 @@ export async function checkCallbacks({ view, store }: CallbackCheckOptions): Pro
       Date.now(),
     );
   } catch (error) {
-    return [skipped(CHECK, `What became of callbacks cannot be read: ${errorMessage(error)}.`)];
+    const message = `What became of callbacks cannot be read: ${errorMessage(error)}.`;
+    const condition = conditionOf(error);
+    return [failed(CHECK, message, condition === null ? ADVICE : remedyOf(condition))];
   }
 }
 

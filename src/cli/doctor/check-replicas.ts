@@ -1,4 +1,5 @@
 import { describeIssue } from '../../operations/health/describe-issue.js';
+import { RUN_DOCTOR } from '../../operations/health/issue-kinds.js';
 import { issuesOfReports } from '../../operations/health/replica-issues.js';
 import {
   createReplicaReportsReader,
@@ -7,6 +8,7 @@ import {
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'replicas';
+/** Also where the verdict sends people to this command. */
 const ADVICE = 'See the log of the replica.';
 
 /** What running replicas report of themselves: this machine may be well where theirs are not. Never throws. */
@@ -18,7 +20,11 @@ export async function checkReplicas(options: ReplicaReportsOptions): Promise<Fin
     if (issues.length === 0) return [passed(CHECK, 'No receiver that uses this store reports an issue.')];
     return issues.map((issue) => {
       const { text, remedy } = describeIssue(issue);
-      return (issue.level === 'failing' ? failed : warned)(CHECK, text, remedy ?? ADVICE);
+      return (issue.level === 'failing' ? failed : warned)(
+        CHECK,
+        text,
+        remedy === null || remedy === RUN_DOCTOR ? ADVICE : remedy,
+      );
     });
   } catch (error) {
     return [skipped(CHECK, `What receivers report cannot be read: ${errorMessage(error)}.`)];

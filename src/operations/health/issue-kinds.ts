@@ -29,10 +29,12 @@ const warning = { level: 'warning', notified: true } as const;
 const unknown = { level: 'unknown', notified: false } as const;
 const failing = { level: 'failing', notified: true } as const;
 
+/** The remedy of what only a look from the machine of the receiver explains. */
+export const RUN_DOCTOR = 'Run transcript-receiver doctor.';
 const SEE_FAILURES = 'See Failures on the page, or run transcript-receiver failures.';
 const SUBSCRIBER_REMEDY = 'Correct its address or what answers there; events are sent again for 24 hours.';
 const storeRemedy = ({ condition }: Pick<StoreFailure, 'condition'>) =>
-  condition === null ? 'Run transcript-receiver doctor.' : remedyOf(condition);
+  condition === null ? RUN_DOCTOR : remedyOf(condition);
 
 /** Every issue that there is. A new one is an entry here, and in `IssueParams`. */
 export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]> } = {
@@ -80,7 +82,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'receiving', ...failing, notified: false, label: 'Not ready' },
     text: ({ reason, replica }) =>
       `${replica === undefined ? 'Not' : `${replica} is not`} ready to receive: ${reason ?? 'no reason known'}.`,
-    remedy: 'Run transcript-receiver doctor.',
+    remedy: RUN_DOCTOR,
   },
   draining: {
     ...{ topic: 'receiving', ...quiet, label: 'Shutting down' },
@@ -138,7 +140,8 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'retention-ending': {
     ...{ topic: 'failures', ...failing, label: 'To repair' },
     text: ({ ends }, time) => `The service deletes results of failing jobs from ${time(ends)} on.`,
-    remedy: 'Refetch them before.',
+    remedy:
+      'Run transcript-receiver reconcile before, or refetch each: transcript-receiver failures lists them.',
   },
   'results-missing': {
     ...{ topic: 'expected', ...warning, label: 'Missing' },
@@ -183,7 +186,8 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'verify', ...failing, label: 'Not intact' },
     text: ({ missing, damaged, finishedAt }, time) =>
       `Verify found ${lossesInWords(missing, damaged)}; it last ran at ${time(finishedAt)}.`,
-    remedy: 'Refetch the jobs while the service keeps them, or restore the objects from a backup.',
+    remedy:
+      'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss. Then run transcript-receiver verify, with --deep where that found it.',
   },
   'verify-incomplete': {
     ...{ topic: 'verify', ...quiet, label: 'Incomplete' },

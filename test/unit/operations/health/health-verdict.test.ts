@@ -159,7 +159,8 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'store failing',
     params: DENIED,
     text: 'Nothing can be stored below jobs/ since 2026-11-20T11:00:00Z: permission denied. Callbacks of a, b are answered 503.',
-    remedy: 'Check the permissions (docs/stores.md, "Permissions").',
+    remedy:
+      'Check the permissions: of a folder for the user of the receiver, of a bucket for its role (docs/stores.md, "Permissions").',
   },
   'store-replaced': {
     facts: { ownIssues: [issueOf('store-replaced', REPLACED)] },
@@ -210,7 +211,8 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'ledger failing',
     params: { reason: 'no list', condition: 'denied', since: '2026-11-20T11:59:59Z' },
     text: 'The ledger cannot be read: no list. What is shown is of 2026-11-20T11:59:59Z.',
-    remedy: 'Check the permissions (docs/stores.md, "Permissions").',
+    remedy:
+      'Check the permissions: of a folder for the user of the receiver, of a bucket for its role (docs/stores.md, "Permissions").',
   },
   'index-behind': {
     facts: { ledger: { ...WELL.ledger, error: 'database or disk is full', fault: 'index' } },
@@ -259,7 +261,8 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'failures failing',
     params: { ends: '2026-11-21T07:52:00.000Z' },
     text: 'The service deletes results of failing jobs from 2026-11-21T07:52:00.000Z on.',
-    remedy: 'Refetch them before.',
+    remedy:
+      'Run transcript-receiver reconcile before, or refetch each: transcript-receiver failures lists them.',
   },
   'results-missing': {
     facts: { reconcile: { ...RECONCILED, missing: 2 } },
@@ -317,7 +320,8 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'verify failing',
     params: { missing: 2, damaged: 1, finishedAt: '2026-11-15T04:00:00Z' },
     text: 'Verify found 2 artefacts missing from the store and 1 artefact damaged; it last ran at 2026-11-15T04:00:00Z.',
-    remedy: 'Refetch the jobs while the service keeps them, or restore the objects from a backup.',
+    remedy:
+      'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss. Then run transcript-receiver verify, with --deep where that found it.',
   },
   'verify-incomplete': {
     facts: { verify: { ...VERIFIED, faults: ['jobs/a/data: timed out'] } },

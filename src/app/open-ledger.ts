@@ -4,7 +4,6 @@ import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
 import type { IndexFiles, IndexPlace } from '../index/open-index.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
-import { impatientStore } from '../store/probe/impatient-store.js';
 import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
 import { storeOptions } from './store/store-options.js';
 
@@ -21,8 +20,8 @@ export interface OpenLedgerOptions {
   readonly indexFiles: (storeId: string) => IndexFiles;
   /** How far back the index reaches, when that is further than it usually does. */
   readonly since?: Date | undefined;
-  /** Milliseconds without an answer after which the store is given up on, for somebody who waits. Default: as long as its own attempts take. */
-  readonly patience?: number | undefined;
+  /** The store as the ledger and its reader ask it, such as one that gives up sooner. Default: as it is. */
+  readonly asked?: ((store: ObjectStore) => ObjectStore) | undefined;
   readonly onStoreCall?: OnStoreCall;
   /** What an operator should know of the store although nothing failed. */
   readonly onStoreNotice?: (message: string) => void;
@@ -37,11 +36,18 @@ const DAY = 86_400_000;
 /** Nothing is written or asked before the first use. */
 export async function openLedger(
   config: Config,
-  { indexFiles, since, patience, onStoreCall, onStoreNotice, onIndexOpened, onNewerLines }: OpenLedgerOptions,
+  {
+    indexFiles,
+    since,
+    asked = (store) => store,
+    onStoreCall,
+    onStoreNotice,
+    onIndexOpened,
+    onNewerLines,
+  }: OpenLedgerOptions,
 ): Promise<OpenLedger> {
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
-  const measured = onStoreCall ? measureStore(opened, onStoreCall) : opened;
-  const store = patience === undefined ? measured : impatientStore(measured, patience);
+  const store = asked(onStoreCall ? measureStore(opened, onStoreCall) : opened);
   const view = ledgerViewOf(config, store, { indexFiles, since, onIndexOpened, onNewerLines });
   return {
     ...{ store, view },

@@ -16,6 +16,7 @@ import { readStoreLocation } from '../lib/text/store-location.js';
 import { createSpeechClients } from '../speech/speech.js';
 import { type ObjectStore, StoreGoneError } from '../store/object-store.js';
 import { assertStoreExists, openTrialStore } from '../store/open-store.js';
+import { impatientStore } from '../store/probe/impatient-store.js';
 import { inspectBucket } from '../store/s3/bucket/inspect-bucket.js';
 import { conditionOf } from '../store/store-condition.js';
 import { remedyOf } from '../store/store-remedies.js';
@@ -46,6 +47,7 @@ const PUBLIC_TIMEOUT = 10_000;
 const SERVICE_TIMEOUT = 30_000;
 /** Milliseconds for a read of the store, after which it is given up on. */
 const STORE_TIMEOUT = 15_000;
+const impatient = (store: ObjectStore) => impatientStore(store, STORE_TIMEOUT);
 
 export function createCommand(): Command {
   return new Command('doctor')
@@ -108,7 +110,7 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
     ...checkProxies({ proxies: proxies(), destinations: await destinationsOf(config, options.url) }),
   ];
   const indexFiles = indexOfCommand(config, cacheFolder());
-  const opened = await openLedger(config, { indexFiles, patience: STORE_TIMEOUT }).catch(errorMessage);
+  const opened = await openLedger(config, { indexFiles, asked: impatient }).catch(errorMessage);
   if (typeof opened === 'string') {
     const service = await tried('service', serviceFindings(config));
     return [

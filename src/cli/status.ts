@@ -27,6 +27,8 @@ import {
 } from '../operations/health/verdict-words.js';
 import { createVerifyReportReader } from '../operations/health/verify-report-reader.js';
 import { retentionWarning } from '../recovery/reconcile/fetch/retention-deadline.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { impatientStore } from '../store/probe/impatient-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -44,7 +46,7 @@ export function createCommand(): Command {
       '\nExit code 0 when all is well, 1 for a warning or when not everything could be looked at, 2 for a failure that needs action now.',
     )
     .action(async ({ json }: { readonly json?: true }) => {
-      const status = await withLedger(readStatus, { patience: ANSWERS_WITHIN }).catch(unreadableStore);
+      const status = await withLedger(readStatus, { asked: impatient }).catch(unreadableStore);
       if (json)
         printJson({
           verdict: status.verdict,
@@ -141,6 +143,8 @@ const PROVEN = { writable: true, reason: null, condition: null, lastSuccessAt: n
 
 /** Milliseconds for a read of the store: one that hangs would hold up each of the many until its time-outs. */
 const ANSWERS_WITHIN = 15_000;
+
+const impatient = (store: ObjectStore) => impatientStore(store, ANSWERS_WITHIN);
 
 function unlessSilent(error: unknown): null {
   if (error instanceof DeadlineError) throw error;

@@ -25,7 +25,7 @@ const OTHER_SETS = [
   /^store\/(object-store|s3\/(purge-objects|read-object))\.ts$/,
   /^subscribers\/dead\/dead-event\.ts$/,
   /^observe\/metrics\/outbox-metrics\.ts$/,
-  /^verify\//,
+  /^recovery\/verify\//,
   /^receive\/access\/authenticate\.ts$/,
   /^simulator\//,
 ];
@@ -50,7 +50,7 @@ describe('the table of reasons', () => {
     expect(used).toEqual(
       expect.arrayContaining([
         'body-incomplete in receive/receive.ts',
-        'audio-unreadable in capture/run-session.ts',
+        'audio-unreadable in cli/capture/run-session.ts',
         'erased in receive/delivery.ts',
       ]),
     );

@@ -18,14 +18,14 @@ export interface LedgerWork {
  * Runs work that only asks what the ledger says, and closes the store.
  *
  * @param since how far back it asks. Default: as far as the index usually reaches
- * @param patience milliseconds without an answer of the store after which it is given up on. Default: as long as its own attempts take
+ * @param asked the store as the work asks it, such as one that gives up sooner. Default: as it is
  */
 export async function withLedger<T>(
   work: (given: LedgerWork) => Promise<T>,
-  { since, patience }: Pick<OpenLedgerOptions, 'since' | 'patience'> = {},
+  { since, asked }: Pick<OpenLedgerOptions, 'since' | 'asked'> = {},
 ): Promise<T> {
   const config = loadConfigWithoutCredentials();
   const open = (advice: StoreAdvice) =>
-    openLedger(config, { ...advice, indexFiles: indexOfCommand(config, cacheFolder()), since, patience });
+    openLedger(config, { ...advice, indexFiles: indexOfCommand(config, cacheFolder()), since, asked });
   return runOnStore(config, open, ({ store, view }, signal) => work({ config, store, view, signal }));
 }

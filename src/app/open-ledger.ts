@@ -74,6 +74,7 @@ export function ledgerViewOf(
     store,
     retention: config.speech.retention,
     filesFor: indexFiles,
+    subscribers: Object.keys(config.subscribers),
     reach: Math.max(days * DAY, since === undefined ? 0 : Date.now() - since.getTime()),
     ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },
   });

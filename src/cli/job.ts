@@ -8,6 +8,8 @@ import type { ListedBody } from '../operations/admin/api/answers/quarantine.js';
 import { findJobs } from '../operations/admin/jobs/find-jobs.js';
 import { type InspectParts, inspectJob } from '../operations/admin/jobs/inspect-job.js';
 import { listQuarantine } from '../operations/admin/jobs/list-quarantine.js';
+import { createJobEvents } from '../operations/admin/subscribers/job-events.js';
+import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { formatJobMatches, formatJobPage } from './shared/format/format-job-page.js';
@@ -82,6 +84,7 @@ function partsOf({ config, parts, view }: RecoveryWork): LookParts {
   return {
     ...{ store, view, retained, retention },
     quarantine: createQuarantineStore(store),
+    jobEvents: createJobEvents({ store, view, outbox: createOutboxReader(store, config.subscribers) }),
     keyPrefixes: config.keyPrefixes,
     fresh: view.refresh,
     records: {

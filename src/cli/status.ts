@@ -5,7 +5,8 @@ import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import { ConfigError } from '../config/config-error.js';
 import { DeadlineError } from '../lib/time/deadline.js';
 import { createBodyCheck } from '../operations/actions/body-check.js';
-import { listSubscribers } from '../operations/admin/list-subscribers.js';
+import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
+import { listSubscribers } from '../operations/admin/subscribers/list-subscribers.js';
 import { type CredentialState, credentialSettings } from '../operations/health/credential-states.js';
 import { describeIssue } from '../operations/health/describe-issue.js';
 import { verdictOf } from '../operations/health/health-verdict.js';
@@ -114,7 +115,7 @@ async function readStatus({ config, store, view }: LedgerWork): Promise<Status> 
       senderRefusals: createRefusalCountsReader(store, Date.now).lastHour,
       lastReconcile: createReconcileReportReader(store),
       lastVerify: createVerifyReportReader(store),
-      subscribers: () => listSubscribers({ outbox }),
+      subscribers: () => listSubscribers({ outbox, view, dead: createDeadEventCounter(store, view.sent) }),
       replicaIssues: async () => issuesOfReports((await reports()).reports),
       // Assumes that the receivers have this configuration.
       sources: credentialSettings(config.sources),

@@ -1,68 +1,121 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   describeAttempt,
   describeLastAttempt,
   describeNextAttempt,
   describePause,
+  describeTold,
   describeUnsent,
 } from '../domain/event-attempts.js';
+import { EVENT_ENDS } from '../domain/sent-attempt.js';
+import { notIndexedInWords } from '../index/index-extent.js';
+import type { LedgerView } from '../index/ledger-view.js';
+import type { SentQuery } from '../index/sent/sent-questions.js';
 import { plural } from '../lib/text/plural.js';
-import type { SubscriberFigures, WaitingEventList } from '../operations/admin/api/answers/subscribers.js';
-import { listSubscribers } from '../operations/admin/list-subscribers.js';
-import { listWaitingEvents } from '../operations/admin/list-waiting-events.js';
+import type {
+  DeadEvents,
+  SentEvents,
+  SubscriberFigures,
+  WaitingEventList,
+} from '../operations/admin/api/answers/subscribers.js';
+import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
+import { listSubscribers } from '../operations/admin/subscribers/list-subscribers.js';
+import { listWaitingEvents } from '../operations/admin/subscribers/list-waiting-events.js';
+import { shownSent } from '../operations/admin/subscribers/shown-sent.js';
 import { describeIssue } from '../operations/health/describe-issue.js';
-import type { DeadCause } from '../subscribers/dead/dead-causes.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
-import { withStore } from './shared/on-store/with-store.js';
+import { withLedger } from './shared/on-store/with-ledger.js';
+import { readTime } from './shared/options/read-time.js';
 
 interface Options {
   readonly limit: number;
+  readonly events?: true;
+  readonly job?: string;
+  readonly outcome?: SentQuery['outcome'];
+  readonly source?: string;
+  readonly since?: Date;
+  readonly until?: Date;
   readonly json?: true;
 }
+
+type DeadCause = DeadEvents['causes'][number];
 
 /** Without the address: commands that send nothing do not read it, since it may hold a secret. */
 interface Listed extends Omit<SubscriberFigures, 'url'> {
   readonly waitingEvents: WaitingEventList['waitingEvents'];
   /** Causes of the events that ended without being sent. */
   readonly causes: readonly DeadCause[];
+  /** Those that were tried, newest first; null unless they were asked for. */
+  readonly sentEvents: SentEvents['events'] | null;
 }
 
 export function createCommand(): Command {
   return new Command('subscribers')
     .description(
-      'show how far each subscriber is, which events wait for a retry, and which ended without being sent',
+      'show how far each subscriber is, which events wait for a retry, which ended without being sent, and with --events which were sent',
     )
     .argument('[subscriber]', 'only this one')
-    .option('--limit <number>', 'waiting events to list of each', readLimit, 20)
+    .option('--limit <number>', 'events to list of each', readLimit, 20)
+    .option('--events', 'list what was sent, with each answer, newest first')
+    .option('--job <id>', 'with --events: of this job')
+    .addOption(
+      new Option('--outcome <outcome>', 'with --events: what became of them').choices([
+        ...EVENT_ENDS,
+        'waiting',
+      ]),
+    )
+    .option('--source <name>', 'with --events: of this source')
+    .option(
+      '--since <time>',
+      'with --events: tried since then: 30m, 24h, 7d or ISO 8601',
+      readTime('--since'),
+    )
+    .option('--until <time>', 'with --events: tried before then', readTime('--until'))
     .option('--json', 'print one JSON document')
-    .action(async (name: string | undefined, { limit, json }: Options) => {
-      const subscribers = await list(name);
-      if (json) printJson({ subscribers });
-      else printLines(formatSubscribers(subscribers, limit));
+    .action(async (name: string | undefined, options: Options) => {
+      const { subscribers, index } = await list(name, options);
+      if (options.json) return printJson({ subscribers, index });
+      const note = notIndexedInWords(index, {});
+      printLines([...formatSubscribers(subscribers, options.limit), ...(note === null ? [] : [note])]);
     });
 }
 
-async function list(name: string | undefined): Promise<Listed[]> {
-  return withStore(async ({ config, store }) => {
+async function list(name: string | undefined, options: Options) {
+  return withLedger(async ({ config, store, view }) => {
     const known = Object.keys(config.subscribers);
     if (name !== undefined && !known.includes(name))
       throw new UsageError(
         `unknown subscriber ${name}; ${known.length === 0 ? 'none is configured' : `known are ${known.join(', ')}`}`,
       );
     const outbox = createOutboxReader(store, config.subscribers);
-    const all = await listSubscribers({ outbox });
+    const dead = createDeadEventCounter(store, view.sent);
+    const all = await listSubscribers({ outbox, view, dead, fresh: view.refresh });
     const wanted = all.filter((one) => name === undefined || one.name === name);
-    return Promise.all(
-      wanted.map(async ({ url: _, ...one }) => ({
-        ...one,
-        waitingEvents: one.stateDamaged ? [] : await listWaitingEvents(outbox, one.name),
-        causes: await outbox.deadCauses(one.name, null),
-      })),
+    const subscribers = await Promise.all(
+      wanted.map(
+        async ({ url: _, ...one }): Promise<Listed> => ({
+          ...one,
+          waitingEvents: one.stateDamaged ? [] : await listWaitingEvents(outbox, one.name),
+          causes: await dead.causes(one.name, null),
+          sentEvents: options.events ? await sentTo(view, one.name, options) : null,
+        }),
+      ),
     );
+    return { subscribers, index: view.extent() };
   });
+}
+
+async function sentTo(
+  view: Pick<LedgerView, 'sent'>,
+  subscriber: string,
+  { job, outcome, source, since, until, limit }: Options,
+): Promise<SentEvents['events']> {
+  const range = { since: since?.toISOString(), until: until?.toISOString() };
+  const { events } = await view.sent.page({ subscriber, job, outcome, source, ...range, limit });
+  return events.map(shownSent);
 }
 
 function readLimit(text: string): number {
@@ -80,7 +133,7 @@ function formatSubscribers(subscribers: readonly Listed[], limit: number): strin
 }
 
 function formatOne(subscriber: Listed, limit: number): string[] {
-  const { name, events, sources, issues, waitingEvents, causes } = subscriber;
+  const { name, events, sources, issues, waitingEvents, causes, sentEvents } = subscriber;
   const of = sources.length === 0 ? '' : ` of ${sources.join(', ')}`;
   const left = waitingEvents.length - limit;
   return [
@@ -99,6 +152,7 @@ function formatOne(subscriber: Listed, limit: number): string[] {
     ...waitingEvents.slice(0, limit).map((waiting) => waitingRow(subscriber, waiting)),
     ...(left > 0 ? [`    ${left} more: --limit`] : []),
     ...causes.flatMap((cause) => causeLines(name, cause)),
+    ...(sentEvents === null ? [] : ['  Events that were tried, newest first', ...sentEvents.map(sentRow)]),
   ];
 }
 
@@ -113,6 +167,10 @@ function figuresOf(subscriber: Listed): string[] {
     ...(pause === null ? [] : [`  ${pause}.`]),
     ...(lastError === null ? [] : [`  Last error at ${lastError.at}: ${describeAttempt(lastError)}`]),
   ];
+}
+
+function sentRow(event: SentEvents['events'][number]): string {
+  return `    ${event.jobId}  ${event.event}  ${describeTold(event)} (${event.type})`;
 }
 
 function waitingRow(

@@ -42,33 +42,67 @@ export function describeNextAttempt(nextTryAt: string, pausedUntil: string | nul
   return next > now ? nextTryAt : 'due';
 }
 
-/** The events that are not sent, as far as they are known: "2 wait for a retry, at least 10 are not tried yet". */
+/** The events that are not sent: "2 wait for a retry, 10 are not tried yet". */
 export function describeUnsent({
   retrying,
   untried,
-  unread,
 }: {
   readonly retrying: number;
   readonly untried: number;
-  readonly unread: boolean;
 }): string {
   const parts = [
     ...(retrying > 0 ? [`${retrying} ${retrying === 1 ? 'waits' : 'wait'} for a retry`] : []),
-    ...(untried > 0
-      ? [
-          `${unread ? 'at least ' : ''}${untried.toLocaleString('en')} ${untried === 1 ? 'is' : 'are'} not tried yet`,
-        ]
-      : []),
-    ...(untried === 0 && unread ? ['new ones may not be read yet'] : []),
+    ...(untried > 0 ? [`${untried.toLocaleString('en')} ${untried === 1 ? 'is' : 'are'} not tried yet`] : []),
   ];
   return parts.length === 0 ? 'none waits' : parts.join(', ');
 }
 
-/** Dead events of a subscriber are counted up to this number. */
-export const MOST_DEAD_COUNTED = 1000;
-
-/** How many events could not be sent, as far as they were counted, to begin a sentence: "3 events", "At least 1,000 events". */
+/** How many events could not be sent, to begin a sentence: "3 events". */
 export function describeDead(dead: number): string {
-  const words = `${dead.toLocaleString('en')} ${dead === 1 ? 'event' : 'events'}`;
-  return dead >= MOST_DEAD_COUNTED ? `At least ${words}` : words;
+  return `${dead.toLocaleString('en')} ${dead === 1 ? 'event' : 'events'}`;
+}
+
+/** What became of an event for a subscriber. */
+export interface ToldEvent {
+  readonly outcome: 'delivered' | 'rejected' | 'expired' | 'dropped' | 'waiting' | 'untried' | 'unknown';
+  /** ISO 8601: the attempt that says so; null without one. */
+  readonly at: string | null;
+  readonly status: number | null;
+  readonly error: string | null;
+  /** How often it was tried. */
+  readonly attempts: number;
+}
+
+/**
+ * What became of an event, as page and command line say it: "told at 11:22, 200, 1st attempt".
+ *
+ * @param time shows an instant (ISO 8601)
+ */
+export function describeTold(
+  { outcome, at, status, error, attempts }: ToldEvent,
+  time: (instant: string) => string = String,
+): string {
+  const answer = status === null ? `no answer: ${error ?? 'unknown'}` : String(status);
+  const tried = `${answer}${at === null ? '' : ` at ${time(at)}`}, ${ordinal(attempts)} attempt`;
+  switch (outcome) {
+    case 'delivered':
+      return `told${at === null ? '' : ` at ${time(at)}`}, ${answer}, ${ordinal(attempts)} attempt`;
+    case 'waiting':
+      return `not told yet, tried again: ${tried}`;
+    case 'rejected':
+      return `not told, the answer was final: ${tried}`;
+    case 'expired':
+      return `not told, it failed for 24 hours: ${tried}`;
+    case 'dropped':
+      return 'not told: the job was erased before';
+    case 'untried':
+      return 'not tried yet';
+    case 'unknown':
+      return 'unknown: no attempt is on record';
+  }
+}
+
+function ordinal(count: number): string {
+  const isTeen = count % 100 >= 11 && count % 100 <= 13;
+  return `${count}${(isTeen ? null : ['th', 'st', 'nd', 'rd'][count % 10]) ?? 'th'}`;
 }

@@ -88,7 +88,8 @@ export function createLedgerIndex(path: string, storeId: string) {
     ...createIndexQuestions(attempt),
     apply: (segments: readonly SegmentContent[]): void => step(({ apply }) => apply(segments)),
     /** The lines of a segment that cannot be read. */
-    countUnreadable: (content: Uint8Array): number => readContent(content).unread.lines,
+    countUnreadable: (segment: Parameters<typeof readContent>[0]): number =>
+      readContent(segment).unread.lines,
     hour: (hour: number): IndexedHour => step(({ database }) => readHour(database, hour)),
     finishHour: (hour: number, faults: readonly MergedFault[] = []): void =>
       step(({ database }) => finishHour(database, hour, faults)),

@@ -21,6 +21,7 @@ import { findSummary, type SummaryQuery } from './questions/find-summary.js';
 import { createPacedCounts } from './questions/paced-counts.js';
 import { rejectBeyond } from './questions/reject-beyond.js';
 import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
+import { createSentQuestions, type SentQuestions } from './sent/sent-questions.js';
 import type { StartIndex } from './start-index-worker.js';
 
 export interface LedgerViewOptions {
@@ -38,6 +39,8 @@ export interface LedgerViewOptions {
   /** Milliseconds between reads of what is new while somebody looks, and otherwise. Defaults 2,000 and 30,000. */
   readonly fastInterval?: number | undefined;
   readonly slowInterval?: number | undefined;
+  /** Names of subscribers; others are found in the store. */
+  readonly subscribers?: readonly string[] | undefined;
   /** Called when the index was opened, and again when its worker had to be started again. */
   readonly onOpened?: ((place: IndexPlace) => void) | undefined;
   /** Called with the first segment that holds lines of a newer version. */
@@ -108,6 +111,8 @@ export interface LedgerView {
   jobsByPart(query: Parameters<typeof findJobsByPart>[2]): Promise<readonly string[]>;
   /** The sources that a job has lines of in the index. */
   sourcesOfJob(job: string): Promise<readonly string[]>;
+  /** What was sent to subscribers. */
+  readonly sent: SentQuestions;
   /** Rejects with `Problem` `request-invalid` for bad instants and numbers. */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
   /** How the callbacks of the last hour and day fared. */
@@ -131,8 +136,9 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     ...{ store, clock, filesFor, retention, startIndex: options.startIndex },
     reach: options.reach ?? 30 * DAY,
     maxBytes: options.maxBytes ?? 2 * GIBIBYTE,
-    onNewerLines: options.onNewerLines,
+    ...{ onNewerLines: options.onNewerLines, subscribers: options.subscribers },
     onOpened,
+    isLookedAt: () => !isStarted || schedule.isLookedAt(),
   });
   const schedule = createFillSchedule({ ...options, fill: index.fill, clock });
   const parts = { store, index };
@@ -149,6 +155,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   /** Does what a command beside this process asks. */
   async function answer(ask: Ask): Promise<void> {
     index.relist();
+    schedule.touch();
     await (ask === 'new' ? schedule.refresh() : schedule.whole());
   }
 
@@ -224,6 +231,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       const found = await index.call('findJobsByPart', query);
       return found.map(({ job }) => job);
     },
+    sent: createSentQuestions(index),
     sourcesOfJob: (job) => index.call('sourcesOfJob', job),
     async summary(query = {}) {
       const summary = await findSummary(index, query, clock());

@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { announcedEvent, type JobEventName } from '../domain/announced-event.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isReasonCode, type ReasonCode } from '../domain/reasons.js';
+import { isUlid } from '../lib/text/id-cursor.js';
 
 /** The fields of a line that filters name. */
 export interface LineClass {
@@ -15,6 +17,8 @@ export interface LineClass {
   readonly reason: ReasonCode | null;
   /** The operator who did it: the name of a token. Null for what nobody ordered. */
   readonly actor: string | null;
+  /** What the line announces to subscribers. */
+  readonly event: JobEventName | null;
 }
 
 /** The classes of an index, all of them in memory as well. */
@@ -35,6 +39,7 @@ type Fields = readonly [
   string | null,
   ReasonCode | null,
   string | null,
+  JobEventName | null,
 ];
 
 /** For a list of SQL. */
@@ -49,8 +54,10 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
   const select = database.prepare('SELECT id, fields FROM classes');
 
   function add(id: number, fields: string): LineClass {
-    const [origin, outcome, source, region, status, credential, reason, actor] = JSON.parse(fields) as Fields;
-    const added = { id, origin, outcome, source, region, status, credential, reason, actor };
+    const [origin, outcome, source, region, status, credential, reason, actor, event] = JSON.parse(
+      fields,
+    ) as Fields;
+    const added = { id, origin, outcome, source, region, status, credential, reason, actor, event };
     byFields.set(fields, added);
     byId.set(id, added);
     return added;
@@ -90,5 +97,6 @@ function fieldsOf(line: LedgerLine): string {
     ...names,
     isReasonCode(reason) ? reason : null,
     actor === undefined ? null : String(actor),
+    isUlid(line.deliveryId) ? announcedEvent(line) : null,
   ]);
 }

@@ -46,7 +46,33 @@ export const SCHEMA = `
   -- Callbacks by the bucket of their duration.
   CREATE TABLE durations (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL,
     lines INTEGER NOT NULL, PRIMARY KEY (width, start, class, bucket)) WITHOUT ROWID;
+
+  -- Attempts to send events; id as that of a line. run, number: segment of the event's own line, for a first attempt; rank: what ended the
+  -- event stands until it is delivered; decides: the attempt that says what became of its event.
+  CREATE TABLE attempts (id INTEGER PRIMARY KEY, subscriber TEXT NOT NULL, event TEXT NOT NULL, job TEXT NOT NULL, source TEXT,
+    type TEXT NOT NULL, at INTEGER NOT NULL, status INTEGER, error TEXT, attempt INTEGER NOT NULL, ended TEXT, duration INTEGER NOT NULL,
+    run INTEGER, number INTEGER, rank INTEGER NOT NULL, decides INTEGER NOT NULL);
+  CREATE INDEX attempts_by_event ON attempts (subscriber, event);
+  CREATE INDEX attempts_by_job ON attempts (job) WHERE decides;
+  CREATE INDEX attempts_by_time ON attempts (subscriber, at, event) WHERE decides;
+  CREATE INDEX attempts_by_end ON attempts (subscriber, ended, source, at) WHERE decides;
+  CREATE INDEX attempts_failed ON attempts (subscriber, source, at) WHERE rank < 2;
+  CREATE INDEX attempts_repeated ON attempts (subscriber, source) WHERE attempt > 1;
+  CREATE INDEX attempts_by_line ON attempts (run, number) WHERE run IS NOT NULL;
+  CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN
+    ${decide('NEW')}
+  END;
+  CREATE TRIGGER attempt_deleted AFTER DELETE ON attempts WHEN OLD.decides BEGIN
+    ${decide('OLD')}
+  END;
 `;
+
+/** The same attempt decides in whatever order they are read; equal ones differ in nothing that is shown. */
+function decide(row: 'NEW' | 'OLD'): string {
+  const own = `subscriber = ${row}.subscriber AND event = ${row}.event`;
+  return `UPDATE attempts SET decides = (id = (SELECT id FROM attempts WHERE ${own}
+      ORDER BY rank DESC, at DESC, attempt DESC, status DESC, error DESC, id LIMIT 1)) WHERE ${own};`;
+}
 
 /** Lines that a segment can have: its lines have ids from `segment * LINES` on. */
 export const LINES = 2 ** 20;

@@ -28,7 +28,7 @@ export function folderOfWriter(writer: string): string {
 }
 
 /** The subscriber of a writer that says what was sent to it; null for one of the ledger. */
-function subscriberOf(writer: string): string | null {
+export function subscriberOf(writer: string): string | null {
   const end = writer.indexOf('/');
   return end < 0 ? null : writer.slice(0, end);
 }

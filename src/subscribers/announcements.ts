@@ -1,10 +1,11 @@
 import { decodeTime } from 'ulid';
 import { readEndRecord } from '../archive/end-record.js';
+import { isRepetition } from '../domain/announced-event.js';
 import { metadataName } from '../domain/context.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isUlid } from '../lib/text/id-cursor.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { eventOf, isRepetition, jobEventOf } from './job-event.js';
+import { eventOf, jobEventOf } from './job-event.js';
 import type { JobEvent } from './receiver-event.js';
 
 /** Ids that are remembered; a repetition of an older one is announced again, with the same id and content. */
@@ -75,7 +76,7 @@ export async function announcedAs(
  * Whether a callback that stores nothing says once more that a job failed, after recovery has recorded and announced that. Throws
  * `StoreError`.
  */
-async function isAnnouncedByRecovery(
+export async function isAnnouncedByRecovery(
   store: Pick<ObjectStore, 'read'>,
   { origin, outcome, jobId, source }: LedgerLine,
 ): Promise<boolean> {

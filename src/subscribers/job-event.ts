@@ -1,20 +1,8 @@
 import { pathToFileURL } from 'node:url';
+import { eventOfLine, isRepetition } from '../domain/announced-event.js';
 import type { LedgerLine } from '../domain/delivery.js';
-import { isJobId } from '../domain/job.js';
 import { isUlid } from '../lib/text/id-cursor.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
-
-/** The callback statuses of jobs that failed. */
-const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'trim_error'];
-
-/** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
-const NO_EVENT: readonly string[] = [
-  ...['refused', 'failed', 'replayed', 'cancelled', 'acknowledged'],
-  ...['release-failed', 'dismissed', 'reconcile-started'],
-];
-
-/** `doctor` is the status of its test callbacks: there is no such job. */
-const NO_FAILURES: readonly string[] = ['success', 'doctor'];
 
 type JobEventType = JobEvent['type'];
 
@@ -27,19 +15,12 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
   return isRepetition(line) ? null : eventOf(line, location);
 }
 
-/** Whether a line only says that everything was stored before: the line that stored it announced it, if there is one. */
-export function isRepetition({ outcome, status, items }: LedgerLine): boolean {
-  if (outcome === 'duplicate') return true;
-  if (outcome === 'unrecoverable' || FAILED_STATUSES.includes(status)) return false;
-  return items.length > 0 && items.every((item) => item.outcome === 'identical');
-}
-
 /** As `jobEventOf`, of repetitions as well. */
 export function eventOf(line: LedgerLine, location: string): JobEvent | null {
   const { deliveryId, jobId, source, region, status, origin, outcome, context, items, traceparent } = line;
-  const type = eventType(line);
-  // A ledger that was edited by hand may hold any text. Both ids become parts of keys.
-  if (type === null || jobId === null || !isJobId(jobId) || !isUlid(deliveryId)) return null;
+  const type = eventOfLine(line);
+  // A ledger that was edited by hand may hold any text. The id becomes a part of keys.
+  if (type === null || jobId === null || !isUlid(deliveryId)) return null;
   return {
     specversion: '1.0',
     id: deliveryId,
@@ -91,18 +72,6 @@ export interface EventFilter {
 export function isWanted(event: JobEvent, { events, sources }: EventFilter): boolean {
   if (!events.includes(eventName(event))) return false;
   return sources.length === 0 || (event.data.source !== null && sources.includes(event.data.source));
-}
-
-function eventType({ outcome, status, reason, items }: LedgerLine): string | null {
-  if (NO_EVENT.includes(outcome)) return null;
-  // A late callback of an erased job: its end was announced.
-  if (outcome === 'noted' && reason === 'erased') return null;
-  if (outcome === 'erased') return 'job.erased';
-  if (FAILED_STATUSES.includes(status)) return 'job.failed';
-  if (outcome === 'unrecoverable') return 'job.failed';
-  if (items.some((item) => item.outcome !== 'read')) return 'job.stored';
-  const isEmptyFailure = outcome === 'noted' && status !== null && !NO_FAILURES.includes(status);
-  return isEmptyFailure ? 'job.failed' : null;
 }
 
 function uriOf(location: string, key: string): string {

@@ -1,8 +1,6 @@
 import { followsAnyInScope, isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { DeadCause } from './dead/dead-causes.js';
 import type { DeadEvent } from './dead/dead-event.js';
-import { createDeadEventCounter } from './dead/dead-event-counter.js';
 import {
   type DeadEventPage,
   type DeadEventQuery,
@@ -25,10 +23,6 @@ export interface OutboxReader {
   waitingEvents(subscriber: string, scope: SourceScope): Promise<WaitingEvent[]>;
   /** Newest first. */
   deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
-  /** Dead events that belong to sources of the scope, at most 1,000. */
-  countDeadEvents(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<number>;
-  /** What these have in common. */
-  deadCauses(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<DeadCause[]>;
   deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
 }
 
@@ -36,8 +30,6 @@ export function createOutboxReader(
   store: ObjectStore,
   subscribers: Readonly<Record<string, Subscriber>>,
 ): OutboxReader {
-  const counter = createDeadEventCounter(store);
-
   /** A damaged state concerns its own subscriber alone. */
   async function savedState(name: string): Promise<OutboxState | null | 'damaged'> {
     return createOutboxStore(store, name)
@@ -66,8 +58,6 @@ export function createOutboxReader(
       return visible.sort((a, b) => a.nextTryAt - b.nextTryAt);
     },
     deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),
-    countDeadEvents: counter.count,
-    deadCauses: counter.causes,
     deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
   };
 }

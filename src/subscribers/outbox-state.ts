@@ -23,44 +23,12 @@ export interface WaitingEvent {
   readonly ended?: 'rejected' | 'expired';
 }
 
-/** What happened to the events of one source. */
-export interface SourceFigures {
-  readonly sent: number;
-  /** Attempts after the first one. */
-  readonly retried: number;
-  readonly lastSentAt: string | null;
-  /** The last attempt that failed; stays after later successes. */
-  readonly lastFailure: Attempt | null;
-  /** New events that were read and not tried yet. */
-  readonly untried: number;
-  /** ISO 8601: time of the oldest of them; null without one. */
-  readonly oldestUntried: string | null;
-}
-
-export const NO_FIGURES: SourceFigures = {
-  sent: 0,
-  retried: 0,
-  lastSentAt: null,
-  lastFailure: null,
-  untried: 0,
-  oldestUntried: null,
-};
-
-/** The name of a source among the figures; empty for events of no source. */
-export function sourceKey(source: string | null): string {
-  return source ?? '';
-}
-
 /** Where the sender of a subscriber is: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
 export interface OutboxState extends Claimed, LogProgress {
   readonly v: 1;
   /** ISO 8601: what was written before is not announced. */
   readonly since: string;
   readonly waiting: readonly WaitingEvent[];
-  /** ISO 8601: lines written from then on may not be read yet, so that more events may wait; null when all are read. */
-  readonly unreadSince: string | null;
-  /** By source of the event. */
-  readonly figures: Readonly<Record<string, SourceFigures>>;
   /** ISO 8601; null while the breaker is closed. */
   readonly openSince: string | null;
   /** ISO 8601: while the breaker is open, nothing is sent before; null while it is closed. */
@@ -80,8 +48,6 @@ export function newOutboxState(since: number, beginning: LogProgress): OutboxSta
     since: new Date(since).toISOString(),
     ...beginning,
     waiting: [],
-    unreadSince: null,
-    figures: {},
     openSince: null,
     pausedUntil: null,
   };

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRepetition } from '../domain/announced-event.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAnnouncements } from './announcements.js';
 import { findEvent } from './find-event.js';
 import { createLedgerFollower } from './follow/ledger-follower.js';
 import type { SegmentLines } from './follow/lines-by-number.js';
-import { isRepetition, isWanted } from './job-event.js';
+import { isWanted } from './job-event.js';
 import type { SenderObserver } from './outbox-observer.js';
 import type { OutboxState } from './outbox-state.js';
 import type { OutboxStore } from './outbox-store.js';
@@ -140,10 +141,8 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   /** State of one moment: lines count as read only once each of their events was sent, waits for its next attempt, or is dead. */
   function snapshot(): Omit<OutboxState, 'heartbeatAt'> {
     const { v, claim, owner } = claimed;
-    const unread = follower.unreadSince();
     return {
       ...{ v, claim, owner, since: claimed.since },
-      unreadSince: unread === null ? null : new Date(unread).toISOString(),
       ...(sender.oldestUntried()?.from ?? follower.progress()),
       ...sender.snapshot(),
     };

@@ -1,11 +1,11 @@
 import { isInScope, type SourceScope, scopeWithin } from '../domain/rights.js';
-import type { Attempt } from './dead/dead-event.js';
-import type { OutboxState, SourceFigures } from './outbox-state.js';
+import type { LogProgress } from './follow/log-place.js';
+import type { OutboxState, WaitingEvent } from './outbox-state.js';
 import { originOf, type Subscriber } from './subscriber.js';
 
 /**
- * How far a subscriber is with the sources that exist for a client of the admin port: read from the store, so that every replica
- * gives the same answer.
+ * Where the sender of a subscriber is, for the sources that exist for a client of the admin port: read from the store, so that every
+ * replica gives the same answer. What was sent is in the index.
  */
 export interface SubscriberStatus {
   readonly name: string;
@@ -20,27 +20,16 @@ export interface SubscriberStatus {
   readonly sender: string | null;
   /** ISO 8601: events before it were never sent on their own. Null before the first replica began. */
   readonly since: string | null;
-  /** ISO 8601: time of the oldest event that is not sent yet, retries included; null when everything is sent. */
-  readonly oldestUnsent: string | null;
-  /** Events that failed and will be tried again. */
-  readonly waiting: number;
-  /** New events that were read from the log and not tried yet. */
-  readonly untried: number;
-  /** The log may hold more that was not read yet: more events may wait. */
-  readonly unread: boolean;
-  /** Since `since`. */
-  readonly sent: number;
-  readonly retried: number;
+  /** How far the log was read; null before the first replica began. */
+  readonly position: LogProgress | null;
+  /** Events that failed and will be tried again, the next one first. */
+  readonly waiting: readonly WaitingEvent[];
   /** `open`: the address fails, so that only one request at a time tries it. */
   readonly breaker: 'closed' | 'open';
   /** ISO 8601: when the breaker opened; null while it is closed. */
   readonly openSince: string | null;
   /** ISO 8601: while the breaker is open, nothing is sent before; null while it is closed. */
   readonly pausedUntil: string | null;
-  /** ISO 8601. */
-  readonly lastSentAt: string | null;
-  /** The last attempt that failed; stays after later successes. */
-  readonly lastFailure: Attempt | null;
 }
 
 export interface StatusParts {
@@ -55,53 +44,20 @@ export function subscriberStatus({ name, subscriber, saved, scope }: StatusParts
   const stateDamaged = saved === 'damaged';
   const state = stateDamaged ? null : saved;
   const openSince = state?.openSince ?? null;
-  const sender = state === null || state.heartbeatAt === null ? null : state.owner;
   const visible = scopeWithin(scope, subscriber.sources);
+  const waiting = (state?.waiting ?? []).filter(({ source }) => isInScope(visible, source));
   return {
     name,
     origin: originOf(subscriber),
     events: subscriber.events,
     sources: [...(visible ?? [])],
     stateDamaged,
-    sender,
+    sender: state === null || state.heartbeatAt === null ? null : state.owner,
     since: state?.since ?? null,
-    unread: state !== null && (sender === null || state.unreadSince !== null),
+    position: state,
+    waiting: waiting.sort((a, b) => a.nextTryAt - b.nextTryAt),
     breaker: openSince === null ? 'closed' : 'open',
     openSince,
     pausedUntil: state?.pausedUntil ?? null,
-    ...figuresOf(state, visible),
   };
-}
-
-type Figures = Pick<
-  SubscriberStatus,
-  'sent' | 'retried' | 'waiting' | 'untried' | 'lastSentAt' | 'lastFailure' | 'oldestUnsent'
->;
-
-function figuresOf(state: OutboxState | null, scope: SourceScope): Figures {
-  const waiting = (state?.waiting ?? []).filter(({ source }) => isInScope(scope, source));
-  const figures = Object.entries(state?.figures ?? {})
-    .filter(([source]) => isInScope(scope, source))
-    .map(([, each]) => each);
-  const sum = (of: (each: SourceFigures) => number) => figures.reduce((total, each) => total + of(each), 0);
-  const unsent = [
-    state?.unreadSince,
-    ...waiting.map(({ receivedAt }) => receivedAt),
-    ...figures.map(({ oldestUntried }) => oldestUntried),
-  ];
-  return {
-    sent: sum(({ sent }) => sent),
-    retried: sum(({ retried }) => retried),
-    waiting: waiting.length,
-    untried: sum(({ untried }) => untried),
-    lastSentAt: inOrder(figures.map(({ lastSentAt }) => lastSentAt)).at(-1) ?? null,
-    lastFailure: figures
-      .map(({ lastFailure }) => lastFailure)
-      .reduce((last, each) => (each !== null && (last === null || each.at > last.at) ? each : last), null),
-    oldestUnsent: inOrder(unsent)[0] ?? null,
-  };
-}
-
-function inOrder(instants: readonly (string | null | undefined)[]): string[] {
-  return instants.filter((instant) => typeof instant === 'string').sort();
 }

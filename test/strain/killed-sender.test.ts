@@ -2,8 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import type { SentAttempt } from '../../src/domain/sent-attempt.js';
 import { createLedger } from '../../src/ledger/write/ledger.js';
 import { openStore } from '../../src/store/open-store.js';
+import { readToEnd } from '../../src/store/read-to-end.js';
 import { createOutboxStore } from '../../src/subscribers/outbox-store.js';
 import { recordingServer } from '../support/http/recording-server.js';
 import { eventOf, storedLine } from '../support/outbox/subscribed.js';
@@ -28,6 +30,19 @@ async function startSender(options: SenderProcessOptions): Promise<ChildProcess>
   child.send(options);
   await once(child, 'message');
   return child;
+}
+
+async function deliveredOnRecord(store: Awaited<ReturnType<typeof openStore>>): Promise<Set<string>> {
+  const events = new Set<string>();
+  for await (const { key } of store.list('outbox/crm/sent/')) {
+    const reading = await store.read(key);
+    const text = reading === null ? '' : (await readToEnd(key, reading.body)).toString();
+    for (const line of text.trim().split('\n')) {
+      const { event, ended } = JSON.parse(line) as SentAttempt;
+      if (ended === 'delivered') events.add(event);
+    }
+  }
+  return events;
 }
 
 describe('processes that are killed while they send', () => {
@@ -65,5 +80,8 @@ describe('processes that are killed while they send', () => {
     await until(() => accepted.size >= expected.length);
     expect([...accepted].toSorted()).toEqual(expected.toSorted());
     expect((await read())?.owner).toBe(`process-${ROUNDS}`);
+    // Whoever was killed, each event has the attempt that delivered it on record.
+    await until(async () => (await deliveredOnRecord(store)).size >= expected.length);
+    expect([...(await deliveredOnRecord(store))].toSorted()).toEqual(expected.toSorted());
   });
 });

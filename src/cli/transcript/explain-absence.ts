@@ -31,6 +31,7 @@ async function stateOf(
   const job = await inspectJob(
     {
       ...{ store, view, retention, quarantine, clock: Date.now, fresh: view.refresh },
+      jobEvents: async () => [],
       keyPrefixes: config.keyPrefixes,
       records: { regions: [], record: () => Promise.reject(new Error('no region is asked')) },
       retained: createRetentionView(store, {

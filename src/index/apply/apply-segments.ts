@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
+import { subscriberOf } from '../../ledger/segment-key.js';
 import { contextKeys } from '../context-keys.js';
 import { inTransaction } from '../in-transaction.js';
 import type { LineClasses } from '../line-classes.js';
 import { LINES } from '../schema.js';
+import { createAttemptRows } from './attempt-rows.js';
 import { createContextRows } from './context-rows.js';
 import { createFailureRows } from './failure-rows.js';
 import { createFigureSums } from './figure-sums.js';
@@ -25,6 +27,7 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   const insertSegment = database.prepare('INSERT INTO segments (run, number, written) VALUES (?, ?, ?)');
   const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?)');
   const contexts = createContextRows(database);
+  const attempts = createAttemptRows(database, positions);
 
   function applyLine(id: number, { written }: SegmentContent, line: LedgerLine): void {
     const lineClass = classes.of(line);
@@ -40,10 +43,12 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     if (segment.content === null) return positions.passMissing(segment);
     const run = positions.pass(segment);
     if (run === null) return;
-    const { entries, unread } = readContent(segment.content);
+    const { entries, attempts: sent, unread } = readContent(segment);
     if (unread.lines > 0) positions.noteUnread(run, segment.number, unread);
     const id = Number(insertSegment.run(run, segment.number, segment.written).lastInsertRowid);
     for (const { line, index } of entries) applyLine(id * LINES + index, segment, line);
+    const subscriber = subscriberOf(segment.writer) ?? '';
+    for (const { line, index } of sent) attempts.add(id * LINES + index, subscriber, line);
   }
 
   return (segments) => {

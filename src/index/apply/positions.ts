@@ -12,6 +12,8 @@ export interface Positions {
   pass(segment: Numbered): number | null;
   /** Moves the position behind a segment that is missing itself. */
   passMissing(segment: Numbered): void;
+  /** Id of the run of a segment that may not be in the index yet. */
+  runOf(segment: Numbered): number;
   /** Notes lines of a segment that cannot be read, and how many of them a newer version wrote. */
   noteUnread(run: number, number: number, unread: { readonly lines: number; readonly newer: number }): void;
 }
@@ -66,6 +68,7 @@ export function createPositions(database: DatabaseSync): Positions {
     passMissing(segment) {
       miss(...positionOf(segment), segment.number);
     },
+    runOf: (segment) => positionOf(segment)[0],
     noteUnread: (run, number, { lines, newer }) => void insertMissing.run(run, number, number, lines, newer),
   };
 }

@@ -1,9 +1,20 @@
-import { type ParsedSegment, parseSegment } from '../../ledger/parse-segment.js';
+import type { SentAttempt } from '../../domain/sent-attempt.js';
+import { parseSegment } from '../../ledger/parse-segment.js';
+import { subscriberOf } from '../../ledger/segment-key.js';
 import { LINES } from '../schema.js';
+import { parseAttempts } from './parse-attempts.js';
+import type { SegmentContent } from './segment-content.js';
+
+interface Entry<Line> {
+  readonly line: Line;
+  /** In the segment. */
+  readonly index: number;
+}
 
 /** The lines of a segment that go into the index, and how many do not. */
 export interface ReadContent {
-  readonly entries: ParsedSegment['entries'];
+  readonly entries: readonly Entry<ReturnType<typeof parseSegment>['entries'][number]['line']>[];
+  readonly attempts: readonly Entry<SentAttempt>[];
   readonly unread: {
     /** All of them. */
     readonly lines: number;
@@ -12,12 +23,13 @@ export interface ReadContent {
   };
 }
 
-export function readContent({ buffer, byteOffset, byteLength }: Uint8Array): ReadContent {
-  const { entries, brokenLines, newerLines } = parseSegment(Buffer.from(buffer, byteOffset, byteLength));
+export function readContent(segment: Pick<SegmentContent, 'writer' | 'content'>): ReadContent {
+  const { buffer, byteOffset, byteLength } = segment.content ?? new Uint8Array();
+  const content = Buffer.from(buffer, byteOffset, byteLength);
+  if (subscriberOf(segment.writer) !== null) return { entries: [], ...parseAttempts(content) };
+  const { entries, brokenLines, newerLines } = parseSegment(content);
   const read = entries.filter(({ index }) => index < LINES);
   const newer = newerLines.length;
-  return {
-    entries: read,
-    unread: { lines: brokenLines.length + newer + entries.length - read.length, newer },
-  };
+  const lines = brokenLines.length + newer + entries.length - read.length;
+  return { entries: read, attempts: [], unread: { lines, newer } };
 }

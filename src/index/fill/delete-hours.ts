@@ -57,15 +57,19 @@ function deleteLines(database: DatabaseSync, hour: number): boolean {
     `SELECT s.id, s.run, s.number FROM runs r CROSS JOIN segments s ON s.run = r.id AND s.number <= r.number
      WHERE r.hour = ? AND r.number > 0 ORDER BY r.id, s.number DESC LIMIT 256`,
   );
-  const remove = database.prepare(
-    'DELETE FROM lines WHERE id IN (SELECT id FROM lines WHERE id >= ? AND id < ? LIMIT ?)',
+  const removals = ['lines', 'attempts'].map((table) =>
+    database.prepare(
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id >= ? AND id < ? LIMIT ?)`,
+    ),
   );
   const move = database.prepare('UPDATE runs SET number = ? WHERE id = ?');
   let left = LINES_AT_ONCE;
   const found = segments.all(hour);
   for (const { id, run, number } of found) {
-    left -= Number(remove.run(Number(id) * LINES, (Number(id) + 1) * LINES, left).changes);
-    if (left <= 0) return false;
+    for (const table of removals) {
+      left -= Number(table.run(Number(id) * LINES, (Number(id) + 1) * LINES, left).changes);
+      if (left <= 0) return false;
+    }
     move.run(Number(number) - 1, Number(run));
   }
   return found.length === 0;
@@ -85,7 +89,8 @@ function deleteRest(database: DatabaseSync, hour: number): void {
   // Should it come back, it is read from its beginning.
   run('UPDATE runs SET number = 0 WHERE hour = ?', hour);
   run(
-    'DELETE FROM runs WHERE hour = ? AND NOT EXISTS (SELECT 1 FROM segments s WHERE s.run = runs.id)',
+    `DELETE FROM runs WHERE hour <= ? AND number = 0 AND NOT EXISTS (SELECT 1 FROM segments s WHERE s.run = runs.id)
+       AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.run = runs.id)`,
     hour,
   );
 }

@@ -6,6 +6,7 @@ import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type IndexCalls, IndexError } from '../index-calls.js';
 import type { IndexedHour, MergedFault } from '../ledger-index.js';
+import { createFollowedFolders } from './followed-folders.js';
 import { createIndexBounds } from './index-bounds.js';
 import { repairedIn, repairedObjects } from './repaired.js';
 import { contentOf, createSegmentTaker, type TakenHour } from './segment-taker.js';
@@ -21,6 +22,10 @@ export interface IndexFillerOptions {
   readonly retention: number;
   /** Bytes of the database that should not be exceeded. */
   readonly maxBytes: number;
+  /** Names of subscribers; others are found in the store. */
+  readonly subscribers?: readonly string[] | undefined;
+  /** Whether somebody looks: else what was sent to subscribers is taken once an hour. Default: somebody does. */
+  readonly isLookedAt?: (() => boolean) | undefined;
 }
 
 /** Keeps the index like the log. */
@@ -40,10 +45,11 @@ export interface IndexFiller {
 const DAY = 24 * HOUR;
 
 export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
-  const { store, index } = options;
+  const { store, index, isLookedAt = () => true } = options;
   const now = () => options.clock() + store.clockOffset();
   const { take, addMissing } = createSegmentTaker(index);
   const bounds = createIndexBounds({ ...options, now, onDelete });
+  const folders = createFollowedFolders(store, now, options.subscribers);
   let hours = new Map<string, TakenHour>();
   let log = follow();
   /** What the index has: `since` is undefined before anything, null from the beginning of the ledger on. */
@@ -52,15 +58,15 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   let relistedAt: number | null = null;
   let isBegun = false;
   let hasWalked = false;
-  /** The first open hour when older hours were taken last. */
+  /** The first open hour when older hours were taken last, and when missing segments were asked for. */
   let walkedIn: number | null = null;
-  /** The first open hour when missing segments were asked for last. */
   let retriedIn: number | null = null;
 
   function follow() {
     hours = new Map();
     const open = (hour: string): TakenHour => ({ hour, read: new Map() });
-    return createLogFollower({ store, hours, clock: now, open, onLost: addMissing });
+    const { current } = folders;
+    return createLogFollower({ store, hours, clock: now, open, onLost: addMissing, folders: current });
   }
 
   async function begin(): Promise<void> {
@@ -88,7 +94,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     const faults = new Map<string, MergedFault>();
     const onFault = ({ key, record }: MergedHourError) =>
       void faults.set(key, { key, segments: record === null ? 1 : 0 });
-    await take(segmentsOfHour({ store, onLost: addMissing, onFault }, place), onFirst);
+    const reading = { store, onLost: addMissing, onFault, folders: folders.all() };
+    await take(segmentsOfHour(reading, place), onFirst);
     await index.call('finishHour', startOfHour(hour), [...faults.values()]);
     hours.delete(hour);
   }
@@ -123,11 +130,14 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   async function takeNew(): Promise<void> {
     const open = openHours(now());
     const [first = ''] = open;
+    const isHourOver = until === null || firstOpenHour(until) < startOfHour(first);
+    if (await folders.look(isLookedAt() || isHourOver)) log.relist();
     for (const hour of open) if (!hours.has(hour)) hours.set(hour, await known(hour));
     await take(log.newSegments());
-    if (until !== null && firstOpenHour(until) < startOfHour(first))
-      for await (const hour of hoursInOrder(store, 'oldest', firstOpenHour(until), startOfHour(first) - 1))
-        await finish(hour);
+    if (until !== null && isHourOver) {
+      const [since, end] = [firstOpenHour(until), startOfHour(first) - 1];
+      for await (const hour of hoursInOrder(store, 'oldest', since, end, folders.roots())) await finish(hour);
+    }
     for (const hour of hours.keys()) if (!open.includes(hour)) hours.delete(hour);
     until = log.listedAt() ?? until;
     if (since === undefined) since = startOfHour(first);
@@ -137,7 +147,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   /** Takes older hours, newest first. Resolves to whether all are in: there can be no room. */
   async function walkBack(pause: () => Promise<void>): Promise<boolean> {
     const end = now() - options.reach;
-    const walk = hoursInOrder(store, 'newest', Number.NEGATIVE_INFINITY, firstOpenHour(now()) - 1);
+    const last = firstOpenHour(now()) - 1;
+    const walk = hoursInOrder(store, 'newest', Number.NEGATIVE_INFINITY, last, folders.roots());
     for await (const hour of walk) {
       const start = startOfHour(hour);
       if (start + HOUR <= end) {
@@ -163,7 +174,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   async function takeLate(pause: () => Promise<void>): Promise<void> {
     const began = now();
     const end = firstOpenHour(began);
-    for await (const hour of hoursInOrder(store, 'oldest', end - LISTED_AGAIN, end - 1)) {
+    for await (const hour of hoursInOrder(store, 'oldest', end - LISTED_AGAIN, end - 1, folders.roots())) {
       if ((await known(hour)).isFinished) await finishAgain(hour);
       await pause();
     }
@@ -229,10 +240,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       } catch (error) {
         // The index says how far it came.
         log = follow();
-        if (error instanceof IndexError && error.failure === 'lost') {
-          [since, until, relistedAt] = [undefined, null, null];
-          [hasWalked, walkedIn] = [false, null];
-        }
+        if (error instanceof IndexError && error.failure === 'lost')
+          [since, until, relistedAt, hasWalked, walkedIn] = [undefined, null, null, false, null];
         throw error;
       }
     },

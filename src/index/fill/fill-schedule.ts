@@ -18,6 +18,8 @@ export interface FillSchedule {
   stop(): Promise<void>;
   /** Somebody looks: what is new is asked for at the fast interval for the next minute. */
   touch(): void;
+  /** Whether somebody did within the last minute. */
+  isLookedAt(): boolean;
   /** Takes what was written before the call. Rejects with `StoreError` and `IndexError`. */
   refresh(): Promise<void>;
   /** Settles when everything that the index is to have is in. Rejects as `refresh` does. */
@@ -64,7 +66,8 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
   const asking: Waiting[] = [];
   const answering: Waiting[] = [];
 
-  const interval = () => (clock() - touchedAt < IN_USE ? fastInterval : slowInterval);
+  const isLookedAt = () => clock() - touchedAt < IN_USE;
+  const interval = () => (isLookedAt() ? fastInterval : slowInterval);
 
   function beginRead(): void {
     readAt = clock();
@@ -129,8 +132,9 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
       if (timer) clearTimeout(timer);
       await filling?.catch(() => undefined);
     },
+    isLookedAt,
     touch() {
-      const wasInUse = interval() === fastInterval;
+      const wasInUse = isLookedAt();
       touchedAt = clock();
       if (!wasInUse) plan();
     },

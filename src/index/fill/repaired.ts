@@ -39,7 +39,7 @@ export async function* repairedIn(
     }
     const segment = await fetch(place);
     if (segment === null) continue;
-    const lines = await index.call('countUnreadable', contentOf(place, segment).content);
+    const lines = await index.call('countUnreadable', contentOf(place, segment));
     if (lines !== unreadable) yield place.hour;
   }
 }

@@ -1,7 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { HOUR } from '../../ledger/hours.js';
 
 /**
  * Bytes of the database without free pages, and of its write-ahead log. Where they exceed a limit, the log is written into the database
@@ -31,7 +30,7 @@ export function freeShare(path: string): number {
 
 /** The hour that begins the index; null for an empty one. */
 export function oldestHour(database: DatabaseSync): number | null {
-  const hour = database.prepare('SELECT min(start) AS hour FROM figures WHERE width = ?').get(HOUR)?.hour;
+  const hour = database.prepare('SELECT min(hour) AS hour FROM runs WHERE number > 0').get()?.hour;
   return typeof hour === 'number' ? hour : null;
 }
 

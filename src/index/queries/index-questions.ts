@@ -2,6 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { SourceScope } from '../../domain/rights.js';
 import { countLines, type IndexState, readState } from '../index-state.js';
 import type { LineClasses } from '../line-classes.js';
+import { type BehindQuery, countBehind } from '../sent/count-behind.js';
+import { eventFigures } from '../sent/event-figures.js';
+import { type EventQuery, eventsOfJob, factsOfEvents, findEvents } from '../sent/sent-events.js';
 import { type CountCallbacksQuery, countCallbacks } from './count-callbacks.js';
 import { failingJobs, failurePage } from './failure-page.js';
 import { type FailuresQuery, findFailures, type IndexedFailure } from './find-failures.js';
@@ -44,6 +47,13 @@ export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex)
       attempt(({ database, classes }) => summarisePeriod(database, classes, query)),
     countCallbacks: (query: CountCallbacksQuery) =>
       attempt(({ database, classes }) => countCallbacks(database, classes, query)),
+    eventsOfJob: (job: string) => attempt(({ database }) => eventsOfJob(database, job)),
+    findEvents: (query: EventQuery) => attempt(({ database }) => findEvents(database, query)),
+    factsOfEvents: (subscriber: string, events: readonly string[]) =>
+      attempt(({ database }) => factsOfEvents(database, subscriber, events)),
+    eventFigures: (subscriber: string) => attempt(({ database }) => eventFigures(database, subscriber)),
+    countBehind: (query: BehindQuery) =>
+      attempt(({ database, classes }) => countBehind(database, classes, query)),
     sourcesOfJob: (job: string): string[] =>
       attempt(({ database, classes }) => findJobSources(database, classes, job)),
   };

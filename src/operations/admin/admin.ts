@@ -33,9 +33,11 @@ import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/content/download-gate.js';
 import type { ImportFormOptions } from './api/content/import-form.js';
 import type { RecordSource } from './jobs/find-service-record.js';
-import { listSubscribers } from './list-subscribers.js';
 import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
 import { type HealthParts, readHealth } from './read-health.js';
+import { createDeadEventCounter } from './subscribers/count-dead-events.js';
+import { createJobEvents } from './subscribers/job-events.js';
+import { listSubscribers } from './subscribers/list-subscribers.js';
 
 export interface AdminOptions
   extends Pick<
@@ -117,6 +119,8 @@ export function createAdmin(options: AdminOptions): Admin {
   const changes = createChangeGate();
   const refusalCounts = createRefusalCountsReader(store, Date.now);
   const { outbox, subscribers } = options.events;
+  const fresh = createFreshView(view);
+  const dead = createDeadEventCounter(store, view.sent);
   const health = {
     store: { location: store.location, status: options.storeStatus },
     sources: options.credentials,
@@ -124,7 +128,8 @@ export function createAdmin(options: AdminOptions): Admin {
     senderRefusals: refusalCounts.lastHour,
     lastReconcile: createReconcileReportReader(store),
     lastVerify,
-    subscribers: (scope: SourceScope, signal?: AbortSignal) => listSubscribers({ outbox }, scope, signal),
+    subscribers: (scope: SourceScope, signal?: AbortSignal) =>
+      listSubscribers({ outbox, view, dead }, scope, signal),
     retention: options.recovery.retention,
     retentionWarning: options.recovery.retentionWarning,
   };
@@ -140,7 +145,7 @@ export function createAdmin(options: AdminOptions): Admin {
     ...options,
     ...repairs,
     quarantine,
-    fresh: createFreshView(view),
+    fresh,
     refusalCounts: refusalCounts.daily,
     retention: options.recovery.retention,
     retained: options.recovery.retained,
@@ -155,7 +160,10 @@ export function createAdmin(options: AdminOptions): Admin {
     ),
     trial: createTrialDecoder(sources),
     outbox,
-    subscribers: health.subscribers,
+    dead,
+    jobEvents: createJobEvents({ store, view, outbox }),
+    subscribers: (scope: SourceScope, signal?: AbortSignal) =>
+      listSubscribers({ outbox, view, dead, fresh }, scope, signal),
     subscriberNames: (scope: SourceScope) =>
       [...subscribers].flatMap(([name, { sources }]) => (followsAnyInScope(scope, sources) ? [name] : [])),
     health,

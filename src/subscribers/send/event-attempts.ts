@@ -13,7 +13,6 @@ import { attemptOutcomeOf, GONE_PAUSE, nextTry, type RetryTimes, withAttempt } f
 import type { Breaker } from './breaker.js';
 import type { Endpoint, SendResult } from './endpoint.js';
 import type { SentLog } from './sent-log.js';
-import type { SourceCounts } from './source-counts.js';
 import type { Waiting, WaitingEvents } from './waiting-events.js';
 
 /** An event to send for the first time. */
@@ -31,7 +30,6 @@ export interface AttemptOptions {
   readonly subscriber: string;
   readonly endpoint: Pick<Endpoint, 'send'>;
   readonly store: ObjectStore;
-  readonly counts: SourceCounts;
   readonly sent: Pick<SentLog, 'record'>;
   readonly waiting: WaitingEvents;
   readonly breaker: Pick<Breaker, 'succeeded' | 'failed'>;
@@ -68,20 +66,8 @@ export interface EventAttempts {
 }
 
 export function createEventAttempts(options: AttemptOptions): EventAttempts {
-  const {
-    subscriber,
-    endpoint,
-    store,
-    counts,
-    sent,
-    waiting,
-    breaker,
-    observer,
-    clock,
-    random,
-    times,
-    signal,
-  } = options;
+  const { subscriber, endpoint, store, sent, waiting, breaker, observer, clock, random, times, signal } =
+    options;
   let lastFailure: Attempt | null = null;
   const trying = new Set<EventTask>();
 
@@ -121,7 +107,6 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       }
       waiting.put(state, { event });
       if (state.ended !== undefined) return await end(state, event, state.ended);
-      counts.retried(event);
       const result = await send(event);
       if (!isCut(result)) take(state, event, result, null);
     } catch {
@@ -154,14 +139,12 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     };
     if (verdict === 'delivered') {
       record('delivered');
-      counts.sent(event, result.at);
       waiting.delete(before.id);
       observer.sent(event);
       return breaker.succeeded();
     }
     const { at, status, error, answer } = result;
     lastFailure = { at, status, error, ...(answer !== undefined && { answer }) };
-    counts.failed(event, lastFailure);
     breaker.failed(verdict === 'rejected' ? GONE_PAUSE : result.retryAfterMs);
     const now = clock();
     const history = withAttempt(before.history, lastFailure);

@@ -3,10 +3,9 @@ import type { OutboxState, WaitingEvent } from '../outbox-state.js';
 import { RETRY_TIMES, type RetryTimes } from './attempt-policy.js';
 import { createBreaker } from './breaker.js';
 import { type AttemptOptions, createEventAttempts, type EventTask } from './event-attempts.js';
-import { createSourceCounts } from './source-counts.js';
 import { createWaitingEvents } from './waiting-events.js';
 
-type SenderField = 'figures' | 'waiting' | 'openSince' | 'pausedUntil';
+type SenderField = 'waiting' | 'openSince' | 'pausedUntil';
 
 export interface SenderOptions
   extends Pick<
@@ -14,7 +13,7 @@ export interface SenderOptions
     'subscriber' | 'endpoint' | 'store' | 'sent' | 'isErased' | 'findEvent' | 'observer' | 'clock' | 'random'
   > {
   readonly maxInFlight: number;
-  readonly state: Pick<OutboxState, 'figures' | 'waiting' | 'openSince'>;
+  readonly state: Pick<OutboxState, 'waiting' | 'openSince'>;
   /** Whether this replica certainly still holds the claim. */
   readonly isHolding: () => boolean;
   readonly times?: RetryTimes | undefined;
@@ -65,11 +64,9 @@ export function createEventSender(options: SenderOptions): EventSender {
       if (!isOpen) waiting.makeDue(clock());
     },
   });
-  const counts = createSourceCounts(options.state.figures);
   const attempts = createEventAttempts({
     ...options,
     times,
-    counts,
     waiting,
     breaker,
     signal: aborting.signal,
@@ -169,7 +166,6 @@ export function createEventSender(options: SenderOptions): EventSender {
     },
     snapshot: () => ({
       waiting: waiting.states(),
-      figures: counts.figures([...queue, ...trying].map(({ event }) => event)),
       openSince: instantOf(breaker.openSince),
       pausedUntil: instantOf(breaker.pausedUntil),
     }),

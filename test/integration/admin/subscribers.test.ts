@@ -153,8 +153,9 @@ describe('GET subscribers', () => {
     expect(retrying).toBe(0);
     answer = 200;
     await api.post('/subscribers/crm/test').send({});
-    await until(async () => (await crm()).untried === 0);
-    expect(await crm()).toMatchObject({ breaker: 'closed', pausedUntil: null });
+    // The attempts are on record before the state of the sender is saved.
+    await until(async () => (await crm()).untried === 0 && (await crm()).breaker === 'closed');
+    expect(await crm()).toMatchObject({ untried: 0, pausedUntil: null });
   });
 
   it('is part of the verdict', async () => {
@@ -233,6 +234,51 @@ describe('GET subscribers/:id/waiting', () => {
     expect(eventsSince(start).map((event) => event.id)).toContain(id);
     await until(async () => (await api.get('/subscribers/crm/waiting')).body.waitingEvents.length === 0);
     expect((await order({ subscriber: 'crm', events: ['nonsense'] })).status).toBe(400);
+  });
+});
+
+describe('what a subscriber was sent', () => {
+  it('is listed with each answer, and by the job; a token of some sources sees its own', async () => {
+    const scoped = adminApi(service, 'only-of-the-source-other');
+    const sent = async (client: AdminApi, query: string) =>
+      (await client.get(`/subscribers/crm/events?${query}`)).body.events;
+    answer = 410;
+    await sendCallback(service, 'id=told-1&status=success', TRANSCRIPT, JSON_TYPE, 'other');
+    await until(async () => (await sent(api, 'job=told-1&outcome=rejected')).length === 1);
+    answer = 200;
+    for (const name of ['crm', 'others']) await api.post(`/subscribers/${name}/test`).send({});
+    const { json } = await sendCallback(
+      service,
+      'id=told-2&status=success',
+      TRANSCRIPT,
+      JSON_TYPE,
+      'default',
+    );
+    await until(async () => (await sent(api, 'job=told-2')).length === 1);
+    const [told] = await sent(api, 'job=told-2');
+    const event = { event: json.deliveryId, type: 'job.stored', source: 'default', at: expect.any(String) };
+    const how = { status: 200, error: null, attempts: 1, outcome: 'delivered' };
+    expect(told).toEqual({ ...event, jobId: 'told-2', ...how, durationMs: expect.any(Number) });
+    expect(await sent(scoped, 'job=told-2')).toEqual([]);
+    expect(await sent(scoped, 'job=told-1')).toMatchObject([{ status: 410, outcome: 'rejected' }]);
+    expect(await sent(api, `job=told-2&since=${told.at}`)).toHaveLength(1);
+    expect(await sent(api, `job=told-2&until=${told.at}`)).toEqual([]);
+    expect((await api.get('/subscribers/crm/events?outcome=nonsense')).status).toBe(400);
+    expect((await scoped.get('/subscribers/default-only/events')).status).toBe(404);
+
+    const toldOf = async (job: string, client = api) =>
+      (await client.get(`/jobs/${job}`)).body.events.filter(
+        ({ subscriber: name }: { subscriber: string }) => name === 'crm',
+      );
+    expect(await toldOf('told-2')).toEqual([{ subscriber: 'crm', ...event, ...how }]);
+    expect(await toldOf('told-1', scoped)).toMatchObject([{ outcome: 'rejected' }]);
+    const first = (await api.get('/subscribers/crm/events?limit=1')).body;
+    const next = (await api.get(`/subscribers/crm/events?limit=1&cursor=${first.nextCursor}`)).body;
+    expect(next.events[0].at <= first.events[0].at).toBe(true);
+    expect((await api.get('/subscribers/crm/events?cursor=nonsense')).status).toBe(400);
+    await run({ dead: true, jobs: ['told-1'] });
+    await until(async () => (await toldOf('told-1'))[0]?.outcome === 'delivered');
+    expect(await toldOf('told-1')).toMatchObject([{ status: 200, attempts: 2 }]);
   });
 });
 

@@ -163,7 +163,7 @@ describe('the index of a process', () => {
   });
 
   it('says that the disk is full, lives on, and continues when there is room again', async () => {
-    const { child } = await start({ path }, 240);
+    const { child } = await start({ path }, 320);
     let failure: string | null = null;
     while (failure === null) ({ failure } = await report(child));
     expect(failure).toBe('full');

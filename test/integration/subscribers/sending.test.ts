@@ -2,7 +2,11 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { erasureKey } from '../../../src/archive/layout.js';
+import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
+import type { SubscriberFigures } from '../../../src/operations/admin/api/answers/subscribers.js';
+import { createDeadEventCounter } from '../../../src/operations/admin/subscribers/count-dead-events.js';
+import { listSubscribers } from '../../../src/operations/admin/subscribers/list-subscribers.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { purgeEventsOf } from '../../../src/subscribers/dead/dead-events.js';
 import type { OutboxTimes } from '../../../src/subscribers/run-subscriber.js';
@@ -12,6 +16,7 @@ import {
   type RecordingServer,
   recordingServer,
 } from '../../support/http/recording-server.js';
+import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import {
   eventOf,
   FAST,
@@ -38,7 +43,17 @@ interface Given {
   readonly times?: OutboxTimes;
 }
 
+/** The figures of the subscribers, as the admin API has them. */
+function figuresOf(store: MemoryStore, outbox: ObservedOutbox): () => Promise<SubscriberFigures[]> {
+  const view = createLedgerView({ store, startIndex: indexInProcess });
+  const dead = createDeadEventCounter(store, view.sent);
+  running.push(view);
+  return () => listSubscribers({ outbox, view, dead, fresh: view.refresh });
+}
+
 interface Subscribed {
+  /** The first of them. */
+  figures(): Promise<SubscriberFigures | undefined>;
   readonly store: MemoryStore;
   readonly server: RecordingServer;
   readonly outbox: ObservedOutbox;
@@ -58,10 +73,12 @@ async function subscribed({
   running.push(outbox);
   await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
   const ledger = createLedger({ store, replica: 'replica-a' });
+  const figures = figuresOf(store, outbox);
   return {
     store,
     server,
     outbox,
+    figures: async () => (await figures())[0],
     append: async (...lines) => {
       await Promise.all(lines.map((line) => ledger.append(line)));
     },
@@ -102,30 +119,26 @@ describe('a subscriber', () => {
   });
 
   it('is sent an event again until it is accepted, always with the same id', async () => {
-    const { server, outbox, append } = await subscribed({
+    const { server, figures, append } = await subscribed({
       answer: (index) => [503, 429, 408, 425, 200][index] ?? 200,
     });
     const line = storedLine();
     await append(line);
     await until(() => server.requests.length === 5);
     expect(idsOf(server)).toEqual(Array(5).fill(line.deliveryId));
-    await until(async () => (await outbox.statuses())[0]?.sent === 1);
-    expect((await outbox.statuses())[0]).toMatchObject({
-      waiting: 0,
-      retried: 4,
-      oldestUnsent: null,
-    });
+    await until(async () => (await figures())?.sent === 1);
+    expect(await figures()).toMatchObject({ retrying: 0, untried: 0, retried: 4, lagSeconds: 0 });
   });
 
   it.each([400, 401, 403, 404, 405, 413, 301, 302, 307])(
     'that answers %i once is sent the event again',
     async (status) => {
-      const { server, outbox, append } = await subscribed({
+      const { server, outbox, figures, append } = await subscribed({
         answer: (index) => (index < 2 ? status : 200),
       });
       const line = storedLine();
       await append(line);
-      await until(async () => (await outbox.statuses())[0]?.sent === 1);
+      await until(async () => (await figures())?.sent === 1);
       expect(idsOf(server)).toEqual(Array(3).fill(line.deliveryId));
       expect(outbox.dead).toEqual([]);
     },
@@ -182,27 +195,30 @@ describe('a subscriber', () => {
     await until(() => idsOf(server).includes(next.deliveryId));
   });
 
-  it('that is gone leaves new events untried; the status counts those that were read and says when more may wait', async () => {
-    const { server, outbox, append } = await subscribed({ answer: (index) => (index === 0 ? 410 : 200) });
+  it('that is gone leaves new events untried, and all of them are counted, whether they were read or not', async () => {
+    const { server, outbox, figures, append } = await subscribed({
+      answer: (index) => (index === 0 ? 410 : 200),
+    });
     await append(storedLine());
-    const status = async () => (await outbox.statuses())[0];
+    const status = figures;
     await until(async () => (await status())?.breaker === 'open');
     await append(storedLine());
-    await until(async () => (await status())?.untried === 1 && (await status())?.unread === false);
+    await until(async () => (await status())?.untried === 1);
     const { openSince = null, pausedUntil = null } = (await status()) ?? {};
     expect(Math.round((Date.parse(pausedUntil ?? '') - Date.parse(openSince ?? '')) / 60_000)).toBe(5);
     await append(...Array.from({ length: 40 }, () => storedLine()));
     await until(async () => (await status())?.untried === 41);
     await append(storedLine());
-    expect(await status()).toMatchObject({ untried: 41, unread: true, pausedUntil });
+    expect(await status()).toMatchObject({ untried: 42, dead: 1, pausedUntil });
     const [dead] = (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
     if (dead === undefined) throw new Error('no dead event');
     await outbox.send('crm', dead.event, AbortSignal.timeout(5000));
     await until(() => new Set(idsOf(server)).size === 43);
-    await until(async () => (await status())?.untried === 0 && (await status())?.unread === false);
+    await until(async () => (await status())?.untried === 0);
     expect(await status()).toMatchObject({ pausedUntil: null });
     await outbox.stop();
-    expect(await status()).toMatchObject({ sender: null, unread: true });
+    await append(storedLine());
+    expect(await status()).toMatchObject({ sender: null, untried: 1, sent: 43, dead: 0 });
   });
 
   it('whose state is damaged is named, and begins again once the state and its claims are deleted', async () => {
@@ -227,7 +243,7 @@ describe('a subscriber', () => {
   });
 
   it('that fails for longer than events are tried again is left alone; the event is kept with its first and last attempts', async () => {
-    const { server, outbox, append } = await subscribed({
+    const { server, outbox, figures, append } = await subscribed({
       answer: () => 500,
       times: { ...FAST, retry: { firstPause: 1, longestPause: 10, total: 300 } },
     });
@@ -242,17 +258,17 @@ describe('a subscriber', () => {
     });
     expect(dead?.history.length).toBe(Math.min(8, server.requests.length));
     expect(outbox.breakers).toEqual([true]);
-    const one = (await outbox.statuses())[0];
-    expect(one).toMatchObject({ breaker: 'open', lastFailure: { status: 500, error: null } });
+    const one = await figures();
+    expect(one).toMatchObject({ breaker: 'open', dead: 1, lastError: { status: 500, error: null } });
   });
 
   it('that hangs or cannot be reached is tried again, too', async () => {
-    const { server, outbox, append } = await subscribed({
+    const { server, figures, append } = await subscribed({
       settings: { requestTimeout: 100, url: 'http://127.0.0.1:9/' },
     });
     await append(storedLine());
-    await until(async () => ((await outbox.statuses())[0]?.retried ?? 0) > 1);
-    expect((await outbox.statuses())[0]?.lastFailure?.error).toBe('ECONNREFUSED');
+    await until(async () => ((await figures())?.retried ?? 0) > 1);
+    expect((await figures())?.lastError?.error).toBe('ECONNREFUSED');
     expect(server.requests).toEqual([]);
   });
 
@@ -262,9 +278,9 @@ describe('a subscriber', () => {
     await once(closing, 'listening');
     try {
       const { port } = closing.address() as AddressInfo;
-      const { outbox, append } = await subscribed({ settings: { url: `http://127.0.0.1:${port}/` } });
+      const { figures, append } = await subscribed({ settings: { url: `http://127.0.0.1:${port}/` } });
       await append(storedLine());
-      await until(async () => (await outbox.statuses())[0]?.lastFailure?.error === 'network');
+      await until(async () => (await figures())?.lastError?.error === 'network');
     } finally {
       closing.close();
     }
@@ -340,7 +356,8 @@ describe('a subscriber', () => {
     await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
     const ledger = createLedger({ store, replica: 'r' });
     await Promise.all(Array.from({ length: 40 }, () => ledger.append(storedLine())));
-    await until(async () => (await outbox.statuses())[0]?.sent === 40);
+    const figures = figuresOf(store, outbox);
+    await until(async () => (await figures())[0]?.sent === 40);
     expect(most).toBe(3);
   });
 
@@ -379,7 +396,7 @@ describe('a subscriber', () => {
       for await (const _ of purgeEventsOf(store, jobId));
       await append(storedLine({ jobId, outcome: 'erased', items: [], source: null }));
     }
-    await until(async () => (await outbox.statuses())[0]?.waiting === 0);
+    await until(async () => (await outbox.statuses())[0]?.waiting.length === 0);
     await until(
       () => server.requests.filter((request) => eventOf(request).data.outcome === 'erased').length === 2,
     );
@@ -400,8 +417,10 @@ describe('a subscriber whose sources change', () => {
     const following = (sources: string[]) =>
       outboxOf(store, { crm: subscriberAt(server.url, { sources }) }, { lease: 60_000 });
     const figures = async (outbox: ObservedOutbox) => {
-      const [{ sent, retried, waiting, lastSentAt, lastFailure } = {}] = await outbox.statuses();
-      return { sent, waiting, retried, lastSentAt, lastFailure };
+      const [one] = await figuresOf(store, outbox)();
+      if (one === undefined) throw new Error('no subscriber');
+      const { sent, retried, retrying, lastSentAt, lastError } = one;
+      return { sent, retrying, retried, lastSentAt, lastError };
     };
     const ledger = createLedger({ store, replica: 'r' });
 
@@ -412,14 +431,14 @@ describe('a subscriber whose sources change', () => {
     const [own, former] = [storedLine({ source: 'a' }), storedLine({ source: 'b' })];
     await Promise.all([own, former].map((line) => ledger.append(line)));
     await until(async () => {
-      const { sent, waiting, retried } = await figures(both);
-      return sent === 1 && waiting === 1 && Number(retried) > 0;
+      const { sent, retrying, retried } = await figures(both);
+      return sent === 1 && retrying === 1 && retried > 0;
     });
     await both.stop();
 
     isDown = false;
     const one = following(['a']);
-    const ofOwn = { waiting: 0, retried: 0, lastSentAt: expect.any(String), lastFailure: null };
+    const ofOwn = { retrying: 0, retried: 0, lastSentAt: expect.any(String), lastError: null };
     expect(await figures(one)).toEqual({ ...ofOwn, sent: 1 });
     const start = server.requests.length;
     one.start();
@@ -430,7 +449,7 @@ describe('a subscriber whose sources change', () => {
     await one.stop();
     expect(idsOf(server).slice(start)).toEqual([next.deliveryId]);
     expect(await figures(one)).toEqual({ ...ofOwn, sent: 2 });
-    const ofFormer = { sent: 0, waiting: 0, lastSentAt: null, lastFailure: { status: 500 } };
+    const ofFormer = { sent: 0, retrying: 0, lastSentAt: null, lastError: { status: 500 } };
     expect(await figures(following(['b']))).toMatchObject(ofFormer);
   });
 });
@@ -474,14 +493,14 @@ describe('several replicas', () => {
   });
 
   it('go on with what was read and not tried', async () => {
-    const { store, server, outbox, append } = await subscribed({
+    const { store, server, outbox, figures, append } = await subscribed({
       answer: (index) => (index === 0 ? 410 : 200),
     });
     await append(storedLine());
     await until(async () => (await outbox.statuses())[0]?.breaker === 'open');
     const lines = [storedLine(), storedLine()];
     await append(...lines);
-    await until(async () => (await outbox.statuses())[0]?.untried === 2);
+    await until(async () => (await figures())?.untried === 2);
     await outbox.stop();
     const next = outboxOf(store, { crm: subscriberAt(server.url) }, { owner: 'replica-b' });
     next.start();
@@ -532,7 +551,7 @@ describe('several replicas', () => {
     });
     const line = storedLine();
     await append(line);
-    await until(async () => (await outbox.statuses())[0]?.waiting === 1);
+    await until(async () => (await outbox.statuses())[0]?.waiting.length === 1);
     await outbox.stop();
     const key = 'outbox/crm/state.json';
     const state = JSON.parse(store.objects.get(key)?.body.toString() ?? '');

@@ -5,9 +5,10 @@ import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import type { LineQuery } from '../../../src/index/queries/find-lines.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { LinePlace } from '../../../src/ledger/log/line-place.js';
+import { expectEvents } from './expect-events.js';
 import { expectFailures } from './expect-failures.js';
 import { expectCallbacks, expectLastAccepted, expectSummary } from './expect-figures.js';
-import { existsFor, FIRST, type Placed } from './indexed-ledger.js';
+import { existsFor, FIRST, type Placed, type PlacedAttempt } from './indexed-ledger.js';
 
 export const drawnQuery = fc.record({
   since: fc.option(fc.integer({ min: 0, max: 5 * HOUR }), { nil: undefined }),
@@ -80,7 +81,9 @@ export function expectAnswers(
   index: LedgerIndex,
   lines: readonly Placed[],
   queries: readonly DrawnQuery[],
+  attempts: readonly PlacedAttempt[],
 ): void {
+  expectEvents(index, lines, attempts, queries);
   for (const query of queries.map(queryOf))
     expect(pagesOf(index, query)).toEqual(expectedPlaces(lines, query));
   for (const scope of [null, new Set(['intake'])]) {

@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { failureCauses } from '../../../src/domain/failure-causes.js';
 import { openFailure } from '../../../src/domain/failure-rules.js';
+import { EVENT_ENDS, type SentAttempt } from '../../../src/domain/sent-attempt.js';
 import type { SegmentContent } from '../../../src/index/apply/segment-content.js';
 import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
 import { comparePlaces } from '../../../src/ledger/log/line-place.js';
 import type { PlacedLine } from '../../../src/ledger/log/read-lines-at.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 /** A line with its place, as a plain loop over all lines knows it. */
@@ -36,36 +38,99 @@ const drawnLine = fc.record({
   delay: fc.oneof(fc.constantFrom(0, 1000), fc.integer({ min: 0, max: 3 * HOUR })),
 });
 
+/** Seconds, as S3 tells times: many segments have the same. */
+const drawnAt = fc.oneof(fc.integer({ min: 0, max: 4 * 3600 - 1 }), fc.constantFrom(0, 10, 3599, 3600));
+
+const drawnAttempt = fc.record({
+  event: fc.nat(7),
+  status: fc.constantFrom(200, 410, 503, null),
+  attempt: fc.nat(3),
+  ended: fc.constantFrom(...EVENT_ENDS, null, null),
+  line: fc.option(fc.record({ hour: fc.nat(3), number: fc.integer({ min: 1, max: 4 }) })),
+});
+
 const drawnSegment = fc.record({
   writer: fc.constantFrom('one', 'two', 'three'),
-  /** Seconds, as S3 tells times: many segments have the same. */
-  at: fc.oneof(fc.integer({ min: 0, max: 4 * 3600 - 1 }), fc.constantFrom(0, 10, 3599, 3600)),
+  at: drawnAt,
   lines: fc.array(drawnLine, { minLength: 1, maxLength: 4 }),
 });
 
-export const drawnLedger = fc.array(drawnSegment, { minLength: 1, maxLength: 30 });
+const drawnSent = fc.record({
+  writer: fc.constantFrom('crm/one', 'crm/two', 'erp/one'),
+  at: drawnAt,
+  attempts: fc.array(drawnAttempt, { minLength: 1, maxLength: 4 }),
+});
+
+export const drawnLedger = fc.record({
+  written: fc.array(drawnSegment, { minLength: 1, maxLength: 30 }),
+  sent: fc.array(drawnSent, { maxLength: 12 }),
+});
 export type DrawnLedger = typeof drawnLedger extends fc.Arbitrary<infer T> ? T : never;
 
+/** An attempt to send an event, and the segment that says so. */
+export interface PlacedAttempt {
+  readonly subscriber: string;
+  readonly place: PlacedLine;
+  readonly attempt: SentAttempt;
+}
+
 /** The segments in the order of writing, and their lines. */
-export function writeLedger(drawn: DrawnLedger): { segments: SegmentContent[]; lines: Placed[] } {
+export function writeLedger({ written: drawn, sent }: DrawnLedger): {
+  segments: SegmentContent[];
+  lines: Placed[];
+  attempts: PlacedAttempt[];
+} {
   const numbers = new Map<string, number>();
   const lines: Placed[] = [];
+  const attempts: PlacedAttempt[] = [];
+  const placeOf = (writer: string, at: number) => {
+    const written = FIRST + at * 1000;
+    const hour = startOfHour(hourAt(written));
+    const number = (numbers.get(hour + writer) ?? 0) + 1;
+    numbers.set(hour + writer, number);
+    return { hour, written, writer, number };
+  };
+  const contentOf = (made: readonly object[]) =>
+    Buffer.from(made.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const sentSegments = sent
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ writer, at, attempts: own }) => {
+      const place = placeOf(writer, at);
+      const made = own.map((each, line) => attemptOf(each, place.written + attempts.length + line));
+      for (const [line, attempt] of made.entries())
+        attempts.push({ subscriber: writer.slice(0, 3), place: { ...place, line }, attempt });
+      return { ...place, content: contentOf(made) };
+    });
   const segments = drawn
     .toSorted((a, b) => a.at - b.at)
     .map(({ writer, at, lines: own }) => {
-      const written = FIRST + at * 1000;
-      const hour = startOfHour(hourAt(written));
-      const number = (numbers.get(hour + writer) ?? 0) + 1;
-      numbers.set(hour + writer, number);
+      const { hour, written, number } = placeOf(writer, at);
       const made = own.map(({ delay, ...fields }) =>
         ledgerLine({ ...fields, receivedAt: new Date(written - delay).toISOString() } as Partial<LedgerLine>),
       );
       for (const [index, line] of made.entries())
         lines.push({ place: { hour, written, writer, number, line: index }, line });
-      const content = Buffer.from(made.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      return { hour, writer, number, written, content };
+      return { hour, writer, number, written, content: contentOf(made) };
     });
-  return { segments, lines: lines.sort((a, b) => comparePlaces(a.place, b.place)) };
+  return {
+    segments: [...segments, ...sentSegments].sort((a, b) => a.written - b.written),
+    lines: lines.sort((a, b) => comparePlaces(a.place, b.place)),
+    attempts,
+  };
+}
+
+function attemptOf(
+  { event, status, attempt, ended, line }: typeof drawnAttempt extends fc.Arbitrary<infer T> ? T : never,
+  at: number,
+): SentAttempt {
+  const place = line && { hour: hourAt(FIRST + line.hour * HOUR), writer: 'one', number: line.number };
+  return {
+    ...{ v: 1, event: `event-${event}`, jobId: event % 2 === 0 ? 'Alpha' : 'beta' },
+    source: ['intake', 'elsewhere', null][event % 3] ?? null,
+    ...{ type: 'job.stored', at: new Date(at).toISOString(), status },
+    error: status === null ? 'timeout' : null,
+    ...{ attempt, ended, durationMs: event, line: place && segmentKey(place) },
+  };
 }
 
 /** Which lines exist for a client with some sources, as `rowScope` has it for the engine. */

@@ -79,7 +79,7 @@ describe('the index', () => {
         (drawn, queries, { order, batch, late, deaths }) => {
           run += 1;
           const path = `${folder.path}/${run}.sqlite`;
-          const { segments, lines } = writeLedger(drawn);
+          const { segments, lines, attempts } = writeLedger(drawn);
           const isLate = new Set(late.map((each) => each % segments.length));
           const inOrder = order.flatMap((hour) =>
             segments.filter((each, at) => each.hour === FIRST + hour * HOUR && !isLate.has(at)),
@@ -97,9 +97,9 @@ describe('the index', () => {
             index.apply(part);
           }
           index.saveRange({ since: null, until: FIRST + 5 * HOUR });
-          expectAnswers(index, lines, queries);
+          expectAnswers(index, lines, queries, attempts);
           index.apply(steps);
-          expectAnswers(index, lines, queries.slice(0, 2));
+          expectAnswers(index, lines, queries.slice(0, 2), attempts);
           expect(index.state().missing).toEqual([]);
           index.close();
         },

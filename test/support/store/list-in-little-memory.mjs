@@ -5,7 +5,7 @@ import { parentPort } from 'node:worker_threads';
 import { createQuarantineStore } from '../../../dist/archive/quarantine/quarantine-store.js';
 import { createReplayStore } from '../../../dist/operations/actions/replay/replay-store.js';
 import { listQuarantine } from '../../../dist/operations/admin/jobs/list-quarantine.js';
-import { createDeadEventCounter } from '../../../dist/subscribers/dead/dead-event-counter.js';
+import { createDeadEventCounter } from '../../../dist/operations/admin/subscribers/count-dead-events.js';
 import { listDeadEvents } from '../../../dist/subscribers/dead/dead-events.js';
 import { listedIds } from './listed-ids.mjs';
 
@@ -24,12 +24,18 @@ async function first(ids) {
   for await (const id of ids) return id;
 }
 
+/** As the index knows them. */
+const fact = { source: 'intake', status: 410, error: null, at: 0 };
+const dead = createDeadEventCounter(events, {
+  facts: async (_, ids) => ids.map((event) => ({ event, ...fact })),
+});
+
 parentPort.postMessage({
   counted: await quarantine.count(),
   page: await listQuarantine(quarantine, { limit: 50 }),
   bodyCalls: bodies.listed.calls,
-  dead: await createDeadEventCounter(events).count('crm', null),
-  causes: await createDeadEventCounter(events).causes('crm', new Set(['intake'])),
+  dead: [...(await dead.bySource('crm', null))],
+  causes: await dead.causes('crm', new Set(['intake'])),
   deadPage: await listDeadEvents(events, 'crm', { limit: 50, scope: new Set(['intake']) }),
   newestReplay: await first(createReplayStore(replays).newest()),
   replayCalls: replays.listed.calls,

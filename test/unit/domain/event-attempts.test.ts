@@ -3,21 +3,48 @@ import {
   describeDead,
   describeNextAttempt,
   describePause,
+  describeTold,
   describeUnsent,
+  type ToldEvent,
 } from '../../../src/domain/event-attempts.js';
+
+const AT = '2026-03-04T11:22:33.000Z';
 
 describe('the words about what is not sent', () => {
   it.each([
-    ['none waits', { retrying: 0, untried: 0, unread: false }],
-    ['1 waits for a retry, 1 is not tried yet', { retrying: 1, untried: 1, unread: false }],
-    ['at least 1,000 are not tried yet', { retrying: 0, untried: 1000, unread: true }],
-    ['2 wait for a retry, new ones may not be read yet', { retrying: 2, untried: 0, unread: true }],
+    ['none waits', { retrying: 0, untried: 0 }],
+    ['1 waits for a retry, 1 is not tried yet', { retrying: 1, untried: 1 }],
+    ['1,000 are not tried yet', { retrying: 0, untried: 1000 }],
   ])('are "%s"', (words, figures) => {
     expect(describeUnsent(figures)).toBe(words);
   });
 
-  it('claim no more dead events than were counted', () => {
-    expect([1, 999, 1000].map(describeDead)).toEqual(['1 event', '999 events', 'At least 1,000 events']);
+  it('give the number of dead events', () => {
+    expect([1, 999, 12_345].map(describeDead)).toEqual(['1 event', '999 events', '12,345 events']);
+  });
+
+  it.each<[string, Partial<ToldEvent>]>([
+    ['told at 11:22, 200, 1st attempt', {}],
+    ['told at 11:22, 204, 12th attempt', { status: 204, attempts: 12 }],
+    [
+      'not told yet, tried again: 503 at 11:22, 3rd attempt',
+      { outcome: 'waiting', status: 503, attempts: 3 },
+    ],
+    [
+      'not told yet, tried again: no answer: timeout at 11:22, 2nd attempt',
+      { outcome: 'waiting', status: null, error: 'timeout', attempts: 2 },
+    ],
+    ['not told, the answer was final: 410 at 11:22, 1st attempt', { outcome: 'rejected', status: 410 }],
+    [
+      'not told, it failed for 24 hours: 500 at 11:22, 21st attempt',
+      { outcome: 'expired', status: 500, attempts: 21 },
+    ],
+    ['not told: the job was erased before', { outcome: 'dropped', status: null, attempts: 0 }],
+    ['not tried yet', { outcome: 'untried', at: null, status: null, attempts: 0 }],
+    ['unknown: no attempt is on record', { outcome: 'unknown', at: null, status: null, attempts: 0 }],
+  ])('say "%s"', (words, event) => {
+    const told: ToldEvent = { outcome: 'delivered', at: AT, status: 200, error: null, attempts: 1, ...event };
+    expect(describeTold(told, (instant) => instant.slice(11, 16))).toBe(words);
   });
 
   it('put a next attempt behind the end of a pause', () => {

@@ -1,3 +1,4 @@
+import { describeTold } from '../../../domain/event-attempts.js';
 import { type JobState, NO_SERVICE_RECORD } from '../../../domain/job-state.js';
 import { disputed, isConflict, otherVersions } from '../../../domain/next-steps.js';
 import { reasonInWords } from '../../../domain/reasons.js';
@@ -42,12 +43,13 @@ export function formatJobMatches(text: string, { jobs, more, since, index }: Job
 }
 
 function knownOf(job: Job, location: string): string[] {
-  const { artefacts, lost, timeline, isCut, service, serviceAnswer, index } = job;
+  const { artefacts, lost, timeline, events, isCut, service, serviceAnswer, index } = job;
   return [
     ...contextOf(timeline),
     ...(artefacts.length === 0 ? [] : ['', `Artefacts in ${location}`, ...artefactRows(artefacts)]),
     ...(lost.length === 0 ? [] : ['', `Lost from ${location}`, ...lost.map(lostRow)]),
     ...(timeline.length === 0 ? [] : ['', 'Timeline', ...timelineRows(timeline)]),
+    ...(events.length === 0 ? [] : ['', 'Subscribers', ...events.map(toldRow)]),
     ...(isCut ? ['The job has older lines: see transcript-receiver deliveries --job.'] : []),
     ...noteOf(index),
     '',
@@ -94,6 +96,10 @@ function timelineRows(timeline: Job['timeline']): string[] {
     return `  ${receivedAt}  ${origin.padEnd(9)}  ${outcome}${by}${why}${sizes}`;
   });
   return left > 0 ? [`  ${left} earlier lines are left out; --json has them`, ...rows] : rows;
+}
+
+function toldRow(event: Job['events'][number]): string {
+  return `  ${event.subscriber}: ${describeTold(event)} (${event.type})`;
 }
 
 function serviceRows(service: Job['service']): string[] {

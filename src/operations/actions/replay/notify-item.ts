@@ -9,10 +9,7 @@ import type { ReplayItemResult } from './replay-state.js';
 
 /** What a replay of events works with. */
 export interface NotifyParts {
-  readonly outbox: Pick<
-    Outbox,
-    'statuses' | 'countDeadEvents' | 'waitingEvents' | 'deadEvents' | 'deadCauses' | 'deadEvent' | 'send'
-  >;
+  readonly outbox: Pick<Outbox, 'statuses' | 'waitingEvents' | 'deadEvents' | 'deadEvent' | 'send'>;
   /** What each configured subscriber asks for. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;
   readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'deliveries'>;

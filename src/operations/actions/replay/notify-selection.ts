@@ -1,7 +1,7 @@
 import { decodeTime } from 'ulid';
 import { Problem } from '../../../domain/problem.js';
 import { followsAnyInScope } from '../../../domain/rights.js';
-import { deadFacts } from '../../../subscribers/dead/dead-causes.js';
+import { deadFacts } from '../../../subscribers/dead/dead-facts.js';
 import { isWanted, jobEventOf } from '../../../subscribers/job-event.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
 import { formatNotifyItem, type NotifyParts } from './notify-item.js';

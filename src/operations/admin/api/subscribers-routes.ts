@@ -1,22 +1,32 @@
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
+import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { newDeliveryId } from '../../../ledger/ledger-line.js';
+import { instantInput } from '../../../lib/text/read-input.js';
 import type { DeadEvent } from '../../../subscribers/dead/dead-event.js';
 import type { Outbox } from '../../../subscribers/outbox.js';
 import { testEvent } from '../../../subscribers/test-event.js';
-import { listWaitingEvents } from '../list-waiting-events.js';
+import type { DeadEventCounter } from '../subscribers/count-dead-events.js';
+import { listWaitingEvents } from '../subscribers/list-waiting-events.js';
+import { shownSent } from '../subscribers/shown-sent.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import type { SubscriberFigures } from './answers/subscribers.js';
 import {
   deadEventsSchema,
+  sentEventsSchema,
+  sentOutcome,
   subscribersSchema,
   testedSchema,
   waitingEventsSchema,
 } from './answers/subscribers.js';
-import { page } from './request-schemas.js';
+import { jobFilter, page, sourceFilter } from './request-schemas.js';
 
 export interface SubscribersRouteParts {
-  readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'deadCauses' | 'send'>;
+  readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'send'>;
+  readonly dead: Pick<DeadEventCounter, 'causes'>;
+  readonly view: Pick<LedgerView, 'sent' | 'extent'>;
+  readonly fresh: FreshView;
   readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly SubscriberFigures[]>;
   readonly subscriberNames: (scope: SourceScope) => readonly string[];
 }
@@ -26,6 +36,9 @@ const TEST_TIMEOUT = 60_000;
 
 export function subscribersRoutes({
   outbox,
+  dead,
+  view,
+  fresh,
   subscribers,
   subscriberNames,
 }: SubscribersRouteParts): AdminRoute[] {
@@ -42,7 +55,31 @@ export function subscribersRoutes({
       summary: 'The subscribers, and how far each is',
       answers: { 200: subscribersSchema },
       async handle({ access: { scope }, signal }) {
-        return ok({ subscribers: await subscribers(scope, signal), nextCursor: null });
+        const list = await subscribers(scope, signal);
+        return ok({ subscribers: list, index: view.extent(), nextCursor: null });
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/subscribers/:id/events',
+      right: 'view',
+      tag: 'Subscribers',
+      summary: 'Events that were tried, and what became of each; newest first',
+      query: {
+        ...page(50),
+        job: jobFilter,
+        outcome: sentOutcome.optional(),
+        source: sourceFilter,
+        since: instantInput.optional().describe('ISO 8601 with a zone, or a date; tried at or after it'),
+        until: instantInput.optional().describe('the same; tried before it'),
+      },
+      answers: { 200: sentEventsSchema },
+      problems: ['not-found'],
+      async handle({ params: { id: name = '' }, query, access: { scope } }) {
+        rejectUnknown(name, scope);
+        await fresh();
+        const { events, nextCursor } = await view.sent.page({ ...query, subscriber: name, scope });
+        return ok({ events: events.map(shownSent), index: view.extent(), nextCursor });
       },
     }),
     adminRoute({
@@ -70,7 +107,7 @@ export function subscribersRoutes({
       async handle({ params: { id: name = '' }, query, access: { scope }, signal }) {
         rejectUnknown(name, scope);
         const { deadEvents, nextCursor } = await outbox.deadEvents(name, { ...query, scope, signal });
-        const causes = await outbox.deadCauses(name, scope, signal);
+        const causes = await dead.causes(name, scope, signal);
         return ok({ causes, deadEvents: deadEvents.map(shownEvent), nextCursor });
       },
     }),

@@ -17,6 +17,7 @@ import type { FreshView } from '../../../index/questions/fresh-view.js';
 import type { RetentionView } from '../../../recovery/retention/retention-view.js';
 import type { ObjectInfo } from '../../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
+import type { JobEvents } from '../subscribers/job-events.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
 import { type JobLinesParts, readJobLines } from './job-lines.js';
@@ -28,6 +29,7 @@ export interface InspectParts extends JobLinesParts {
   readonly records: RecordSource;
   readonly quarantine: Pick<QuarantineStore, 'request'>;
   readonly retained: RetentionView;
+  readonly jobEvents: JobEvents;
   /** Milliseconds for which the service keeps results. */
   readonly retention: number;
   /** Milliseconds since the epoch. */
@@ -82,8 +84,9 @@ export async function inspectJob(
       ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
       : null;
   const failure = failureOf(lines, scope);
+  const events = extent === 'none' ? [] : await parts.jobEvents(jobId, timeline, scope);
   return {
-    ...{ jobId, artefacts, timeline, isCut, failure, expired, lost, erasure },
+    ...{ jobId, artefacts, timeline, isCut, failure, expired, lost, erasure, events },
     ...{ index, service, serviceAnswer },
   };
 }

@@ -1,13 +1,14 @@
 import { get, post } from '../lib/api/admin-api.js';
 import { may } from '../lib/api/session.js';
 import { h, link } from '../lib/elements/dom.js';
-import { emptyPanel, heading, moment, table } from '../lib/elements/panels.js';
+import { emptyPanel, heading, indexNote, moment, table } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { status } from '../lib/elements/status.js';
 import { count, span, withClock } from '../lib/text/format.js';
 import { describeAttempt, describePause, describeUnsent } from '../vendor/event-attempts.js';
 import { describeIssue } from '../vendor/health/describe-issue.js';
 import { TONES } from './overview/verdict-banner.js';
+import { sentSection } from './sent-events.js';
 import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 
 /** @import { Subscriber } from '../lib/api/api-answers.js' */
@@ -22,10 +23,11 @@ import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 export function subscribersView(screen) {
   screen.start('Subscribers');
   const again = screen.keepFresh(4000, async (signal) => {
-    const { subscribers } = await get('/subscribers', { signal });
-    const [waiting, dead] = await Promise.all([
+    const { subscribers, index } = await get('/subscribers', { signal });
+    const [waiting, dead, sent] = await Promise.all([
       Promise.all(subscribers.map(({ name, retrying }) => (retrying === 0 ? null : waitingOf(name, signal)))),
       Promise.all(subscribers.map(({ name, dead }) => (dead === 0 ? null : deadOf(name, signal)))),
+      Promise.all(subscribers.map(({ name }) => sentTo(name, signal))),
     ]);
     screen.render(
       heading('Subscribers'),
@@ -44,10 +46,10 @@ export function subscribersView(screen) {
             ],
             rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one, () => again()) })),
           }),
-      subscribers
-        .map((one, index) => waitingSection(one, waiting[index] ?? null))
-        .filter((each) => each !== null),
-      subscribers.map((one, index) => deadSection(one, dead[index] ?? null)).filter((each) => each !== null),
+      subscribers.map((one, at) => waitingSection(one, waiting[at] ?? null)).filter((each) => each !== null),
+      subscribers.map((one, at) => deadSection(one, dead[at] ?? null)).filter((each) => each !== null),
+      sent.flatMap((page, at) => (subscribers[at] && sentSection(subscribers[at], page)) ?? []),
+      indexNote(index),
     );
   });
 }
@@ -58,16 +60,20 @@ function waitingOf(name, signal) {
 }
 
 /** @param {string} name @param {AbortSignal} signal */
+function sentTo(name, signal) {
+  return get(`/subscribers/${encodeURIComponent(name)}/events`, { query: { limit: SHOWN_EVENTS }, signal });
+}
+
+/** @param {string} name @param {AbortSignal} signal */
 function deadOf(name, signal) {
   return get(`/subscribers/${encodeURIComponent(name)}/dead`, { query: { limit: SHOWN_EVENTS }, signal });
 }
 
 /** @param {Subscriber} subscriber @returns {[Tone, string]} */
-function subscriberState({ sender, lagSeconds, retrying, untried, unread, issues: [issue] }) {
+function subscriberState({ sender, retrying, untried, issues: [issue] }) {
   if (issue !== undefined) return [TONES[issue.level], describeIssue(issue).label];
   if (sender === null) return ['neutral', 'No sender'];
-  if (lagSeconds + retrying + untried > 0) return ['busy', 'Sending'];
-  return unread ? ['neutral', 'Not read yet'] : ['good', 'Up to date'];
+  return retrying + untried > 0 ? ['busy', 'Sending'] : ['good', 'Up to date'];
 }
 
 /** @param {Subscriber} subscriber @param {Refresh} again */

@@ -6,12 +6,7 @@ import { firstAndLast, jobLink, moment, table } from '../lib/elements/panels.js'
 import { runAction } from '../lib/elements/run-action.js';
 import { to } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
-import {
-  describeAttempt,
-  describeLastAttempt,
-  describeNextAttempt,
-  MOST_DEAD_COUNTED,
-} from '../vendor/event-attempts.js';
+import { describeAttempt, describeLastAttempt, describeNextAttempt } from '../vendor/event-attempts.js';
 
 /** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../lib/api/api-answers.js' */
 
@@ -83,12 +78,8 @@ export function deadSection({ name, dead }, page) {
         'div',
         { class: 'buttons', 'data-key': 'actions' },
         // One cause has its own button, and a single event that of its row.
-        (causes.length > 1 || dead >= MOST_DEAD_COUNTED) &&
-          sendButton(
-            all,
-            `Send all ${dead < MOST_DEAD_COUNTED ? `${count(dead)} ` : ''}again`,
-            `Send the events of ${name} again?`,
-          ),
+        causes.length > 1 &&
+          sendButton(all, `Send all ${count(dead)} again`, `Send the events of ${name} again?`),
         link(to('replays', { kind: 'notify', subscriber: name, dead: 'true' }), 'Select some of them'),
       ),
   );
@@ -175,7 +166,7 @@ function deadCells(name, { event, reason, endedAt, attempts, history }) {
 }
 
 /** @param {ReplaySelector & {jobs: string[]}} selector */
-function sendOneButton(selector) {
+export function sendOneButton(selector) {
   const label = ['Send again', h('span', { class: 'unseen' }, ` the event of job ${selector.jobs[0]}`)];
   return sendButton(selector, label, 'Send this event again?', 'small');
 }

@@ -5,6 +5,7 @@ import { RECOVERY_OUTCOMES } from '../../../../domain/recovery-outcome.js';
 import { CONTENT_CLASSES } from '../../../../domain/retention-class.js';
 import { ledgerLineSchema, storedItemSchema } from './deliveries.js';
 import { indexExtentSchema } from './index-extent.js';
+import { toldEventSchema } from './subscribers.js';
 import { type Answer, count, instant, ulid } from './values.js';
 
 export const artefactSchema = z
@@ -67,6 +68,9 @@ export const jobSchema = z
       })
       .nullable()
       .describe('null unless an operator erased the job; nothing of it is stored again'),
+    events: z
+      .array(toldEventSchema)
+      .describe('what each subscriber was sent about the job, as far back as the index reaches'),
     index: indexExtentSchema,
     service: z
       .strictObject({ region: z.string(), record: z.record(z.string(), z.unknown()) })

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { EVENT_ENDS } from '../../../../domain/sent-attempt.js';
+import { indexExtentSchema } from './index-extent.js';
 import { issueSchema } from './issue.js';
 import { type Answer, count, instant, nextCursor } from './values.js';
 
@@ -27,17 +29,20 @@ export const subscriberSchema = z
       .nullable()
       .describe('earlier events are sent by a replay only; null before the first start'),
     lagSeconds: count.describe('age of the oldest event that is not sent yet; 0 when all are'),
-    sent: count.describe('events sent since `since`'),
+    sent: count.describe('events that were delivered, as far back as the index reaches'),
     lastSentAt: instant.nullable(),
-    retried: count.describe('attempts that failed and were repeated, in the same time'),
+    retried: count.describe('attempts after the first one of their event, as far back'),
     retrying: count.describe('events that failed and will be tried again'),
-    untried: count.describe('new events that were read and not tried yet'),
-    unread: z
-      .boolean()
-      .describe('the ledger may hold more that was not read yet: `untried` is a lower bound'),
-    dead: count.describe(
-      'events that ended without being sent and wait for a replay; at most 1,000 are counted',
-    ),
+    untried: count.describe('events behind the position of the sender that were not tried yet'),
+    dead: count.describe('events that ended without being sent and wait for a replay'),
+    bySource: z
+      .array(
+        z.strictObject({
+          source: z.string().nullable(),
+          ...{ sent: count, retrying: count, untried: count, dead: count },
+        }),
+      )
+      .describe('the same by source, those of the token'),
     lastError: attemptSchema.nullable().describe('the last attempt that failed, however long ago'),
     breaker: z
       .enum(['closed', 'open'])
@@ -55,7 +60,7 @@ export const subscriberSchema = z
 export type SubscriberFigures = Answer<typeof subscriberSchema>;
 
 export const subscribersSchema = z
-  .strictObject({ subscribers: z.array(subscriberSchema), nextCursor })
+  .strictObject({ subscribers: z.array(subscriberSchema), index: indexExtentSchema, nextCursor })
   .meta({ id: 'Subscribers' });
 export type Subscribers = Answer<typeof subscribersSchema>;
 
@@ -106,9 +111,57 @@ const deadCauseSchema = z
 
 export const deadEventsSchema = z
   .strictObject({
-    causes: z.array(deadCauseSchema).describe('of at most 1,000 events'),
+    causes: z.array(deadCauseSchema).describe('of all of them'),
     deadEvents: z.array(deadEventSchema),
     nextCursor,
   })
   .meta({ id: 'DeadEvents' });
 export type DeadEvents = Answer<typeof deadEventsSchema>;
+
+/** What became of an event for a subscriber. */
+const toldFields = {
+  event: z.string().describe('id of the event'),
+  type: z.string().meta({ examples: ['job.stored', 'job.failed', 'job.erased'] }),
+  source: z.string().nullable(),
+  at: instant.nullable().describe('of the attempt that says so; null without one'),
+  status: z.int().nullable().describe('status of its answer; null when there was none'),
+  error: z.string().nullable().describe('what failed, such as `timeout`'),
+  attempts: count.describe('how often it was tried'),
+};
+
+const SENT_OUTCOMES = [...EVENT_ENDS, 'waiting'] as const;
+
+export const sentOutcome = z
+  .enum(SENT_OUTCOMES)
+  .describe(
+    'delivered; rejected: 410; expired: it failed for 24 hours; dropped: its job was erased before; waiting: it is tried again',
+  );
+
+export const toldEventSchema = z
+  .strictObject({
+    subscriber: z.string(),
+    ...toldFields,
+    outcome: z
+      .enum([...SENT_OUTCOMES, 'untried', 'unknown'])
+      .describe(
+        'as in `GET /subscribers/{id}/events`; untried: behind the position of the sender; unknown: the position passed it, and no attempt is on record',
+      ),
+  })
+  .meta({ id: 'ToldEvent' });
+
+export const sentEventsSchema = z
+  .strictObject({
+    events: z.array(
+      z.strictObject({
+        ...toldFields,
+        at: instant.describe('of the attempt that says what became of it'),
+        jobId: z.string(),
+        outcome: sentOutcome,
+        durationMs: count.describe('of that attempt'),
+      }),
+    ),
+    index: indexExtentSchema,
+    nextCursor,
+  })
+  .meta({ id: 'SentEvents' });
+export type SentEvents = Answer<typeof sentEventsSchema>;

@@ -37,6 +37,7 @@ import type { Session } from '../../../admin/api/answers/session.js';
 import type {
   DeadEvents,
   deadEventSchema,
+  SentEvents,
   Subscribers,
   subscriberSchema,
   Tested,
@@ -77,6 +78,7 @@ export interface GetAnswers {
   '/reconcile': ReconcileState;
   '/replays': Replays;
   '/subscribers': Subscribers;
+  [sent: `/subscribers/${string}/events`]: SentEvents;
   [dead: `/subscribers/${string}/dead`]: DeadEvents;
   [waiting: `/subscribers/${string}/waiting`]: WaitingEventList;
   '/jobs': JobMatches;
@@ -141,6 +143,7 @@ export type {
   Replay,
   ReplayInFull,
   ReplayPreview,
+  SentEvents,
   Session,
   Summary,
   Ticket,

@@ -8,6 +8,7 @@ import { heading } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
 import { jobState } from '../../vendor/job-state.js';
+import { toldSection } from '../sent-events.js';
 import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { createVersionComparison } from '../transcript/version-comparison.js';
@@ -94,7 +95,7 @@ function pageOf(job, bodies, { chosen, sources, transcript, comparison, download
   const { tone, word, text, steps } = jobState(job, bodies, clock);
   const acts = job.erasure === null ? otherActs(job, steps, again) : erasedJobActions(job, again);
   const content = may('read') ? transcript(artefacts, service) : null;
-  const history = [timelineSection(job, chosen), jobBodies(bodies, again)];
+  const history = [timelineSection(job, chosen), toldSection(job), jobBodies(bodies, again)];
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),

@@ -1,6 +1,5 @@
 import { may } from '../../lib/api/session.js';
 import { ago, bytes, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
-import { MOST_DEAD_COUNTED } from '../../vendor/event-attempts.js';
 import { lastUseOf } from '../../vendor/health/verdict-words.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
 import { isPartlyRead, notShown, OF_ALL_SOURCES, toFailures } from './tile-parts.js';
@@ -153,18 +152,16 @@ function subscribersFacts({ subscribers }) {
   const dead = list.reduce((sum, one) => sum + one.dead, 0);
   const lag = Math.max(...list.map(({ lagSeconds }) => lagSeconds));
   const failing = list.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
-  const unread = list.some((one) => one.unread);
+  const waiting = list.reduce((sum, { retrying, untried }) => sum + retrying + untried, 0);
   return {
     ...tile,
-    isNeutral: lag > 0 || unread,
-    word: lag > 0 ? 'Sending' : unread ? 'Not read yet' : 'Up to date',
-    figure: `${count(dead > 0 ? dead : list.length)}${list.some((one) => one.dead >= MOST_DEAD_COUNTED) ? '+' : ''}`,
+    isNeutral: waiting > 0 || failing.length > 0,
+    word: failing.length > 0 ? 'Paused' : waiting > 0 ? 'Sending' : 'Up to date',
+    figure: count(dead > 0 ? dead : list.length),
     details: [
-      lag === 0
-        ? unread
-          ? 'How many events wait is unknown'
-          : 'No event waits'
-        : `The oldest event waits for ${span(lag * 1000)}`,
+      waiting === 0
+        ? 'No event waits'
+        : `${count(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${span(lag * 1000)}`,
       ...(failing.length > 0 ? [`Paused: ${listed(failing)}`] : []),
     ],
     action: { href: '#/subscribers', text: dead > 0 && may('repair') ? 'Inspect and send again' : 'Show' },

@@ -13,6 +13,8 @@ import {
   isKnownHere,
   jobExtent,
 } from '../../../../../src/operations/admin/jobs/inspect-job.js';
+import { createJobEvents } from '../../../../../src/operations/admin/subscribers/job-events.js';
+import { createOutboxReader } from '../../../../../src/subscribers/outbox-reader.js';
 import { indexInProcess } from '../../../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../../support/ledger/ledger-segments.js';
@@ -39,6 +41,7 @@ async function partsOf(store: MemoryStore, options: { reach?: number } = {}): Pr
     records,
     quarantine,
     retained,
+    jobEvents: createJobEvents({ store, view, outbox: createOutboxReader(store, {}) }),
     clock,
   };
 }

@@ -47,7 +47,7 @@ const WELL = {
     refreshedAt: '2026-11-20T11:59:59Z',
   },
 };
-const SUBSCRIBER = { name: 'crm', dead: 0, lagSeconds: 0, unread: false, breaker: 'closed' };
+const SUBSCRIBER = { name: 'crm', dead: 0, lagSeconds: 0, retrying: 0, untried: 0, breaker: 'closed' };
 
 interface Tile {
   readonly id: string;
@@ -107,9 +107,8 @@ describe('the tiles', () => {
   });
 
   it.each<[string, object, string]>([
-    ['waits for a subscriber', { lagSeconds: 60 }, 'Sending'],
-    ['waits for a subscriber that is paused', { lagSeconds: 60, breaker: 'open' }, 'Sending'],
-    ['may wait where nobody counted', { unread: true }, 'Not read yet'],
+    ['waits for a subscriber', { lagSeconds: 60, untried: 1 }, 'Sending'],
+    ['waits for a subscriber that is paused', { lagSeconds: 60, retrying: 1, breaker: 'open' }, 'Paused'],
   ])('are not good while an event %s', (_, facts, word) => {
     const subscribers = [{ ...SUBSCRIBER, ...facts }];
     expect(tileOf('subscribers', { subscribers })).toMatchObject({ tone: 'neutral', word });
@@ -117,10 +116,14 @@ describe('the tiles', () => {
 
   it('are yellow beside a pause', () => {
     const params = { subscriber: 'crm', since: '2026-11-20T11:58:00Z', status: 503, error: null };
-    const subscribers = [{ ...SUBSCRIBER, lagSeconds: 60, breaker: 'open' }];
+    const subscribers = [{ ...SUBSCRIBER, lagSeconds: 60, untried: 1590, breaker: 'open' }];
     expect(
       tileOf('subscribers', { ...withIssues(issueOf('subscriber-paused', params)), subscribers }),
-    ).toMatchObject({ tone: 'notice', word: 'Paused' });
+    ).toMatchObject({
+      tone: 'notice',
+      word: 'Paused',
+      details: ['1,590 events wait, the oldest for 1 min', 'Paused: crm'],
+    });
   });
 
   it('are not good before a callback was accepted', () => {

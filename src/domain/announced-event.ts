@@ -1,0 +1,45 @@
+import type { LedgerLine } from './delivery.js';
+import { isJobId } from './job.js';
+
+/** Events about jobs, as `subscribers.<name>.events` has them. */
+export type JobEventName = 'job.stored' | 'job.failed' | 'job.erased';
+
+/** The callback statuses of jobs that failed. */
+const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'trim_error'];
+
+/** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
+const NO_EVENT: readonly string[] = [
+  ...['refused', 'failed', 'replayed', 'cancelled', 'acknowledged'],
+  ...['release-failed', 'dismissed', 'reconcile-started'],
+];
+
+/** `doctor` is the status of its test callbacks: there is no such job. */
+const NO_FAILURES: readonly string[] = ['success', 'doctor'];
+
+type Facts = Pick<LedgerLine, 'jobId' | 'outcome' | 'status' | 'reason' | 'items'>;
+
+/** The event that a ledger line announces of its own; null without one. The table is in docs/decisions/outbox.md. */
+export function announcedEvent(line: Facts): JobEventName | null {
+  return isRepetition(line) ? null : eventOfLine(line);
+}
+
+/** Whether a line only says that everything was stored before: the line that stored it announced it, if there is one. */
+export function isRepetition({ outcome, status, items }: Facts): boolean {
+  if (outcome === 'duplicate') return true;
+  if (outcome === 'unrecoverable' || FAILED_STATUSES.includes(status)) return false;
+  return items.length > 0 && items.every((item) => item.outcome === 'identical');
+}
+
+/** As `announcedEvent`, of repetitions as well. */
+export function eventOfLine({ jobId, outcome, status, reason, items }: Facts): JobEventName | null {
+  // A ledger that was edited by hand may hold any text. The id becomes a part of keys.
+  if (jobId === null || !isJobId(jobId) || NO_EVENT.includes(outcome)) return null;
+  // A late callback of an erased job: its end was announced.
+  if (outcome === 'noted' && reason === 'erased') return null;
+  if (outcome === 'erased') return 'job.erased';
+  if (FAILED_STATUSES.includes(status)) return 'job.failed';
+  if (outcome === 'unrecoverable') return 'job.failed';
+  if (items.some((item) => item.outcome !== 'read')) return 'job.stored';
+  const isEmptyFailure = outcome === 'noted' && status !== null && !NO_FAILURES.includes(status);
+  return isEmptyFailure ? 'job.failed' : null;
+}

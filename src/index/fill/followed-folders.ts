@@ -1,0 +1,51 @@
+import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER, sentFolder } from '../../ledger/ledger-keys.js';
+import type { ObjectStore } from '../../store/object-store.js';
+
+/**
+ * The folders whose segments the index has: the ledger, and what was sent to each subscriber. Nobody needs the latter while nobody looks, so
+ * that a replica at rest does not ask for it.
+ */
+export interface FollowedFolders {
+  /** Folders of segments that are asked for at present. */
+  current(): readonly string[];
+  /** All folders of segments. */
+  all(): readonly string[];
+  /** All folders of hours. */
+  roots(): readonly string[];
+  /** Lists the subscribers, at most once a minute. Resolves to whether more is asked for from now on. Throws `StoreError`. */
+  look(isLookedAt: boolean): Promise<boolean>;
+}
+
+/** Milliseconds between listings of subscribers. */
+const RELIST = 60_000;
+
+/** @param subscribers those that are known before anything was sent to them */
+export function createFollowedFolders(
+  store: ObjectStore,
+  now: () => number,
+  subscribers: readonly string[] = [],
+): FollowedFolders {
+  let sent: readonly string[] = subscribers.map(sentFolder);
+  let listedAt = Number.NEGATIVE_INFINITY;
+  let isAsked = false;
+
+  const all = () => [LEDGER_FOLDER, ...sent];
+  return {
+    current: () => (isAsked ? all() : [LEDGER_FOLDER]),
+    all,
+    roots: () => [LEDGER_FOLDER, MERGED_FOLDER, ...sent],
+    async look(isLookedAt) {
+      const before = isAsked ? sent.length : 0;
+      isAsked = isLookedAt;
+      if (!isAsked) return false;
+      if (Math.abs(now() - listedAt) >= RELIST) {
+        const found = new Set(subscribers.map(sentFolder));
+        for await (const folder of store.folders(OUTBOX_FOLDER))
+          found.add(sentFolder(folder.slice(OUTBOX_FOLDER.length, -1)));
+        sent = [...found];
+        listedAt = now();
+      }
+      return sent.length > before;
+    },
+  };
+}

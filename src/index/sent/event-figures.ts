@@ -1,0 +1,67 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** An attempt that failed. */
+interface IndexedFailedAttempt {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+/** What was sent to a subscriber of one source. */
+export interface EventFigures {
+  readonly source: string | null;
+  /** Events by what became of them. */
+  readonly delivered: number;
+  readonly rejected: number;
+  readonly expired: number;
+  readonly dropped: number;
+  /** Milliseconds since the epoch; null without one. */
+  readonly lastDelivered: number | null;
+  /** Attempts after the first one. */
+  readonly retried: number;
+  /** The last attempt that failed; stays after later successes. */
+  readonly lastFailure: IndexedFailedAttempt | null;
+}
+
+type Changing = { -readonly [Name in keyof EventFigures]: EventFigures[Name] };
+
+const ENDS = ['delivered', 'rejected', 'expired', 'dropped'] as const;
+
+/** By source. */
+export function eventFigures(database: DatabaseSync, subscriber: string): EventFigures[] {
+  const figures = new Map<string | null, Changing>();
+  const of = (name: unknown) => {
+    const source = name === null ? null : String(name);
+    const nothing = { lastDelivered: null, retried: 0, lastFailure: null };
+    const known = figures.get(source) ?? {
+      ...{ source, delivered: 0, rejected: 0, expired: 0, dropped: 0 },
+      ...nothing,
+    };
+    figures.set(source, known);
+    return known;
+  };
+  const all = (text: string) => database.prepare(text).all(subscriber);
+  const ended =
+    all(`SELECT source, ended, count(*) AS events, max(at) AS last FROM attempts INDEXED BY attempts_by_end
+    WHERE decides AND subscriber = ? GROUP BY ended, source`);
+  for (const { source, ended: end, events, last } of ended) {
+    const own = of(source);
+    for (const each of ENDS) if (each === end) own[each] = Number(events);
+    if (end === 'delivered') own.lastDelivered = Number(last);
+  }
+  const repeated = all(
+    'SELECT source, count(*) AS attempts FROM attempts WHERE attempt > 1 AND subscriber = ? GROUP BY source',
+  );
+  for (const { source, attempts } of repeated) of(source).retried = Number(attempts);
+  // SQLite takes the other columns from the row of the maximum.
+  const failed = all(`SELECT source, max(at) AS at, status, error FROM attempts
+    WHERE rank < 2 AND subscriber = ? AND ended IS NOT 'dropped' GROUP BY source`);
+  for (const { source, at, status, error } of failed)
+    of(source).lastFailure = {
+      at: Number(at),
+      status: status === null ? null : Number(status),
+      error: error === null ? null : String(error),
+    };
+  return [...figures.values()];
+}

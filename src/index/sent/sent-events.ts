@@ -1,0 +1,95 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { SourceScope } from '../../domain/rights.js';
+import type { EventEnd } from '../../domain/sent-attempt.js';
+
+/** What became of an event, by the attempt that says so; `waiting`: it failed and is tried again. */
+export type EventOutcome = EventEnd | 'waiting';
+
+/** An event that was tried. */
+export interface IndexedEvent {
+  readonly subscriber: string;
+  readonly event: string;
+  readonly job: string;
+  readonly source: string | null;
+  readonly type: string;
+  /** Of the attempt that says what became of it, as the following; in milliseconds since the epoch. */
+  readonly at: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly outcome: EventOutcome;
+  /** Milliseconds. */
+  readonly duration: number;
+  /** How often it was tried. */
+  readonly attempts: number;
+}
+
+const COLUMNS = `subscriber, event, job, source, type, at, status, error, coalesce(ended, 'waiting') AS outcome, duration,
+  (SELECT count(DISTINCT b.at) FROM attempts b
+   WHERE b.subscriber = a.subscriber AND b.event = a.event AND b.attempt > 0) AS attempts`;
+
+/** The events of a job that were tried, to all subscribers, oldest first. */
+export function eventsOfJob(database: DatabaseSync, job: string): IndexedEvent[] {
+  const rows = database.prepare(
+    `SELECT ${COLUMNS} FROM attempts a WHERE decides AND job = ? ORDER BY at, subscriber, event`,
+  );
+  return rows.all(job) as unknown as IndexedEvent[];
+}
+
+/** Where a page of events begins. */
+export type EventPosition = readonly [at: number, event: string];
+
+export interface EventQuery {
+  readonly subscriber: string;
+  readonly job?: string | undefined;
+  readonly outcome?: EventOutcome | undefined;
+  readonly source?: string | undefined;
+  readonly scope?: SourceScope | undefined;
+  /** By the time of the attempt, from `since` until before `until`, in milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly limit: number;
+  readonly before?: EventPosition | undefined;
+}
+
+/** Events of a subscriber that were tried, newest first. */
+export function findEvents(database: DatabaseSync, query: EventQuery): IndexedEvent[] {
+  const { conditions, values } = conditionsOf(query);
+  // Few events ended otherwise than most do.
+  const isRare = query.outcome !== undefined && query.outcome !== 'delivered';
+  const by = query.job !== undefined ? 'job' : isRare ? 'end' : 'time';
+  const rows = database.prepare(
+    `SELECT ${COLUMNS} FROM attempts a INDEXED BY attempts_by_${by} WHERE decides AND ${conditions.join(' AND ')}
+     ORDER BY at DESC, event DESC LIMIT ?`,
+  );
+  return rows.all(...values, query.limit) as unknown as IndexedEvent[];
+}
+
+function conditionsOf({ subscriber, job, outcome, source, scope, since, until, before }: EventQuery) {
+  const conditions = ['subscriber = ?'];
+  const values: SQLInputValue[] = [subscriber];
+  const add = (condition: string, ...given: readonly SQLInputValue[]) => {
+    conditions.push(condition);
+    values.push(...given);
+  };
+  if (job !== undefined) add('job = ?', job);
+  if (outcome !== undefined) add('ended IS ?', outcome === 'waiting' ? null : outcome);
+  if (source !== undefined) add('source = ?', source);
+  if (scope != null) add('source IN (SELECT value FROM json_each(?))', JSON.stringify([...scope]));
+  if (since !== undefined) add('at >= ?', since);
+  if (until !== undefined) add('at < ?', until);
+  if (before !== undefined) add('(at, event) < (?, ?)', ...before);
+  return { conditions, values };
+}
+
+/** What is known of some events of a subscriber: those that were never tried are left out. */
+export function factsOfEvents(
+  database: DatabaseSync,
+  subscriber: string,
+  events: readonly string[],
+): Pick<IndexedEvent, 'event' | 'source' | 'status' | 'error' | 'at'>[] {
+  const rows = database.prepare(
+    `SELECT event, source, status, error, at FROM attempts
+     WHERE decides AND subscriber = ? AND event IN (SELECT value FROM json_each(?))`,
+  );
+  return rows.all(subscriber, JSON.stringify(events)) as unknown as IndexedEvent[];
+}

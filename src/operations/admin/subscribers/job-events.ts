@@ -1,0 +1,99 @@
+import type { LedgerLine } from '../../../domain/delivery.js';
+import type { ToldEvent } from '../../../domain/event-attempts.js';
+import { isInScope, type SourceScope, scopeWithin } from '../../../domain/rights.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
+import type { PlacedEntry } from '../../../index/questions/find-deliveries.js';
+import type { IndexedEvent } from '../../../index/sent/sent-events.js';
+import { hourAt } from '../../../ledger/hours.js';
+import type { PlacedLine } from '../../../ledger/log/read-lines-at.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import { isAnnouncedByRecovery } from '../../../subscribers/announcements.js';
+import type { LogProgress } from '../../../subscribers/follow/log-place.js';
+import { eventName, isWanted, jobEventOf } from '../../../subscribers/job-event.js';
+import type { OutboxReader } from '../../../subscribers/outbox-reader.js';
+import type { JobEvent } from '../../../subscribers/receiver-event.js';
+import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
+import type { Job } from '../api/answers/jobs.js';
+
+export interface JobEventsParts {
+  readonly store: ObjectStore;
+  readonly view: Pick<LedgerView, 'sent' | 'search'>;
+  readonly outbox: Pick<OutboxReader, 'statuses'>;
+}
+
+/** What each subscriber was sent about a job, of the sources that exist for a client. Rejects with `StoreError` and `IndexError`. */
+export type JobEvents = (
+  jobId: string,
+  timeline: readonly LedgerLine[],
+  scope: SourceScope,
+) => Promise<Job['events']>;
+
+/** Lines of a job whose places are looked up. */
+const MAX_LINES = 500;
+
+export function createJobEvents(parts: JobEventsParts): JobEvents {
+  const { store, view, outbox } = parts;
+
+  return async (jobId, timeline, scope) => {
+    const tried = (await view.sent.ofJob(jobId)).filter(({ source }) => isInScope(scope, source));
+    const announced = timeline.flatMap((line) => jobEventOf(line, store.location) ?? []);
+    const isTried = ({ name }: SubscriberStatus, { id }: JobEvent) =>
+      tried.some(({ subscriber, event }) => subscriber === name && event === id);
+    const missing = (await outbox.statuses(scope)).flatMap((status) => {
+      const followed = scopeWithin(null, status.sources);
+      const filter = { events: status.events, sources: [...(followed ?? [])] };
+      return announced
+        .filter((event) => isWanted(event, filter) && !isTried(status, event))
+        .map((event) => ({ status, event }));
+    });
+    if (missing.length === 0) return tried.map(toldOf);
+    const { entries } = await view.search({ job: jobId, limit: MAX_LINES, without: 'accesses', scope });
+    const others: Job['events'][number][] = [];
+    for (const { status, event } of missing) {
+      const entry = entries.find(
+        ({ line }) => line.deliveryId === event.id && jobEventOf(line, store.location)?.type === event.type,
+      );
+      const outcome = entry === undefined ? null : outcomeOf(status, entry);
+      if (entry === undefined || outcome === null || (await isAnnouncedByRecovery(store, entry.line)))
+        continue;
+      const nothing = { at: null, status: null, error: null, attempts: 0 };
+      const { source } = event.data;
+      others.push({
+        subscriber: status.name,
+        event: event.id,
+        type: eventName(event),
+        source,
+        ...nothing,
+        outcome,
+      });
+    }
+    return [...tried.map(toldOf), ...others];
+  };
+}
+
+/** Of an event without an attempt on record; null where none is expected. */
+function outcomeOf(
+  { since, position, stateDamaged }: SubscriberStatus,
+  { place }: PlacedEntry,
+): ToldEvent['outcome'] | null {
+  if (stateDamaged) return 'unknown';
+  // Nobody has begun to send, or what was written before is not announced.
+  if (since === null || position === null || place.written < Date.parse(since)) return null;
+  return isBehind(position, place) ? 'untried' : 'unknown';
+}
+
+/** Whether a sender has still to read a line. */
+function isBehind({ before, hours, again }: LogProgress, { hour, writer, number }: PlacedLine): boolean {
+  const folder = hourAt(hour);
+  const numbers = hours[folder] ?? again[folder];
+  if (numbers === undefined) return hour >= before;
+  return number > (numbers[writer] ?? 0);
+}
+
+function toldOf({ at, ...event }: IndexedEvent): Job['events'][number] {
+  const { subscriber, event: id, type, source, status, error, attempts, outcome } = event;
+  return {
+    ...{ subscriber, event: id, type, source },
+    ...{ at: new Date(at).toISOString(), status, error, attempts, outcome },
+  };
+}

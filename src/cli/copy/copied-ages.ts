@@ -15,15 +15,17 @@ export async function copiedAges(config: Config, to: StoreOptions): Promise<stri
       ? ({ ends: (kind) => config.retention[kind] && config.retention[kind] / DAY } satisfies Rules)
       : await rulesOfBucket(config, to, location);
   const whose =
-    location.kind === 'file' ? 'The retention of the configuration' : 'The lifecycle rules of the bucket';
+    location.kind === 'file'
+      ? 'The retention periods of the configuration'
+      : 'The lifecycle rules of the bucket';
   if (days.ends === null)
     return [`${ANEW} The lifecycle rules of the bucket cannot be read; what they end counts from today.`];
   const ended = RETENTION_CLASSES.flatMap((kind) => {
     const period = days.ends?.(kind) ?? null;
     return period === null ? [] : [`${kind} on ${dateIn(period)} (${period} days)`];
   });
-  if (ended.length === 0) return [`${ANEW} ${whose} ends none of it.`];
-  return [`${ANEW} ${whose} ends what was copied today: ${ended.join(', ')}, however old it is.`];
+  if (ended.length === 0) return [`${ANEW} ${whose} end none of it.`];
+  return [`${ANEW} ${whose} end what was copied today: ${ended.join(', ')}, however old it is.`];
 }
 
 const ANEW = 'Every object has a new age in the copy.';

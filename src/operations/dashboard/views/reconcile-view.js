@@ -58,7 +58,7 @@ function orderForm({ running }, again) {
   };
   return h(
     'form',
-    { 'data-key': 'order', onsubmit },
+    { class: 'panel', 'data-key': 'order', onsubmit },
     h(
       'label',
       { class: 'check' },

@@ -1,6 +1,6 @@
 // Requests that are sent without reading the answers, against the receiver and against Node's bare `http` server in turn.
 // node bench/flood/requests.mjs [--connections 40,100,1000] [--kinds nope,healthz,...] [--seconds 20] [--heap 192|none] [--reconnect]
-//                               [--targets receiver,http] [--port public|admin]
+//                               [--targets receiver,http] [--port public|admin] [--tls]
 // Prints for each how large the process became and how long honest callbacks waited beside it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
     heap: { type: 'string', default: '192' },
     port: { type: 'string', default: 'public' },
     reconnect: { type: 'boolean', default: false },
+    tls: { type: 'boolean', default: false },
   },
 });
 
@@ -108,18 +109,28 @@ function honestCallback(url, n) {
   });
 }
 
+/** In front of the attack; honest callbacks go to the receiver itself. */
+async function startTlsProxy(port) {
+  const proxy = fork(pathOf('flood/tls-proxy.mjs'));
+  proxy.send({ port });
+  const [{ port: listening }] = await once(proxy, 'message');
+  return { process: proxy, port: listening };
+}
+
 async function attack(target, kind, connections) {
   const server = await TARGETS[target]();
   const { receiverUrl, adminUrl } = server.said;
   await sleep(1500);
   for (let n = 0; n < 20; n += 1) await honestCallback(receiverUrl, `before-${n}`);
   const seconds = Number(options.seconds);
-  const port = Number(new URL(options.port === 'admin' ? (adminUrl ?? receiverUrl) : receiverUrl).port);
+  const attacked = Number(new URL(options.port === 'admin' ? (adminUrl ?? receiverUrl) : receiverUrl).port);
+  const proxy = options.tls ? await startTlsProxy(attacked) : null;
+  const port = proxy?.port ?? attacked;
   const rest = peakRss(server.pid);
   const cpu = cpuMs(server.pid);
   const sender = fork(pathOf('flood/sender.mjs'));
   const reported = once(sender, 'message');
-  sender.send({ port, connections, ...KINDS[kind], seconds, reconnect: options.reconnect });
+  sender.send({ port, connections, ...KINDS[kind], seconds, reconnect: options.reconnect, tls: options.tls });
   const isAlive = () => server.child.exitCode === null && server.child.signalCode === null;
   const honest = [];
   let [peak, spent] = [rest, 0];
@@ -133,6 +144,7 @@ async function attack(target, kind, connections) {
   const [sent] = await reported;
   const answers = await Promise.all(honest);
   const alive = isAlive();
+  proxy?.process.kill();
   await server.stop();
   const statuses = {};
   for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
@@ -153,7 +165,9 @@ async function attack(target, kind, connections) {
 }
 
 try {
-  console.log(JSON.stringify({ node: process.version, heap: options.heap, port: options.port }));
+  console.log(
+    JSON.stringify({ node: process.version, heap: options.heap, port: options.port, tls: options.tls }),
+  );
   for (const kind of options.kinds.split(',')) {
     for (const connections of options.connections.split(',').map(Number)) {
       for (const target of options.targets.split(',')) {

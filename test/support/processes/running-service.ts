@@ -4,6 +4,7 @@ import { createService, type Listening, type ServiceOptions } from '../../../src
 import { parseConfig } from '../../../src/config/config.js';
 import { RIGHTS } from '../../../src/domain/rights.js';
 import { createLogger } from '../../../src/observe/logger.js';
+import { openStore } from '../../../src/store/open-store.js';
 import { schemaFaults } from '../ledger/ledger-json-schema.js';
 import { ledgerTextsOf } from '../ledger/ledger-of.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -38,7 +39,7 @@ export async function startService(
   settings: Settings = {},
   limits: ServiceOptions['limits'] = {},
 ): Promise<RunningService> {
-  const folder = await temporaryFolder();
+  const folder = await markedFolder();
   const defaults = merge(TEST_DEFAULTS, { store: { url: `file:${folder.path}` } });
   const config = parseConfig(merge(defaults, settings));
   const lines: Record<string, unknown>[] = [];
@@ -71,6 +72,15 @@ export async function startService(
       for (const line of lines) expect(schemaFaults(line)).toEqual([]);
     },
   };
+}
+
+/** A folder that is a store already: until a store is marked its index has no place, and is opened again afterwards. */
+async function markedFolder(): ReturnType<typeof temporaryFolder> {
+  const folder = await temporaryFolder();
+  const store = await openStore({ url: `file:${folder.path}` });
+  await store.begin();
+  await store.close();
+  return folder;
 }
 
 function merge(base: Settings, over: Settings): Settings {

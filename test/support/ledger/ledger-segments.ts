@@ -1,7 +1,10 @@
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { hourAt } from '../../../src/ledger/hours.js';
-import { parseSegmentKey, segmentKey } from '../../../src/ledger/segment-key.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { MemoryStore } from '../store/memory-store.js';
+
+/** Last number that was put, per hour and writer of a store: a search of its keys would make many puts quadratic. */
+const lastNumbers = new WeakMap<MemoryStore, Map<string, number>>();
 
 /**
  * Puts a segment into a store as a replica would have written it at an instant, with the next number of its writer. Returns its
@@ -15,12 +18,22 @@ export function putSegment(
 ): string {
   const time = Date.parse(writtenAt);
   const hour = hourAt(time);
-  const numbers = [...store.objects.keys()].flatMap((key) => {
-    const place = parseSegmentKey(key);
-    return place?.hour === hour && place.writer === writer ? [place.number] : [];
-  });
-  const key = segmentKey({ hour, writer, number: Math.max(0, ...numbers) + 1 });
+  const key = nextKey(store, hour, writer);
   const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
   store.put(key, texts.map((text) => `${text}\n`).join(''), time);
+  return key;
+}
+
+/** The key behind the last one that was put, or that a test put there itself. */
+function nextKey(store: MemoryStore, hour: string, writer: string): string {
+  const last = lastNumbers.get(store) ?? new Map<string, number>();
+  lastNumbers.set(store, last);
+  let number = last.get(hour + writer) ?? 0;
+  let key: string;
+  do {
+    number += 1;
+    key = segmentKey({ hour, writer, number });
+  } while (store.objects.has(key));
+  last.set(hour + writer, number);
   return key;
 }

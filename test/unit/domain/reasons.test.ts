@@ -7,7 +7,6 @@ import type { AuthenticationFailure } from '../../../src/receive/access/authenti
 import type { RealtimeSessionError } from '../../../src/speech/realtime/realtime-error.js';
 import type { ErrorType } from '../../../src/speech/realtime/wire.js';
 import { pageModule } from '../../support/dashboard/page-module.js';
-import { readSources } from '../../support/project/source-imports.js';
 
 /** The codes that types of src name. The compiler reports those that the table lacks. */
 type TypedCode =
@@ -20,43 +19,7 @@ type TypedCode =
 const table: Readonly<Record<TypedCode, Reason>> = REASONS;
 const entries = Object.entries<Reason>(table);
 
-/** Files whose member `reason` is another set of codes, with words of its own, or part of a code. */
-const OTHER_SETS = [
-  /^store\/(object-store|s3\/(purge-objects|read-object))\.ts$/,
-  /^subscribers\/dead\/dead-event\.ts$/,
-  /^observe\/metrics\/outbox-metrics\.ts$/,
-  /^recovery\/verify\//,
-  /^receive\/access\/authenticate\.ts$/,
-  /^simulator\//,
-];
-
-/** Codes that src gives as a reason, with the file. */
-function literalCodes(): string[] {
-  return [...readSources()]
-    .filter(([file]) => !OTHER_SETS.some((other) => other.test(file)))
-    .flatMap(([file, text]) =>
-      [
-        ...text.matchAll(/\breason: '([a-z_-]+)'/g),
-        ...text.matchAll(/#reason = '([a-z_-]+)'/g),
-        ...text.matchAll(/new (?:Problem|UndecodableError)\(\s*'([a-z_-]+)'/g),
-        ...text.matchAll(/\b(?:refusalLine|quarantined|ended)\([^)]*'([a-z]+(?:[_-][a-z]+)+)'/g),
-      ].map(([, code]) => `${code} in ${file}`),
-    );
-}
-
 describe('the table of reasons', () => {
-  it('has words for every code in src', () => {
-    const used = literalCodes();
-    expect(used).toEqual(
-      expect.arrayContaining([
-        'body-incomplete in receive/receive.ts',
-        'audio-unreadable in cli/capture/run-session.ts',
-        'erased in receive/delivery.ts',
-      ]),
-    );
-    expect(used.filter((code) => !Object.hasOwn(REASONS, code.split(' ')[0] ?? ''))).toEqual([]);
-  });
-
   it.each(entries)('%s is part of a sentence, and its remedy is sentences', (_, { words, remedy }) => {
     expect(words).toMatch(/^[^A-Z].*[^.]$/);
     expect(remedy ?? 'Nothing.').toMatch(/^[A-Z].*\.$/);

@@ -66,7 +66,7 @@ const UNNEEDED: readonly (readonly [command: string, folders: readonly string[]]
   ],
   [
     'subscribers',
-    ['index', 'subscribers/send', 'recovery/reconcile', 'speech', 'lib/memory', 'operations/actions'],
+    ['subscribers/send', 'recovery/reconcile', 'speech', 'lib/memory', 'ledger/write', 'operations/actions'],
   ],
   [
     'status',
@@ -95,7 +95,16 @@ const UNNEEDED: readonly (readonly [command: string, folders: readonly string[]]
       'lib/memory',
     ],
   ],
-  ['job', ['subscribers', 'operations/actions/replay', 'operations/actions/import', 'receive']],
+  [
+    'job',
+    [
+      'subscribers/send',
+      'subscribers/follow',
+      'operations/actions/replay',
+      'operations/actions/import',
+      'receive',
+    ],
+  ],
   ['refetch', ['subscribers', 'operations/actions/replay', 'operations/actions/import']],
 ];
 

@@ -68,6 +68,7 @@ const places = (): [string, string][] => [
   ['erase', 'form textarea'],
   ['failures', '#quarantine ~ details'],
   [`quarantine/${quarantined}`, 'pre.raw'],
+  ['reconcile', '[data-key=known]'],
   ['replays', 'form textarea'],
   ['replays/01ARZ3NDEKTSV4RRFFQ69G5FAV', '.panel.bad'],
   ['refusals', 'tbody tr'],

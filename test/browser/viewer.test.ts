@@ -79,6 +79,7 @@ describe('a viewer', () => {
     ['erase', 'Erase jobs'],
     ['jobs/j1', 'Job j1'],
     ['failures', 'Failures'],
+    ['reconcile', 'Reconcile'],
     ['replays', 'Replays'],
     ['replays/:id', 'Replay'],
     ['refusals', 'Refusals'],

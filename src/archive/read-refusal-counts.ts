@@ -16,7 +16,7 @@ export interface RefusalCounts {
   readonly complete: boolean;
 }
 
-/** Refusals of the last hour that are most likely the speech service's, of one source, reason and replica. */
+/** Refusals that are most likely the speech service's, of one source, reason and replica, within some time. */
 export interface SenderRefusals {
   readonly source: string | null;
   readonly reason: string;
@@ -29,6 +29,11 @@ export interface RefusalCountsReader {
   daily(): Promise<RefusalCounts>;
   /** Minutes that began within the last hour. Rejects with `StoreError`, and where objects of that time cannot be read. */
   lastHour(): Promise<readonly SenderRefusals[]>;
+  /**
+   * Minutes that began within a time, in milliseconds since the epoch. Rejects with `StoreError`, where objects of that time cannot be read, and
+   * where there are more than it reads.
+   */
+  between(time: { readonly since: number; readonly until: number }): Promise<readonly SenderRefusals[]>;
 }
 
 /** Objects of each run and hour; a process that restarts in a loop leaves many. The newest ones count. */
@@ -48,7 +53,47 @@ export function createRefusalCountsReader(
   return {
     daily: shared(HOLDS_FOR.daily, clock, (now) => readDays(store, now)),
     lastHour: shared(HOLDS_FOR.lastHour, clock, (now) => readLastHour(store, now)),
+    between: createCountsBetween(store, clock),
   };
+}
+
+/** Objects that an answer is made of: a month of five replicas. Those of hours that are over do not change, and are read once. */
+const MOST_READ = 5000;
+const AT_ONCE = 16;
+/** Milliseconds after the end of an hour in which its counts may still be written. */
+const SETTLES_WITHIN = HOUR;
+
+function createCountsBetween(store: Pick<ObjectStore, 'list' | 'read'>, clock: () => number) {
+  const settled = new Map<string, HourlyCounts>();
+
+  async function read(key: string, now: number): Promise<HourlyCounts> {
+    const known = settled.get(key);
+    if (known !== undefined) return known;
+    const found = { hour: hourOf(key), counts: countsOf(await readDocument(store, key, MAX_BYTES)) };
+    if (Date.parse(`${found.hour}:00Z`) < now - HOUR - SETTLES_WITHIN) {
+      if (settled.size >= MOST_READ) settled.clear();
+      settled.set(key, found);
+    }
+    return found;
+  }
+
+  return async ({ since, until }: { readonly since: number; readonly until: number }) => {
+    const keys: string[] = [];
+    const startAfter = `${REFUSAL_COUNTS_FOLDER}${new Date(since).toISOString().slice(0, 13)}/`;
+    for await (const { key } of store.list(REFUSAL_COUNTS_FOLDER, { startAfter })) {
+      if (Date.parse(`${hourOf(key)}:00Z`) >= until) break;
+      keys.push(key);
+      if (keys.length > MOST_READ) throw new Error('there are too many counts of refusals in this time');
+    }
+    const hours: HourlyCounts[] = [];
+    for (let at = 0; at < keys.length; at += AT_ONCE)
+      hours.push(...(await Promise.all(keys.slice(at, at + AT_ONCE).map((key) => read(key, clock())))));
+    return senderRefusals(hours, (start) => start >= since && start < until);
+  };
+}
+
+function hourOf(key: string): string {
+  return key.slice(REFUSAL_COUNTS_FOLDER.length).slice(0, 13);
 }
 
 /** Read again after a failure. */
@@ -82,8 +127,7 @@ async function readSince(store: Pick<ObjectStore, 'list' | 'read'>, since: strin
   }
   const found: HourlyCounts[] = [];
   for (const key of keys) {
-    const hour = key.slice(REFUSAL_COUNTS_FOLDER.length).slice(0, 13);
-    found.push({ hour, counts: countsOf(await readDocument(store, key, MAX_BYTES)) });
+    found.push({ hour: hourOf(key), counts: countsOf(await readDocument(store, key, MAX_BYTES)) });
   }
   return found;
 }
@@ -106,12 +150,20 @@ async function readLastHour(
   now: number,
 ): Promise<readonly SenderRefusals[]> {
   const hours = await readSince(store, new Date(now - HOUR).toISOString().slice(0, 13));
+  return senderRefusals(hours, (start) => start >= now - HOUR);
+}
+
+/** Throws where the counts of an hour are damaged. */
+function senderRefusals(
+  hours: readonly HourlyCounts[],
+  isWanted: (start: number) => boolean,
+): SenderRefusals[] {
   return hours.flatMap(({ hour, counts }) => {
     if (counts === null) throw new Error(`the counts of refusals of ${hour} are damaged`);
     return counts.flatMap(({ source, reason, fromSender }) => {
       const minutes = Object.entries(fromSender)
         .map(([minute, count]) => [Date.parse(`${hour}:${minute}Z`), count] as const)
-        .filter(([start]) => start >= now - HOUR)
+        .filter(([start]) => isWanted(start))
         .sort(([one], [other]) => one - other);
       return minutes.length === 0 ? [] : [{ source, reason, minutes }];
     });

@@ -25,6 +25,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver deliveries --actor anna --since 7d',
     'transcript-receiver deliveries -f',
   ],
+  summary: [
+    'transcript-receiver summary --since 2026-03-03T14:00:00Z --until 2026-03-03T15:00:00Z --by cause',
+    'transcript-receiver summary --since 24h --by hour --source intake',
+    'transcript-receiver summary --since 7d --by context.customer --csv > customers.csv',
+  ],
   failures: [
     'transcript-receiver failures --since 24h',
     'transcript-receiver failures --outcome failed --json | jq -r ".failures[].jobId"',

@@ -41,6 +41,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'list ledger lines by the filters of the page',
     load: () => import('./deliveries.js'),
   },
+  summary: {
+    summary: 'count what arrived and what was wrong, of any time and group',
+    load: () => import('./summary.js'),
+  },
   failures: { summary: 'list the jobs that are failing', load: () => import('./failures.js') },
   replay: {
     summary: 'refetch many jobs, decode quarantined bodies again, or send events again',

@@ -1,3 +1,4 @@
+import { csvRows } from './csv-rows.js';
 import type { LedgerLine } from './delivery.js';
 
 const COLUMNS = [
@@ -30,16 +31,5 @@ export function deliveriesCsv(lines: readonly CsvLine[]): string {
     ...COLUMNS.map((name) => line[name]),
     ...contexts.map((name) => line.context?.[name]),
   ]);
-  return [[...COLUMNS, ...contexts], ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
-}
-
-/**
- * Quoted as RFC 4180 asks. Spreadsheets take text that begins with one of these signs for a formula; ids and context
- * come from senders, so an apostrophe keeps it text.
- */
-function cell(value: string | number | null | undefined): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return String(value);
-  const harmless = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  return csvRows([[...COLUMNS, ...contexts], ...rows]);
 }

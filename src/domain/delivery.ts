@@ -149,4 +149,6 @@ export interface LedgerLine {
   readonly expired?: ExpiredObjects;
   /** Only of a body that was too large. */
   readonly tooLarge?: TooLargeBody;
+  /** ISO 8601: about when the callback was expected of a job that recovery had to fetch, as far as the service says. */
+  readonly expectedAt?: string;
 }

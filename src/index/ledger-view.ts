@@ -13,11 +13,11 @@ import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs } from './queries/failure-page.js';
 import type { findJobsByPart } from './queries/find-jobs-by-part.js';
 import type { NamedField } from './queries/knows-name.js';
-import type { PeriodSummary } from './queries/summarise-period.js';
+import { createContextTexts } from './questions/context-texts.js';
 import type { DeliveryQuery } from './questions/delivery-query.js';
 import { allDeliveries, type FoundLines, findDeliveries } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
-import { findSummary, type SummaryQuery } from './questions/find-summary.js';
+import { type DeliverySummary, findSummary, type SummaryQuery } from './questions/find-summary.js';
 import { createPacedCounts } from './questions/paced-counts.js';
 import { rejectBeyond } from './questions/reject-beyond.js';
 import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
@@ -56,7 +56,7 @@ export interface DeliveryPage {
 }
 
 /** Figures of a period. */
-export interface LedgerSummary extends PeriodSummary {
+export interface LedgerSummary extends DeliverySummary {
   readonly index: IndexExtent;
 }
 
@@ -113,7 +113,7 @@ export interface LedgerView {
   sourcesOfJob(job: string): Promise<readonly string[]>;
   /** What was sent to subscribers. */
   readonly sent: SentQuestions;
-  /** Rejects with `Problem` `request-invalid` for bad instants and numbers. */
+  /** Figures of deliveries. Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts. */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
   /** How the callbacks of the last hour and day fared. */
   callbacks(scope?: SourceScope): Promise<CallbackCounts>;
@@ -143,6 +143,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const schedule = createFillSchedule({ ...options, fill: index.fill, clock });
   const parts = { store, index };
   const counts = createPacedCounts(index, clock);
+  const texts = createContextTexts(store, index);
   let isStarted = false;
   let asks: ReturnType<typeof answerAsks> | null = null;
 
@@ -234,7 +235,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     sent: createSentQuestions(index),
     sourcesOfJob: (job) => index.call('sourcesOfJob', job),
     async summary(query = {}) {
-      const summary = await findSummary(index, query, clock());
+      const summary = await findSummary(parts, texts, query, clock());
       return { ...summary, index: await extent() };
     },
     callbacks: (scope = null) => counts(scope),

@@ -42,6 +42,14 @@ type Fields = readonly [
   JobEventName | null,
 ];
 
+/** `noted`: a job without a transcript whose callback was lost. */
+const MISSED: readonly string[] = ['recovered', 'noted', 'failed', 'unrecoverable'];
+
+/** Whether a callback was missed: a recovery that no operator asked for fetched the results, or tried to. */
+export function isMissed({ origin, outcome, actor }: LineClass): boolean {
+  return origin === 'recovery' && actor === null && MISSED.includes(outcome);
+}
+
 /** For a list of SQL. */
 export function idsOf(classes: readonly LineClass[]): string {
   return classes.map(({ id }) => id).join(', ');

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedLine } from '../ledger/log/read-lines-at.js';
 import { LINES } from './schema.js';
 
@@ -15,4 +16,13 @@ export function placeOfRow(row: Readonly<Record<string, unknown>>): PlacedLine {
     number: Number(number),
     line: Number(line),
   };
+}
+
+/** The places of lines by their ids; null for one that is not in the index any more. */
+export function placesOf(database: DatabaseSync, lines: readonly number[]): (PlacedLine | null)[] {
+  const find = database.prepare(`SELECT ${PLACE} FROM (SELECT CAST(? AS INTEGER) AS id) l ${JOIN_PLACE}`);
+  return lines.map((id) => {
+    const row = find.get(id);
+    return row === undefined ? null : placeOfRow(row);
+  });
 }

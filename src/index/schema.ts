@@ -26,14 +26,17 @@ export const SCHEMA = `
   -- The combinations of the fields that filters name, of an act its actor: some hundred, however many lines there are.
   CREATE TABLE classes (id INTEGER PRIMARY KEY, fields TEXT NOT NULL UNIQUE);
 
-  -- id: that of the segment, then the index of the line in it.
+  -- id: that of the segment, then the index of the line in it. took: milliseconds of a callback.
+  -- due: when the callback of a job was expected that recovery had to fetch.
   CREATE TABLE lines (id INTEGER PRIMARY KEY, written INTEGER NOT NULL, class INTEGER NOT NULL, job TEXT,
-    received INTEGER NOT NULL);
+    received INTEGER NOT NULL, bytes INTEGER NOT NULL, took INTEGER, due INTEGER);
   CREATE INDEX lines_by_class ON lines (class, written);
   CREATE INDEX lines_by_job ON lines (job, class, received) WHERE job IS NOT NULL;
+  CREATE INDEX lines_by_due ON lines (due, class, job) WHERE due IS NOT NULL;
+  CREATE TABLE context_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
   -- hash: of name and value; text would take a third of the file.
-  CREATE TABLE contexts (hash INTEGER NOT NULL, written INTEGER NOT NULL, line INTEGER NOT NULL,
-    PRIMARY KEY (hash, written, line)) WITHOUT ROWID;
+  CREATE TABLE contexts (name INTEGER NOT NULL, hash INTEGER NOT NULL, written INTEGER NOT NULL, line INTEGER NOT NULL,
+    PRIMARY KEY (name, hash, written, line)) WITHOUT ROWID;
 
   -- The newest failing line of each job and class that no line of the job settles; first: receipt of the first line of the job.
   CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,

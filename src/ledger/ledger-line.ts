@@ -12,6 +12,7 @@ export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
   readonly traceparent: string | null;
   readonly expired: ExpiredObjects | null;
   readonly tooLarge: TooLargeBody | null;
+  readonly expectedAt: string | null;
 }
 
 type OptionalField =
@@ -21,7 +22,8 @@ type OptionalField =
   | 'contextOmitted'
   | 'traceparent'
   | 'expired'
-  | 'tooLarge';
+  | 'tooLarge'
+  | 'expectedAt';
 
 /** The fields of a line that no request of a sender stands behind. */
 export const NO_REQUEST = {
@@ -34,11 +36,12 @@ export const NO_REQUEST = {
   traceparent: null,
   expired: null,
   tooLarge: null,
+  expectedAt: null,
 } as const;
 
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
-  const { actor, wouldRefuse, context, contextOmitted, traceparent, expired, tooLarge } = fields;
+  const { actor, wouldRefuse, context, contextOmitted, traceparent, expired, tooLarge, expectedAt } = fields;
   return {
     v: 1,
     deliveryId: fields.deliveryId,
@@ -64,6 +67,7 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     ...(traceparent === null ? undefined : { traceparent }),
     ...(expired === null ? undefined : { expired }),
     ...(tooLarge === null ? undefined : { tooLarge }),
+    ...(expectedAt === null ? undefined : { expectedAt }),
   };
 }
 

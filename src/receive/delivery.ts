@@ -189,6 +189,7 @@ export class Delivery {
       contextOmitted: this.#query?.contextOmitted ?? null,
       traceparent: this.#traceparent,
       expired: null,
+      expectedAt: null,
       tooLarge:
         reason === 'body-too-large'
           ? { declared: this.request.declaredLength, limit: source.maxBytes }

@@ -3,12 +3,12 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import { subscriberOf } from '../../ledger/segment-key.js';
 import { contextKeys } from '../context-keys.js';
 import { inTransaction } from '../in-transaction.js';
-import type { LineClasses } from '../line-classes.js';
+import { isMissed, type LineClasses } from '../line-classes.js';
 import { LINES } from '../schema.js';
 import { createAttemptRows } from './attempt-rows.js';
 import { createContextRows } from './context-rows.js';
 import { createFailureRows } from './failure-rows.js';
-import { createFigureSums } from './figure-sums.js';
+import { createFigureSums, numberOf } from './figure-sums.js';
 import { createPositions } from './positions.js';
 import { readContent } from './read-content.js';
 import type { SegmentContent } from './segment-content.js';
@@ -25,7 +25,7 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   const failures = createFailureRows(database, classes);
   const sums = createFigureSums(database);
   const insertSegment = database.prepare('INSERT INTO segments (run, number, written) VALUES (?, ?, ?)');
-  const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?)');
+  const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const contexts = createContextRows(database);
   const attempts = createAttemptRows(database, positions);
 
@@ -33,8 +33,10 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     const lineClass = classes.of(line);
     const received = Date.parse(line.receivedAt);
     const job = typeof line.jobId === 'string' ? line.jobId : null;
-    insertLine.run(id, written, lineClass.id, job, received);
-    for (const hash of contextKeys(line.context, line.contextOmitted)) contexts.add(hash, written, id);
+    const took = lineClass.origin === 'callback' ? numberOf(line.durationMs) : null;
+    const due = isMissed(lineClass) ? dueAt(line, received) : null;
+    insertLine.run(id, written, lineClass.id, job, received, numberOf(line.bytes), took, due);
+    for (const key of contextKeys(line.context, line.contextOmitted)) contexts.add(key, written, id);
     sums.add(written, lineClass, line);
     if (job !== null) failures.add({ id, lineClass, job, received }, line);
   }
@@ -65,4 +67,10 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
       throw error;
     }
   };
+}
+
+/** When the callback was expected of a job that recovery had to fetch; a line that does not say so counts when it was received. */
+function dueAt({ expectedAt }: LedgerLine, received: number): number {
+  const due = typeof expectedAt === 'string' ? Date.parse(expectedAt) : Number.NaN;
+  return Number.isNaN(due) ? received : Math.min(due, received);
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HOUR } from '../../ledger/hours.js';
-import { WIDTHS } from '../figure-widths.js';
 import { inTransaction } from '../in-transaction.js';
+import { WIDTHS } from '../queries/figure-widths.js';
 import { LINES } from '../schema.js';
 
 /**
@@ -95,18 +95,18 @@ function deleteRest(database: DatabaseSync, hour: number): void {
   );
 }
 
-type ContextRow = readonly [hash: bigint, written: bigint, line: bigint];
-const FIRST_ROW: ContextRow = [-(2n ** 63n), 0n, 0n];
+type ContextRow = readonly [name: bigint, hash: bigint, written: bigint, line: bigint];
+const FIRST_ROW: ContextRow = [0n, 0n, 0n, 0n];
 
 /** Deletes the contexts of lines before an instant: their order is that of the hashes, so that it takes a pass over all. */
 function createContextSweep(database: DatabaseSync) {
+  const PLACE = 'name, hash, written, line';
   const end = database.prepare(
-    `SELECT hash, written, line FROM contexts WHERE (hash, written, line) > (?, ?, ?)
-     ORDER BY hash, written, line LIMIT 1 OFFSET ?`,
+    `SELECT ${PLACE} FROM contexts WHERE (${PLACE}) > (?, ?, ?, ?) ORDER BY ${PLACE} LIMIT 1 OFFSET ?`,
   );
   end.setReadBigInts(true);
-  const behind = 'DELETE FROM contexts WHERE (hash, written, line) > (?, ?, ?)';
-  const removeUpTo = database.prepare(`${behind} AND (hash, written, line) <= (?, ?, ?) AND written < ?`);
+  const behind = `DELETE FROM contexts WHERE (${PLACE}) > (?, ?, ?, ?)`;
+  const removeUpTo = database.prepare(`${behind} AND (${PLACE}) <= (?, ?, ?, ?) AND written < ?`);
   const removeAll = database.prepare(`${behind} AND written < ?`);
   let sweep: { readonly before: number; after: ContextRow } | null = null;
   return {
@@ -122,7 +122,7 @@ function createContextSweep(database: DatabaseSync) {
         sweep = null;
         return false;
       }
-      const last = [next.hash, next.written, next.line] as unknown as ContextRow;
+      const last = [next.name, next.hash, next.written, next.line] as unknown as ContextRow;
       removeUpTo.run(...after, ...last, before);
       sweep.after = last;
       return true;

@@ -1,5 +1,5 @@
 import { HOUR } from '../../ledger/hours.js';
-import { MINUTE } from '../figure-widths.js';
+import { MINUTE } from './figure-widths.js';
 
 /** A period and its parts, in milliseconds since the epoch; `until` is exclusive. */
 export interface Period {

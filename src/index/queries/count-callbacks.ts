@@ -4,7 +4,7 @@ import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { isStillTried } from '../../domain/still-tried.js';
 import { HOUR } from '../../ledger/hours.js';
 import { readState } from '../index-state.js';
-import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
+import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
 
 /** Accepted callbacks of a source within the last hour. */
 interface AcceptedCallbacks {
@@ -145,14 +145,6 @@ interface RefusedGroup {
 function newGroup(source: string | null, reason: ReasonCode | null): RefusedGroup {
   const newTally = () => ({ jobs: new Set<string>(), unnamed: 0 });
   return { source, reason, before: newTally(), since: newTally(), first: Number.POSITIVE_INFINITY };
-}
-
-/** `noted`: a job without a transcript whose callback was lost. */
-const MISSED: readonly string[] = ['recovered', 'noted', 'failed', 'unrecoverable'];
-
-/** Whether a recovery did it that no operator asked for. */
-function isMissed({ origin, outcome, actor }: LineClass): boolean {
-  return origin === 'recovery' && actor === null && MISSED.includes(outcome);
 }
 
 interface MissedQuery {

@@ -1,9 +1,4 @@
-export interface Percentiles {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly max: number;
-}
+import type { Percentiles } from '../../domain/summary-figures.js';
 
 /** Each bucket is 5 % wider than the one before: the relative error of a percentile is below that. */
 const GROWTH = Math.log(1.05);
@@ -13,6 +8,11 @@ const BUCKETS = 434;
 /** Index of the bucket of a duration in milliseconds. */
 export function durationBucket(milliseconds: number): number {
   return milliseconds <= 1 ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log(milliseconds) / GROWTH));
+}
+
+/** The longest duration of a bucket, in milliseconds. */
+export function longestOfBucket(bucket: number): number {
+  return Math.round(Math.exp(bucket * GROWTH) * 10) / 10;
 }
 
 /**
@@ -29,7 +29,7 @@ export function percentilesOf(counts: ReadonlyMap<number, number>, max: number):
     let left = Math.ceil(total * share);
     for (const [bucket, count] of buckets) {
       left -= count;
-      if (left <= 0) return Math.min(max, Math.round(Math.exp(bucket * GROWTH) * 10) / 10);
+      if (left <= 0) return Math.min(max, longestOfBucket(bucket));
     }
     return max;
   }

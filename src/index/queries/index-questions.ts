@@ -5,6 +5,7 @@ import type { LineClasses } from '../line-classes.js';
 import { type BehindQuery, countBehind } from '../sent/count-behind.js';
 import { eventFigures } from '../sent/event-figures.js';
 import { type EventQuery, eventsOfJob, factsOfEvents, findEvents } from '../sent/sent-events.js';
+import { placesOf } from '../line-places.js';
 import { type CountCallbacksQuery, countCallbacks } from './count-callbacks.js';
 import { failingJobs, failurePage } from './failure-page.js';
 import { type FailuresQuery, findFailures, type IndexedFailure } from './find-failures.js';
@@ -13,7 +14,7 @@ import { findJobsByPart } from './find-jobs-by-part.js';
 import { findLines, type LineQuery } from './find-lines.js';
 import { knowsName, type NamedField } from './knows-name.js';
 import { lastAccepted } from './last-accepted.js';
-import { type PeriodQuery, summarisePeriod } from './summarise-period.js';
+import { countActs, countMissed, type SumQuery, sumLines } from './sum-lines.js';
 
 /** What a question reads. */
 export interface AskedIndex {
@@ -43,8 +44,12 @@ export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex)
       attempt(({ database, classes }) => findJobsByPart(database, classes, query)),
     lastAccepted: (query: Parameters<typeof lastAccepted>[2]) =>
       attempt(({ database, classes }) => lastAccepted(database, classes, query)),
-    summarisePeriod: (query: PeriodQuery) =>
-      attempt(({ database, classes }) => summarisePeriod(database, classes, query)),
+    sumLines: (query: SumQuery) => attempt(({ database, classes }) => sumLines(database, classes, query)),
+    countMissed: (query: Parameters<typeof countMissed>[2]) =>
+      attempt(({ database, classes }) => countMissed(database, classes, query)),
+    countActs: (query: Parameters<typeof countActs>[2]) =>
+      attempt(({ database, classes }) => countActs(database, classes, query)),
+    placesOf: (lines: readonly number[]) => attempt(({ database }) => placesOf(database, lines)),
     countCallbacks: (query: CountCallbacksQuery) =>
       attempt(({ database, classes }) => countCallbacks(database, classes, query)),
     eventsOfJob: (job: string) => attempt(({ database }) => eventsOfJob(database, job)),

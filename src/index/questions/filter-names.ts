@@ -87,12 +87,16 @@ export async function rejectUnknownNames(
       `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${existing[names].join(', ')}.`,
     );
   }
-  if (filters.context !== undefined) rejectUnknownContext(filters.context, existing.contexts);
+  if (filters.context === undefined) return;
+  const { contexts } = existing;
+  rejectUnknownContext(
+    parseContextFilter(filters.context, contexts.length === 0 ? undefined : contexts).name,
+    contexts,
+  );
 }
 
-/** The ledger may hold names that were admitted once, but a misspelt one is far more likely. */
-function rejectUnknownContext(filter: string, names: readonly string[]): void {
-  const { name } = parseContextFilter(filter, names.length === 0 ? undefined : names);
+/** The ledger may hold names that were admitted once, but a misspelt one is far more likely. Throws `Problem` `request-invalid`. */
+export function rejectUnknownContext(name: string, names: readonly string[]): void {
   if (names.includes(name)) return;
   const admitted = names.length === 0 ? 'no source admits any' : `sources admit ${names.join(', ')}`;
   throw new Problem(

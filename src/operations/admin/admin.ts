@@ -147,6 +147,7 @@ export function createAdmin(options: AdminOptions): Admin {
     quarantine,
     fresh,
     refusalCounts: refusalCounts.daily,
+    refusedRequests: refusalCounts.between,
     retention: options.recovery.retention,
     retained: options.recovery.retained,
     clock: Date.now,

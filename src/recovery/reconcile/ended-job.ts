@@ -93,7 +93,9 @@ async function recordOnce(
     await claim.release();
     return results;
   }
-  await recordEnd(parts, { delivery, callback, results, reason: endedReason(job), options, startedAt });
+  await recordEnd(parts, {
+    ...{ delivery, callback, results, reason: endedReason(job), job, options, startedAt },
+  });
   await claim.confirm();
   return results.some(({ stored }) => stored !== null && stored.outcome !== 'identical')
     ? results

@@ -104,6 +104,15 @@ function attemptsOf({ errors = [] }: JobRecord): string[] {
   return errors.filter(({ message }) => FAILED_ATTEMPT.test(message)).map(({ timestamp }) => timestamp);
 }
 
+/**
+ * About when the callback of a job was expected, in ISO 8601: the last time that the service tried to send it, else when the job was created.
+ * Null where the record holds no valid time.
+ */
+export function expectedAt(job: JobRecord): string | null {
+  const time = Date.parse(attemptsOf(job).at(-1) ?? job.created_at);
+  return Number.isNaN(time) ? null : new Date(time).toISOString();
+}
+
 /** A time further in the future is wrong. Without this bound the job would stay pending until that time. */
 function isRecent(time: string, { now, grace }: Pick<Situation, 'now' | 'grace'>): boolean {
   return Math.abs(now - Date.parse(time)) < grace;

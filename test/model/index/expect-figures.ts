@@ -1,15 +1,12 @@
 import { expect } from '@jest/globals';
-import { isDelivery, type LedgerLine } from '../../../src/domain/delivery.js';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { isStillTried } from '../../../src/domain/still-tried.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
-import { durationBucket, percentilesOf } from '../../../src/index/queries/duration-percentiles.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { Placed } from './indexed-ledger.js';
 import { FIRST } from './indexed-ledger.js';
 
 type Scope = ReadonlySet<string> | null;
-
-const NOW = FIRST + 5 * HOUR;
 
 const isOf = (scope: Scope) => (placed: Placed) => scope === null || scope.has(placed.line.source ?? '');
 const received = ({ line }: Placed) => Date.parse(line.receivedAt);
@@ -29,51 +26,7 @@ export function expectLastAccepted(index: LedgerIndex, lines: readonly Placed[],
   expect(new Map(named)).toEqual(last);
 }
 
-/** The figures of a period, of its parts, and when callbacks were accepted last. */
-export function expectSummary(
-  index: LedgerIndex,
-  lines: readonly Placed[],
-  query: { readonly since: number; readonly until: number; readonly buckets: number; readonly scope: Scope },
-): void {
-  if (query.since >= query.until) return;
-  const found = index.summarisePeriod({ ...query, now: NOW });
-  const [since, until] = [Date.parse(found.since), Date.parse(found.until)];
-  expect(since % found.resolutionMs).toBe(0);
-  expect(since).toBeLessThanOrEqual(query.since);
-  expect(until).toBeGreaterThanOrEqual(query.until);
-  expect(found.buckets.length).toBeLessThanOrEqual(query.buckets);
-  if (query.buckets === 1) expect(found.buckets.length).toBe(1);
-  const own = lines.filter(isOf(query.scope)).filter(({ line }) => isDelivery(line.origin));
-  const starts = found.buckets.map(({ start }) => Date.parse(start));
-  expect(starts[0]).toBe(since);
-  for (const [at, { start: _, ...figures }] of found.buckets.entries())
-    expect(figures).toEqual(sumOf(own, starts[at] ?? 0, starts[at + 1] ?? until));
-  expect(found.total).toEqual(sumOf(own, since, until));
-  expect(found.last).toEqual(lastOf(own, query.scope));
-}
-
-function sumOf(lines: readonly Placed[], since: number, until: number) {
-  const durations = new Map<number, number>();
-  let longest = 0;
-  const sum = { lines: 0, bytes: 0, outcomes: {}, regions: {} };
-  const count = (counts: Record<string, number>, name: string) => {
-    counts[name] = (counts[name] ?? 0) + 1;
-  };
-  for (const { place, line } of lines) {
-    if (place.written < since || place.written >= until) continue;
-    sum.lines += 1;
-    sum.bytes += line.bytes;
-    count(sum.outcomes, line.outcome);
-    count(sum.regions, line.region ?? 'none');
-    if (line.origin !== 'callback') continue;
-    const bucket = durationBucket(line.durationMs);
-    durations.set(bucket, (durations.get(bucket) ?? 0) + 1);
-    longest = Math.max(longest, line.durationMs);
-  }
-  return { ...sum, duration: percentilesOf(durations, longest) };
-}
-
-function lastOf(lines: readonly Placed[], scope: Scope) {
+export function lastOf(lines: readonly Placed[], scope: Scope) {
   const last = { byRegion: {}, bySource: {}, byCredential: {} };
   const note = (times: Record<string, string>, name: string, time: string) => {
     if ((times[name] ?? '') < time) times[name] = time;

@@ -162,7 +162,7 @@ describe('what fills the index', () => {
             const key = segmentKey({ ...place, hour: hourAt(place.hour) });
             return comesBack.has(key) || !(isLost.has(key) || (isDamaged.has(key) && !isRepaired));
           };
-          expectAnswers(own, lines.filter(isThere), queries, attempts.filter(isThere));
+          await expectAnswers(own, lines.filter(isThere), queries, attempts.filter(isThere));
           const { since, until, missing } = own.state();
           expect({ since, until }).toEqual({ since: null, until: now });
           const named = missing.flatMap(({ key, segments: count, unreadable }) => [

@@ -22,6 +22,7 @@ const drawnLine = fc.record({
   jobId: fc.constantFrom('Alpha', 'beta', 'gamma', 'alphabet', null),
   outcome: fc.constantFrom(
     ...(['stored', 'failed', 'refused', 'conflict', 'noted', 'acknowledged', 'chosen', 'read'] as const),
+    'recovered' as const,
   ),
   source: fc.constantFrom('intake', 'elsewhere', null),
   region: fc.constantFrom('eu1', null),
@@ -36,6 +37,8 @@ const drawnLine = fc.record({
   durationMs: fc.integer({ min: 0, max: 100_000 }),
   /** Milliseconds from its receipt until it was written. */
   delay: fc.oneof(fc.constantFrom(0, 1000), fc.integer({ min: 0, max: 3 * HOUR })),
+  /** Milliseconds from when its callback was expected until its receipt; a clock may be wrong. */
+  late: fc.option(fc.integer({ min: -1000, max: HOUR }), { nil: undefined }),
 });
 
 /** Seconds, as S3 tells times: many segments have the same. */
@@ -105,9 +108,11 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
     .toSorted((a, b) => a.at - b.at)
     .map(({ writer, at, lines: own }) => {
       const { hour, written, number } = placeOf(writer, at);
-      const made = own.map(({ delay, ...fields }) =>
-        ledgerLine({ ...fields, receivedAt: new Date(written - delay).toISOString() } as Partial<LedgerLine>),
-      );
+      const made = own.map(({ delay, late, ...fields }) => {
+        const due = late === undefined ? undefined : new Date(written - delay - late).toISOString();
+        const times = { receivedAt: new Date(written - delay).toISOString(), expectedAt: due };
+        return ledgerLine({ ...fields, ...times } as Partial<LedgerLine>);
+      });
       for (const [index, line] of made.entries())
         lines.push({ place: { hour, written, writer, number, line: index }, line });
       return { hour, writer, number, written, content: contentOf(made) };

@@ -67,7 +67,7 @@ describe('the index', () => {
   it('answers as a plain loop over all lines does, in whatever order hours come and whenever the process is killed', async () => {
     let run = 0;
     await fc.assert(
-      fc.property(
+      fc.asyncProperty(
         drawnLedger,
         fc.array(drawnQuery, { minLength: 4, maxLength: 8 }),
         fc.record({
@@ -76,7 +76,7 @@ describe('the index', () => {
           late: fc.array(fc.nat(), { maxLength: 3 }),
           deaths: fc.array(fc.record({ at: fc.nat(), statements: fc.nat(120) }), { maxLength: 3 }),
         }),
-        (drawn, queries, { order, batch, late, deaths }) => {
+        async (drawn, queries, { order, batch, late, deaths }) => {
           run += 1;
           const path = `${folder.path}/${run}.sqlite`;
           const { segments, lines, attempts } = writeLedger(drawn);
@@ -97,14 +97,14 @@ describe('the index', () => {
             index.apply(part);
           }
           index.saveRange({ since: null, until: FIRST + 5 * HOUR });
-          expectAnswers(index, lines, queries, attempts);
+          await expectAnswers(index, lines, queries, attempts);
           index.apply(steps);
-          expectAnswers(index, lines, queries.slice(0, 2), attempts);
+          await expectAnswers(index, lines, queries.slice(0, 2), attempts);
           expect(index.state().missing).toEqual([]);
           index.close();
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 100, endOnFailure: true },
     );
   }, 240_000);
 });

@@ -32,11 +32,12 @@ process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) =>
 async function answersOf(index: Awaited<ReturnType<typeof startIndexWorker>>) {
   const now = Date.now();
   const until = Math.floor(now / DAY) * DAY + DAY;
-  const period = { since: until - 2 * DAY, until, buckets: 2, now };
+  const range = { since: until - 2 * DAY, until };
+  const period = { range, by: { begin: range.since, width: DAY, count: 2 }, keep: 10, after: null };
   return {
     places: await index.call('findLines', { limit: 10_000 }),
     failing: await index.call('findFailures', {}),
-    figures: (await index.call('summarisePeriod', period)).buckets,
+    figures: (await index.call('sumLines', period)).groups,
     state: await index.call('state'),
   };
 }

@@ -9,15 +9,7 @@ import type { RefusalRing } from '../../../observe/refusal-ring.js';
 import { listRefusals } from '../list-refusals.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from './answers/deliveries.js';
-import {
-  jobFilter,
-  outcomeFilter,
-  page,
-  RANGE,
-  regionFilter,
-  sourceFilter,
-  statusFilter,
-} from './request-schemas.js';
+import { DELIVERY_FILTERS, jobFilter, page, RANGE } from './request-schemas.js';
 
 export interface DeliveriesRouteParts {
   readonly view: LedgerView;
@@ -44,11 +36,7 @@ export function deliveriesRoutes({
       query: {
         ...RANGE,
         job: jobFilter,
-        source: sourceFilter,
-        region: regionFilter,
-        status: statusFilter,
-        outcome: outcomeFilter,
-        origin: textInput.optional().describe('callback, recovery, replay, import or realtime'),
+        ...DELIVERY_FILTERS,
         actor: textInput
           .optional()
           .describe('what this operator did, accesses included: name of a token, or command-line'),
@@ -60,7 +48,6 @@ export function deliveriesRoutes({
           .literal('acts')
           .optional()
           .describe('acts: lists what operators did, accesses included, and nothing else'),
-        context: textInput.optional().describe('`name=value` of the context, such as call=123'),
         contextOmitted: textInput
           .optional()
           .describe('a name of the context whose value was left out, without `context`'),

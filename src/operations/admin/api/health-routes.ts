@@ -1,18 +1,29 @@
+import type { RefusalCountsReader } from '../../../archive/read-refusal-counts.js';
 import type { SourceScope } from '../../../domain/rights.js';
+import { contextOfGroup, SUMMARY_GROUPS } from '../../../domain/summary-groups.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
-import { type FilterNames, namesInScope } from '../../../index/questions/filter-names.js';
+import {
+  type FilterNames,
+  namesInScope,
+  rejectUnknownContext,
+  rejectUnknownNames,
+} from '../../../index/questions/filter-names.js';
+import { MOST_GROUPS } from '../../../index/questions/find-summary.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
-import { instantInput, whole } from '../../../lib/text/read-input.js';
+import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
 import { type HealthParts, PATIENCE, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
 import type { SubscriberFigures } from './answers/subscribers.js';
+import { DELIVERY_FILTERS } from './request-schemas.js';
 
 export interface HealthRouteParts extends HealthParts {
   readonly view: LedgerView;
   readonly fresh: FreshView;
   readonly names: FilterNames;
   readonly subscriberNames: (scope: SourceScope) => readonly string[];
+  /** Requests of a time that were refused and left no line. */
+  readonly refusedRequests: RefusalCountsReader['between'];
 }
 
 /** Listings cost money, and every open dashboard asks every few seconds. */
@@ -67,20 +78,44 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       path: '/summary',
       right: 'view',
       tag: 'Health',
-      summary: 'Figures over a stretch of time up to years, for charts',
+      summary: 'Figures of the deliveries of any time: in parts for charts, and grouped',
       query: {
         since: instantInput
           .optional()
-          .describe('ISO 8601 with a zone, or a date; default: 24 hours before until'),
-        until: instantInput.optional().describe('the same; default: now'),
+          .describe(
+            'ISO 8601 with a zone, or a date; written at or after it; default: 24 hours before until',
+          ),
+        until: instantInput.optional().describe('the same; written before it; default: now'),
         buckets: whole(1, 500)
-          .default(48)
-          .describe('number of equal stretches, at most: they are whole minutes, hours or days'),
+          .optional()
+          .describe(
+            'number of equal stretches, at most: they are whole minutes, hours or days, and widen the time to these; default 48, or 1 with `by`',
+          ),
+        by: textInput
+          .optional()
+          .describe(
+            `groups the deliveries: ${SUMMARY_GROUPS.join(', ')}, or context.<name>; hours and days in UTC`,
+          ),
+        limit: whole(1, MOST_GROUPS)
+          .default(100)
+          .describe(
+            'groups, those with the most deliveries; `rest` has the sum of the others. Hours and days are all there',
+          ),
+        ...DELIVERY_FILTERS,
       },
       answers: { 200: summarySchema },
-      async handle({ query, access: { scope } }) {
+      async handle({ query, access: { scope }, signal }) {
         await parts.fresh();
-        const { last: _, ...figures } = await parts.view.summary({ ...query, scope });
+        const group = contextOfGroup(query.by ?? '');
+        await rejectUnknownNames(query, parts.names, parts.view, scope);
+        if (group !== null) rejectUnknownContext(group, namesInScope(parts.names, scope).contexts);
+        const { refusedRequests } = parts;
+        const { last: _, ...figures } = await parts.view.summary({
+          ...query,
+          scope,
+          signal,
+          refusedRequests,
+        });
         return ok(figures);
       },
     }),

@@ -22,6 +22,16 @@ export const regionFilter = textInput.optional().describe('region of the speech 
 export const statusFilter = textInput.optional().describe('status of the callback');
 export const outcomeFilter = textInput.optional().describe('outcome of the ledger line');
 
+/** Filters of deliveries, besides time and job. */
+export const DELIVERY_FILTERS = {
+  source: sourceFilter,
+  region: regionFilter,
+  status: statusFilter,
+  outcome: outcomeFilter,
+  origin: textInput.optional().describe('callback, recovery, replay, import or realtime'),
+  context: textInput.optional().describe('`name=value` of the context, such as call=123'),
+};
+
 export const reason = reasonText.describe('why, for the ledger');
 /** For clients that cannot send a body with DELETE. */
 export const REASON_QUERY = {

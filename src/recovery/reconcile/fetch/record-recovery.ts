@@ -5,7 +5,7 @@ import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-li
 import type { JobRecord } from '../../../speech/wire.js';
 import { callbackStatusOf } from '../callback-status.js';
 import type { ExpectedCallback } from '../expectation.js';
-import { isGone, joinReasons } from '../plan-job.js';
+import { expectedAt, isGone, joinReasons } from '../plan-job.js';
 import { failureReason } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
 import { outcomeOfItems } from '../report/job-result.js';
@@ -86,18 +86,18 @@ async function recordDelivery(
   const outcome = found === 'matched' ? 'duplicate' : found;
   const reason = isCompared ? joinReasons([SAME_BYTES, result.reason]) : result.reason;
   const contextOmitted = results[0]?.item.submitted.contextOmitted ?? null;
-  const fields = { delivery, results, outcome, reason, contextOmitted, options, startedAt };
+  const fields = { delivery, results, outcome, reason, contextOmitted, options, startedAt, job };
   if (results.some(({ stored }) => stored !== null)) return parts.ledger.append(lineOf(parts, fields));
   if (options.openBefore.get(result.jobId)?.outcome === found) return;
   if (found !== 'unrecoverable' || !isGone(job)) return parts.ledger.append(lineOf(parts, fields));
-  await recordLoss(parts, job, fields);
+  await recordLoss(parts, fields);
 }
 
 const SAME_BYTES = 'the service has the same bytes';
 
 /** The loss of a job that is gone is recorded once, by whichever run finds it first, and again only when something has arrived since. */
-async function recordLoss(parts: RecoveryParts, job: JobRecord, fields: RecoveryFields): Promise<void> {
-  const { delivery } = fields;
+async function recordLoss(parts: RecoveryParts, fields: RecoveryFields): Promise<void> {
+  const { delivery, job } = fields;
   const place = { jobId: job.id, source: delivery.source, createdAt: job.created_at };
   const arrival = await lastArrival(parts, place);
   if (arrival?.outcome === 'unrecoverable') return;
@@ -128,13 +128,14 @@ interface RecoveryFields {
   readonly outcome: LedgerLine['outcome'];
   readonly reason: string | null;
   readonly contextOmitted: OmittedContext | null;
+  readonly job: JobRecord;
   readonly options: Pick<JobOptions, 'actor'>;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
 function lineOf({ clock }: RecoveryParts, fields: RecoveryFields): LedgerLine {
-  const { results, outcome, reason, contextOmitted, options, startedAt } = fields;
+  const { results, outcome, reason, contextOmitted, job, options, startedAt } = fields;
   const { deliveryId, receivedAt, origin, source, region, jobId, status, context } = fields.delivery;
   const items = results.flatMap(({ stored }) => (stored === null ? [] : [stored]));
   return ledgerLine({
@@ -144,5 +145,6 @@ function lineOf({ clock }: RecoveryParts, fields: RecoveryFields): LedgerLine {
     durationMs: Math.max(0, clock() - startedAt),
     actor: options.actor,
     contextOmitted,
+    expectedAt: origin === 'recovery' ? expectedAt(job) : null,
   });
 }

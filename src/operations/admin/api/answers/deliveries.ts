@@ -118,6 +118,10 @@ const LINE = {
     .meta(OPEN)
     .optional()
     .describe('of a body that was too large: bytes'),
+  expectedAt: z
+    .string()
+    .optional()
+    .describe('of a job that recovery had to fetch: about when its callback was expected'),
 };
 
 export const ledgerLineSchema = z.strictObject(LINE).meta({

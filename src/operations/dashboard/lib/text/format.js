@@ -1,42 +1,14 @@
+import { span } from '../../vendor/text/amounts.js';
 import { count as countAlone, plural } from '../../vendor/text/plural.js';
 import { isUtc, timeZone } from './time-zone.js';
 
-/** Numbers, sizes and times as text. */
+export { bytes, milliseconds, percent, span } from '../../vendor/text/amounts.js';
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+/** Numbers, sizes and times as text. */
 
 /** @param {number} number @param {string} [one] @param {string} [many] */
 export function count(number, one, many) {
   return one === undefined ? countAlone(number) : plural(number, one, many);
-}
-
-/** @param {number} number */
-export function bytes(number) {
-  let value = number;
-  let unit = 0;
-  while (value >= 1024 && unit < UNITS.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1).replace(/\.0$/, '')} ${UNITS[unit]}`;
-}
-
-/** @param {number} number */
-export function milliseconds(number) {
-  if (number < 1000) return `${Math.round(number)} ms`;
-  return number < 60_000 ? `${(number / 1000).toFixed(1)} s` : span(number);
-}
-
-/**
- * A duration in its largest unit: "3 min".
- * @param {number} number
- */
-export function span(number) {
-  const seconds = Math.max(0, Math.round(number / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86_400)} days`;
 }
 
 /**

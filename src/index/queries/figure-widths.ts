@@ -1,4 +1,4 @@
-import { HOUR } from '../ledger/hours.js';
+import { HOUR } from '../../ledger/hours.js';
 
 export const MINUTE = 60_000;
 

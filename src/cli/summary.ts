@@ -1,0 +1,180 @@
+import { Command } from 'commander';
+import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
+import { ConfigError } from '../config/config-error.js';
+import { Problem } from '../domain/problem.js';
+import type { SummaryFigures } from '../domain/summary-figures.js';
+import { contextOfGroup, SUMMARY_GROUPS } from '../domain/summary-groups.js';
+import { notIndexedInWords } from '../index/index-extent.js';
+import type { LedgerSummary } from '../index/ledger-view.js';
+import {
+  type NameFilters,
+  namesInScope,
+  rejectUnknownContext,
+  rejectUnknownNames,
+} from '../index/questions/filter-names.js';
+import { MOST_GROUPS } from '../index/questions/find-summary.js';
+import { groupTitle, restInWords, rowInWords, summaryCsv, summaryInWords } from '../index/summary-words.js';
+import { bytes, milliseconds } from '../lib/text/amounts.js';
+import { count } from '../lib/text/plural.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { filterNamesOf } from './shared/filter-names-of.js';
+import { printJson, printLines } from './shared/format/print.js';
+import { createProgress } from './shared/format/progress.js';
+import { textRow } from './shared/format/text-row.js';
+import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
+import { readUpTo } from './shared/options/read-number.js';
+import { readTime } from './shared/options/read-time.js';
+
+interface Options extends NameFilters {
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly by?: string;
+  readonly limit?: number;
+  readonly csv?: true;
+  readonly json?: true;
+}
+
+/** Rows of a table, unless more are asked for. */
+const SHOWN = 50;
+
+export function createCommand(): Command {
+  return new Command('summary')
+    .description(
+      'count what arrived: deliveries, bytes, durations and what was wrong, of any time and of any group',
+    )
+    .option(
+      '--since <time>',
+      'written since: 48h, 7d, or a time with its zone; default: 24 hours before --until',
+      readTime('--since'),
+    )
+    .option('--until <time>', 'written before; default: now', readTime('--until'))
+    .option(
+      '--by <group>',
+      `group by ${SUMMARY_GROUPS.join(', ')}, or context.<name>, such as context.customer; hours and days in UTC`,
+    )
+    .option('--source <name>', 'only of this source')
+    .option('--region <name>', 'only of this region')
+    .option('--status <status>', 'only with this callback status')
+    .option('--outcome <outcome>', 'only with this outcome, such as refused')
+    .option('--origin <origin>', 'only of this origin, such as recovery')
+    .option('--context <name=value>', 'only with this context')
+    .option(
+      '--limit <number>',
+      `groups to list; default: ${SHOWN}, and all with --csv or --json`,
+      readUpTo(MOST_GROUPS),
+    )
+    .option('--csv', 'print all groups as CSV with a header')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExit code 0 when done, 1 when nothing was found, 3 when not all could be counted, which is named, 4 when it could not look.',
+    )
+    .action(async (options: Options) => {
+      if (options.csv && options.json) throw new UsageError('--csv and --json exclude each other');
+      const summary = await withLedger((work) => summarise(work, options), options.since).catch(couldNotLook);
+      if (summary !== null) print(summary, options);
+    });
+}
+
+/** Wrong usage and faults in the configuration stay errors. */
+function couldNotLook(error: unknown): null {
+  if (error instanceof ConfigError || error instanceof UsageError) throw error;
+  note(error instanceof Error ? error.message : String(error));
+  process.exitCode = EXIT.incomplete;
+  return null;
+}
+
+async function summarise(
+  { config, store, view, signal }: LedgerWork,
+  options: Options,
+): Promise<LedgerSummary> {
+  const { since, until, by, limit, csv, json, ...filters } = options;
+  const names = filterNamesOf(config);
+  const group = contextOfGroup(by ?? '');
+  const progress = createProgress();
+  progress.show('reading the ledger');
+  try {
+    await view.refresh();
+    await view.readPast();
+    await rejectUnknownNames(filters, names, view);
+    if (group !== null) rejectUnknownContext(group, namesInScope(names, null).contexts);
+    return await view.summary({
+      ...{ ...filters, by, buckets: 1, signal },
+      since: since?.toISOString(),
+      until: until?.toISOString(),
+      limit: limit ?? (csv || json ? MOST_GROUPS : SHOWN),
+      refusedRequests: createRefusalCountsReader(store, Date.now).between,
+    });
+  } catch (error) {
+    throw error instanceof Problem ? new UsageError(error.message) : error;
+  } finally {
+    progress.end();
+  }
+}
+
+function print(summary: LedgerSummary, { csv, json, limit }: Options): void {
+  const { total, index, rest, unrecorded } = summary;
+  const asked = { since: Date.parse(summary.since), until: Math.min(Date.parse(summary.until), Date.now()) };
+  const lack = notIndexedInWords(index, asked);
+  const isNothing = total.lines + total.refused + (total.missed ?? 0) === 0;
+  const isAll = lack === null && unrecorded !== null;
+  const isCut = rest !== null && limit === undefined && Boolean(csv || json);
+  if (index.until === null) process.exitCode = EXIT.incomplete;
+  else if (!isAll || isCut) process.exitCode = EXIT.unrecoverable;
+  else if (isNothing) process.exitCode = EXIT.failed;
+  if (lack !== null) note(lack);
+  if (isCut) {
+    note(
+      `there are more than ${count(MOST_GROUPS)} groups: choose a shorter time or a filter, or set --limit; nothing was printed`,
+    );
+    return;
+  }
+  if (json) printJson(documentOf(summary));
+  else if (csv) process.stdout.write(summaryCsv(summary));
+  else printLines(formatSummary(summary));
+}
+
+function documentOf({ last: _, buckets: __, resolutionMs: ___, ...summary }: LedgerSummary): object {
+  return summary;
+}
+
+function note(text: string): void {
+  process.stderr.write(`transcript-receiver: ${text}\n`);
+}
+
+function formatSummary(summary: LedgerSummary): string[] {
+  const { by, groups, rest, since, until } = summary;
+  const lines = [`From ${since} until ${until}:`, ...summaryInWords(summary).map((text) => `  ${text}`)];
+  if (by === null || groups === null) return lines;
+  const withSource = by === 'cause';
+  const rows = [
+    [
+      groupTitle(by).toUpperCase(),
+      ...(withSource ? ['SOURCE'] : []),
+      'DELIVERIES',
+      'NOT 2XX',
+      'MISSED',
+      'BYTES',
+      '95 % WITHIN',
+    ],
+    ...groups.map((row) => [
+      rowInWords(by, row),
+      ...(withSource ? [row.source ?? '-'] : []),
+      ...cellsOf(row),
+    ]),
+    ...(rest === null ? [] : [[restInWords(rest), ...(withSource ? [''] : []), ...cellsOf(rest)]]),
+  ];
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  const row = textRow(widths);
+  return [...lines, '', ...rows.map(row)];
+}
+
+function cellsOf({ lines, refused, missed, bytes: size, duration }: SummaryFigures): string[] {
+  return [
+    count(lines),
+    refused === 0 ? '-' : count(refused),
+    missed === null ? '?' : missed === 0 ? '-' : count(missed),
+    bytes(size),
+    duration === null ? '-' : milliseconds(duration.p95),
+  ];
+}

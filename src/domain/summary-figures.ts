@@ -1,0 +1,42 @@
+// Loaded by the dashboard as well: whatever this module imports must run in a browser.
+
+/** Durations in milliseconds. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Figures of deliveries. */
+export interface PeriodFigures {
+  readonly lines: number;
+  readonly bytes: number;
+  /** Callbacks, and those of them that were not answered 2xx; with requests of the service that were refused and left no line. */
+  readonly callbacks: number;
+  readonly refused: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly regions: Readonly<Record<string, number>>;
+  /** Of callbacks; null without any. */
+  readonly duration: Percentiles | null;
+}
+
+/** Besides, jobs whose callback was expected then and did not come; null where those cannot be told apart. */
+export interface SummaryFigures extends PeriodFigures {
+  readonly missed: number | null;
+}
+
+/** The figures of one group. */
+export interface SummaryRow extends SummaryFigures {
+  /** Null: none, or what the note says. ISO 8601 for hours and days. */
+  readonly value: string | null;
+  /** Of a cause; else null. */
+  readonly source: string | null;
+  /** Why a value of the context is null: it was left out when the callback arrived, or its line cannot be read any more. */
+  readonly note: 'omitted' | 'unreadable' | null;
+}
+
+/** The sum of groups that are not listed. */
+export interface RestOfGroups extends SummaryFigures {
+  readonly groups: number;
+}

@@ -1,0 +1,133 @@
+import { type CsvCell, csvRows } from '../domain/csv-rows.js';
+import { causeInWords } from '../domain/failure-causes.js';
+import type { SummaryFigures, SummaryRow } from '../domain/summary-figures.js';
+import { contextOfGroup, MISSED_CAUSE } from '../domain/summary-groups.js';
+import { milliseconds, percent } from '../lib/text/amounts.js';
+import { count, plural } from '../lib/text/plural.js';
+
+// Loaded by the dashboard as well: whatever this module imports must run in a browser.
+
+/** What page and command say of figures of deliveries. */
+
+interface Counted {
+  readonly total: SummaryFigures;
+  /** What operators did; null where it is not counted. */
+  readonly acts: number | null;
+  /** Requests that left no line; null where they could not be read. */
+  readonly unrecorded: number | null;
+}
+
+/** The figures of a time, in sentences. */
+export function summaryInWords({ total, acts, unrecorded }: Counted): string[] {
+  const { lines, callbacks, refused, duration, missed } = total;
+  const share = percent(refused, callbacks);
+  const without = unrecorded ? `, ${count(unrecorded)} of them before they had a valid credential` : '';
+  return [
+    `${plural(lines, 'delivery', 'deliveries')}, ${plural(callbacks, 'callback')}.`,
+    ...(refused > 0 ? [`${count(refused)} callbacks (${share}) were not answered 2xx${without}.`] : []),
+    ...(callbacks > 0 && refused === 0 ? ['Every callback was answered 2xx.'] : []),
+    ...(duration === null ? [] : [`95 % were answered within ${milliseconds(duration.p95)}.`]),
+    ...(missed ? [missedInWords(missed)] : []),
+    ...(unrecorded === null
+      ? ['Requests that were refused without a valid credential could not be counted.']
+      : []),
+    ...(acts ? [`Not among them: ${plural(acts, 'act', 'acts')} of operators.`] : []),
+  ];
+}
+
+/** A sentence. */
+export function missedInWords(missed: number): string {
+  return `${plural(missed, 'callback was', 'callbacks were')} expected and did not come: recovery had to fetch the results.`;
+}
+
+/** The heading of the first column. */
+export function groupTitle(by: string): string {
+  const context = contextOfGroup(by);
+  if (context !== null) return context;
+  return TITLES[by] ?? by;
+}
+
+const TITLES: Readonly<Record<string, string>> = {
+  hour: 'From',
+  day: 'Day',
+  cause: 'What was wrong',
+  source: 'Source',
+  outcome: 'Outcome',
+  region: 'Region',
+  status: 'Callback status',
+};
+
+/**
+ * What a row is of.
+ *
+ * @param time shows an instant (ISO 8601)
+ */
+export function rowInWords(
+  by: string,
+  { value, note }: Pick<SummaryRow, 'value' | 'note'>,
+  time: (instant: string) => string = String,
+): string {
+  const context = contextOfGroup(by);
+  if (context !== null) return value ?? (note === null ? `no ${context}` : NOTES[note]);
+  if (by === 'hour') return time(value ?? '');
+  if (by === 'day') return (value ?? '').slice(0, 10);
+  if (by === 'cause') return value === null ? 'nothing was wrong' : causeWords(value);
+  return value ?? `no ${by}`;
+}
+
+const NOTES = {
+  omitted: 'left out: malformed or repeated',
+  unreadable: 'a value whose line cannot be read any more',
+} as const;
+
+function causeWords(code: string): string {
+  return code === MISSED_CAUSE
+    ? 'the callback did not come; recovery had to fetch the results'
+    : causeInWords(code);
+}
+
+/** "and 312 more", before the figures of what is beyond the limit. */
+export function restInWords(rest: { readonly groups: number }): string {
+  return `and ${count(rest.groups)} more`;
+}
+
+interface Grouped {
+  readonly since: string;
+  readonly until: string;
+  readonly total: SummaryFigures;
+  readonly by: string | null;
+  readonly groups: readonly SummaryRow[] | null;
+}
+
+/** All rows as CSV with a header; a summary without groups is one row. */
+export function summaryCsv(summary: Grouped): string {
+  const { by, groups, total, since, until } = summary;
+  const outcomes = Object.keys(total.outcomes).sort();
+  const figures = ({
+    lines,
+    bytes,
+    callbacks,
+    refused,
+    missed,
+    duration,
+    outcomes: counts,
+  }: SummaryFigures): CsvCell[] => [
+    ...[lines, bytes, callbacks, refused, missed, duration?.p50, duration?.p95, duration?.p99, duration?.max],
+    ...outcomes.map((name) => (Object.hasOwn(counts, name) ? counts[name] : 0)),
+  ];
+  const titles = [...FIGURES, ...outcomes];
+  if (by === null || groups === null)
+    return csvRows([
+      ['since', 'until', ...titles],
+      [since, until, ...figures(total)],
+    ]);
+  const own = by === 'cause' ? ['cause', 'source'] : [contextOfGroup(by) ?? by];
+  const rows = groups.map((row) => [
+    row.value ?? (row.note === null ? null : NOTES[row.note]),
+    ...(by === 'cause' ? [row.source] : []),
+    ...figures(row),
+  ]);
+  return csvRows([[...own, ...titles], ...rows]);
+}
+
+const FIGURES = ['deliveries', 'bytes', 'callbacks', 'not2xx', 'missed', 'p50Ms', 'p95Ms', 'p99Ms', 'maxMs'];

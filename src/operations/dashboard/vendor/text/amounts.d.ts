@@ -1,0 +1,1 @@
+export * from '../../../../lib/text/amounts.js';

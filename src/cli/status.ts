@@ -3,6 +3,7 @@ import { canAskService } from '../app/speech-options.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import { ConfigError } from '../config/config-error.js';
+import { createSummary } from '../index/questions/create-summary.js';
 import { DeadlineError } from '../lib/time/deadline.js';
 import { createBodyCheck } from '../operations/actions/body-check.js';
 import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
@@ -111,6 +112,7 @@ async function readStatus({ config, store, view }: LedgerWork): Promise<Status> 
   const { facts, summary, last24h } = await readFacts(
     {
       view,
+      summarise: createSummary(view),
       quarantine: quarantine.count,
       senderRefusals: createRefusalCountsReader(store, Date.now).lastHour,
       lastReconcile: createReconcileReportReader(store),

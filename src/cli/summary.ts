@@ -5,7 +5,7 @@ import { Problem } from '../domain/problem.js';
 import type { SummaryFigures } from '../domain/summary-figures.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../domain/summary-groups.js';
 import { notIndexedInWords } from '../index/index-extent.js';
-import type { LedgerSummary } from '../index/ledger-view.js';
+import { createSummary, type LedgerSummary } from '../index/questions/create-summary.js';
 import {
   type NameFilters,
   namesInScope,
@@ -71,7 +71,9 @@ export function createCommand(): Command {
     )
     .action(async (options: Options) => {
       if (options.csv && options.json) throw new UsageError('--csv and --json exclude each other');
-      const summary = await withLedger((work) => summarise(work, options), options.since).catch(couldNotLook);
+      const summary = await withLedger((work) => summarise(work, options), { since: options.since }).catch(
+        couldNotLook,
+      );
       if (summary !== null) print(summary, options);
     });
 }
@@ -98,7 +100,7 @@ async function summarise(
     await view.readPast();
     await rejectUnknownNames(filters, names, view);
     if (group !== null) rejectUnknownContext(group, namesInScope(names, null).contexts);
-    return await view.summary({
+    return await createSummary(view)({
       ...{ ...filters, by, buckets: 1, signal },
       since: since?.toISOString(),
       until: until?.toISOString(),

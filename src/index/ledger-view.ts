@@ -13,11 +13,14 @@ import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs } from './queries/failure-page.js';
 import type { findJobsByPart } from './queries/find-jobs-by-part.js';
 import type { NamedField } from './queries/knows-name.js';
-import { createContextTexts } from './questions/context-texts.js';
 import type { DeliveryQuery } from './questions/delivery-query.js';
-import { allDeliveries, type FoundLines, findDeliveries } from './questions/find-deliveries.js';
+import {
+  allDeliveries,
+  type FoundLines,
+  findDeliveries,
+  type QuestionParts,
+} from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
-import { type DeliverySummary, findSummary, type SummaryQuery } from './questions/find-summary.js';
 import { createPacedCounts } from './questions/paced-counts.js';
 import { rejectBeyond } from './questions/reject-beyond.js';
 import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
@@ -52,11 +55,6 @@ export interface LedgerViewOptions {
 export interface DeliveryPage {
   readonly deliveries: readonly LedgerLine[];
   readonly nextCursor: string | null;
-  readonly index: IndexExtent;
-}
-
-/** Figures of a period. */
-export interface LedgerSummary extends DeliverySummary {
   readonly index: IndexExtent;
 }
 
@@ -113,8 +111,8 @@ export interface LedgerView {
   sourcesOfJob(job: string): Promise<readonly string[]>;
   /** What was sent to subscribers. */
   readonly sent: SentQuestions;
-  /** Figures of deliveries. Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts. */
-  summary(query?: SummaryQuery): Promise<LedgerSummary>;
+  /** What `createSummary` asks: most commands need no figures. */
+  readonly asked: QuestionParts;
   /** How the callbacks of the last hour and day fared. */
   callbacks(scope?: SourceScope): Promise<CallbackCounts>;
   status(): LedgerViewStatus;
@@ -143,7 +141,6 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const schedule = createFillSchedule({ ...options, fill: index.fill, clock });
   const parts = { store, index };
   const counts = createPacedCounts(index, clock);
-  const texts = createContextTexts(store, index);
   let isStarted = false;
   let asks: ReturnType<typeof answerAsks> | null = null;
 
@@ -234,10 +231,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     },
     sent: createSentQuestions(index),
     sourcesOfJob: (job) => index.call('sourcesOfJob', job),
-    async summary(query = {}) {
-      const summary = await findSummary(parts, texts, query, clock());
-      return { ...summary, index: await extent() };
-    },
+    asked: parts,
     callbacks: (scope = null) => counts(scope),
     extent: () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] }),
     status: () =>

@@ -1,3 +1,5 @@
+import { HOUR } from '../ledger/hours.js';
+
 /**
  * Tables of the index. It is a projection of the log: a file with another layout is deleted and built again, so that there are no
  * migrations. Times are milliseconds since the epoch.
@@ -79,3 +81,9 @@ function decide(row: 'NEW' | 'OLD'): string {
 
 /** Lines that a segment can have: its lines have ids from `segment * LINES` on. */
 export const LINES = 2 ** 20;
+
+export const MINUTE = 60_000;
+
+/** Milliseconds of the stretches that lines are added up by: minutes for charts of hours, and hours for longer ones. */
+export const WIDTHS = [MINUTE, HOUR] as const;
+export type FigureWidth = (typeof WIDTHS)[number];

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { LineClass } from '../line-classes.js';
 import { durationBucket } from '../queries/duration-percentiles.js';
-import { type FigureWidth, WIDTHS } from '../queries/figure-widths.js';
+import { type FigureWidth, WIDTHS } from '../schema.js';
 
 /**
  * Adds lines up by the time of writing and class. The sums of a transaction are written at its end: a segment has many lines of the same

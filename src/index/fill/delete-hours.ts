@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HOUR } from '../../ledger/hours.js';
 import { inTransaction } from '../in-transaction.js';
-import { WIDTHS } from '../queries/figure-widths.js';
-import { LINES } from '../schema.js';
+import { LINES, WIDTHS } from '../schema.js';
 
 /**
  * Deletes hours in steps that hold no question up and keep the write-ahead log small. Open failures stay, with the places of their lines:

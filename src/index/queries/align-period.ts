@@ -1,5 +1,5 @@
 import { HOUR } from '../../ledger/hours.js';
-import { MINUTE } from './figure-widths.js';
+import { MINUTE } from '../schema.js';
 
 /** A period and its parts, in milliseconds since the epoch; `until` is exclusive. */
 export interface Period {
@@ -42,4 +42,20 @@ export function alignPeriod({ since, until, buckets }: Period, now: number): Ali
 
 function ceilTo(step: number, time: number): number {
   return Math.ceil(time / step) * step;
+}
+
+/** Parts of equal length that a time is divided into; the last one takes what is left. Null: it is not divided. */
+export interface Parts {
+  readonly begin: number;
+  readonly width: number;
+  readonly count: number;
+}
+
+/** One part, however long the time is. */
+export const WHOLE: Parts = { begin: 0, width: 2 ** 52, count: 1 };
+
+/** The number of the part that a time is in. */
+export function partAt(parts: Parts | null, time: number): number {
+  if (parts === null) return 0;
+  return Math.max(0, Math.min(Math.floor((time - parts.begin) / parts.width), parts.count - 1));
 }

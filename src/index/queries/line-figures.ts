@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HOUR } from '../../ledger/hours.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
+import { MINUTE } from '../schema.js';
+import { type Parts, WHOLE } from './align-period.js';
 import { durationBucket } from './duration-percentiles.js';
-import { MINUTE } from './figure-widths.js';
-import { createPeriodFigures, type Figures } from './period-figures.js';
+import { type FigureGroups, type Figures, figuresIn } from './period-figures.js';
 
 /** A time in milliseconds since the epoch; `until` is exclusive. */
 export interface TimeRange {
@@ -11,29 +12,8 @@ export interface TimeRange {
   readonly until: number;
 }
 
-/** Parts of equal length that a time is divided into; the last one takes what is left. Null: it is not divided. */
-export interface Parts {
-  readonly begin: number;
-  readonly width: number;
-  readonly count: number;
-}
-
-/** One part, however long the time is. */
-export const WHOLE: Parts = { begin: 0, width: 2 ** 52, count: 1 };
-
-/** Figures by the name of their group. */
-export type FigureGroups = Map<string, Figures>;
-
 /** The group of a line, by its class and the part of the time that it was written in. */
 export type GroupOf = (lineClass: LineClass, part: number) => string;
-
-export function figuresIn(groups: FigureGroups, name: string): Figures {
-  const known = groups.get(name);
-  if (known !== undefined) return known;
-  const begun = createPeriodFigures();
-  groups.set(name, begun);
-  return begun;
-}
 
 /**
  * Adds up the lines of some classes that were written in a time, exactly: what is whole hours and minutes from their sums, and what is left

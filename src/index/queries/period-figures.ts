@@ -78,6 +78,17 @@ export function createPeriodFigures(): Figures {
   };
 }
 
+/** Figures by the name of their group. */
+export type FigureGroups = Map<string, Figures>;
+
+export function figuresIn(groups: FigureGroups, name: string): Figures {
+  const known = groups.get(name);
+  if (known !== undefined) return known;
+  const begun = createPeriodFigures();
+  groups.set(name, begun);
+  return begun;
+}
+
 /** Requests of the service that were refused and left no line. */
 export function refusedRequests(count: number): FigureParts {
   return { ...createPeriodFigures().parts(), callbacks: count, refused: count };

@@ -2,7 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { contextHash } from '../context-keys.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { BY_CONTEXT, HAS_CONTEXT, NAME_ID } from './find-lines.js';
-import { addLine, type FigureGroups, figuresIn, type GroupOf, type TimeRange } from './line-figures.js';
+import { addLine, type GroupOf, type TimeRange } from './line-figures.js';
+import { type FigureGroups, figuresIn } from './period-figures.js';
 
 /** A name of the context with a value; null: it was left out. */
 export interface ContextValue {

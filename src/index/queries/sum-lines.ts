@@ -5,13 +5,15 @@ import {
   causeOfDelivery,
   contextOfGroup,
   MISSED_CAUSE,
+  nameOfGroup,
   type SummaryGroup,
 } from '../../domain/summary-groups.js';
 import { contextHash } from '../context-keys.js';
 import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
+import { type Parts, partAt, WHOLE } from './align-period.js';
 import { HAS_CONTEXT, type LineQuery, matches } from './find-lines.js';
-import { addLineFigures, type FigureGroups, type Parts, type TimeRange, WHOLE } from './line-figures.js';
-import { createPeriodFigures, type FigureParts } from './period-figures.js';
+import { addLineFigures, type TimeRange } from './line-figures.js';
+import { createPeriodFigures, type FigureGroups, type FigureParts } from './period-figures.js';
 import { type ContextCursor, type ContextValue, sumContexts } from './sum-contexts.js';
 
 export interface SumQuery
@@ -35,11 +37,6 @@ export interface LineSums {
   readonly rest: { readonly groups: number; readonly parts: FigureParts } | null;
   /** Where to go on; null at the end. */
   readonly next: ContextCursor | null;
-}
-
-/** The name of a group of the value of a field, or of a cause and its source. */
-export function nameOfGroup(value: string | null, source: string | null = null): string {
-  return JSON.stringify([value, source]);
 }
 
 /** Adds up the deliveries that match. */
@@ -70,11 +67,6 @@ function groupName(by: SumQuery['by'], lineClass: LineClass, part: number): stri
   if (typeof by === 'object') return String(part);
   if (by === 'cause') return nameOfGroup(causeOfDelivery(lineClass), lineClass.source);
   return nameOfGroup(lineClass[by as 'source' | 'region' | 'status' | 'outcome']);
-}
-
-export function partAt(parts: Parts | null, time: number): number {
-  if (parts === null) return 0;
-  return Math.max(0, Math.min(Math.floor((time - parts.begin) / parts.width), parts.count - 1));
 }
 
 function listed(groups: FigureGroups, samples: ReadonlyMap<string, number> = new Map()) {

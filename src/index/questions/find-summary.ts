@@ -11,9 +11,9 @@ import {
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import { HOUR } from '../../ledger/hours.js';
 import { instantOf } from '../../lib/text/instant-of.js';
-import { alignPeriod } from '../queries/align-period.js';
+import { alignPeriod, type Parts } from '../queries/align-period.js';
 import { type LastAccepted, lastOf } from '../queries/last-accepted.js';
-import type { Parts, TimeRange } from '../queries/line-figures.js';
+import type { TimeRange } from '../queries/line-figures.js';
 import { createPeriodFigures } from '../queries/period-figures.js';
 import type { SumQuery } from '../queries/sum-lines.js';
 import type { ContextTexts } from './context-texts.js';

@@ -1,16 +1,18 @@
 import type { RestOfGroups, SummaryFigures, SummaryRow } from '../../domain/summary-figures.js';
-import { contextOfGroup, type SummaryGroup } from '../../domain/summary-groups.js';
+import { contextOfGroup, nameOfGroup, type SummaryGroup } from '../../domain/summary-groups.js';
 import { contextHash } from '../context-keys.js';
 import type { IndexCalls } from '../index-calls.js';
-import { type FigureGroups, figuresIn, type Parts } from '../queries/line-figures.js';
+import { type Parts, partAt } from '../queries/align-period.js';
 import {
   createPeriodFigures,
+  type FigureGroups,
   type FigureParts,
   type Figures,
+  figuresIn,
   refusedRequests,
   without,
 } from '../queries/period-figures.js';
-import { type LineSums, nameOfGroup, partAt, type SumQuery } from '../queries/sum-lines.js';
+import type { LineSums, SumQuery } from '../queries/sum-lines.js';
 import type { ContextTexts } from './context-texts.js';
 
 /** Requests that were refused and left no line, most likely the service's, of one source and reason. */

@@ -4,6 +4,7 @@ import { createRefusalCountsReader } from '../../archive/read-refusal-counts.js'
 import type { SourceScope } from '../../domain/rights.js';
 import { followsAnyInScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../index/ledger-view.js';
+import { createSummary } from '../../index/questions/create-summary.js';
 import { filterNames } from '../../index/questions/filter-names.js';
 import { createFreshView } from '../../index/questions/fresh-view.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
@@ -124,6 +125,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const health = {
     store: { location: store.location, status: options.storeStatus },
     sources: options.credentials,
+    summarise: createSummary(view),
     quarantine: quarantine.count,
     senderRefusals: refusalCounts.lastHour,
     lastReconcile: createReconcileReportReader(store),

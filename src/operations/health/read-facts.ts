@@ -3,7 +3,8 @@ import type { SenderRefusals } from '../../archive/read-refusal-counts.js';
 import { isFetchable } from '../../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { hasAllSince } from '../../index/index-extent.js';
-import type { FailingNow, LedgerSummary, LedgerView } from '../../index/ledger-view.js';
+import type { FailingNow, LedgerView } from '../../index/ledger-view.js';
+import type { LedgerSummary, Summarise } from '../../index/questions/create-summary.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
@@ -17,7 +18,8 @@ import type { VerifyFigures } from './verify-report-reader.js';
 /** Where the facts behind the verdict come from. */
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }>
   extends CallbackSources {
-  readonly view: Pick<LedgerView, 'summary' | 'status' | 'extent' | 'failingNow' | 'callbacks'>;
+  readonly view: Pick<LedgerView, 'status' | 'extent' | 'failingNow' | 'callbacks'>;
+  readonly summarise: Summarise;
   /** The signals end what is still being read. */
   readonly quarantine: (signal?: AbortSignal) => Promise<QuarantineFigures>;
   readonly lastReconcile: (signal?: AbortSignal) => Promise<ReconcileFigures | null>;
@@ -62,7 +64,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const [callbacks, summary, failures, quarantine, reconcile, verify, subscribers, replicas] =
     await Promise.all([
       known.read('callbacks', () => readCallbacks(from, scope)),
-      known.read('last24h', (): Promise<LedgerSummary> => view.summary({ scope, buckets: 1 })),
+      known.read('last24h', (): Promise<LedgerSummary> => from.summarise({ scope, buckets: 1 })),
       known.read('failing', () => view.failingNow({ scope, givenUpBy: now })),
       ofAll ? known.read('quarantine', from.quarantine) : null,
       ofAll ? known.read('reconcile', from.lastReconcile) : null,

@@ -37,7 +37,11 @@ async function answersOf(index: Awaited<ReturnType<typeof startIndexWorker>>) {
   return {
     places: await index.call('findLines', { limit: 10_000 }),
     failing: await index.call('findFailures', {}),
-    figures: (await index.call('sumLines', period)).groups,
+    figures: (await index.call('sumLines', period)).groups.map(([part, { lines, bytes }]) => [
+      part,
+      lines,
+      bytes,
+    ]),
     state: await index.call('state'),
   };
 }

@@ -17,6 +17,7 @@ import { type SubscribersRouteParts, subscribersRoutes } from './subscribers-rou
 /** Parts of the health summary whose names mean something else in other routes. */
 type HealthOnly =
   | 'store'
+  | 'summarise'
   | 'quarantine'
   | 'sources'
   | 'senderRefusals'

@@ -110,7 +110,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
         await rejectUnknownNames(query, parts.names, parts.view, scope);
         if (group !== null) rejectUnknownContext(group, namesInScope(parts.names, scope).contexts);
         const { refusedRequests } = parts;
-        const { last: _, ...figures } = await parts.view.summary({
+        const { last: _, ...figures } = await parts.summarise({
           ...query,
           scope,
           signal,

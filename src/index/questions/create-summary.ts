@@ -1,0 +1,25 @@
+import { extentOf, type IndexExtent } from '../index-extent.js';
+import type { LedgerView } from '../ledger-view.js';
+import { createContextTexts } from './context-texts.js';
+import { type DeliverySummary, findSummary, type SummaryQuery } from './find-summary.js';
+
+/** Figures of deliveries, and what the index has. */
+export interface LedgerSummary extends DeliverySummary {
+  readonly index: IndexExtent;
+}
+
+/** Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts, with `StoreError` and `IndexError`. */
+export type Summarise = (query: SummaryQuery) => Promise<LedgerSummary>;
+
+/** @param clock in milliseconds since the epoch. Default `Date.now` */
+export function createSummary(
+  { asked }: Pick<LedgerView, 'asked'>,
+  clock: () => number = Date.now,
+): Summarise {
+  const { store, index } = asked;
+  const texts = createContextTexts(store, index);
+  return async (query) => {
+    const summary = await findSummary({ index }, texts, query, clock());
+    return { ...summary, index: extentOf(await index.call('state')) };
+  };
+}

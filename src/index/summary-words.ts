@@ -27,7 +27,7 @@ export function summaryInWords({ total, acts, unrecorded }: Counted): string[] {
     ...(refused > 0 ? [`${count(refused)} callbacks (${share}) were not answered 2xx${without}.`] : []),
     ...(callbacks > 0 && refused === 0 ? ['Every callback was answered 2xx.'] : []),
     ...(duration === null ? [] : [`95 % were answered within ${milliseconds(duration.p95)}.`]),
-    ...(missed ? [missedInWords(missed)] : []),
+    ...(missed ? [missedSentence(missed)] : []),
     ...(unrecorded === null
       ? ['Requests that were refused without a valid credential could not be counted.']
       : []),
@@ -36,7 +36,7 @@ export function summaryInWords({ total, acts, unrecorded }: Counted): string[] {
 }
 
 /** A sentence. */
-export function missedInWords(missed: number): string {
+function missedSentence(missed: number): string {
   return `${plural(missed, 'callback was', 'callbacks were')} expected and did not come: recovery had to fetch the results.`;
 }
 

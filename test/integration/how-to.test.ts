@@ -113,6 +113,22 @@ describe('delete-a-customer.md', () => {
   });
 });
 
+describe('billing-by-customer.md', () => {
+  it('counts what each customer had, and lists the lines behind it', async () => {
+    await send('id=bill1&status=success&customer=acme', '{"id":"bill1"}');
+    await send('id=bill2&status=success&customer=bolt', '{"id":"bill2"}');
+    const [all = '', one = '', lines = ''] = await blocks('how-to/billing-by-customer.md', 'sh');
+    expect(await shell(all)).toMatchObject({ code: 0, stderr: '' });
+    const csv = await readFile(join(folder.path, 'customers.csv'), 'utf8');
+    expect(csv).toMatch(/^customer,deliveries,bytes,/);
+    expect(csv).toMatch(/^acme,[1-9]/m);
+    expect(csv).toMatch(/^bolt,1,/m);
+    expect((await shell(one)).stdout).toMatch(/^\d{4}-\d\d-\d\d +[1-9]/m);
+    expect((await shell(lines)).code).toBe(0);
+    expect(await readFile(join(folder.path, 'acme.csv'), 'utf8')).toContain('bill1');
+  });
+});
+
 describe('after-a-413.md', () => {
   it('finds the refused callback, and fetches what it carried', async () => {
     const id = await lost.lose(200);

@@ -95,7 +95,7 @@ export function refusedRequests(count: number): FigureParts {
 }
 
 /** What is left of all lines without some of them. The longest duration that is left is known as well as a percentile is. */
-export function without(all: FigureParts, some: FigureParts): FigureParts {
+export function figuresWithout(all: FigureParts, some: FigureParts): FigureParts {
   const less = <Name>(counts: ReadonlyMap<Name, number>, by: ReadonlyMap<Name, number>) =>
     new Map(
       [...counts]

@@ -9,8 +9,8 @@ import {
   type FigureParts,
   type Figures,
   figuresIn,
+  figuresWithout,
   refusedRequests,
-  without,
 } from '../queries/period-figures.js';
 import type { LineSums, SumQuery } from '../queries/sum-lines.js';
 import type { ContextTexts } from './context-texts.js';
@@ -162,7 +162,7 @@ export async function contextRows(
     rows.push({ value, source: null, note, ...figuresOf(figures, null) });
   }
   const none = createPeriodFigures();
-  none.addAll(without(total, named.parts()));
+  none.addAll(figuresWithout(total, named.parts()));
   const left = { value: null, source: null, note: null, ...figuresOf(none, null) };
   return {
     rows: [...rows.sort(compareRows), ...(sizeOf(left) > 0 ? [left] : [])],
@@ -175,11 +175,14 @@ function sizeOf({ lines, refused, outcomes, missed }: SummaryFigures): number {
   return lines + Math.max(0, refused - (outcomes.refused ?? 0)) + (missed ?? 0);
 }
 
+/** Behind every value. */
+const LAST = '\uffff';
+
 function compareRows(one: SummaryRow, other: SummaryRow): number {
   const isNone = ({ value, note }: SummaryRow) => Number(value === null && note === null);
   return (
     isNone(one) - isNone(other) ||
     sizeOf(other) - sizeOf(one) ||
-    ((one.value ?? '') < (other.value ?? '') ? -1 : 1)
+    ((one.value ?? LAST) < (other.value ?? LAST) ? -1 : 1)
   );
 }

@@ -40,7 +40,7 @@ const UNNEEDED: readonly (readonly [command: string, folders: readonly string[]]
       'lib/memory',
     ],
   ],
-  ['summary', 132, ['subscribers', 'recovery', 'speech', 'operations', 'ledger/write', 'lib/memory']],
+  ['summary', ['subscribers', 'recovery', 'speech', 'operations', 'ledger/write', 'lib/memory']],
   [
     'transcript',
     [

@@ -8,7 +8,6 @@ import {
   rejectUnknownContext,
   rejectUnknownNames,
 } from '../../../index/questions/filter-names.js';
-import { MOST_GROUPS } from '../../../index/questions/find-summary.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
 import { type HealthParts, PATIENCE, readHealth } from '../read-health.js';
@@ -96,7 +95,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
           .describe(
             `groups the deliveries: ${SUMMARY_GROUPS.join(', ')}, or context.<name>; hours and days in UTC`,
           ),
-        limit: whole(1, MOST_GROUPS)
+        limit: whole(1, 500)
           .default(100)
           .describe(
             'groups, those with the most deliveries; `rest` has the sum of the others. Hours and days are all there',

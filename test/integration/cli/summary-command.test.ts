@@ -60,7 +60,7 @@ describe('summary', () => {
     expect(found.stdout).toContain(
       '4 callbacks (44 %) were not answered 2xx, 3 of them before they had a valid credential.',
     );
-    expect(found.stdout).toContain('Not among them: 1 act of operators.');
+    expect(found.stdout).toContain('Not among them: 2 acts of operators.');
     expect(found.stdout).toMatch(/^the headers match no credential of the source +guarded +0 +3 +-/m);
     expect(found.stdout).toMatch(/^the body was larger than maxBytes of the source +intake +1 +1 +-/m);
     expect(found.stdout).toMatch(/^nothing was wrong +intake +4 +- +-/m);

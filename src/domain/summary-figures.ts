@@ -1,5 +1,3 @@
-// Loaded by the dashboard as well: whatever this module imports must run in a browser.
-
 /** Durations in milliseconds. */
 export interface Percentiles {
   readonly p50: number;

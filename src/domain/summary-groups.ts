@@ -1,8 +1,6 @@
 import { causeOf } from './failure-causes.js';
 import { isFailure } from './failure-rules.js';
 
-// Loaded by the dashboard as well: whatever this module imports must run in a browser.
-
 /** What deliveries can be grouped by, besides `context.<name>`. */
 export const SUMMARY_GROUPS = ['hour', 'day', 'cause', 'source', 'outcome', 'region', 'status'] as const;
 export type SummaryGroup = (typeof SUMMARY_GROUPS)[number] | `context.${string}`;

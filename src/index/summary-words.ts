@@ -5,9 +5,7 @@ import { contextOfGroup, MISSED_CAUSE } from '../domain/summary-groups.js';
 import { milliseconds, percent } from '../lib/text/amounts.js';
 import { count, plural } from '../lib/text/plural.js';
 
-// Loaded by the dashboard as well: whatever this module imports must run in a browser.
-
-/** What page and command say of figures of deliveries. */
+/** What is said of figures of deliveries. */
 
 interface Counted {
   readonly total: SummaryFigures;

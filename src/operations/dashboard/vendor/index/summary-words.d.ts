@@ -1,1 +1,0 @@
-export * from '../../../../index/summary-words.js';

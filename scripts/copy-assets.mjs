@@ -14,6 +14,7 @@ const DOMAIN = [
   'erasure-totals',
   'event-attempts',
   'failure-causes',
+  'failure-rules',
   'given-up',
   'job',
   'job-state',
@@ -23,11 +24,18 @@ const DOMAIN = [
   'recovery-outcome',
   'recovery-run',
   'submitted-words',
+  'summary-groups',
 ].map((name) => `domain/${name}`);
 /** They import each other and the above alone. */
 const HEALTH = ['callback-phrases', 'describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
   .map((name) => `operations/health/${name}`)
-  .concat('index/index-extent', 'store/store-remedies', 'lib/text/amounts', 'lib/text/plural');
+  .concat(
+    'index/index-extent',
+    'index/summary-words',
+    'store/store-remedies',
+    'lib/text/amounts',
+    'lib/text/plural',
+  );
 /** These folders of src have no place of their own in vendor. */
 const ROOM = /^(domain|lib|operations)\//;
 const { resolve } = createRequire(import.meta.url);

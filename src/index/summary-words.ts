@@ -22,7 +22,11 @@ export function summaryInWords({ total, acts, unrecorded }: Counted): string[] {
   const without = unrecorded ? `, ${count(unrecorded)} of them before they had a valid credential` : '';
   return [
     `${plural(lines, 'delivery', 'deliveries')}, ${plural(callbacks, 'callback')}.`,
-    ...(refused > 0 ? [`${count(refused)} callbacks (${share}) were not answered 2xx${without}.`] : []),
+    ...(refused > 0
+      ? [
+          `${plural(refused, 'callback', 'callbacks')} (${share}) ${refused === 1 ? 'was' : 'were'} not answered 2xx${without}.`,
+        ]
+      : []),
     ...(callbacks > 0 && refused === 0 ? ['Every callback was answered 2xx.'] : []),
     ...(duration === null ? [] : [`95 % were answered within ${milliseconds(duration.p95)}.`]),
     ...(missed ? [missedSentence(missed)] : []),

@@ -61,6 +61,7 @@ const LINES_OF_DELIVERIES = `Math.max(...[...document.querySelectorAll('[data-ke
 
 const places = (): [string, string][] => [
   ['', '.u-over'],
+  ['summary', 'tbody tr'],
   ['deliveries', 'tbody tr'],
   [`jobs/${jobId}`, '.transcript .word, .transcript p'],
   ['jobs/unknown', '.empty'],

@@ -144,6 +144,33 @@ describe('the overview', () => {
   });
 });
 
+describe('the summary', () => {
+  it('says of any time how many, what was wrong and whose, and leads to the deliveries', async () => {
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=poor&status=error');
+    await sendCallback(fixture.service, 'id=bad', TRANSCRIPT, JSON_TYPE);
+    await page.getByRole('link', { name: 'Any time…' }).click();
+    await page.getByText('3 deliveries, 3 callbacks.').waitFor();
+    await page.getByText('1 callback (33 %) was not answered 2xx.').waitFor();
+    await page.getByLabel('Grouped by').selectOption('outcome');
+    await page.waitForURL(/by=outcome$/);
+    await page.getByRole('link', { name: 'noted', exact: true }).click();
+    await page.waitForURL(/deliveries\?.*outcome=noted/);
+    await page.getByRole('cell', { name: 'poor' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+  });
+
+  it('is reached from a bar of a chart, by its table as well', async () => {
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
+    await page.getByText(/^Deliveries per .* as text$/).click();
+    await page.getByRole('rowheader').first().getByRole('link').click();
+    await page.waitForURL(/deliveries\?since=.*until=/);
+    await page.getByRole('cell', { name: 'good' }).waitFor();
+  });
+});
+
 describe('deliveries', () => {
   it('are filtered by an address that can be shared, and going back works', async () => {
     const { page } = fixture.dashboard;

@@ -26,6 +26,7 @@ import { replaysView } from './views/replays-view.js';
 import { searchView } from './views/search-view.js';
 import { signInView } from './views/sign-in-view.js';
 import { subscribersView } from './views/subscribers-view.js';
+import { summaryView } from './views/summary-view.js';
 
 /** @import { Session } from './lib/api/api-answers.js' */
 /** @import { Route } from './lib/screen/route.js' */
@@ -39,6 +40,7 @@ import { subscribersView } from './views/subscribers-view.js';
  */
 const VIEWS = {
   overview: overviewView,
+  summary: summaryView,
   deliveries: deliveriesView,
   job: jobView,
   search: searchView,

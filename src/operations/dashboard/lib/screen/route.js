@@ -11,6 +11,7 @@
 /** @type {[name: string, path: RegExp][]} */
 const ROUTES = [
   ['overview', /^\/?(?:overview)?$/],
+  ['summary', /^\/summary$/],
   ['deliveries', /^\/deliveries$/],
   ['search', /^\/search$/],
   ['job', /^\/jobs\/([^/]+)$/],
@@ -29,6 +30,7 @@ const ROUTES = [
 /** The entry of the navigation that a view belongs to. */
 const SECTION = new Map(
   Object.entries({
+    summary: 'overview',
     job: 'deliveries',
     search: 'deliveries',
     erase: 'deliveries',

@@ -1,3 +1,4 @@
+import { to } from '../../lib/screen/route.js';
 import { bytes, clock, count, milliseconds, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { uncounted } from './chart-text.js';
@@ -68,7 +69,7 @@ export function chartData(summary, health) {
       empty: `No deliveries ${none}.`,
       kind: 'bars',
       show: (n) => count(n),
-      series: counted(buckets, total, 'outcomes', STACK, (name) => outcomeOf(name).word),
+      series: outcomeSeries(buckets, total),
     },
     {
       id: 'latency',
@@ -127,14 +128,34 @@ export function chartData(summary, health) {
   ];
 }
 
-/** Outcomes of authenticated callbacks. All but `refused` are answered 2xx. */
-const ANSWERED = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined'];
+/**
+ * Deliveries by outcome, and above them what was refused without a line, or expected and did not come: an outage is no quiet hour.
+ * @param {Summary['buckets']} buckets @param {Summary['total']} total
+ */
+function outcomeSeries(buckets, total) {
+  const series = counted(buckets, total, 'outcomes', STACK, (name) => outcomeOf(name).word);
+  const unrecorded = (/** @type {Summary['total']} */ { refused, outcomes }) =>
+    Math.max(0, refused - (outcomes.refused ?? 0));
+  if (unrecorded(total) > 0)
+    series.push({
+      name: 'unrecorded',
+      colour: 'refused',
+      label: 'refused before a valid credential',
+      values: buckets.map(unrecorded),
+    });
+  if (total.missed)
+    series.push({
+      name: 'missed',
+      colour: 'unrecoverable',
+      label: 'expected, did not come',
+      values: buckets.map(({ missed }) => missed ?? 0),
+    });
+  return series;
+}
 
-/** Null without callbacks. @param {Pick<Summary['total'], 'outcomes'>} figures */
-function shareNot2xx({ outcomes }) {
-  const refused = outcomes.refused ?? 0;
-  const all = ANSWERED.reduce((sum, name) => sum + (outcomes[name] ?? 0), refused);
-  return all === 0 ? null : (100 * refused) / all;
+/** Null without callbacks. @param {Pick<Summary['total'], 'callbacks' | 'refused'>} figures */
+function shareNot2xx({ callbacks, refused }) {
+  return callbacks === 0 ? null : (100 * refused) / callbacks;
 }
 
 /** @param {number | null} share */
@@ -205,6 +226,17 @@ function regionSeries(buckets, total) {
 function placeOf(name, order) {
   const place = order.indexOf(name);
   return place < 0 ? order.length : place;
+}
+
+/**
+ * The deliveries of one stretch of a chart.
+ * @param {readonly number[]} times starts, in seconds @param {number} index
+ */
+export function toStretch(times, index) {
+  const [first = 0, second = first + 60] = times;
+  const start = times[index] ?? first;
+  const instant = (/** @type {number} */ seconds) => new Date(seconds * 1000).toISOString();
+  return to('deliveries', { since: instant(start), until: instant(start + second - first) });
 }
 
 /** @param {Summary['buckets']} buckets */

@@ -1,7 +1,7 @@
-import { h } from '../../lib/elements/dom.js';
+import { h, link } from '../../lib/elements/dom.js';
 import { to } from '../../lib/screen/route.js';
 import { clock } from '../../lib/text/format.js';
-import { chartData, DAY, RANGES } from './chart-data.js';
+import { chartData, DAY, RANGES, toStretch } from './chart-data.js';
 import { isEmpty, notesOf, sentenceOf } from './chart-text.js';
 
 /** @import { Health, Summary } from '../../lib/api/api-answers.js' */
@@ -42,6 +42,7 @@ function rangeLinks(chosen) {
     RANGES.map(({ name, label }) =>
       h('a', { href: to('', { range: name }), 'aria-current': name === chosen.name && 'true' }, label),
     ),
+    h('a', { href: to('summary') }, 'Any time…'),
   );
 }
 
@@ -90,7 +91,7 @@ function plot(chart, range) {
  */
 function chartTable({ title, series, times, show }) {
   const busy = times
-    .map((time, index) => ({ time, figures: series.map(({ values }) => values[index] ?? null) }))
+    .map((time, index) => ({ time, index, figures: series.map(({ values }) => values[index] ?? null) }))
     .filter(({ figures }) => figures.some((figure) => figure));
   return h(
     'div',
@@ -111,11 +112,11 @@ function chartTable({ title, series, times, show }) {
       h(
         'tbody',
         {},
-        busy.map(({ time, figures }) =>
+        busy.map(({ time, index, figures }) =>
           h(
             'tr',
             {},
-            h('th', { scope: 'row' }, clock(time * 1000)),
+            h('th', { scope: 'row' }, link(toStretch(times, index), clock(time * 1000))),
             figures.map((figure) => h('td', {}, figure === null ? '–' : show(figure))),
           ),
         ),

@@ -1,6 +1,7 @@
 import { clock, inZone } from '../../lib/text/format.js';
 import { timeZone } from '../../lib/text/time-zone.js';
 import uPlot from '../../vendor/uplot.js';
+import { toStretch } from './chart-data.js';
 
 /** @import { Chart, ChartSeries } from './chart-data.js' */
 
@@ -31,6 +32,11 @@ export function drawChart(host, chart, readout) {
     if (host.clientWidth > 0) plot.setSize({ width: host.clientWidth, height: HEIGHT });
   });
   watcher.observe(host);
+  // The table below the chart has the same links for keyboards.
+  plot.over.onclick = () => {
+    const { idx } = plot.cursor;
+    if (idx !== null && idx !== undefined) location.hash = toStretch(drawing.chart.times, idx);
+  };
   const end = () => {
     watcher.disconnect();
     plot.destroy();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../../support/dashboard/page-module.js';
 
-const { chartData } = pageModule('views/overview/chart-data');
+const { chartData, toStretch } = pageModule('views/overview/chart-data');
 
 /** A period of which the index has everything. */
 const WHOLE = {
@@ -27,12 +27,19 @@ it('draws regions that the configuration adds behind the documented ones, in col
 });
 
 describe('the charts of the overview', () => {
-  const bucketAt = (minute: number, outcomes: Record<string, number>) => ({
+  const bucketAt = (
+    minute: number,
+    outcomes: Record<string, number>,
+    callbacks: number,
+    refused: number,
+  ) => ({
     ...{ start: `2026-11-20T10:${minute}:00.000Z`, bytes: 0, duration: null, regions: {}, outcomes },
+    ...{ callbacks, refused, missed: 0 },
   });
   const summary = {
-    buckets: [bucketAt(10, { stored: 6, noted: 1, refused: 1 }), bucketAt(25, { recovered: 3 })],
+    buckets: [bucketAt(10, { stored: 6, noted: 1, refused: 1 }, 8, 1), bucketAt(25, { recovered: 3 }, 0, 0)],
     total: {
+      ...{ callbacks: 8, refused: 1, missed: 0 },
       outcomes: { stored: 6, noted: 1, refused: 1, recovered: 3 },
       regions: {},
       duration: null,
@@ -61,6 +68,32 @@ describe('the charts of the overview', () => {
     expect(series[0].values).toEqual([12.5, null]);
     expect([show(12.5), show(0.26), show(5)]).toEqual(['13 %', '0.3 %', '5 %']);
     expect(chart('share').sum).toBe('13 %');
+  });
+
+  it('show what was refused without a line, and what was expected and did not come: an outage is no quiet hour', () => {
+    const [first, second] = summary.buckets;
+    const outage = {
+      ...summary,
+      buckets: [first, { ...second, callbacks: 4, refused: 4, missed: 5 }],
+      total: { ...summary.total, callbacks: 12, refused: 5, missed: 5 },
+    };
+    const { series } = chartData(outage, NONE_OPEN).find(({ id }: { id: string }) => id === 'outcomes');
+    const byName = Object.fromEntries(
+      series.map(({ name, values }: { name: string; values: number[] }) => [name, values]),
+    );
+    expect([byName.unrecorded, byName.missed, byName.refused]).toEqual([
+      [0, 4],
+      [0, 5],
+      [1, 0],
+    ]);
+    expect(chart('outcomes').series.map(({ name }: { name: string }) => name)).not.toContain('missed');
+  });
+
+  it('lead from each stretch to its deliveries', () => {
+    const [{ times }] = chartData(summary, NONE_OPEN);
+    expect(decodeURIComponent(toStretch(times, 1))).toBe(
+      '#/deliveries?since=2026-11-20T10:25:00.000Z&until=2026-11-20T10:40:00.000Z',
+    );
   });
 
   it('show how old the oldest open job was, from when it is known', () => {

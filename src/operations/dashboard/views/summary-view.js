@@ -1,0 +1,170 @@
+import { ApiError, get } from '../lib/api/admin-api.js';
+import { h, link, saveFile } from '../lib/elements/dom.js';
+import { filterForm, filterValues, knownNames, optionsOf, showFilters } from '../lib/elements/filter-form.js';
+import { emptyPanel, heading, indexNote, problemPanel, table } from '../lib/elements/panels.js';
+import { to } from '../lib/screen/route.js';
+import { bytes, clock, count, milliseconds } from '../lib/text/format.js';
+import { OUTCOME_NAMES, outcomeOf } from '../lib/text/ledger-terms.js';
+import {
+  groupTitle,
+  restInWords,
+  rowInWords,
+  summaryCsv,
+  summaryInWords,
+} from '../vendor/index/summary-words.js';
+import { contextOfGroup, SUMMARY_GROUPS } from '../vendor/summary-groups.js';
+
+/** @import { Names, Summary } from '../lib/api/api-answers.js' */
+/** @import { Filter, FilterValues } from '../lib/elements/filter-form.js' */
+/** @import { Screen } from '../lib/screen/screen.js' */
+
+/** @typedef {NonNullable<Summary['groups']>[number]} SummaryRow */
+
+const FILTERS = ['since', 'until', 'by', 'source', 'region', 'status', 'outcome', 'context'];
+
+const HOUR = 3_600_000;
+
+/**
+ * What arrived in a time, how much of it was wrong, and whose: in sentences, and grouped.
+ * @param {Screen} screen
+ */
+export function summaryView(screen) {
+  const values = filterValues(FILTERS, screen.route.query);
+  screen.start('Summary');
+  showFilters(screen.root, values);
+  screen.keepFresh(10_000, async (signal) => {
+    const form = filterForm('summary', filtersOf(await knownNames(), values), values);
+    const query = { ...values, by: values.by || 'cause', limit: 500 };
+    const summary = await get('/summary', { query, signal }).catch((error) => {
+      if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
+      return error;
+    });
+    // Instead of the figures of the filters before.
+    if (summary instanceof ApiError) return screen.render(heading('Summary'), form, problemPanel(summary));
+    screen.render(heading('Summary'), form, ...figures(summary, values));
+  });
+}
+
+/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
+function filtersOf(names, values) {
+  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
+  const groups = [...SUMMARY_GROUPS, ...names.contexts.map((name) => `context.${name}`)];
+  const example = names.contexts[0] ?? 'name';
+  return [
+    { name: 'since', label: 'Since', takes: 'instant' },
+    { name: 'until', label: 'Until', takes: 'instant' },
+    { name: 'by', label: 'Grouped by', takes: groups.map((group) => [group, groupTitle(group)]) },
+    { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
+    { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
+    { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, values.status) },
+    { name: 'outcome', label: 'Outcome', takes: optionsOf(OUTCOME_NAMES, values.outcome, outcome) },
+    { name: 'context', label: 'Context', takes: 'text', example: `${example}=…` },
+  ];
+}
+
+/** @param {Summary} summary @param {FilterValues} values */
+function figures(summary, values) {
+  const { since, until, index } = summary;
+  const asked = { since: Date.parse(since), until: Math.min(Date.parse(until), Date.now()) };
+  return [
+    h(
+      'section',
+      { 'aria-labelledby': 'in-all', 'data-key': 'total' },
+      h('h2', { id: 'in-all' }, `${clock(since)} to ${clock(until)}`),
+      indexNote(index, asked),
+      h(
+        'ul',
+        {},
+        summaryInWords(summary).map((text) => h('li', { 'data-key': text.slice(0, 20) }, text)),
+      ),
+      h('p', {}, link(toDeliveries(summary, values), 'Show these deliveries')),
+    ),
+    groupsSection(summary, values),
+  ];
+}
+
+/** @param {Summary} summary @param {FilterValues} values */
+function groupsSection(summary, values) {
+  const { by, groups, rest } = summary;
+  if (by === null || groups === null) return null;
+  const isEmpty = groups.length === 0;
+  const title = groupTitle(by);
+  const columns = [
+    title,
+    ...(by === 'cause' ? ['Source'] : []),
+    'Deliveries',
+    'Not 2xx',
+    'Missed',
+    'Bytes',
+    '95 % within',
+  ];
+  const onclick = () =>
+    saveFile(`summary-${summary.since.slice(0, 16).replace(':', '')}Z.csv`, summaryCsv(summary), 'text/csv');
+  return h(
+    'section',
+    { 'aria-labelledby': 'groups', 'data-key': 'groups' },
+    h(
+      'div',
+      { class: 'heading' },
+      h('h2', { id: 'groups' }, title),
+      // A file without the rest would not be whole.
+      !isEmpty &&
+        rest === null &&
+        h('button', { type: 'button', class: 'plain small', onclick }, 'Export as CSV'),
+    ),
+    isEmpty
+      ? emptyPanel('Nothing arrived in this time.')
+      : table({
+          caption: `Deliveries by ${title.toLowerCase()}`,
+          columns,
+          key: 'summary',
+          rows: [
+            ...groups.map((row) => ({
+              key: `${row.value} ${row.source} ${row.note}`,
+              cells: [nameCell(row, by, summary, values), ...cellsOf(row, by)],
+            })),
+            ...(rest === null
+              ? []
+              : [{ key: 'rest', cells: [restInWords(rest), ...cellsOf({ ...rest, source: '' }, by)] }]),
+          ],
+        }),
+  );
+}
+
+/**
+ * The name of a row, as a link to its deliveries where the list has such a filter.
+ * @param {SummaryRow} row @param {string} by @param {Summary} summary @param {FilterValues} values
+ */
+function nameCell(row, by, summary, values) {
+  const text = rowInWords(by, row, clock);
+  const filter = filterOf(row, by);
+  return filter === null ? text : link(toDeliveries(summary, { ...values, ...filter }), text);
+}
+
+/** @param {SummaryRow} row @param {string} by @returns {FilterValues | null} null where no filter is as narrow */
+function filterOf({ value, lines }, by) {
+  if (value === null || lines === 0) return null;
+  const width = by === 'hour' ? HOUR : by === 'day' ? 24 * HOUR : null;
+  if (width !== null) return { since: value, until: new Date(Date.parse(value) + width).toISOString() };
+  const context = contextOfGroup(by);
+  if (context !== null) return { context: `${context}=${value}` };
+  return by === 'cause' ? null : { [by]: value };
+}
+
+/** @param {Summary} summary @param {FilterValues} filters */
+function toDeliveries({ since, until }, { by: _, ...filters }) {
+  return to('deliveries', { ...filters, since: filters.since || since, until: filters.until || until });
+}
+
+/** @param {Pick<SummaryRow, 'source' | 'lines' | 'refused' | 'missed' | 'bytes' | 'duration'>} row @param {string} by */
+function cellsOf({ source, lines, refused, missed, bytes: size, duration }, by) {
+  const number = (/** @type {string} */ text) => h('span', { class: 'number' }, text);
+  return [
+    ...(by === 'cause' ? [source ?? '–'] : []),
+    number(count(lines)),
+    number(refused === 0 ? '–' : count(refused)),
+    number(missed === null ? 'unknown' : missed === 0 ? '–' : count(missed)),
+    number(bytes(size)),
+    number(duration === null ? '–' : milliseconds(duration.p95)),
+  ];
+}

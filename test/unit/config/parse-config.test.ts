@@ -478,6 +478,11 @@ describe('parseConfig', () => {
     expect(parseConfig(source({ keyPrefix: 'team-a/in' })).sources.default?.keyPrefix).toBe('team-a/in/');
   });
 
+  it('names each key prefix once, however many sources share it', () => {
+    const sources = { a: { keyPrefix: 'team/' }, b: { keyPrefix: 'team' }, c: {} };
+    expect(parseConfig({ sources }).keyPrefixes).toEqual(['team/', '']);
+  });
+
   it('reads times as instants', () => {
     const config = parseConfig(
       credential({

@@ -58,7 +58,7 @@ for (const module of [...DOMAIN, ...HEALTH]) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, code.replaceAll(/(['"])(?:\.\.\/)+(?:(?:domain|lib|operations)\/)?/g, '$1../'));
 }
-cpSync(join('src', PAGE), join('dist', 'dashboard'), {
+cpSync(join('src', PAGE), join('dist', PAGE), {
   recursive: true,
   filter: (path) => !/(\.d\.ts|tsconfig\.json)$/.test(path),
 });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { countRefusals } from '../archive/count-refusals.js';
 import { createErasures } from '../archive/erasure/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
@@ -75,6 +76,9 @@ export interface ServiceOptions {
   /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }
+
+/** Two folders up and down again, from src/app as well as from dist/chunks, where the bundle puts this file. */
+const PAGE = fileURLToPath(new URL('../operations/dashboard/', import.meta.url));
 
 /** Failed sign-ins that are listed as refusals. */
 const SIGN_INS_KEPT = 200;
@@ -207,6 +211,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onReplayFailure: (failure) =>
       log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
     hosts: config.admin.hosts,
+    page: PAGE,
     keyPrefixes: config.keyPrefixes,
     tokens: options.adminTokens,
     replica: config.replicaName,

@@ -127,8 +127,8 @@ describe('subscribers', () => {
     await page.getByRole('button', { name: 'Send a test event to crm' }).click();
     await crm.getByText('Paused', { exact: true }).waitFor({ state: 'detached' });
     await crm.getByText('none waits').waitFor();
-    // A single event has one button.
-    await page.getByRole('button', { name: /again/ }).click();
+    // A single event that ended unsent has one button.
+    await page.getByRole('button', { name: 'Send again the event of job gone-1' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
     await page.getByText('Done').first().waitFor();
     await fixture.dashboard.go('subscribers');

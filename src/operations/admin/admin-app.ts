@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { Problem } from '../../domain/problem.js';
@@ -11,9 +10,10 @@ export interface AdminAppParts extends AdminRouterOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'expose'>;
   /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];
+  /** Folder of the dashboard's files. */
+  readonly page: string;
 }
 
-const PAGE = fileURLToPath(new URL('../dashboard/', import.meta.url));
 const DRAIN = { bytes: 64 * 1024, ms: 1000 };
 
 /** The app of the admin port: metrics, the API, the dashboard. */
@@ -33,7 +33,9 @@ export function createAdminApp(parts: AdminAppParts): Express {
     response.set('content-type', parts.metrics.contentType).send(await parts.metrics.expose());
   });
   app.use('/admin/api', createAdminRouter(parts));
-  app.use(express.static(PAGE, { redirect: false, setHeaders: (response) => response.set(PAGE_CACHING) }));
+  app.use(
+    express.static(parts.page, { redirect: false, setHeaders: (response) => response.set(PAGE_CACHING) }),
+  );
   app.use((request, response) => {
     const problem = new Problem('not-found', 'There is nothing at this path.');
     respondProblem(request, response, problem, DRAIN, false, {});

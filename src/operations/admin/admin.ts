@@ -65,6 +65,8 @@ export interface AdminOptions
   readonly view: LedgerView;
   readonly metrics: Metrics;
   readonly keyPrefixes: readonly string[];
+  /** Folder of the dashboard's files. */
+  readonly page: string;
   /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];
   /** Bearer tokens by name. */

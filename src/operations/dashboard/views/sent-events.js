@@ -31,10 +31,12 @@ export function sentSection({ name }, { events }) {
           describeTold(one, clock),
           ...(may('repair')
             ? [
-                sendOneButton({
-                  ...{ kind: /** @type {const} */ ('notify'), subscriber: name },
-                  ...{ events: [one.event], jobs: [one.jobId] },
-                }),
+                // Those that ended unsent have theirs in the list above.
+                one.outcome === 'delivered' &&
+                  sendOneButton({
+                    ...{ kind: /** @type {const} */ ('notify'), subscriber: name },
+                    ...{ events: [one.event], jobs: [one.jobId] },
+                  }),
               ]
             : []),
         ],

@@ -22,6 +22,9 @@ import { contextOfGroup, SUMMARY_GROUPS } from '../vendor/summary-groups.js';
 
 const FILTERS = ['since', 'until', 'by', 'source', 'region', 'status', 'outcome', 'context'];
 
+/** What was wrong. */
+const DEFAULT_GROUP = 'cause';
+
 const HOUR = 3_600_000;
 
 /**
@@ -34,7 +37,7 @@ export function summaryView(screen) {
   showFilters(screen.root, values);
   screen.keepFresh(10_000, async (signal) => {
     const form = filterForm('summary', filtersOf(await knownNames(), values), values);
-    const query = { ...values, by: values.by || 'cause', limit: 500 };
+    const query = { ...values, by: values.by || DEFAULT_GROUP, limit: 500 };
     const summary = await get('/summary', { query, signal }).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
       return error;
@@ -48,12 +51,17 @@ export function summaryView(screen) {
 /** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
 function filtersOf(names, values) {
   const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
-  const groups = [...SUMMARY_GROUPS, ...names.contexts.map((name) => `context.${name}`)];
+  const others = SUMMARY_GROUPS.filter((group) => group !== DEFAULT_GROUP);
+  const groups = [DEFAULT_GROUP, ...others, ...names.contexts.map((name) => `context.${name}`)];
   const example = names.contexts[0] ?? 'name';
   return [
     { name: 'since', label: 'Since', takes: 'instant' },
     { name: 'until', label: 'Until', takes: 'instant' },
-    { name: 'by', label: 'Grouped by', takes: groups.map((group) => [group, groupTitle(group)]) },
+    {
+      name: 'by',
+      label: 'Grouped by',
+      takes: groups.map((group) => [group, group === 'hour' ? 'Hour' : groupTitle(group)]),
+    },
     { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
     { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
     { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, values.status) },

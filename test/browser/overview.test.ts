@@ -166,7 +166,7 @@ describe('the summary', () => {
     await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByText(/^Deliveries per .* as text$/).click();
     await page.getByRole('rowheader').first().getByRole('link').click();
-    await page.waitForURL(/deliveries\?since=.*until=/);
+    await page.waitForURL(/deliveries\?since=/);
     await page.getByRole('cell', { name: 'good' }).waitFor();
   });
 });

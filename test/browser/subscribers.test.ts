@@ -76,7 +76,7 @@ describe('subscribers', () => {
     expect(events.map(({ subject }) => subject)).toEqual(['call-1']);
 
     await fixture.dashboard.go('subscribers');
-    await page.getByRole('button', { name: /again/ }).click();
+    await page.getByRole('button', { name: 'Send again the event of job call-2' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
     await page.getByText('Done').first().waitFor();
     await until(() => crm.requests.length === before + 2);

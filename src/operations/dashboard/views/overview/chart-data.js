@@ -229,14 +229,15 @@ function placeOf(name, order) {
 }
 
 /**
- * The deliveries of one stretch of a chart.
+ * The deliveries of one stretch of a chart. The last one may be longer than the others: it ends now.
  * @param {readonly number[]} times starts, in seconds @param {number} index
  */
 export function toStretch(times, index) {
   const [first = 0, second = first + 60] = times;
   const start = times[index] ?? first;
   const instant = (/** @type {number} */ seconds) => new Date(seconds * 1000).toISOString();
-  return to('deliveries', { since: instant(start), until: instant(start + second - first) });
+  const until = index < times.length - 1 ? instant(start + second - first) : null;
+  return to('deliveries', { since: instant(start), until });
 }
 
 /** @param {Summary['buckets']} buckets */

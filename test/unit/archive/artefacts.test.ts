@@ -21,8 +21,7 @@ describe('the artefacts of a job', () => {
       'other/jobs/a/data',
     );
     const found: string[][] = [];
-    for await (const { key, folder } of listJobObjects(store, ['', 'team/'], 'a'))
-      found.push([key, folder]);
+    for await (const { key, folder } of listJobObjects(store, ['', 'team/'], 'a')) found.push([key, folder]);
     expect(found).toEqual([
       ['jobs/a/data', 'jobs/a/'],
       ['team/jobs/a/transcript.json', 'team/jobs/a/'],

@@ -8,11 +8,11 @@ import { ByteBudget } from '../lib/memory/byte-budget.js';
 import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';
 import { retentionWarning } from '../recovery/reconcile/fetch/retention-deadline.js';
 import type { RecoveryParts } from '../recovery/reconcile/recovery-parts.js';
-import { createRetentionView } from '../recovery/retention/retention-view.js';
 import { createSpeechClients, type SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type OpenLedgerOptions, openLedger } from './open-ledger.js';
 import { openLedgerWriter } from './open-ledger-writer.js';
+import { retentionViewOf } from './retention-view-of.js';
 import { speechOptions } from './speech-options.js';
 
 /** What every command that touches the archive needs, the receiver among them. */
@@ -60,10 +60,7 @@ export async function openArchiveParts(config: Config, options: ArchiveOptions):
     concurrency: config.recovery.concurrency,
     retention: config.speech.retention,
     retentionWarning: retentionWarning(config.speech.retention),
-    retained: createRetentionView(store, {
-      periods: config.retention,
-      shortest: Math.max(config.speech.retention, config.recovery.window),
-    }),
+    retained: retentionViewOf(config, store),
     clock: Date.now,
   };
   return {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
+import { cacheFolder } from '../config/load/environment.js';
 import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
 import type { IndexFiles, IndexPlace } from '../index/open-index.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -96,7 +97,8 @@ export function indexOfService({ ledger }: Config, cache: string | null): FilesF
  * The index of a command: the one of a service that runs beside it; else one that commands share. They never write the file of a service, which
  * would find it in use at its start.
  */
-export function indexOfCommand(config: Config, cache: string | null): FilesFor {
+export function indexOfCommand(config: Config): FilesFor {
+  const cache = cacheFolder();
   const ofService = indexOfService(config, cache);
   return (storeId) => ({
     path: cache && join(cache, `commands-${storeId}.sqlite`),

@@ -1,3 +1,4 @@
+import type { SenderRefusals } from '../domain/summary-figures.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
 import type { RefusalCount } from './count-refusals.js';
@@ -14,14 +15,6 @@ export interface RefusalCounts {
   readonly counts: readonly DailyRefusals[];
   /** Whether all objects of these days were read. */
   readonly complete: boolean;
-}
-
-/** Refusals that are most likely the speech service's, of one source, reason and replica, within some time. */
-export interface SenderRefusals {
-  readonly source: string | null;
-  readonly reason: string;
-  /** How many in each minute; beginnings of minutes in milliseconds since the epoch. */
-  readonly minutes: readonly (readonly [start: number, count: number])[];
 }
 
 export interface RefusalCountsReader {
@@ -69,7 +62,7 @@ function createCountsBetween(store: Pick<ObjectStore, 'list' | 'read'>, clock: (
   async function read(key: string, now: number): Promise<HourlyCounts> {
     const known = settled.get(key);
     if (known !== undefined) return known;
-    const found = { hour: hourOf(key), counts: countsOf(await readDocument(store, key, MAX_BYTES)) };
+    const found = await readHour(store, key);
     if (Date.parse(`${found.hour}:00Z`) < now - HOUR - SETTLES_WITHIN) {
       if (settled.size >= MOST_READ) settled.clear();
       settled.set(key, found);
@@ -117,6 +110,10 @@ interface HourlyCounts {
   readonly counts: readonly RefusalCount[] | null;
 }
 
+async function readHour(store: Pick<ObjectStore, 'read'>, key: string): Promise<HourlyCounts> {
+  return { hour: hourOf(key), counts: countsOf(await readDocument(store, key, MAX_BYTES)) };
+}
+
 /** @param since beginning of the first hour or day: `2026-03-04T05` */
 async function readSince(store: Pick<ObjectStore, 'list' | 'read'>, since: string): Promise<HourlyCounts[]> {
   const keys: string[] = [];
@@ -126,9 +123,7 @@ async function readSince(store: Pick<ObjectStore, 'list' | 'read'>, since: strin
     if (keys.length > MAX_OBJECTS) keys.shift();
   }
   const found: HourlyCounts[] = [];
-  for (const key of keys) {
-    found.push({ hour: hourOf(key), counts: countsOf(await readDocument(store, key, MAX_BYTES)) });
-  }
+  for (const key of keys) found.push(await readHour(store, key));
   return found;
 }
 

@@ -5,7 +5,6 @@ import { openArchiveParts } from '../app/archive-parts.js';
 import { indexOfCommand } from '../app/open-ledger.js';
 import { storeProofTarget } from '../app/store/store-proof-target.js';
 import { loadConfigWithoutCredentials } from '../config/config.js';
-import { cacheFolder } from '../config/load/environment.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
 import { newDeliveryId } from '../ledger/ledger-line.js';
@@ -57,7 +56,7 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
   const audio = await openAudio(input, process.stdin);
   try {
     const archive = await openArchiveParts(config, {
-      indexFiles: indexOfCommand(config, cacheFolder()),
+      indexFiles: indexOfCommand(config),
     });
     try {
       // An unusable store is found before the session.

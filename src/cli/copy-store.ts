@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { storeProofTarget } from '../app/store/store-proof-target.js';
 import { type Config, loadStoreConfig } from '../config/config.js';
-import { ConfigError } from '../config/config-error.js';
 import { count } from '../lib/text/plural.js';
 import { hasContent } from '../operations/actions/copy/copied-places.js';
 import type { CopyReport } from '../operations/actions/copy/copy-report.js';
 import { copyStore } from '../operations/actions/copy/copy-store.js';
 import { copyFault } from '../operations/actions/copy/copy-target.js';
+import { oldestCanary } from '../operations/health/replica-reports.js';
 import { proveStore } from '../store/probe/store-proof.js';
 import { copiedAges } from './copy/copied-ages.js';
 import { formatCopyReport } from './copy/format-copy-report.js';
@@ -15,6 +15,7 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { runOnStore } from './shared/on-store/run-on-store.js';
+import { reasonUnlessUsage } from './shared/reason-unless-usage.js';
 
 interface Options {
   readonly fromConfig?: string;
@@ -53,8 +54,7 @@ export function createCommand(): Command {
       try {
         await copyAndReport(config, both, options);
       } catch (error) {
-        if (error instanceof UsageError || error instanceof ConfigError) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = reasonUnlessUsage(error);
         process.stderr.write(`transcript-receiver: ${reason}\nRun the same command again to continue.\n`);
         process.exitCode = EXIT.incomplete;
       }
@@ -87,8 +87,7 @@ async function run(
   { from, to }: BothStores,
   { deep = false, acceptMissing = false, signal }: Options & { readonly signal: AbortSignal },
 ): Promise<CopyReport | null> {
-  // A receiver writes at the latest two intervals after its last canary.
-  const canaryAge = 2 * config.store.canaryInterval + 10_000;
+  const canaryAge = oldestCanary(config.store.canaryInterval);
   const fault = await copyFault({ from, to, canaryAge });
   if (fault !== null) throw new UsageError(fault);
   if (!(await hasContent(from))) return null;

@@ -45,9 +45,6 @@ interface Options {
 const PUBLIC_TIMEOUT = 10_000;
 /** Milliseconds for each region of the service: a key and a list, with all attempts. */
 const SERVICE_TIMEOUT = 30_000;
-/** Milliseconds for a read of the store, after which it is given up on. */
-const STORE_TIMEOUT = 15_000;
-const impatient = (store: ObjectStore) => impatientStore(store, STORE_TIMEOUT);
 
 export function createCommand(): Command {
   return new Command('doctor')
@@ -109,8 +106,8 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
     egress(config),
     ...checkProxies({ proxies: proxies(), destinations: await destinationsOf(config, options.url) }),
   ];
-  const indexFiles = indexOfCommand(config, cacheFolder());
-  const opened = await openLedger(config, { indexFiles, asked: impatient }).catch(errorMessage);
+  const indexFiles = indexOfCommand(config);
+  const opened = await openLedger(config, { indexFiles, asked: impatientStore }).catch(errorMessage);
   if (typeof opened === 'string') {
     const service = await tried('service', serviceFindings(config));
     return [

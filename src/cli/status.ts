@@ -2,7 +2,6 @@ import { Command } from 'commander';
 import { canAskService } from '../app/speech-options.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
-import { ConfigError } from '../config/config-error.js';
 import { createSummary } from '../index/questions/create-summary.js';
 import { DeadlineError } from '../lib/time/deadline.js';
 import { createBodyCheck } from '../operations/actions/body-check.js';
@@ -29,14 +28,14 @@ import {
 } from '../operations/health/verdict-words.js';
 import { createVerifyReportReader } from '../operations/health/verify-report-reader.js';
 import { retentionWarning } from '../recovery/reconcile/fetch/retention-deadline.js';
-import type { ObjectStore } from '../store/object-store.js';
 import { impatientStore } from '../store/probe/impatient-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
-import { EXIT, UsageError } from './shared/exit-codes.js';
+import { EXIT } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
+import { reasonUnlessUsage } from './shared/reason-unless-usage.js';
 import { tryStore } from './shared/try-store.js';
 
 export function createCommand(): Command {
@@ -48,7 +47,7 @@ export function createCommand(): Command {
       '\nExit code 0 when all is well, 1 for a warning or when not everything could be looked at, 2 for a failure that needs action now.',
     )
     .action(async ({ json }: { readonly json?: true }) => {
-      const status = await withLedger(readStatus, { asked: impatient }).catch(unreadableStore);
+      const status = await withLedger(readStatus, { asked: impatientStore }).catch(unreadableStore);
       if (json)
         printJson({
           verdict: status.verdict,
@@ -70,10 +69,9 @@ interface Status {
   readonly lastUses: Readonly<Record<string, string>>;
 }
 
-/** Status when the store cannot be opened. Wrong usage and faults in the configuration stay errors. */
+/** Status when the store cannot be opened. */
 function unreadableStore(error: unknown): Status {
-  if (error instanceof ConfigError || error instanceof UsageError) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonUnlessUsage(error);
   const issues = [issueOf('store-unreadable', { reason, condition: conditionOf(error) })];
   const unseen = [
     'deliveries',
@@ -143,11 +141,6 @@ async function readStatus({ config, store, view }: LedgerWork): Promise<Status> 
 }
 
 const PROVEN = { writable: true, reason: null, condition: null, lastSuccessAt: null } as const;
-
-/** Milliseconds for a read of the store: one that hangs would hold up each of the many until its time-outs. */
-const ANSWERS_WITHIN = 15_000;
-
-const impatient = (store: ObjectStore) => impatientStore(store, ANSWERS_WITHIN);
 
 function unlessSilent(error: unknown): null {
   if (error instanceof DeadlineError) throw error;

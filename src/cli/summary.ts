@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
-import { ConfigError } from '../config/config-error.js';
 import { Problem } from '../domain/problem.js';
 import type { SummaryFigures } from '../domain/summary-figures.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../domain/summary-groups.js';
@@ -24,6 +23,7 @@ import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
+import { reasonUnlessUsage } from './shared/reason-unless-usage.js';
 
 interface Options extends NameFilters {
   readonly since?: Date;
@@ -78,10 +78,8 @@ export function createCommand(): Command {
     });
 }
 
-/** Wrong usage and faults in the configuration stay errors. */
 function couldNotLook(error: unknown): null {
-  if (error instanceof ConfigError || error instanceof UsageError) throw error;
-  note(error instanceof Error ? error.message : String(error));
+  note(reasonUnlessUsage(error));
   process.exitCode = EXIT.incomplete;
   return null;
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Command, Option } from 'commander';
-import { ConfigError } from '../config/config-error.js';
 import type { TranscriptFormat } from '../domain/kinds.js';
 import { isConflict, otherVersions } from '../domain/next-steps.js';
 import { terminalText } from '../lib/text/terminal-text.js';
@@ -11,6 +10,7 @@ import { printJson, printLines } from './shared/format/print.js';
 import { proveForWriting } from './shared/on-store/prove-for-writing.js';
 import { withStoreWriter } from './shared/on-store/with-store-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
+import { reasonUnlessUsage } from './shared/reason-unless-usage.js';
 import {
   findTranscripts,
   formatOf,
@@ -52,10 +52,8 @@ export function createCommand(): Command {
     });
 }
 
-/** Wrong usage is left to the program. */
 function couldNotLook(error: unknown): number {
-  if (error instanceof UsageError || error instanceof ConfigError) throw error;
-  note(error instanceof Error ? error.message : String(error));
+  note(reasonUnlessUsage(error));
   return EXIT.incomplete;
 }
 

@@ -38,3 +38,11 @@ export interface SummaryRow extends SummaryFigures {
 export interface RestOfGroups extends SummaryFigures {
   readonly groups: number;
 }
+
+/** Refused requests that left no line, most likely the speech service's, of one source and reason, within some time. */
+export interface SenderRefusals {
+  readonly source: string | null;
+  readonly reason: string;
+  /** How many in each minute; beginnings of minutes in milliseconds since the epoch. */
+  readonly minutes: readonly (readonly [start: number, count: number])[];
+}

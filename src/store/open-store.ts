@@ -7,7 +7,8 @@ import type { S3Settings } from './s3/s3-options.js';
 /** Large enough that 10,000 parts carry 78 GiB, small enough for many uploads in one memory budget. */
 const DEFAULT_PART_SIZE = 8 * 1024 * 1024;
 
-const MIN_S3_PART = 5 * 1024 * 1024;
+/** The least that S3 takes, but for the last part; in bytes. */
+export const MIN_S3_PART = 5 * 1024 * 1024;
 /** S3 allows 5 GiB, but a part is one buffer, and the memory budget has to hold three. */
 const MAX_S3_PART = 1024 * 1024 * 1024;
 

@@ -13,7 +13,7 @@ import type { SubscriberRunOptions } from './run-subscriber.js';
 import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
 import { endSent } from './send/end-sent.js';
 import { createEndpoint, type Endpoint, type SendResult } from './send/endpoint.js';
-import { sentFields } from './send/event-attempts.js';
+import { sendTimed, sentFields } from './send/event-attempts.js';
 import { createSentLog, type SentLog } from './send/sent-log.js';
 import type { Subscriber } from './subscriber.js';
 import { type SubscriberWatch, watchSubscriber } from './watch-subscriber.js';
@@ -91,11 +91,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   /** Sends a job's event by itself, and records it as the first attempt. */
   async function sendJobEvent(name: string, event: JobEvent, signal: AbortSignal): Promise<SendResult> {
-    const began = performance.now();
-    const result = await endpointOf(name).send(event, signal);
+    const { durationMs, ...result } = await sendTimed(endpointOf(name), event, signal);
     const { at, status, error, delivered } = result;
     const ended = delivered ? ('delivered' as const) : null;
-    const durationMs = Math.round(performance.now() - began);
     const attempt = { at, status, error, attempt: 1, ended, durationMs, line: null };
     sentLogOf(name).record({ ...sentFields(event), ...attempt });
     return result;

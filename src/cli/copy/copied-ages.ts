@@ -36,7 +36,7 @@ interface Rules {
 }
 
 async function rulesOfBucket(
-  { sources }: Config,
+  { keyPrefixes }: Config,
   { s3 = {} }: StoreOptions,
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
 ): Promise<Rules> {
@@ -44,7 +44,7 @@ async function rulesOfBucket(
   const { inspectBucket } = await import('../../store/s3/bucket/inspect-bucket.js');
   const { daysUntilEnd } = await inspectBucket({ bucket, prefix, settings: s3 });
   if (daysUntilEnd === null) return { ends: null };
-  const prefixes = [...new Set(['', ...Object.values(sources).map(({ keyPrefix }) => keyPrefix)])];
+  const prefixes = [...new Set(['', ...keyPrefixes])];
   return {
     ends(kind) {
       const found = prefixes.map((each) => daysUntilEnd(exampleKey(kind, each), s3.tags ? { kind } : {}));

@@ -3,7 +3,7 @@ import { storeOptions } from '../../app/store/store-options.js';
 import { type Config, loadStoreConfigOf } from '../../config/config.js';
 import { readStoreLocation } from '../../lib/text/store-location.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { openStore, type StoreOptions } from '../../store/open-store.js';
+import { MIN_S3_PART, openStore, type StoreOptions } from '../../store/open-store.js';
 import { measureStore } from '../../store/probe/measure-store.js';
 import { UsageError } from '../shared/exit-codes.js';
 import type { StoreAdvice } from '../shared/on-store/store-advice.js';
@@ -19,9 +19,6 @@ export interface BothOptions {
   readonly from: StoreOptions;
   readonly to: StoreOptions;
 }
-
-/** The least that S3 takes. A part size of a folder can be smaller. */
-const MIN_PART = 5 * 1024 * 1024;
 
 /**
  * The settings below `store` hold for both, but for the id, which pins the configured store alone. Throws `UsageError` for an address that is
@@ -47,7 +44,9 @@ function optionsOf(name: string, config: Config, url: string): StoreOptions {
   const location = readStoreLocation(url);
   if ('fault' in location) throw new UsageError(`${name} should be ${location.fault}`);
   const options = storeOptions(config);
-  const partSize = location.kind === 's3' ? Math.max(config.store.partSize, MIN_PART) : config.store.partSize;
+  // That of a folder can be smaller.
+  const partSize =
+    location.kind === 's3' ? Math.max(config.store.partSize, MIN_S3_PART) : config.store.partSize;
   return { ...options, url, partSize, id: url === config.store.url ? config.store.id : null };
 }
 

@@ -6,7 +6,6 @@ import {
   loadConfigWithSubscribers,
   loadStoreConfig,
 } from '../../config/config.js';
-import { cacheFolder } from '../../config/load/environment.js';
 import type { RecoveryOutcome } from '../../domain/recovery-outcome.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
@@ -57,7 +56,7 @@ interface Needs extends StoreNeeds {
 
 async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Work<T>): Promise<T> {
   const open = (advice: StoreAdvice) =>
-    openArchiveParts(config, { ...advice, indexFiles: indexOfCommand(config, cacheFolder()) });
+    openArchiveParts(config, { ...advice, indexFiles: indexOfCommand(config) });
   const run = async ({ store, recovery, view }: OpenArchive, signal: AbortSignal) => {
     if (!dryRun) await proveForWriting(config, store);
     return work({ config, parts: recovery, view, signal });

@@ -1,17 +1,16 @@
 import { indexOfCommand, ledgerViewOf } from '../../app/open-ledger.js';
+import { retentionViewOf } from '../../app/retention-view-of.js';
 import { createQuarantineStore } from '../../archive/quarantine/quarantine-store.js';
-import { cacheFolder } from '../../config/load/environment.js';
 import { type JobState, jobState, unknownJobState } from '../../domain/job-state.js';
 import { inspectJob } from '../../operations/admin/jobs/inspect-job.js';
 import { listQuarantine } from '../../operations/admin/jobs/list-quarantine.js';
-import { createRetentionView } from '../../recovery/retention/retention-view.js';
 import { formatJobPage } from '../shared/format/format-job-page.js';
 import type { StoreWork } from '../shared/on-store/with-store.js';
 
 /** What became of a job whose transcript is not in the store, in the words of its page. The service is not asked. */
 export async function explainAbsence(work: StoreWork, jobId: string): Promise<string[]> {
   const { config, store } = work;
-  const view = ledgerViewOf(config, store, { indexFiles: indexOfCommand(config, cacheFolder()) });
+  const view = ledgerViewOf(config, store, { indexFiles: indexOfCommand(config) });
   try {
     const state = await stateOf(work, view, jobId);
     const { location } = store;
@@ -34,10 +33,7 @@ async function stateOf(
       jobEvents: async () => [],
       keyPrefixes: config.keyPrefixes,
       records: { regions: [], record: () => Promise.reject(new Error('no region is asked')) },
-      retained: createRetentionView(store, {
-        periods: config.retention,
-        shortest: Math.max(retention, config.recovery.window),
-      }),
+      retained: retentionViewOf(config, store),
     },
     jobId,
   );

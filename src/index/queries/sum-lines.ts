@@ -16,8 +16,12 @@ import { addLineFigures, type TimeRange } from './line-figures.js';
 import { createPeriodFigures, type FigureGroups, type FigureParts } from './period-figures.js';
 import { type ContextCursor, type ContextValue, sumContexts } from './sum-contexts.js';
 
-export interface SumQuery
-  extends Pick<LineQuery, 'source' | 'region' | 'status' | 'outcome' | 'origin' | 'without' | 'scope'> {
+type ClassFilters = Pick<
+  LineQuery,
+  'source' | 'region' | 'status' | 'outcome' | 'origin' | 'without' | 'scope'
+>;
+
+export interface SumQuery extends ClassFilters {
   readonly range: TimeRange;
   readonly context?: ContextValue | undefined;
   /** Parts of the time; else a group; null: one group of all. */
@@ -58,7 +62,7 @@ export function sumLines(database: DatabaseSync, classes: LineClasses, query: Su
   return { ...largest(listed(found.groups, found.samples), keep), next: found.next };
 }
 
-function classesOf(classes: LineClasses, query: SumQuery): LineClass[] {
+function classesOf(classes: LineClasses, query: ClassFilters): LineClass[] {
   return classes.all().filter((each) => matches(each, query) && isInScope(query.scope ?? null, each.source));
 }
 
@@ -93,7 +97,7 @@ export function countMissed(
   query: Omit<SumQuery, 'keep' | 'after'>,
 ): [name: string, jobs: number][] {
   const { range, context, by } = query;
-  const wanted = classesOf(classes, { ...query, keep: 0, after: null }).filter(isMissed);
+  const wanted = classesOf(classes, query).filter(isMissed);
   const parts = typeof by === 'object' ? by : null;
   const { begin, width, count } = parts ?? WHOLE;
   const groups = new Map<string, LineClass[]>();
@@ -122,7 +126,7 @@ export function countActs(
   classes: LineClasses,
   { range, source, scope }: Pick<SumQuery, 'range' | 'source' | 'scope'>,
 ): number {
-  const wanted = classesOf(classes, { ...{ range, source, scope }, by: null, keep: 0, after: null });
+  const wanted = classesOf(classes, { source, scope });
   const acts = wanted.filter(({ origin }) => isOperatorAct(origin));
   const groups = addLineFigures(database, classes, { wanted: acts, range, parts: null, groupOf: () => '' });
   return groups.get('')?.parts().lines ?? 0;

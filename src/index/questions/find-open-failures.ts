@@ -4,9 +4,9 @@ import { FAILURES, isFailure } from '../../domain/failure-rules.js';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { type LinesAt, readLinesAt } from '../../ledger/log/read-lines-at.js';
+import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
 import type { FailurePosition } from '../queries/find-failures.js';
 import type { QuestionParts } from './find-deliveries.js';
-import { badCursor } from './line-cursor.js';
 
 /** Filters of the list of failing jobs; an absent filter matches everything. */
 export interface FailureQuery {
@@ -49,7 +49,7 @@ export async function findOpenFailures(
   retention: number,
 ): Promise<FoundFailures & Pick<LinesAt, 'unread'>> {
   rejectOtherOutcome(query.outcome);
-  const after = cursor === undefined ? null : decodePosition(cursor);
+  const after = cursor === undefined ? null : positionOf(cursor);
   const page = await index.call('failurePage', { ...query, after });
   const { lines, unread } = await readLinesAt(
     store,
@@ -63,7 +63,7 @@ export async function findOpenFailures(
     unread,
     counts: page.counts,
     causes: page.causes,
-    nextCursor: page.next && Buffer.from(JSON.stringify(page.next)).toString('base64url'),
+    nextCursor: page.next && encodePlace(page.next),
   };
 }
 
@@ -75,12 +75,8 @@ function rejectOtherOutcome(outcome: string | undefined): void {
 }
 
 /** Throws `Problem` `request-invalid` for a cursor that was not given out. */
-function decodePosition(cursor: string): FailurePosition {
-  try {
-    const [first, job] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (typeof first === 'number' && typeof job === 'string') return [first, job];
-  } catch {
-    // Falls through to the error for every bad cursor.
-  }
-  throw badCursor();
+function positionOf(cursor: string): FailurePosition {
+  return decodePlace(cursor, ([first, job]) =>
+    typeof first === 'number' && typeof job === 'string' ? [first, job] : null,
+  );
 }

@@ -1,7 +1,12 @@
 import { isDelivery, isOperatorAct, isOutcomeOfNoDelivery, LEDGER_ORIGINS } from '../../domain/delivery.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { RestOfGroups, SummaryFigures, SummaryRow } from '../../domain/summary-figures.js';
+import type {
+  RestOfGroups,
+  SenderRefusals,
+  SummaryFigures,
+  SummaryRow,
+} from '../../domain/summary-figures.js';
 import {
   contextOfGroup,
   isSummaryGroup,
@@ -24,7 +29,6 @@ import {
   figuresOf,
   type LimitedRows,
   partRows,
-  type RefusedRequests,
   sumGroups,
   valueRows,
 } from './summary-groups.js';
@@ -47,7 +51,7 @@ export interface SummaryQuery extends NameFilters {
   /** Only lines of these sources; null or absent: all lines. */
   readonly scope?: SourceScope | undefined;
   /** Reads requests of a time, in milliseconds since the epoch, that were refused and left no line. Default: there are none. */
-  readonly refusedRequests?: ((range: TimeRange) => Promise<readonly RefusedRequests[]>) | undefined;
+  readonly refusedRequests?: ((range: TimeRange) => Promise<readonly SenderRefusals[]>) | undefined;
   /** Ends the search, which then throws its reason. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -161,13 +165,13 @@ function sumQueryOf(query: SummaryQuery, range: TimeRange) {
 }
 
 /** Those that match; null where they could not be read. Of a request without a line no more is known than its source and that it was refused. */
-async function refusalsOf(query: SummaryQuery, range: TimeRange): Promise<readonly RefusedRequests[] | null> {
+async function refusalsOf(query: SummaryQuery, range: TimeRange): Promise<readonly SenderRefusals[] | null> {
   const { source, region, status, context, outcome = 'refused', origin = 'callback', scope = null } = query;
   const areOthers = [region, status, context].some((filter) => filter !== undefined);
   if (query.refusedRequests === undefined || areOthers || outcome !== 'refused' || origin !== 'callback')
     return [];
   const read = await query.refusedRequests(range).catch(() => null);
-  const isAsked = (each: RefusedRequests) =>
+  const isAsked = (each: SenderRefusals) =>
     isInScope(scope, each.source) && (source === undefined || each.source === source);
   return read?.filter(isAsked) ?? null;
 }

@@ -1,4 +1,9 @@
-import type { RestOfGroups, SummaryFigures, SummaryRow } from '../../domain/summary-figures.js';
+import type {
+  RestOfGroups,
+  SenderRefusals,
+  SummaryFigures,
+  SummaryRow,
+} from '../../domain/summary-figures.js';
 import { contextOfGroup, nameOfGroup, type SummaryGroup } from '../../domain/summary-groups.js';
 import { contextHash } from '../context-keys.js';
 import type { IndexCalls } from '../index-calls.js';
@@ -15,14 +20,6 @@ import {
 import type { LineSums, SumQuery } from '../queries/sum-lines.js';
 import type { ContextTexts } from './context-texts.js';
 
-/** Requests that were refused and left no line, most likely the service's, of one source and reason. */
-export interface RefusedRequests {
-  readonly source: string | null;
-  readonly reason: string;
-  /** How many in each minute; beginnings of minutes in milliseconds since the epoch. */
-  readonly minutes: readonly (readonly [start: number, count: number])[];
-}
-
 /** How figures are grouped: by parts of the time, or by what a line says. */
 type GroupBy = SumQuery['by'];
 
@@ -38,7 +35,7 @@ export interface Summed {
 export async function sumGroups(
   index: IndexCalls,
   query: Omit<SumQuery, 'after'>,
-  refusals: readonly RefusedRequests[],
+  refusals: readonly SenderRefusals[],
   signal?: AbortSignal,
 ): Promise<Summed> {
   const groups: FigureGroups = new Map();
@@ -89,7 +86,7 @@ async function missedOf(
 /** Lines without a value of the context. */
 const NONE = nameOfGroup(null);
 
-function refusalsBy({ source, reason, minutes }: RefusedRequests, by: GroupBy) {
+function refusalsBy({ source, reason, minutes }: SenderRefusals, by: GroupBy) {
   const nameAt = (start: number) => {
     if (by === null) return '';
     if (typeof by === 'object') return String(partAt(by, start));

@@ -1,7 +1,7 @@
 import type { SourceScope } from '../../domain/rights.js';
 import { instantOf } from '../../lib/text/instant-of.js';
+import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
 import type { IndexCalls } from '../index-calls.js';
-import { badCursor } from '../questions/line-cursor.js';
 import type { BehindQuery, CountedBehind } from './count-behind.js';
 import type { EventFigures } from './event-figures.js';
 import type { EventOutcome, EventPosition, IndexedEvent } from './sent-events.js';
@@ -57,7 +57,7 @@ export function createSentQuestions(index: IndexCalls): SentQuestions {
       const events = found.slice(0, limit);
       const last = events.at(-1);
       const hasMore = last !== undefined && found.length > limit;
-      return { events, nextCursor: hasMore ? cursorOf([last.at, last.event]) : null };
+      return { events, nextCursor: hasMore ? encodePlace([last.at, last.event]) : null };
     },
     figures: (subscriber) => index.call('eventFigures', subscriber),
     behind: (query) => index.call('countBehind', query),
@@ -65,17 +65,9 @@ export function createSentQuestions(index: IndexCalls): SentQuestions {
   };
 }
 
-function cursorOf(position: EventPosition): string {
-  return Buffer.from(JSON.stringify(position)).toString('base64url');
-}
-
-/** Throws `Problem` `request-invalid` for a cursor that `cursorOf` did not make. */
+/** Throws `Problem` `request-invalid` for a cursor that was not given out. */
 function positionOf(cursor: string): EventPosition {
-  try {
-    const [at, event] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    if (Number.isSafeInteger(at) && typeof event === 'string') return [Number(at), event];
-  } catch {
-    // Falls through to the error for every bad cursor.
-  }
-  throw badCursor();
+  return decodePlace(cursor, ([at, event]) =>
+    Number.isSafeInteger(at) && typeof event === 'string' ? [Number(at), event] : null,
+  );
 }

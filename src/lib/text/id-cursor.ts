@@ -1,4 +1,4 @@
-import { Problem } from '../../domain/problem.js';
+import { badCursor } from './list-cursor.js';
 
 /** Ids are ULIDs, which sort by time. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -15,6 +15,6 @@ export function encodeIdCursor(id: string): string {
 /** The id after which a cursor continues. Throws `request-invalid` unless `encodeIdCursor` made it. */
 export function decodeIdCursor(cursor: string): string {
   const id = Buffer.from(cursor, 'base64url').toString();
-  if (!isUlid(id)) throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
+  if (!isUlid(id)) throw badCursor();
   return id;
 }

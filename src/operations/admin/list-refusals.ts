@@ -1,9 +1,9 @@
-import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { type IndexExtent, without } from '../../index/index-extent.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import type { FoundLines, PlacedEntry } from '../../index/questions/find-deliveries.js';
 import { encodeCursor } from '../../index/questions/line-cursor.js';
+import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
 import type { Refusal, RefusalRing } from '../../observe/refusal-ring.js';
 
 /** A rejected request, with or without valid credentials. */
@@ -136,19 +136,15 @@ function nextPlace(place: Place, merged: readonly ListedRefusal[], ledger: Place
   return { at: last.at, shown: same + (last.at === place.at ? place.shown : 0), ledger };
 }
 
-function encode(place: Place): string {
-  return Buffer.from(JSON.stringify([place.at, place.shown, place.ledger])).toString('base64url');
+function encode({ at, shown, ledger }: Place): string {
+  return encodePlace([at, shown, ledger]);
 }
 
 function decode(cursor: string): Place {
-  try {
-    const [at, shown, ledger] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
+  return decodePlace(cursor, ([at, shown, ledger]) => {
     const ledgerIsValid = ledger === null || ledger === false || typeof ledger === 'string';
-    if (typeof at === 'string' && Number.isInteger(shown) && ledgerIsValid) {
-      return { at, shown: shown as number, ledger };
-    }
-  } catch {
-    // Falls through to the error for every bad cursor.
-  }
-  throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
+    return typeof at === 'string' && Number.isInteger(shown) && ledgerIsValid
+      ? { at, shown: shown as number, ledger }
+      : null;
+  });
 }

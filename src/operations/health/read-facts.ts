@@ -1,7 +1,7 @@
 import type { QuarantineFigures } from '../../archive/quarantine/quarantine-count.js';
-import type { SenderRefusals } from '../../archive/read-refusal-counts.js';
 import { isFetchable } from '../../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
+import type { SenderRefusals } from '../../domain/summary-figures.js';
 import { hasAllSince } from '../../index/index-extent.js';
 import type { FailingNow, LedgerView } from '../../index/ledger-view.js';
 import type { LedgerSummary, Summarise } from '../../index/questions/create-summary.js';

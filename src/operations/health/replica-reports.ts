@@ -76,6 +76,11 @@ export function createReplicaReportsReader(options: ReplicaReportsOptions): () =
 /** Milliseconds that a receiver may take to write its canary. */
 const WRITES_WITHIN = 10_000;
 
+/** Milliseconds since its last canary after which a receiver no longer writes, at an interval between the checks. */
+export function oldestCanary(interval: number): number {
+  return 2 * interval + WRITES_WITHIN;
+}
+
 /**
  * Whether a receiver proves the store by writing to it.
  *
@@ -83,5 +88,5 @@ const WRITES_WITHIN = 10_000;
  * @param interval milliseconds between the checks of a canary
  */
 export function hasProof(newest: Date | null, interval: number): boolean {
-  return newest !== null && Date.now() - newest.getTime() < 2 * interval + WRITES_WITHIN;
+  return newest !== null && Date.now() - newest.getTime() < oldestCanary(interval);
 }

@@ -1,11 +1,16 @@
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import type { ObjectStore } from '../object-store.js';
 
+/** Milliseconds: a store that hangs would hold up each of many reads until its time-outs. */
+const PATIENCE = 15_000;
+
 /**
  * A store for somebody who waits at a terminal: a read that is not answered within `patience` milliseconds, all its attempts included,
  * rejects with `DeadlineError`, and so does every later one at once. Writes are those of the store itself.
+ *
+ * @param patience default 15,000
  */
-export function impatientStore(store: ObjectStore, patience: number): ObjectStore {
+export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectStore {
   let silence: DeadlineError | null = null;
 
   async function within<T>(call: () => Promise<T>): Promise<T> {

@@ -86,7 +86,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     if (isGone) drop(event, 0, place);
     else if (waiting.get(event.id) === undefined) {
       const firstTriedAt = clock();
-      const result = await send(event);
+      const result = await sendTimed(endpoint, event, signal);
       // What was cut short stays untried, and is sent again by the next replica.
       if (isCut(result)) return;
       const { id, time: receivedAt, data } = event;
@@ -107,7 +107,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       }
       waiting.put(state, { event });
       if (state.ended !== undefined) return await end(state, event, state.ended);
-      const result = await send(event);
+      const result = await sendTimed(endpoint, event, signal);
       if (!isCut(result)) take(state, event, result, null);
     } catch {
       waiting.put({ ...state, nextTryAt: clock() + times.firstPause });
@@ -115,12 +115,6 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       const left = waiting.get(state.id);
       if (left) waiting.put(left.state, { busy: left.state.ended !== undefined });
     }
-  }
-
-  async function send(event: JobEvent): Promise<TimedResult> {
-    const began = performance.now();
-    const result = await endpoint.send(event, signal);
-    return { ...result, durationMs: Math.round(performance.now() - began) };
   }
 
   function drop(event: JobEvent, attempt: number, line: string | null): void {
@@ -191,6 +185,17 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     trying,
     lastFailure: () => lastFailure,
   };
+}
+
+/** Makes one request with an event, and takes its time. Never rejects. */
+export async function sendTimed(
+  endpoint: Pick<Endpoint, 'send'>,
+  event: JobEvent,
+  signal: AbortSignal,
+): Promise<TimedResult> {
+  const began = performance.now();
+  const result = await endpoint.send(event, signal);
+  return { ...result, durationMs: Math.round(performance.now() - began) };
 }
 
 /** What a line of an attempt says of its event. */

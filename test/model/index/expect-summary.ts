@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import { hasContextValue } from '../../../src/domain/context.js';
 import { isDelivery, isOperatorAct, isOutcomeOfNoDelivery } from '../../../src/domain/delivery.js';
 import { isReasonCode } from '../../../src/domain/reasons.js';
+import type { SenderRefusals } from '../../../src/domain/summary-figures.js';
 import { causeOfDelivery, contextOfGroup } from '../../../src/domain/summary-groups.js';
 import { contextHash } from '../../../src/index/context-keys.js';
 import type { IndexCalls } from '../../../src/index/index-calls.js';
@@ -13,7 +14,7 @@ import {
 } from '../../../src/index/queries/duration-percentiles.js';
 import type { ContextTexts } from '../../../src/index/questions/context-texts.js';
 import { findSummary } from '../../../src/index/questions/find-summary.js';
-import { type RefusedRequests, sumGroups } from '../../../src/index/questions/summary-groups.js';
+import { sumGroups } from '../../../src/index/questions/summary-groups.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { DrawnQuery } from './expect-answers.js';
 import { lastOf } from './expect-figures.js';
@@ -24,7 +25,7 @@ const MINUTE = 60_000;
 const MISSED = ['recovered', 'noted', 'failed', 'unrecoverable'];
 
 /** Requests that left no line. */
-const REFUSED: readonly RefusedRequests[] = [
+const REFUSED: readonly SenderRefusals[] = [
   {
     source: 'intake',
     reason: 'credential-wrong',
@@ -37,7 +38,7 @@ const REFUSED: readonly RefusedRequests[] = [
 interface Counted {
   readonly written: number;
   readonly placed: Placed | null;
-  readonly refused: RefusedRequests | null;
+  readonly refused: SenderRefusals | null;
 }
 
 const texts: ContextTexts = async (name, samples) => {

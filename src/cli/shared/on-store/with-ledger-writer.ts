@@ -1,7 +1,6 @@
 import { indexOfCommand, openLedger } from '../../../app/open-ledger.js';
 import { openLedgerWriter } from '../../../app/open-ledger-writer.js';
 import { loadConfigWithoutCredentials } from '../../../config/config.js';
-import { cacheFolder } from '../../../config/load/environment.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
 import { proveForWriting } from './prove-for-writing.js';
 import { runOnStore } from './run-on-store.js';
@@ -25,7 +24,7 @@ export async function withLedgerWriter<T>(
   const open = async (advice: StoreAdvice) => {
     const opened = await openLedger(config, {
       ...advice,
-      indexFiles: indexOfCommand(config, cacheFolder()),
+      indexFiles: indexOfCommand(config),
     });
     const ledger = openLedgerWriter(config, opened.store);
     return {

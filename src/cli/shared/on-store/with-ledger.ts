@@ -1,6 +1,5 @@
 import { indexOfCommand, type OpenLedgerOptions, openLedger } from '../../../app/open-ledger.js';
 import { type Config, loadConfigWithoutCredentials } from '../../../config/config.js';
-import { cacheFolder } from '../../../config/load/environment.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { runOnStore } from './run-on-store.js';
@@ -26,6 +25,6 @@ export async function withLedger<T>(
 ): Promise<T> {
   const config = loadConfigWithoutCredentials();
   const open = (advice: StoreAdvice) =>
-    openLedger(config, { ...advice, indexFiles: indexOfCommand(config, cacheFolder()), since, asked });
+    openLedger(config, { ...advice, indexFiles: indexOfCommand(config), since, asked });
   return runOnStore(config, open, ({ store, view }, signal) => work({ config, store, view, signal }));
 }

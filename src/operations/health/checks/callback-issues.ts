@@ -1,4 +1,4 @@
-import type { SenderRefusals } from '../../../archive/read-refusal-counts.js';
+import type { SenderRefusals } from '../../../domain/summary-figures.js';
 import type { CallbackCounts } from '../../../index/queries/count-callbacks.js';
 import { issueOf } from '../issue-kinds.js';
 import type { Issue, IssueLevel } from '../issues.js';

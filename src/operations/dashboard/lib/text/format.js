@@ -2,7 +2,7 @@ import { span } from '../../vendor/text/amounts.js';
 import { count as countAlone, plural } from '../../vendor/text/plural.js';
 import { isUtc, timeZone } from './time-zone.js';
 
-export { bytes, milliseconds, span } from '../../vendor/text/amounts.js';
+export { bytes, milliseconds, percent, span } from '../../vendor/text/amounts.js';
 
 /** Numbers, sizes and times as text. */
 

@@ -1,5 +1,5 @@
 import { to } from '../../lib/screen/route.js';
-import { bytes, clock, count, milliseconds, span } from '../../lib/text/format.js';
+import { bytes, clock, count, milliseconds, percent, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { uncounted } from './chart-text.js';
 import { isPartlyRead } from './tile-parts.js';
@@ -160,7 +160,7 @@ function shareNot2xx({ callbacks, refused }) {
 
 /** @param {number | null} share */
 function inPercent(share) {
-  return share === null ? '' : `${Number(share.toFixed(share < 10 ? 1 : 0))} %`;
+  return share === null ? '' : `${percent(share, 100)}`;
 }
 
 /**

@@ -41,8 +41,8 @@ export async function sumGroups(
   const groups: FigureGroups = new Map();
   const samples = new Map<string, number>();
   const rest = { groups: 0, figures: createPeriodFigures() };
-  const trim = (keep: number, last?: string) => {
-    const complete = [...groups].filter(([name]) => name !== last);
+  const trim = (keep: number, unfinished?: string) => {
+    const complete = [...groups].filter(([name]) => name !== unfinished);
     const bySize = complete.sort(([, one], [, other]) => other.parts().lines - one.parts().lines);
     for (const [name, figures] of bySize.slice(keep)) {
       rest.groups += 1;
@@ -51,6 +51,8 @@ export async function sumGroups(
       samples.delete(name);
     }
   };
+  // A group may go on in a later answer, also behind one without any line that matches.
+  let last: string | undefined;
   for (let after: LineSums['next'] = null; ; ) {
     signal?.throwIfAborted();
     const found: LineSums = await index.call('sumLines', { ...query, after });
@@ -60,8 +62,8 @@ export async function sumGroups(
     }
     rest.groups += found.rest?.groups ?? 0;
     if (found.rest !== null) rest.figures.addAll(found.rest.parts);
-    // The last group may go on in the next answer.
-    if (groups.size > 2 * query.keep) trim(query.keep, found.groups.at(-1)?.[0]);
+    last = found.groups.at(-1)?.[0] ?? last;
+    if (groups.size > 2 * query.keep) trim(query.keep, last);
     after = found.next;
     if (after === null) break;
   }

@@ -147,6 +147,7 @@ async function expectPieces(
     [1, 1],
     [0, 2],
     [100, 3],
+    [2, undefined],
   ] as const) {
     const query = { ...filters, range, without, by: by as `context.${string}`, keep, atOnce };
     const found = await sumGroups(callsOf(index), query, []);
@@ -155,9 +156,23 @@ async function expectPieces(
     const kept = [...found.groups.values()].map((figures) => figures.parts());
     const sizes = wanted.map(({ lines }) => lines).sort((one, other) => other - one);
     expect(kept.map(({ lines }) => lines).sort((one, other) => other - one)).toEqual(sizes.slice(0, keep));
+    expect([...found.groups.keys()].sort()).toEqual(largestOf(wanted, contextOfGroup(by) ?? '', keep).sort());
     for (const field of ['lines', 'bytes', 'refused'] as const)
       expect(sumOfField([...kept, found.rest.figures.parts()], field)).toBe(sumOfField(wanted, field));
   }
+}
+
+/** Those with the most lines; of equal ones, those whose value comes first in the order of the index. */
+function largestOf(
+  groups: readonly { readonly value: string | null; readonly lines: number }[],
+  name: string,
+  keep: number,
+): string[] {
+  return groups
+    .map(({ value, lines }) => ({ lines, hash: contextHash(name, value) }))
+    .sort((one, other) => other.lines - one.lines || (one.hash < other.hash ? -1 : 1))
+    .slice(0, keep)
+    .map(({ hash }) => hash.toString());
 }
 
 function sumOfField<Field extends string>(

@@ -161,6 +161,32 @@ describe('the summary', () => {
     expect(await page.getByRole('row').count()).toBe(2);
   });
 
+  it('draws the time that was chosen, and a bar leads to its deliveries within the filters', async () => {
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=poor&status=error');
+    await sendCallback(fixture.service, 'id=bad', TRANSCRIPT, JSON_TYPE);
+    const since = new Date(Date.now() - 3 * 24 * 3_600_000).toISOString();
+    await fixture.dashboard.go(`summary?by=cause&outcome=noted&since=${since}`);
+    await page.getByText('1 noted. Most at').waitFor({ state: 'attached' });
+    await page.getByText('Every callback in this window was answered 2xx.').waitFor();
+    expect(await page.locator('.plot canvas:visible').count()).toBe(1);
+    await until(() => page.evaluate<boolean>(ALL_DRAWN));
+    const plot = page.locator('#plot-outcomes .u-over');
+    const { width = 0 } = (await plot.boundingBox()) ?? {};
+    await plot.click({ position: { x: width - 2, y: 20 } });
+    await page.waitForURL(/deliveries\?.*outcome=noted/);
+    await page.getByRole('cell', { name: 'poor' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.goBack();
+    await page.getByLabel('Outcome').selectOption('');
+    await page.waitForURL(/summary\?(?!.*outcome)/);
+    await until(async () => (await page.locator('.plot canvas:visible').count()) === 2);
+    await page.getByText(/^Deliveries per .* as text$/).click();
+    const link = page.getByRole('rowheader').getByRole('link').first();
+    expect(await link.getAttribute('href')).toMatch(/^#\/deliveries\?since=/);
+  });
+
   it('is reached from a bar of a chart, by its table as well', async () => {
     const { page } = fixture.dashboard;
     await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);

@@ -13,6 +13,9 @@ import {
   summaryInWords,
 } from '../vendor/index/summary-words.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../vendor/summary-groups.js';
+import { chartFigures, drawCharts } from './charts/chart-figures.js';
+import { dayNotes } from './charts/chart-text.js';
+import { periodCharts } from './charts/period-charts.js';
 
 /** @import { Names, Summary } from '../lib/api/api-answers.js' */
 /** @import { Filter, FilterValues } from '../lib/elements/filter-form.js' */
@@ -27,25 +30,65 @@ const DEFAULT_GROUP = 'cause';
 
 const HOUR = 3_600_000;
 
+/** Parts of the time that a chart has at most. */
+const BUCKETS = 72;
+
+/** Milliseconds between two looks. A sum by context reads every line of the time; what has ended changes only while the index is built. */
+const OFTEN = 10_000;
+const SELDOM = 60_000;
+
 /**
- * What arrived in a time, how much of it was wrong, and whose: in sentences, and grouped.
+ * What arrived in a time, how much of it was wrong, and whose: in sentences, over time, and grouped.
  * @param {Screen} screen
  */
 export function summaryView(screen) {
   const values = filterValues(FILTERS, screen.route.query);
+  const { by = DEFAULT_GROUP, ...filters } = { ...values, by: values.by || DEFAULT_GROUP };
   screen.start('Summary');
   showFilters(screen.root, values);
-  screen.keepFresh(10_000, async (signal) => {
+  const isOver = Date.parse(values.until ?? '') < Date.now();
+  screen.keepFresh(isOver || contextOfGroup(by) !== null ? SELDOM : OFTEN, async (signal) => {
     const form = filterForm('summary', filtersOf(await knownNames(), values), values);
-    const query = { ...values, by: values.by || DEFAULT_GROUP, limit: 500 };
-    const summary = await get('/summary', { query, signal }).catch((error) => {
+    const answers = await Promise.all([
+      get('/summary', { query: { ...filters, by, limit: 500 }, signal }),
+      get('/summary', { query: { ...filters, buckets: BUCKETS }, signal }),
+    ]).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
       return error;
     });
     // Instead of the figures of the filters before.
-    if (summary instanceof ApiError) return screen.render(heading('Summary'), form, problemPanel(summary));
-    screen.render(heading('Summary'), form, ...figures(summary, values));
+    if (answers instanceof ApiError) return screen.render(heading('Summary'), form, problemPanel(answers));
+    const [summary, parts] = answers;
+    const charts = chartsOf(parts, values);
+    screen.render(
+      heading('Summary'),
+      form,
+      ...figures(summary, values),
+      chartsSection(parts, charts, values),
+      groupsSection(summary, values),
+    );
+    drawCharts(charts, screen.signal);
   });
+}
+
+/** @param {Summary} parts @param {FilterValues} values */
+function chartsOf(parts, { by: _, ...filters }) {
+  const charts = periodCharts(parts, (since, until) =>
+    to('deliveries', { ...filters, since, until: until ?? filters.until }),
+  );
+  return charts.filter(({ id, times }) => ['outcomes', 'share'].includes(id) && times.length > 1);
+}
+
+/** @param {Summary} parts @param {ReturnType<typeof chartsOf>} charts @param {FilterValues} values */
+function chartsSection(parts, charts, values) {
+  if (charts.length === 0) return null;
+  return h(
+    'section',
+    { 'aria-labelledby': 'over-time', 'data-key': 'charts' },
+    h('h2', { id: 'over-time' }, 'Over time'),
+    chartFigures(charts, `${values.since} ${values.until}`),
+    dayNotes(parts).map((text) => h('p', { class: 'quiet', 'data-key': 'days' }, text)),
+  );
 }
 
 /** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
@@ -87,7 +130,6 @@ function figures(summary, values) {
       ),
       h('p', {}, link(toDeliveries(summary, values), 'Show these deliveries')),
     ),
-    groupsSection(summary, values),
   ];
 }
 

@@ -1,28 +1,48 @@
-import { h, link } from '../../lib/elements/dom.js';
+import { h } from '../../lib/elements/dom.js';
 import { to } from '../../lib/screen/route.js';
-import { clock } from '../../lib/text/format.js';
-import { chartData, DAY, RANGES, toStretch } from './chart-data.js';
-import { isEmpty, notesOf, sentenceOf } from './chart-text.js';
+import { clock, span } from '../../lib/text/format.js';
+import { chartFigures } from '../charts/chart-figures.js';
+import { notesOf } from '../charts/chart-text.js';
+import { periodCharts } from '../charts/period-charts.js';
+import { isPartlyRead } from './tile-parts.js';
 
 /** @import { Health, Summary } from '../../lib/api/api-answers.js' */
-/** @import { Chart, Range } from './chart-data.js' */
+/** @import { Chart } from '../charts/period-charts.js' */
 
-/** Charts over time: drawn on a canvas, with a sentence and a table as text alternatives. */
+/** @typedef {{name: string, label: string, ms: number, buckets: number}} Range `buckets` is the most that are asked for */
 
-/** @param {URLSearchParams} query */
+const DAY = { name: '24h', label: '24 hours', ms: 24 * 3_600_000, buckets: 96 };
+/** Time ranges to choose from. */
+const RANGES = [
+  { name: '1h', label: '1 hour', ms: 3_600_000, buckets: 60 },
+  { name: '6h', label: '6 hours', ms: 6 * 3_600_000, buckets: 72 },
+  DAY,
+  { name: '7d', label: '7 days', ms: 7 * 24 * 3_600_000, buckets: 84 },
+  { name: '30d', label: '30 days', ms: 30 * 24 * 3_600_000, buckets: 60 },
+  { name: '1y', label: '1 year', ms: 365 * 24 * 3_600_000, buckets: 53 },
+];
+
+/** @param {URLSearchParams} query @returns {Range} */
 export function rangeOf(query) {
   return RANGES.find(({ name }) => name === query.get('range')) ?? DAY;
 }
 
-/** @param {Summary} summary @param {Health} health @param {Range} range */
-export function chartsSection(summary, health, range) {
-  const charts = chartData(summary, health);
-  /** @param {boolean} isMain */
-  const figures = (isMain) =>
-    h(
-      'div',
-      { class: 'charts' },
-      charts.filter((chart) => chart.isMain === isMain).map((chart) => figure(chart, range)),
+/**
+ * The figures of a period and the oldest open job as charts.
+ * @param {Summary} summary @param {Pick<Health, 'oldestOpen' | 'failing' | 'verdict'>} health @returns {Chart[]}
+ */
+export function overviewCharts(summary, health) {
+  const charts = periodCharts(summary, (since, until) => to('deliveries', { since, until }));
+  const { times = [], linkTo = () => '' } = charts[0] ?? {};
+  return [...charts, { ...oldestOpen(health, times), times, linkTo }];
+}
+
+/** @param {Summary} summary @param {readonly Chart[]} charts @param {Range} range */
+export function chartsSection(summary, charts, range) {
+  const figures = (/** @type {boolean} */ isMain) =>
+    chartFigures(
+      charts.filter((chart) => chart.isMain === isMain),
+      range.name,
     );
   return h(
     'section',
@@ -46,99 +66,36 @@ function rangeLinks(chosen) {
   );
 }
 
-/** @param {Chart} chart @param {Range} range */
-function figure(chart, range) {
-  const { id, title } = chart;
-  return h(
-    'figure',
-    { 'data-key': id, class: 'chart', 'aria-labelledby': `chart-${id}` },
-    h(
-      'figcaption',
-      {},
-      h('span', { id: `chart-${id}` }, title),
-      chart.sum && h('span', { class: 'sum' }, chart.sum),
-    ),
-    isEmpty(chart) ? h('p', { class: 'quiet', 'data-key': 'empty' }, chart.empty) : plot(chart, range),
-  );
-}
-
-/** @param {Chart} chart @param {Range} range */
-function plot(chart, range) {
-  const { id, title, series } = chart;
-  return [
-    h(
-      'ul',
-      { class: 'legend' },
-      series.map(({ colour, label }) =>
-        h('li', { 'data-series': colour }, h('span', { class: 'swatch' }), label),
-      ),
-    ),
-    h('div', {
-      class: 'plot',
-      id: `plot-${id}`,
-      'data-keep': `${id}-${range.name}`,
-      'data-key': range.name,
-      'aria-hidden': 'true',
-    }),
-    h('p', { class: 'readout quiet', id: `readout-${id}`, 'data-keep': 'readout' }),
-    h('details', {}, h('summary', {}, `${title} as text`), h('p', {}, sentenceOf(chart)), chartTable(chart)),
-  ];
-}
-
 /**
- * Only buckets with data.
- * @param {Chart} chart
+ * How old the job was at the end of each bucket that is open for longest now.
+ * @param {Pick<Health, 'oldestOpen' | 'failing' | 'verdict'>} health @param {readonly number[]} times
+ * @returns {Omit<Chart, 'times' | 'linkTo'>}
  */
-function chartTable({ title, series, times, show }) {
-  const busy = times
-    .map((time, index) => ({ time, index, figures: series.map(({ values }) => values[index] ?? null) }))
-    .filter(({ figures }) => figures.some((figure) => figure));
-  return h(
-    'div',
-    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${title}: table` },
-    h(
-      'table',
-      {},
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          h('th', { scope: 'col' }, 'From'),
-          series.map(({ label }) => h('th', { scope: 'col' }, label)),
-        ),
-      ),
-      h(
-        'tbody',
-        {},
-        busy.map(({ time, index, figures }) =>
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'row' }, link(toStretch(times, index), clock(time * 1000))),
-            figures.map((figure) => h('td', {}, figure === null ? '–' : show(figure))),
-          ),
-        ),
-      ),
-    ),
-  );
+function oldestOpen({ oldestOpen: oldest, failing, verdict }, times) {
+  const [first = 0, second = first] = times;
+  const since = oldest === null ? Number.POSITIVE_INFINITY : Date.parse(oldest.since);
+  const ageAt = (/** @type {number} */ end) => (end > since ? end - since : null);
+  return {
+    id: 'oldest',
+    isMain: true,
+    title: 'Age of the oldest open job',
+    sum: oldest && `since ${clock(oldest.since)}`,
+    empty: noneOpen(failing, verdict),
+    kind: 'lines',
+    show: span,
+    series: [
+      {
+        name: 'oldest',
+        colour: 'failed',
+        label: oldest === null ? 'Age' : `Age of ${oldest.jobId}`,
+        values: times.map((time) => ageAt((time + second - first) * 1000)),
+      },
+    ],
+  };
 }
 
-/**
- * The chart library is loaded separately: if that fails, only the charts are missing.
- * @type {Promise<typeof import('./draw-chart.js') | null> | null}
- */
-let drawing = null;
-
-/** @param {Summary} summary @param {Health} health @param {AbortSignal} signal */
-export async function drawCharts(summary, health, signal) {
-  drawing ??= import('./draw-chart.js').catch(() => null);
-  const module = await drawing;
-  if (module === null || signal.aborted) return;
-  for (const chart of chartData(summary, health)) {
-    const host = document.getElementById(`plot-${chart.id}`);
-    const readout = document.getElementById(`readout-${chart.id}`);
-    if (host !== null && readout !== null) module.drawChart(host, chart, readout);
-  }
+/** @param {Health['failing']} failing @param {Health['verdict']} verdict */
+function noneOpen(failing, verdict) {
+  if (failing === null) return 'Unknown: the failing jobs could not be read.';
+  return isPartlyRead(verdict) ? 'No open job was found; not every delivery was read.' : 'No job is open.';
 }

@@ -2,8 +2,9 @@ import { ApiError, get } from '../../lib/api/admin-api.js';
 import { elementById, h, link } from '../../lib/elements/dom.js';
 import { problemPanel } from '../../lib/elements/panels.js';
 import { clock } from '../../lib/text/format.js';
+import { drawCharts } from '../charts/chart-figures.js';
 import { deliveryTable, firstCallback } from '../deliveries/delivery-table.js';
-import { chartsSection, drawCharts, rangeOf } from './charts-section.js';
+import { chartsSection, overviewCharts, rangeOf } from './charts-section.js';
 import { tilesSection } from './tiles-section.js';
 import { verdictBanner } from './verdict-banner.js';
 
@@ -29,7 +30,7 @@ export function overviewView(screen) {
       h('h1', { class: 'unseen', tabindex: '-1', 'data-key': 'heading' }, 'Overview'),
       verdictBanner(health, at),
       tilesSection(health, now, at),
-      chartsSection(summary, health, range),
+      chartsSection(summary, overviewCharts(summary, health), range),
       latestSection(latest, health, now),
     );
   };
@@ -44,7 +45,7 @@ export function overviewView(screen) {
     seen = { health, summary, latest };
     draw(seen);
     elementById('replica').textContent = `${health.replica} · ${health.version}`;
-    drawCharts(summary, health, screen.signal);
+    drawCharts(overviewCharts(summary, health), screen.signal);
   };
   screen.keepFresh(4000, refresh, () => {
     if (seen !== null) draw(seen, clock(seen.health.at));

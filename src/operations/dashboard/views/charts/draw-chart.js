@@ -1,9 +1,8 @@
 import { clock, inZone } from '../../lib/text/format.js';
 import { timeZone } from '../../lib/text/time-zone.js';
 import uPlot from '../../vendor/uplot.js';
-import { toStretch } from './chart-data.js';
 
-/** @import { Chart, ChartSeries } from './chart-data.js' */
+/** @import { Chart, ChartSeries } from './period-charts.js' */
 
 /** Draws a chart into an element, or updates the one that is there. */
 
@@ -35,7 +34,7 @@ export function drawChart(host, chart, readout) {
   // The table below the chart has the same links for keyboards.
   plot.over.onclick = () => {
     const { idx } = plot.cursor;
-    if (idx !== null && idx !== undefined) location.hash = toStretch(drawing.chart.times, idx);
+    if (idx !== null && idx !== undefined) location.hash = drawing.chart.linkTo(idx);
   };
   const end = () => {
     watcher.disconnect();

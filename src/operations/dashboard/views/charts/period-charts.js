@@ -1,10 +1,8 @@
-import { to } from '../../lib/screen/route.js';
-import { bytes, clock, count, milliseconds, percent, span } from '../../lib/text/format.js';
+import { bytes, count, milliseconds, percent, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { uncounted } from './chart-text.js';
-import { isPartlyRead } from './tile-parts.js';
 
-/** @import { Health, Summary } from '../../lib/api/api-answers.js' */
+/** @import { Summary } from '../../lib/api/api-answers.js' */
 
 /**
  * @typedef {{name: string, colour: string, label: string, values: (number | null)[]}} ChartSeries `colour` is the rest of the name
@@ -19,11 +17,10 @@ import { isPartlyRead } from './tile-parts.js';
  * @property {(value: number) => string} show
  * @property {ChartSeries[]} series
  * @property {number[]} times start of each bucket, in seconds
- *
- * @typedef {{name: string, label: string, ms: number, buckets: number}} Range `buckets` is the most that are asked for
+ * @property {(bucket: number) => string} linkTo its deliveries
  */
 
-/** The figures of `GET /summary` and the oldest open job as data for charts. */
+/** The figures of `GET /summary` as data for charts. */
 
 /** Stacking order of outcomes, from the bottom; others come last. */
 const STACK = [
@@ -42,25 +39,18 @@ const STACK = [
 const REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'];
 const COLOURS_OF_ADDED = ['region-6', 'region-7', 'region-8'];
 
-export const DAY = { name: '24h', label: '24 hours', ms: 24 * 3_600_000, buckets: 96 };
-/** Time ranges to choose from. */
-export const RANGES = [
-  { name: '1h', label: '1 hour', ms: 3_600_000, buckets: 60 },
-  { name: '6h', label: '6 hours', ms: 6 * 3_600_000, buckets: 72 },
-  DAY,
-  { name: '7d', label: '7 days', ms: 7 * 24 * 3_600_000, buckets: 84 },
-  { name: '30d', label: '30 days', ms: 30 * 24 * 3_600_000, buckets: 60 },
-  { name: '1y', label: '1 year', ms: 365 * 24 * 3_600_000, buckets: 53 },
-];
-
-/** @param {Summary} summary @param {Pick<Health, 'oldestOpen' | 'failing' | 'verdict'>} health */
-export function chartData(summary, health) {
+/**
+ * @param {Summary} summary
+ * @param {(since: string, until: string | null) => string} toDeliveries a link; the last bucket has no end: it may be longer than the others
+ * @returns {Chart[]}
+ */
+export function periodCharts(summary, toDeliveries) {
   const { buckets, total } = summary;
   const none =
     uncounted(summary) === null ? 'in this window' : 'in the part of this window that could be counted';
   const starts = buckets.map(({ start }) => Date.parse(start));
   const [first = 0, second = first] = starts;
-  /** @type {Omit<Chart, 'times' | 'isMain'>[]} */
+  /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain'>[]} */
   const main = [
     {
       id: 'outcomes',
@@ -91,9 +81,8 @@ export function chartData(summary, health) {
         { name: 'share', colour: 'refused', label: 'not answered 2xx', values: buckets.map(shareNot2xx) },
       ],
     },
-    oldestOpen(health, starts, second - first),
   ];
-  /** @type {Omit<Chart, 'times' | 'isMain'>[]} */
+  /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain'>[]} */
   const more = [
     {
       id: 'regions',
@@ -122,9 +111,12 @@ export function chartData(summary, health) {
     },
   ];
   const times = starts.map((start) => start / 1000);
+  /** @param {number} bucket */
+  const linkTo = (bucket) =>
+    toDeliveries(buckets[bucket]?.start ?? summary.since, buckets[bucket + 1]?.start ?? null);
   return [
-    ...main.map((chart) => ({ ...chart, times, isMain: true })),
-    ...more.map((chart) => ({ ...chart, times, isMain: false })),
+    ...main.map((chart) => ({ ...chart, times, linkTo, isMain: true })),
+    ...more.map((chart) => ({ ...chart, times, linkTo, isMain: false })),
   ];
 }
 
@@ -164,37 +156,6 @@ function inPercent(share) {
 }
 
 /**
- * How old the job was at the end of each bucket that is open for longest now.
- * @param {Pick<Health, 'oldestOpen' | 'failing' | 'verdict'>} health @param {number[]} starts @param {number} width
- * @returns {Omit<Chart, 'times' | 'isMain'>}
- */
-function oldestOpen({ oldestOpen: oldest, failing, verdict }, starts, width) {
-  const since = oldest === null ? Number.POSITIVE_INFINITY : Date.parse(oldest.since);
-  return {
-    id: 'oldest',
-    title: 'Age of the oldest open job',
-    sum: oldest && `since ${clock(oldest.since)}`,
-    empty: noneOpen(failing, verdict),
-    kind: 'lines',
-    show: span,
-    series: [
-      {
-        name: 'oldest',
-        colour: 'failed',
-        label: oldest === null ? 'Age' : `Age of ${oldest.jobId}`,
-        values: starts.map((start) => (start + width > since ? start + width - since : null)),
-      },
-    ],
-  };
-}
-
-/** @param {Health['failing']} failing @param {Health['verdict']} verdict */
-function noneOpen(failing, verdict) {
-  if (failing === null) return 'Unknown: the failing jobs could not be read.';
-  return isPartlyRead(verdict) ? 'No open job was found; not every delivery was read.' : 'No job is open.';
-}
-
-/**
  * @param {Summary['buckets']} buckets @param {Summary['total']} total @param {'outcomes' | 'regions'} field
  * @param {readonly string[]} order @param {(name: string) => string} labelOf
  */
@@ -226,18 +187,6 @@ function regionSeries(buckets, total) {
 function placeOf(name, order) {
   const place = order.indexOf(name);
   return place < 0 ? order.length : place;
-}
-
-/**
- * The deliveries of one stretch of a chart. The last one may be longer than the others: it ends now.
- * @param {readonly number[]} times starts, in seconds @param {number} index
- */
-export function toStretch(times, index) {
-  const [first = 0, second = first + 60] = times;
-  const start = times[index] ?? first;
-  const instant = (/** @type {number} */ seconds) => new Date(seconds * 1000).toISOString();
-  const until = index < times.length - 1 ? instant(start + second - first) : null;
-  return to('deliveries', { since: instant(start), until });
 }
 
 /** @param {Summary['buckets']} buckets */

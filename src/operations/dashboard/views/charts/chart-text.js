@@ -2,7 +2,7 @@ import { clock } from '../../lib/text/format.js';
 import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 
 /** @import { Summary } from '../../lib/api/api-answers.js' */
-/** @import { Chart } from './chart-data.js' */
+/** @import { Chart } from './period-charts.js' */
 
 /** What is said of charts in words. */
 
@@ -11,9 +11,12 @@ import { notIndexedInWords } from '../../vendor/index/index-extent.js';
  * @param {Summary} summary @returns {string[]}
  */
 export function notesOf(summary) {
-  return [uncounted(summary), summary.resolutionMs >= 86_400_000 && 'Days begin at midnight UTC.'].filter(
-    (text) => typeof text === 'string',
-  );
+  return [uncounted(summary), ...dayNotes(summary)].filter((text) => text !== null);
+}
+
+/** @param {Pick<Summary, 'resolutionMs'>} summary */
+export function dayNotes({ resolutionMs }) {
+  return resolutionMs >= 86_400_000 ? ['Days begin at midnight UTC.'] : [];
 }
 
 /**

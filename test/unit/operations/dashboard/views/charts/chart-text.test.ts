@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../../support/dashboard/page-module.js';
 
-const { notesOf, uncounted } = pageModule('views/overview/chart-text');
+const { notesOf, uncounted } = pageModule('views/charts/chart-text');
 
 const SINCE = '2026-11-20T10:00:00.000Z';
 const UNTIL = '2026-11-20T11:00:00.000Z';

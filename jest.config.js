@@ -23,6 +23,8 @@ export default {
   // Half of a run is spent waiting for processes and time-outs, so two workers for each core keep the cores busy.
   // Files that share one server or network run one after the other; those of `npm run test:browser`, which share neither, two at a time.
   maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder)) ? 1 : availableParallelism() * 2,
+  // `it.concurrent` is for tests that wait for intervals and time-outs, and use little of the machine meanwhile.
+  maxConcurrency: 8,
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'] },
   transform: {
     '^.+\\.(ts|m?js)$': [

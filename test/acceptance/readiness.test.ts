@@ -1,7 +1,7 @@
 import { chmod, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../src/cli/doctor/finding.js';
 import { describeIssue } from '../../src/operations/health/describe-issue.js';
 import type { Verdict } from '../../src/operations/health/verdict-words.js';
@@ -30,6 +30,11 @@ interface Place {
   readonly env: Record<string, string>;
 }
 
+interface BucketPlace extends Place {
+  readonly standIn: S3StandIn;
+  stop(): Promise<void>;
+}
+
 interface Named {
   /** What `/readyz` says is wrong. */
   readonly cause: string;
@@ -43,7 +48,9 @@ interface Named {
 let jobs = 0;
 const deliver = async ({ publicUrl }: Pick<Place, 'publicUrl'>, source = 'default') => {
   jobs += 1;
-  return sendCallback({ publicUrl }, `id=job-${jobs}&status=success`, TRANSCRIPT, JSON_TYPE, source);
+  const id = `job-${jobs}`;
+  const answer = await sendCallback({ publicUrl }, `id=${id}&status=success`, TRANSCRIPT, JSON_TYPE, source);
+  return { ...answer, id };
 };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -96,13 +103,12 @@ async function expectOver(place: Place): Promise<void> {
   expect((await deliver(place)).status).toBe(200);
 }
 
+/** All at the same time, each with a receiver of its own: what reads the store waits for twelve seconds without a canary, the canary for ten. */
 describe('before a bucket', () => {
-  let standIn: S3StandIn;
-  let service: RunningService;
-  let place: Place;
+  const places: BucketPlace[] = [];
 
-  beforeAll(async () => {
-    standIn = await startS3StandIn();
+  async function start(): Promise<BucketPlace> {
+    const standIn = await startS3StandIn();
     const settings = {
       store: {
         url: 's3://bucket/prefix',
@@ -123,35 +129,38 @@ describe('before a bucket', () => {
         other: { allowUnauthenticated: true, keyPrefix: 'other/' },
       },
     };
-    service = await startService(settings);
-    place = {
+    const service = await startService(settings);
+    const place = {
+      standIn,
       publicUrl: service.publicUrl,
       api: adminApi(service),
       env: { NODE_CONFIG: JSON.stringify(settings) },
+      stop: async () => {
+        await service.stop();
+        await standIn.close();
+      },
     };
-  });
-  beforeEach(async () => {
-    await until(async () => (await readiness(place)).status === 200);
-  });
-  afterEach(async () => {
-    Object.assign(standIn, { misbehave: () => null, ignoreConditions: false, clockAheadMs: 0 });
+    places.push(place);
+    return place;
+  }
+  afterAll(() => Promise.all(places.map((place) => place.stop())));
+
+  async function expectWell(place: BucketPlace): Promise<void> {
+    Object.assign(place.standIn, { misbehave: () => null, ignoreConditions: false, clockAheadMs: 0 });
     await expectOver(place);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await standIn.close();
-  });
+  }
 
   const denied: Misbehaviour = { kind: 'answer', status: 403, code: 'AccessDenied' };
-  function denyWrites(prefixes: readonly string[], fault = denied): void {
+  function denyWrites({ standIn }: BucketPlace, prefixes: readonly string[], fault = denied): void {
     standIn.misbehave = ({ operation, key }) =>
       operation === 'PutObject' && prefixes.some((prefix) => key.startsWith(`prefix/${prefix}`))
         ? fault
         : null;
   }
 
-  it('names the ledger when it may not be written', async () => {
-    denyWrites(['ledger/']);
+  it.concurrent('names the ledger when it may not be written', async () => {
+    const place = await start();
+    denyWrites(place, ['ledger/']);
     expect((await deliver(place)).status).toBe(503);
     await expectNamed(place, {
       cause: 'denied',
@@ -160,23 +169,27 @@ describe('before a bucket', () => {
       finding: /below ledger\/: .*access denied/,
       status: /below ledger\/ since/,
     });
+    await expectWell(place);
   });
 
-  it('is ready again by the first checks once the ledger can be written, without a callback', async () => {
-    denyWrites(['ledger/']);
+  it.concurrent('is ready again by the first checks once the ledger can be written, without a callback', async () => {
+    const place = await start();
+    denyWrites(place, ['ledger/']);
     for (let n = 0; n < 3; n += 1) expect((await deliver(place)).status).toBe(503);
     await until(async () => (await readiness(place)).cause === 'denied');
-    standIn.misbehave = () => null;
+    place.standIn.misbehave = () => null;
     const isCanary = ({ operation, key }: { operation: string; key: string }) =>
       operation === 'PutObject' && key.startsWith('prefix/.canary/');
-    const before = standIn.requests.filter(isCanary).length;
+    const before = place.standIn.requests.filter(isCanary).length;
     await until(async () => (await readiness(place)).status === 200);
     // Two writes a check at most, the conditional one included; a failed line is remembered for sixty checks.
-    expect(standIn.requests.filter(isCanary).length - before).toBeLessThan(40);
+    expect(place.standIn.requests.filter(isCanary).length - before).toBeLessThan(40);
+    await expectWell(place);
   });
 
-  it('names the prefixes when no source can be stored, and is ready while one can', async () => {
-    denyWrites(['jobs/']);
+  it.concurrent('names the prefixes when no source can be stored, and is ready while one can', async () => {
+    const place = await start();
+    denyWrites(place, ['jobs/']);
     expect((await deliver(place)).status).toBe(503);
     await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
     expect(await issuesAt(place)).toContainEqual(
@@ -185,7 +198,7 @@ describe('before a bucket', () => {
     expect(await readiness(place)).toEqual({ status: 200 });
     expect((await deliver(place, 'other')).status).toBe(200);
 
-    denyWrites(['jobs/', 'other/jobs/']);
+    denyWrites(place, ['jobs/', 'other/jobs/']);
     expect((await deliver(place, 'other')).status).toBe(503);
     await expectNamed(place, {
       cause: 'denied',
@@ -194,18 +207,22 @@ describe('before a bucket', () => {
       finding: /below jobs\/[\s\S]*below other\/jobs\//,
       status: /below jobs\/ since[\s\S]*below other\/jobs\/ since/,
     });
+    await expectWell(place);
   });
 
-  it('names the quarantine, which stops no source', async () => {
-    denyWrites(['quarantine/']);
-    const broken = await sendCallback(service, 'id=broken&status=success', '{"broken', JSON_TYPE);
+  it.concurrent('names the quarantine, which stops no source', async () => {
+    const place = await start();
+    denyWrites(place, ['quarantine/']);
+    const broken = await sendCallback(place, 'id=broken&status=success', '{"broken', JSON_TYPE);
     expect(broken.status).toBe(503);
     await until(async () => (await issuesAt(place)).some(({ code }) => code === 'store-denied'));
     expect(await readiness(place)).toEqual({ status: 200 });
+    await expectWell(place);
   });
 
-  it('names what is asked before a callback is stored', async () => {
-    standIn.misbehave = ({ operation, key }) =>
+  it.concurrent('names what is asked before a callback is stored', async () => {
+    const place = await start();
+    place.standIn.misbehave = ({ operation, key }) =>
       operation === 'GetObject' && key.startsWith('prefix/.erasure-log/') ? denied : null;
     await until(async () => (await deliver(place)).status === 503);
     await expectNamed(place, {
@@ -215,10 +232,12 @@ describe('before a bucket', () => {
       finding: /below \.erasure-log\//,
       status: /below \.erasure-log\/ since/,
     });
+    await expectWell(place);
   });
 
-  it('names the clock when that of the store is off, and says so to senders', async () => {
-    standIn.clockAheadMs = MINUTES_16;
+  it.concurrent('names the clock when that of the store is off, and says so to senders', async () => {
+    const place = await start();
+    place.standIn.clockAheadMs = MINUTES_16;
     await expectNamed(place, {
       cause: 'clock',
       issue: { code: 'clock' },
@@ -227,10 +246,12 @@ describe('before a bucket', () => {
       status: /16 minutes behind the store's/,
     });
     expect(await deliver(place)).toMatchObject({ status: 503, json: { code: 'clock' } });
+    await expectWell(place);
   });
 
-  it('names a full store', async () => {
-    denyWrites([''], { kind: 'answer', status: 507, code: 'XMinioStorageFull' });
+  it.concurrent('names a full store', async () => {
+    const place = await start();
+    denyWrites(place, [''], { kind: 'answer', status: 507, code: 'XMinioStorageFull' });
     await expectNamed(place, {
       cause: 'full',
       issue: { code: 'store-not-writable', params: { condition: 'full' } },
@@ -238,10 +259,12 @@ describe('before a bucket', () => {
       finding: /no space is left/,
       status: /no space is left/,
     });
+    await expectWell(place);
   });
 
-  it('names a store that may not be written', async () => {
-    denyWrites(['']);
+  it.concurrent('names a store that may not be written', async () => {
+    const place = await start();
+    denyWrites(place, ['']);
     await expectNamed(place, {
       cause: 'denied',
       issue: { code: 'store-not-writable', params: { condition: 'denied' } },
@@ -249,10 +272,12 @@ describe('before a bucket', () => {
       finding: /access denied/,
       status: /access denied/,
     });
+    await expectWell(place);
   });
 
-  it('names conditional writes that are kept no longer, and stores nothing meanwhile', async () => {
-    standIn.ignoreConditions = true;
+  it.concurrent('names conditional writes that are kept no longer, and stores nothing meanwhile', async () => {
+    const place = await start();
+    place.standIn.ignoreConditions = true;
     await expectNamed(place, {
       cause: 'overwrites',
       issue: { code: 'store-not-writable', params: { condition: 'overwrites' } },
@@ -261,17 +286,21 @@ describe('before a bucket', () => {
       status: /ignores the condition/,
     });
     expect((await deliver(place)).status).toBe(503);
+    await expectWell(place);
   });
 
-  it('names a store that hangs, of which callbacks do not ask anything more', async () => {
-    standIn.misbehave = () => ({ kind: 'hang' });
+  it.concurrent('names a store that hangs, of which callbacks do not ask anything more', async () => {
+    const place = await start();
+    place.standIn.misbehave = () => ({ kind: 'hang' });
     await until(async () => (await readiness(place)).status === 503);
     expect(await issuesAt(place)).toContainEqual(
       expect.objectContaining({ code: 'store-not-writable', level: 'failing' }),
     );
-    expect(await deliver(place)).toMatchObject({ status: 503, json: { code: 'store-unavailable' } });
-    const asked = standIn.requests.filter(({ key }) => key.includes(`job-${jobs}`));
+    const refused = await deliver(place);
+    expect(refused).toMatchObject({ status: 503, json: { code: 'store-unavailable' } });
+    const asked = place.standIn.requests.filter(({ key }) => key.includes(refused.id));
     expect(asked).toEqual([]);
+    await expectWell(place);
   });
 });
 

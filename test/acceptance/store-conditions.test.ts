@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import supertest from 'supertest';
 import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
 import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.js';
@@ -9,24 +9,41 @@ import { until } from '../support/until.js';
 
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [] });
 
-let server: S3StandIn;
-let proxy: FaultProxy;
-let receiver: ReceiverProcess | null;
-
-async function openStore(): Promise<void> {
-  server = await startS3StandIn();
-  proxy = await startFaultProxy(server.endpoint);
-  receiver = null;
+interface Place {
+  readonly server: S3StandIn;
+  readonly proxy: FaultProxy;
+  /** @param s3 settings laid over those of `store.s3` */
+  start(s3?: Record<string, unknown>): Promise<ReceiverProcess>;
+  close(): Promise<void>;
 }
 
-async function closeAll(): Promise<void> {
-  await receiver?.destroy();
-  await proxy.close();
-  await server.close();
+const places: Place[] = [];
+afterAll(() => Promise.all(places.map((place) => place.close())));
+
+/** A bucket behind a proxy, for one receiver; all are closed after the tests. */
+async function openPlace(): Promise<Place> {
+  const server = await startS3StandIn();
+  const proxy = await startFaultProxy(server.endpoint);
+  let receiver: ReceiverProcess | null = null;
+  const place: Place = {
+    server,
+    proxy,
+    async start(s3 = {}) {
+      receiver = await startBefore(proxy, s3);
+      return receiver;
+    },
+    async close() {
+      await receiver?.destroy();
+      await proxy.close();
+      await server.close();
+    },
+  };
+  places.push(place);
+  return place;
 }
 
-async function start(s3: Record<string, unknown> = {}): Promise<ReceiverProcess> {
-  receiver = await startProcess({
+function startBefore(proxy: FaultProxy, s3: Record<string, unknown>): Promise<ReceiverProcess> {
+  return startProcess({
     receiver: { host: '127.0.0.1', port: 0, drainDelay: 0 },
     admin: { port: 0 },
     store: {
@@ -44,25 +61,26 @@ async function start(s3: Record<string, unknown> = {}): Promise<ReceiverProcess>
       },
     },
   });
-  return receiver;
 }
 
 function deliver(url: string, id: string, body = TRANSCRIPT, type = 'application/json') {
   return supertest(url).post(`/callbacks/default?id=${id}&status=success`).type(type).send(body);
 }
 
-function keysStored(jobId: string): string[] {
+function keysStored({ server }: Place, jobId: string): string[] {
   return [...server.state.objects.keys()].filter((key) => key.includes(`/jobs/${jobId}/`));
 }
 
 describe('an unavailable store', () => {
+  let place: Place;
+  let proxy: FaultProxy;
   let publicUrl: string;
 
   beforeAll(async () => {
-    await openStore();
-    ({ publicUrl } = await start());
+    place = await openPlace();
+    ({ proxy } = place);
+    ({ publicUrl } = await place.start());
   });
-  afterAll(closeAll);
 
   /** A store that is well so far: what goes wrong later does not find it unproven. */
   beforeEach(async () => {
@@ -88,13 +106,13 @@ describe('an unavailable store', () => {
       expect(refused.headers['retry-after']).toMatch(/^\d+$/);
       expect(refused.body).toMatchObject({ code: 'store-unavailable' });
       expect(refused.text).not.toContain(proxy.url);
-      expect(keysStored(jobId)).toEqual([]);
+      expect(keysStored(place, jobId)).toEqual([]);
 
       if (fault === 'refuse') await proxy.accept();
       proxy.fault = () => null;
       const taken = await deliver(publicUrl, jobId);
       expect(taken.body).toMatchObject({ outcome: 'stored' });
-      expect(keysStored(jobId)).toEqual([`prefix/jobs/${jobId}/transcript.json`]);
+      expect(keysStored(place, jobId)).toEqual([`prefix/jobs/${jobId}/transcript.json`]);
     },
   );
 
@@ -128,9 +146,9 @@ describe('an unavailable store', () => {
       const large = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(300_000)] });
       const jobId = `compared-${verb}`;
       expect((await deliver(publicUrl, jobId, large)).status).toBe(200);
-      const [key = ''] = keysStored(jobId);
-      const object = server.state.objects.get(key);
-      if (object && etag) server.state.objects.set(key, { ...object, etag });
+      const [key = ''] = keysStored(place, jobId);
+      const object = place.server.state.objects.get(key);
+      if (object && etag) place.server.state.objects.set(key, { ...object, etag });
       proxy.fault = ({ method, url }) => (method === verb && url.includes('/jobs/') ? fault : null);
       const refused = await deliver(publicUrl, jobId, large);
       expect(refused.status).toBe(503);
@@ -163,18 +181,17 @@ describe('an unavailable store', () => {
   });
 });
 
+/** Their waits are Node's and the receiver's own, of ten seconds and more: all at the same time, each before a bucket of its own. */
 describe('an unavailable store at the start', () => {
-  beforeEach(openStore);
-  afterEach(closeAll);
-
   /** Longer than a test may take, so that a wait for the store fails the test. */
   const PATIENT = { requestTimeout: '100s', retries: 4 };
 
-  it.each([
+  it.concurrent.each([
     ['refuses connections', 'refuse'],
     ['hangs', { kind: 'hang' }],
     ['answers 503', { kind: 'answer', status: 503, code: 'SlowDown' }],
   ] as const)('that %s finds the replica alive and waiting, and ready once it heals', async (_, fault) => {
+    const { proxy, start } = await openPlace();
     if (fault === 'refuse') await proxy.refuse();
     else proxy.fault = () => fault;
     const { publicUrl, log } = await start(PATIENT);
@@ -196,7 +213,8 @@ describe('an unavailable store at the start', () => {
     expect((await deliver(publicUrl, 'job1')).status).toBe(200);
   });
 
-  it('that is no bucket is named once with what to do, without stacks', async () => {
+  it.concurrent('that is no bucket is named once with what to do, without stacks', async () => {
+    const { proxy, start } = await openPlace();
     let probes = 0;
     let listings = 0;
     proxy.fault = ({ method, url }) => {
@@ -221,7 +239,8 @@ describe('an unavailable store at the start', () => {
     }
   });
 
-  it('that hangs does not hold up the end of the process', async () => {
+  it.concurrent('that hangs does not hold up the end of the process', async () => {
+    const { proxy, start } = await openPlace();
     proxy.fault = () => ({ kind: 'hang' });
     const { signal, ended } = await start(PATIENT);
     signal('SIGTERM');
@@ -230,10 +249,8 @@ describe('an unavailable store at the start', () => {
 });
 
 describe('a store that ignores conditional writes', () => {
-  beforeAll(openStore);
-  afterAll(closeAll);
-
   it('is named and refused at the start', async () => {
+    const { server, start } = await openPlace();
     server.ignoreConditions = true;
     // Whether it listened for a moment depends on how fast this machine is.
     const started = await start().catch((error: Error) => error);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { hourAt } from '../../../src/ledger/hours.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
@@ -14,7 +14,8 @@ import { until } from '../../support/until.js';
 
 /*
  * The light tells of callbacks that are rejected, also when a recovery fetched the results: by the page of any replica, and by
- * `status`, which reads the store alone.
+ * `status`, which reads the store alone. The tests run at the same time, each with a service of its own: they wait for counts that are
+ * read every five seconds.
  */
 
 const SECRET = 'X-Callback-Token: correct-horse-battery-staple';
@@ -22,19 +23,11 @@ const WRONG = 'X-Callback-Token: what-somebody-typed-instead';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const credentials = { main: { headers: [SECRET] } };
 
-let simulator: Simulator;
-let services: RunningService[];
+interface Place extends RunningService {
+  readonly simulator: Simulator;
+}
 
-beforeEach(async () => {
-  simulator = await createSimulator({ seed: 'refused', regions: { eu1: 0 }, timeScale: 0.001 });
-  services = [];
-});
-afterEach(async () => {
-  await simulator.close();
-  for (const service of services.reverse()) await service.stop();
-});
-
-const speech = () => ({
+const speechOf = (simulator: Simulator) => ({
   apiKey: simulator.apiKey,
   regions: Object.fromEntries(
     Object.entries(simulator.batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]),
@@ -42,18 +35,37 @@ const speech = () => ({
   maxRequestsPerSecond: 1000,
 });
 
-async function start(settings: Record<string, unknown> = {}): Promise<RunningService> {
-  const service = await startService({ sources: { intake: { credentials } }, speech: speech(), ...settings });
-  services.push(service);
-  return service;
+type Start = (settings?: Record<string, unknown>) => Promise<Place>;
+
+/** A test with services of its own, which end with it: hooks do not run for concurrent tests. */
+function withServices<Row extends unknown[]>(test: (start: Start, ...row: Row) => Promise<void>) {
+  return async (...row: Row) => {
+    const places: Place[] = [];
+    const start: Start = async (settings = {}) => {
+      const simulator = await createSimulator({ seed: 'refused', regions: { eu1: 0 }, timeScale: 0.001 });
+      const speech = speechOf(simulator);
+      const service = await startService({ sources: { intake: { credentials } }, speech, ...settings });
+      const place = { ...service, simulator };
+      places.push(place);
+      return place;
+    };
+    try {
+      await test(start, ...row);
+    } finally {
+      for (const { simulator, stop } of places.reverse()) {
+        await simulator.close();
+        await stop();
+      }
+    }
+  };
 }
 
 /** A command with the settings of the service, as an operator or a CronJob runs it. */
-function command(name: string, { folder }: RunningService, ...options: string[]) {
+function command(name: string, { folder, simulator }: Place, ...options: string[]) {
   const settings = {
     store: { url: `file:${folder}` },
     sources: { intake: { credentials } },
-    speech: speech(),
+    speech: speechOf(simulator),
     recovery: { grace: '0s', interval: 'off' },
   };
   return runCommand([name, ...options], { NODE_CONFIG: JSON.stringify(settings) });
@@ -69,7 +81,7 @@ async function appendLines(folder: string, lines: readonly LedgerLine[]): Promis
 }
 
 /** Jobs of the speech service with this header. Settles when it delivered or gave up their callbacks. */
-async function submit(count: number, header: string, { publicUrl }: RunningService) {
+async function submit(count: number, header: string, { publicUrl, simulator }: Place) {
   const jobs = Array.from({ length: count }, () =>
     simulator.submit({
       words: 20,
@@ -96,8 +108,9 @@ async function refusedOf(service: RunningService, refused: number): Promise<Issu
   return issue;
 }
 
-describe('a sender with the wrong secret', () => {
-  it('is failing, by source and cause, also after reconcile fetched everything', async () => {
+it.concurrent(
+  'a sender with the wrong secret is failing, by source and cause, also after reconcile fetched everything',
+  withServices(async (start) => {
     const service = await start();
     expect(await submit(40, WRONG, service)).toEqual(Array(40).fill('failed'));
     const { code, stdout } = await command('reconcile', service, '--json');
@@ -127,20 +140,24 @@ describe('a sender with the wrong secret', () => {
         /^failed {3}callbacks: 160 callbacks to intake were rejected since 20\S+Z: the headers match no credential of the source\. .*\n {9}-> Compare auth_headers[^\n]+\nfailed {3}callbacks: The callbacks of 40 of 40 jobs/m,
       ),
     ]);
-  });
+  }),
+);
 
-  it('is known to a replica that starts afterwards', async () => {
+it.concurrent(
+  'a sender with the wrong secret is known to a replica that starts afterwards',
+  withServices(async (start) => {
     const first = await start();
     await submit(2, WRONG, first);
     await refusedOf(first, 8);
     const second = await start({ store: { url: `file:${first.folder}` } });
     const [issue] = about((await verdictOf(second)).issues, 'callbacks-refused');
     expect(issue).toMatchObject({ level: 'failing', params: { source: 'intake', refused: 8 } });
-  });
-});
+  }),
+);
 
-describe('what is no issue', () => {
-  it('is one stray request, beside callbacks and without any', async () => {
+it.concurrent(
+  'what is no issue: is one stray request, beside callbacks and without any',
+  withServices(async (start) => {
     const service = await start();
     await sendCallback(service, 'id=stray&status=success', '', { 'x-callback-token': 'wrong' }, 'intake');
     await until(async () => (await adminApi(service).get('/health')).body.callbacks.rejected === 1);
@@ -148,9 +165,12 @@ describe('what is no issue', () => {
     expect(about(issues, 'callbacks-refused')).toEqual([]);
     const { stdout } = await command('doctor', service);
     expect(stdout).toMatch(/^ok {7}callbacks: In the last hour 0 callbacks were accepted/m);
-  });
+  }),
+);
 
-  it('is a stranger that only `any` admits', async () => {
+it.concurrent(
+  'what is no issue: is a stranger that only `any` admits',
+  withServices(async (start) => {
     const folder = await temporaryFolder();
     const settings = {
       store: { url: `file:${folder.path}` },
@@ -165,38 +185,41 @@ describe('what is no issue', () => {
     const { counts } = (await adminApi(second).get('/refusals/counts')).body;
     expect(counts).toMatchObject([{ count: 20 }]);
     expect([callbacks.rejected, about(verdict.issues, 'callbacks-refused')]).toEqual([0, []]);
-  });
-});
+  }),
+);
 
-describe('the secret from an address that is not admitted', () => {
-  it('counts: the service has a new address, or a balancer hides it', async () => {
+it.concurrent(
+  'the secret from an address that is not admitted counts: the service has a new address, or a balancer hides it',
+  withServices(async (start) => {
     const service = await start({ sources: { intake: { credentials, allow: ['192.0.2.1'] } } });
     await submit(2, SECRET, service);
     const issue = await refusedOf(service, 8);
     expect(issue).toMatchObject({ params: { source: 'intake', cause: 'address-refused', refused: 8 } });
-  });
-});
+  }),
+);
 
-describe('an unknown source', () => {
-  it('counts where the address is admitted by a source', async () => {
+it.concurrent(
+  'an unknown source counts where the address is admitted by a source',
+  withServices(async (start) => {
     const service = await start();
     for (let n = 0; n < 6; n += 1)
       await sendCallback(service, `id=j${n}&status=success`, '{}', JSON_TYPE, 'intaek');
     const issue = await refusedOf(service, 6);
     expect(issue).toMatchObject({ params: { source: null, cause: 'source-unknown', refused: 6 } });
-  });
-});
+  }),
+);
 
-describe('a callback that something in front has changed', () => {
-  const TRANSCRIPT = { method: 'POST', body: '{}', headers: JSON_TYPE };
+const TRANSCRIPT = { method: 'POST', body: '{}', headers: JSON_TYPE };
 
-  it.each([
-    ['doubles a slash of', '//callbacks/intake', 'POST', 404, 'source-unknown'],
-    ['leaves its own prefix before', '/transcripts/callbacks/intake', 'POST', 404, 'source-unknown'],
-    ['cuts off', '/intake', 'PUT', 404, 'source-unknown'],
-    ['encodes', '/callbacks%2Fintake', 'POST', 404, 'source-unknown'],
-    ['follows a redirect of, as GET,', '/callbacks/intake', 'GET', 405, 'method-not-allowed'],
-  ])('counts where it %s its path', async (_, path, method, status, cause) => {
+it.concurrent.each([
+  ['doubles a slash of', '//callbacks/intake', 'POST', 404, 'source-unknown'],
+  ['leaves its own prefix before', '/transcripts/callbacks/intake', 'POST', 404, 'source-unknown'],
+  ['cuts off', '/intake', 'PUT', 404, 'source-unknown'],
+  ['encodes', '/callbacks%2Fintake', 'POST', 404, 'source-unknown'],
+  ['follows a redirect of, as GET,', '/callbacks/intake', 'GET', 405, 'method-not-allowed'],
+])(
+  'a callback that something in front has changed counts where it %s its path',
+  withServices(async (start, _, path, method, status, cause) => {
     const service = await start();
     const sent = method === 'GET' ? {} : { ...TRANSCRIPT, method };
     for (let n = 0; n < 6; n += 1) {
@@ -205,19 +228,23 @@ describe('a callback that something in front has changed', () => {
     }
     const issue = await refusedOf(service, 6);
     expect(issue).toMatchObject({ params: { source: null, cause, refused: 6 } });
-  });
+  }),
+);
 
-  it('is told from other requests by its query', async () => {
+it.concurrent(
+  'a callback that something in front has changed is told from other requests by its query',
+  withServices(async (start) => {
     const service = await start();
     for (const path of ['/', '/favicon.ico?id=1', '/callbacks/intake', '/.env?status=a'])
       for (let n = 0; n < 6; n += 1) await fetch(`${service.publicUrl}${path}`);
     const { refusals } = (await adminApi(service).get('/refusals')).body;
     expect(refusals).toEqual([]);
-  });
-});
+  }),
+);
 
-describe('an authenticated callback that is rejected', () => {
-  it('counts by job', async () => {
+it.concurrent(
+  'an authenticated callback that is rejected counts by job',
+  withServices(async (start) => {
     const service = await start({ sources: { intake: { credentials, maxBytes: '1KiB' } } });
     const token = { ...JSON_TYPE, 'x-callback-token': 'correct-horse-battery-staple' };
     for (let n = 0; n < 10; n += 1)
@@ -227,11 +254,12 @@ describe('an authenticated callback that is rejected', () => {
       level: 'failing',
       params: { source: 'intake', cause: 'body-too-large', unit: 'jobs', refused: 5, accepted: 0 },
     });
-  });
-});
+  }),
+);
 
-describe('a restart under load', () => {
-  it('is not red while the service still tries', async () => {
+it.concurrent(
+  'a restart under load is not red while the service still tries',
+  withServices(async (start) => {
     const service = await start();
     const lines = Array.from({ length: 20 }, (_, n) =>
       ledgerLine({
@@ -245,5 +273,5 @@ describe('a restart under load', () => {
     expect(level).toBe('warning');
     expect([about(issues, 'jobs-failing'), about(issues, 'callbacks-refused')]).toEqual([[], []]);
     expect((await command('status', service)).code).toBe(1);
-  });
-});
+  }),
+);

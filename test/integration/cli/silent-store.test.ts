@@ -1,29 +1,28 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../../src/cli/doctor/finding.js';
 import { runCli } from '../../support/processes/run-cli.js';
-import { type S3StandIn, startS3StandIn } from '../../support/store/s3-stand-in.js';
+import { startS3StandIn } from '../../support/store/s3-stand-in.js';
 
 /* A person waits for these commands: they end although no call of the store does. */
 
-let standIn: S3StandIn;
-let env: Record<string, string>;
-
-beforeEach(async () => {
-  standIn = await startS3StandIn();
-  const s3 = {
-    ...{ endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true },
-    // With these a single call would go on for longer than a test may take.
-    ...{ accessKeyId: 'a', secretAccessKey: 'b', requestTimeout: '100s', retries: 4 },
-  };
-  env = { NODE_CONFIG: JSON.stringify({ store: { url: 's3://bucket', s3 } }) };
+const settingsOf = (endpoint: string) => ({
+  store: {
+    url: 's3://bucket',
+    s3: {
+      ...{ endpoint, region: 'us-east-1', forcePathStyle: true },
+      // With these a single call would go on for longer than a test may take.
+      ...{ accessKeyId: 'a', secretAccessKey: 'b', requestTimeout: '100s', retries: 4 },
+    },
+  },
 });
-afterEach(() => standIn.close());
 
 describe('a store', () => {
-  it.each([
+  it.concurrent.each([
     ['that is silent', /./],
     ['whose objects are silent', /^GetObject$/],
   ])('%s ends status and doctor, which say so', async (_, silent) => {
+    const standIn = await startS3StandIn();
+    const env = { NODE_CONFIG: JSON.stringify(settingsOf(standIn.endpoint)) };
     standIn.state.put('.canary/one', Buffer.from('{}'), {}, 2);
     standIn.misbehave = ({ operation }) => (silent.test(operation) ? { kind: 'hang' } : null);
     const [status, doctor] = await Promise.all([
@@ -40,5 +39,6 @@ describe('a store', () => {
       1,
       { verdict: 'failed', message: expect.stringMatching(/did not answer within/) },
     ]);
+    await standIn.close();
   });
 });

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ReceiverProcess, startReady } from '../../support/processes/receiver-process.js';
 import { runCli } from '../../support/processes/run-cli.js';
+import { runCommand } from '../../support/processes/run-command.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 
@@ -33,12 +34,12 @@ describe('a command beside a receiver of the same user', () => {
     await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
   }
 
-  function run(args: string[], onStart?: Parameters<typeof runCli>[3]) {
-    return runCli(args, { ...environment, NODE_CONFIG: JSON.stringify(settings) }, undefined, onStart);
-  }
+  const all = () => ({ ...environment, NODE_CONFIG: JSON.stringify(settings) });
+  const run = (args: string[]) => runCommand(args, all());
 
-  async function jobs(): Promise<string[]> {
-    const { code, stderr, stdout } = await run(['deliveries', '--json']);
+  /** @param command default: in the process that all commands share, one after the other */
+  async function jobs(command: typeof runCommand = runCommand): Promise<string[]> {
+    const { code, stderr, stdout } = await command(['deliveries', '--json'], all());
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     return JSON.parse(stdout).deliveries.map(({ jobId }: { jobId: string }) => jobId);
   }
@@ -68,10 +69,10 @@ describe('a command beside a receiver of the same user', () => {
     await send('before');
     receiver.signal('SIGKILL');
     await receiver.ended;
-    expect(await Promise.all([jobs(), jobs()])).toEqual([['before'], ['before']]);
+    expect(await Promise.all([jobs(runCli), jobs(runCli)])).toEqual([['before'], ['before']]);
     expect(await fileOf('commands-', '.sqlite')).not.toMatch(/none$/);
     let end: (signal: NodeJS.Signals) => void = () => undefined;
-    const following = run(['deliveries', '--follow'], (kill) => {
+    const following = runCli(['deliveries', '--follow'], all(), undefined, (kill) => {
       end = kill;
     });
     receiver = await startReady(settings, environment);

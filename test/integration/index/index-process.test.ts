@@ -13,7 +13,7 @@ import { runCli } from '../../support/processes/run-cli.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const PROCESS = fileURLToPath(new URL('../../support/processes/index-process.ts', import.meta.url));
-const TYPESCRIPT = new URL('../../../scripts/run-typescript.mjs', import.meta.url).href;
+const TYPESCRIPT = new URL('../../support/processes/import-for-tests.mjs', import.meta.url).href;
 const SEGMENTS = 50;
 const LINES = 20;
 

@@ -20,7 +20,7 @@ const PART = 5 * 1024 * 1024;
 const PATIENCE = 180_000;
 
 /** Larger than a part, so that it streams. */
-const MEDIA = { every: 40, bytes: PART + 100_000 };
+const MEDIA = { every: 20, bytes: PART + 100_000 };
 
 export function describeDurability(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`durability on ${name}`, () => {
@@ -56,17 +56,17 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       'keeps every acknowledged delivery through kill -9 under load, with its ledger line',
       async () => {
         const replica = await start('first');
-        const jobs = Array.from({ length: 1000 }, (_, n) => `kill${n}`);
+        const jobs = Array.from({ length: 400 }, (_, n) => `kill${n}`);
         const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
           jobs,
           concurrency: 24,
           media: MEDIA,
           onAcknowledged: (count) => {
-            if (count === 300) replica.signal('SIGKILL');
+            if (count === 120) replica.signal('SIGKILL');
           },
         });
         expect(await replica.ended).toBe('SIGKILL');
-        expect(acknowledged.length).toBeGreaterThanOrEqual(300);
+        expect(acknowledged.length).toBeGreaterThanOrEqual(120);
         expect(refused[0]).toBeGreaterThan(0);
         await expectAllThere(store, acknowledged);
         await expectNothingHalfVisible(store, jobs);
@@ -74,7 +74,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         // After a restart the sender repeats everything: stored artefacts are identical, the others are stored now.
         const again = await start('second');
         const retried = await sendLoad(again.publicUrl, {
-          jobs: jobs.slice(0, 400),
+          jobs: jobs.slice(0, 160),
           concurrency: 16,
           media: MEDIA,
         });
@@ -89,7 +89,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       'stores each artefact once when two replicas receive the same deliveries at the same moment',
       async () => {
         const [one, two] = [await start('one'), await start('two')];
-        const jobs = Array.from({ length: 150 }, (_, n) => `race${n}`);
+        const jobs = Array.from({ length: 60 }, (_, n) => `race${n}`);
         const plan = { jobs, concurrency: 16, media: { every: 15, bytes: PART + 50_000 } };
         const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
         const acknowledged = results.flatMap((result) => result.acknowledged);
@@ -111,7 +111,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       'lets one win and keeps the other beside it when two replicas receive different bytes for one job',
       async () => {
         const [one, two] = [await start('one'), await start('two')];
-        const jobs = Array.from({ length: 40 }, (_, n) => `differ${n}`);
+        const jobs = Array.from({ length: 20 }, (_, n) => `differ${n}`);
         const send = async (replica: ReceiverProcess, job: string, word: string) => {
           const body = transcriptOf(job).replace('word of', word);
           const response = await fetch(`${replica.publicUrl}/callbacks/default?id=${job}&status=success`, {

@@ -36,7 +36,7 @@ describe('the dashboard’s page', () => {
     const announced = [...text('index.html').matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(
       ([, href]) => href,
     );
-    const lazy = ['main.js', 'views/overview/draw-chart.js', 'vendor/uplot.js'];
+    const lazy = ['main.js', 'views/charts/draw-chart.js', 'vendor/uplot.js'];
     const modules = everything.filter((file) => file.endsWith('.js') && !lazy.includes(file));
     expect(announced.toSorted()).toEqual(modules.toSorted());
   });

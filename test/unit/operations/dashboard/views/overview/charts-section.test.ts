@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../../support/dashboard/page-module.js';
 
-const { chartData, toStretch } = pageModule('views/overview/chart-data');
+const { overviewCharts } = pageModule('views/overview/charts-section');
 
 /** A period of which the index has everything. */
 const WHOLE = {
@@ -15,7 +15,7 @@ it('draws regions that the configuration adds behind the documented ones, in col
   const regions = { us1: 1, none: 2, 'eu-north': 3, eu3: 4, eu1: 5 };
   const total = { outcomes: {}, regions, lines: 0, bytes: 0 };
   const bucket = { start: '2026-11-20T10:00:00.000Z', duration: null, ...total };
-  const charts = chartData({ buckets: [bucket], total, ...WHOLE }, NONE_OPEN);
+  const charts = overviewCharts({ buckets: [bucket], total, ...WHOLE }, NONE_OPEN);
   const { series } = charts.find(({ id }: { id: string }) => id === 'regions');
   expect(series.map(({ name, colour, values }: Record<string, unknown>) => [name, colour, values])).toEqual([
     ['eu1', 'eu1', [5]],
@@ -49,16 +49,17 @@ describe('the charts of the overview', () => {
     ...WHOLE,
   };
   const chart = (id: string, health: object = NONE_OPEN) =>
-    chartData(summary, health).find((one: { id: string }) => one.id === id);
+    overviewCharts(summary, health).find((one: { id: string }) => one.id === id);
 
   it('are rate, duration, share not answered 2xx and oldest open job; the others are folded', () => {
-    const all = chartData(summary, NONE_OPEN).map(({ id, isMain }: { id: string; isMain: boolean }) => [
+    const all = overviewCharts(summary, NONE_OPEN).map(({ id, isMain }: { id: string; isMain: boolean }) => [
       id,
       isMain,
     ]);
     expect(all).toEqual([
-      ...['outcomes', 'latency', 'share', 'oldest'].map((id) => [id, true]),
+      ...['outcomes', 'latency', 'share'].map((id) => [id, true]),
       ...['regions', 'volume'].map((id) => [id, false]),
+      ['oldest', true],
     ]);
     expect(chart('outcomes').title).toBe('Deliveries per 15 min');
   });
@@ -77,7 +78,7 @@ describe('the charts of the overview', () => {
       buckets: [first, { ...second, callbacks: 4, refused: 4, missed: 5 }],
       total: { ...summary.total, callbacks: 12, refused: 5, missed: 5 },
     };
-    const { series } = chartData(outage, NONE_OPEN).find(({ id }: { id: string }) => id === 'outcomes');
+    const { series } = overviewCharts(outage, NONE_OPEN).find(({ id }: { id: string }) => id === 'outcomes');
     const byName = Object.fromEntries(
       series.map(({ name, values }: { name: string; values: number[] }) => [name, values]),
     );
@@ -90,8 +91,8 @@ describe('the charts of the overview', () => {
   });
 
   it('lead from each stretch to its deliveries', () => {
-    const [{ times }] = chartData(summary, NONE_OPEN);
-    expect([0, 1].map((index) => decodeURIComponent(toStretch(times, index)))).toEqual([
+    const [{ linkTo }] = overviewCharts(summary, NONE_OPEN);
+    expect([0, 1].map((bucket) => decodeURIComponent(linkTo(bucket)))).toEqual([
       '#/deliveries?since=2026-11-20T10:10:00.000Z&until=2026-11-20T10:25:00.000Z',
       '#/deliveries?since=2026-11-20T10:25:00.000Z',
     ]);

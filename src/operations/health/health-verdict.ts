@@ -144,13 +144,15 @@ function verifyIssues({ verify }: VerdictFacts): Issue[] {
   ];
 }
 
-function ledgerIssues({ ledger, scoped }: VerdictFacts): Issue[] {
+function ledgerIssues({ ledger, store, scoped }: VerdictFacts): Issue[] {
   const { error, fault, condition, refreshedAt, state, broken, newer } = ledger;
   const issues: Issue[] = [];
   if (error !== null && fault === 'index') {
     issues.push(issueOf('index-behind', { reason: error, since: refreshedAt }));
   } else if (error !== null) {
-    issues.push(issueOf('ledger-unreadable', { reason: error, condition, since: refreshedAt }));
+    // What keeps the store from being written is said with the store.
+    const reason = !store.writable && store.reason === error ? null : error;
+    issues.push(issueOf('ledger-unreadable', { reason, condition, since: refreshedAt }));
   }
   if (!scoped && broken.count > 0) issues.push(issueOf('ledger-lines-broken', { lines: broken.count }));
   if (!scoped && newer.count > 0) issues.push(issueOf('ledger-lines-newer', { lines: newer.count }));

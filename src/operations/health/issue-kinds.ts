@@ -105,8 +105,8 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'ledger-unreadable': {
     ...{ topic: 'ledger', ...failing, notified: false, label: 'Not readable' },
     text: ({ reason, since }, time) =>
-      `The ledger cannot be read: ${reason ?? 'no reason known'}. ${since === null ? 'It was never read.' : `What is shown is of ${time(since)}.`}`,
-    remedy: storeRemedy,
+      `The ledger cannot be read${reason === null ? ' either' : `: ${reason}`}. ${since === null ? 'It was never read.' : `What is shown is of ${time(since)}.`}`,
+    remedy: (failure) => (failure.reason === null ? 'Mend the store first.' : storeRemedy(failure)),
   },
   'index-behind': {
     ...{ topic: 'ledger', ...warning, label: 'Index behind' },

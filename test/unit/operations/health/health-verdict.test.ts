@@ -580,6 +580,18 @@ describe('the verdict', () => {
     ]);
   });
 
+  it('says once what keeps store and ledger away', () => {
+    const reason = 'the folder is gone';
+    const store = { ...WELL.store, writable: false, reason, condition: 'missing' } as const;
+    const words = (error: string) =>
+      verdictOf({ ...WELL, store, ledger: { ...WELL.ledger, error } }, NOW)
+        .issues.map((issue) => Object.values(describeIssue(issue)).join(' '))
+        .join(' ');
+    expect(words(reason).split(reason)).toHaveLength(2);
+    expect(words(reason)).toContain('The ledger cannot be read either. What is shown is of');
+    expect(words('no list')).toContain('The ledger cannot be read: no list.');
+  });
+
   it.each<[string, Partial<VerdictFacts>]>([
     ['not all deliveries were looked at', { isIndexed: false }],
     ['the ledger is still being read', { ledger: { ...WELL.ledger, state: 'loading' } }],

@@ -54,7 +54,8 @@ function storeFacts({ store }, now) {
     id: 'store',
     title: 'Store',
     word: 'Writable',
-    figure: store.latencyMs === null ? '–' : milliseconds(store.latencyMs),
+    // What a store takes to fail says nothing.
+    figure: store.writable && store.latencyMs !== null ? milliseconds(store.latencyMs) : '–',
     details: [
       store.lastSuccessAt
         ? `Written and read back ${ago(store.lastSuccessAt, now)}`

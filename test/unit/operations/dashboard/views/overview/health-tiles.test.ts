@@ -161,6 +161,11 @@ describe('the tiles', () => {
     expect(tiles.flatMap(({ details }) => details).join()).not.toContain('no answer');
   });
 
+  it('have no latency of a store that cannot be written', () => {
+    expect(tileOf('store')?.figure).toMatch(/ms$/);
+    expect(tileOf('store', { store: { ...WELL.store, writable: false } })?.figure).toBe('–');
+  });
+
   it('never say ready for a replica that is not, whose issue is that of the store', () => {
     expect(tileOf('receiving', { ready: false })).toMatchObject({ tone: 'neutral', word: 'Not ready' });
   });

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.js';
 import { cacheFolder } from '../config/load/environment.js';
 import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
 import type { IndexFiles, IndexPlace } from '../index/open-index.js';
+import type { StartIndex } from '../index/start-index-worker.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
 import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
@@ -19,6 +20,8 @@ export interface OpenLedger {
 export interface OpenLedgerOptions {
   /** Where the index is, by the id of the store. */
   readonly indexFiles: (storeId: string) => IndexFiles;
+  /** Default: in a worker. */
+  readonly startIndex?: StartIndex | undefined;
   /** How far back the index reaches, when that is further than it usually does. */
   readonly since?: Date | undefined;
   /** The store as the ledger and its reader ask it, such as one that gives up sooner. Default: as it is. */
@@ -39,6 +42,7 @@ export async function openLedger(
   config: Config,
   {
     indexFiles,
+    startIndex,
     since,
     asked = (store) => store,
     onStoreCall,
@@ -49,7 +53,7 @@ export async function openLedger(
 ): Promise<OpenLedger> {
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
   const store = asked(onStoreCall ? measureStore(opened, onStoreCall) : opened);
-  const view = ledgerViewOf(config, store, { indexFiles, since, onIndexOpened, onNewerLines });
+  const view = ledgerViewOf(config, store, { indexFiles, startIndex, since, onIndexOpened, onNewerLines });
   return {
     ...{ store, view },
     async close() {
@@ -65,6 +69,7 @@ export function ledgerViewOf(
   store: ObjectStore,
   {
     indexFiles,
+    startIndex,
     since,
     onIndexOpened,
     onNewerLines,
@@ -75,6 +80,7 @@ export function ledgerViewOf(
     store,
     retention: config.speech.retention,
     filesFor: indexFiles,
+    startIndex,
     subscribers: Object.keys(config.subscribers),
     reach: Math.max(days * DAY, since === undefined ? 0 : Date.now() - since.getTime()),
     ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },

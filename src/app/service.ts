@@ -4,6 +4,7 @@ import { countRefusals } from '../archive/count-refusals.js';
 import { createErasures } from '../archive/erasure/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
 import type { Config } from '../config/config.js';
+import type { StartIndex } from '../index/start-index-worker.js';
 import { createBodyReader } from '../lib/http/body-reader.js';
 import type { Logger } from '../observe/logger.js';
 import { createMetrics } from '../observe/metrics/metrics.js';
@@ -73,6 +74,8 @@ export interface ServiceOptions {
   readonly limits?: Parameters<typeof serviceLimits>[1];
   /** Folder in which this machine keeps the index and remembers its stores. Default: it has none. */
   readonly memory?: string | null;
+  /** Opens the index. Default: in a worker; for tests, because starting one is most of what a small service costs. */
+  readonly startIndex?: StartIndex;
   /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }
@@ -105,6 +108,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   let onStoreCall: OnStoreCall = () => {};
   const parts = await openArchiveParts(config, {
     indexFiles: indexOfService(config, options.memory ?? null),
+    startIndex: options.startIndex,
     onStoreCall(...call) {
       const [operation, result, durationMs] = call;
       metrics.store.called(operation, result, durationMs);

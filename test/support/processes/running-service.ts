@@ -5,6 +5,7 @@ import { parseConfig } from '../../../src/config/config.js';
 import { RIGHTS } from '../../../src/domain/rights.js';
 import { createLogger } from '../../../src/observe/logger.js';
 import { openStore } from '../../../src/store/open-store.js';
+import { indexInProcess } from '../ledger/index-in-process.js';
 import { schemaFaults } from '../ledger/ledger-json-schema.js';
 import { ledgerTextsOf } from '../ledger/ledger-of.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -48,6 +49,7 @@ export async function startService(
     config,
     limits,
     version: 'test',
+    startIndex: indexInProcess,
     adminTokens: { ...config.admin.tokens, tester: { token: adminToken, may: RIGHTS, sources: [] } },
     log: createLogger({
       level: config.log.level,

@@ -1,5 +1,5 @@
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { createSame } from '../create-same.js';
+import { readToEnd } from '../../store/read-to-end.js';
 
 /** A line of a segment. */
 export interface SegmentLine {
@@ -28,6 +28,24 @@ export async function writeSegment(
   if (!(await createSame(store, key, body, 'application/x-ndjson')))
     throw new StoreError('ledger', `${key} does not hold the bytes that were written`);
   return { key, lines: lines.length, bytes: body.length, durationMs: performance.now() - started };
+}
+
+/**
+ * Creates an object that may be there already, because the response of an earlier call was lost or another process writes the same.
+ * Resolves to whether it holds these bytes. Throws `StoreError`.
+ */
+async function createSame(
+  store: ObjectStore,
+  key: string,
+  body: Buffer,
+  contentType: string,
+): Promise<boolean> {
+  if ((await store.create(key, body, { contentType, metadata: {} })) === 'created') return true;
+  const reading = await store.read(key);
+  if (reading === null) return false;
+  if (reading.info.size === body.length) return (await readToEnd(key, reading.body)).equals(body);
+  reading.body.destroy();
+  return false;
 }
 
 /** Line by line: a text of all lines would be copied twice. */

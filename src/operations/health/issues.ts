@@ -66,7 +66,7 @@ export interface IssueParams {
     readonly jobs: number;
     /** One of the missed. */
     readonly job: string | null;
-    /** Jobs from then on were counted: a day, or less where the ledger has too many lines for memory. */
+    /** Jobs from then on were counted: a day, or less where the index reaches back less. */
     readonly since: string;
   };
   'store-not-writable': StoreFailure;

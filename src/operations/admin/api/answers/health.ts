@@ -187,7 +187,7 @@ const callbacksSchema = z
         missed: count.describe('those whose results recovery had to fetch'),
         lastHour: count.describe('of these within the last hour'),
       })
-      .describe('of the last day, or less where memory holds less'),
+      .describe('of the last day, or less where the index reaches back less'),
   })
   .meta({ id: 'Callbacks', description: 'How the callbacks of the last hour and day fared' });
 

@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 const BINARY = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 describe('the demo', () => {
-  it('runs to the end without colours when piped, and removes its folder', async () => {
+  it.concurrent('runs to the end without colours when piped, and removes its folder', async () => {
     const { code, stdout, stderr } = await runCli(['demo', '--once']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/given up after 4 attempts/);
@@ -22,11 +22,11 @@ describe('the demo', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('ends by itself on a build server', async () => {
+  it.concurrent('ends by itself on a build server', async () => {
     expect(await runCli(['demo'], { CI: 'true' })).toMatchObject({ code: 0 });
   });
 
-  it('runs until it is stopped, and the commands it suggests work', async () => {
+  it.concurrent('runs until it is stopped, and the commands it suggests work', async () => {
     const child = spawn(process.execPath, [BINARY, 'demo'], {
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -91,7 +91,7 @@ async function expectNamed(place: Place, { cause, issue, check, finding, status 
     }),
   );
   // It reads what the store holds, and tries what may not have been written there.
-  await until(async () => status.test(await failingIn(place)));
+  await until(async () => status.test(await failingIn(place)), 1000);
   const found = (await findingsOf(place)).filter((each) => each.check === check && each.verdict === 'failed');
   expect(found.map(({ message }) => message).join('\n')).toMatch(finding);
 }
@@ -433,7 +433,7 @@ describe('before a folder', () => {
     // Where root runs this, doctor does as well, for whom nothing is denied: it tells what the receiver reports.
     const isNamed = ({ verdict, message }: Finding) =>
       verdict === 'failed' && /below jobs\/.*permission denied/.test(message);
-    await until(async () => (await findingsOf(place)).some(isNamed));
+    await until(async () => (await findingsOf(place)).some(isNamed), 500);
     for (const name of ['jobs', 'ledger']) await chmod(at(name), 0o700);
     await expectOver(place);
   });

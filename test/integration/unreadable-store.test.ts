@@ -170,7 +170,10 @@ describe('beside a bucket', () => {
   async function heal() {
     standIn.misbehave = () => null;
     await until(async () => (await health()).store.writable);
-    await until(async () => !(await runCommand(['status'], env)).stdout.includes('is not ready to receive'));
+    await until(
+      async () => !(await runCommand(['status'], env)).stdout.includes('is not ready to receive'),
+      500,
+    );
   }
 
   /** Lets all calls fail, until health has each of its facts from after that. */

@@ -13,16 +13,31 @@ import { until } from '../../support/until.js';
 
 let lost: LostJobs;
 let service: RunningService;
+/** What ends with the test, also when it fails. */
+let running: { stop(): Promise<void> }[];
 
 beforeEach(async () => {
   lost = await lostJobs();
-  service = await startService({ sources: { default: {} } });
+  running = [{ stop: lost.simulator.close }];
+  service = await start({ sources: { default: {} } });
 });
 
 afterEach(async () => {
-  await service.stop();
-  await lost.simulator.close();
+  const ended = await Promise.allSettled(running.reverse().map(({ stop }) => stop()));
+  expect(ended.filter(({ status }) => status === 'rejected')).toEqual([]);
 });
+
+async function start(settings: Record<string, unknown>): Promise<RunningService> {
+  const started = await startService(settings);
+  running.push(started);
+  return started;
+}
+
+async function startSubscriber(answer?: () => number) {
+  const subscriber = await recordingServer(answer);
+  running.push({ stop: subscriber.close });
+  return subscriber;
+}
 
 function cli(args: readonly string[], run: typeof runCommand = runCommand) {
   const settings = {
@@ -127,33 +142,35 @@ describe('replay on the command line', () => {
     expect(await cli(['status'])).toMatchObject({ code: 1, stdout: expect.not.stringMatching(/failing/) });
   });
 
-  it.each([
-    [['replay', 'everything'], /Allowed choices are refetch, release/],
-    [['replay', 'refetch'], /needs jobs or at least one filter/],
-    [['replay', 'refetch', '--job', '../x'], /is not a job id/],
-    [['replay', 'refetch', '--since', 'yesterday'], /--since expects/],
-    [['replay', 'notify', '--event', 'x'], /x is no event id/],
-    [['replay', 'release', '--source', 'nobody'], /unknown source nobody/],
-    [['replay', 'refetch', '--outcome', 'faild'], /"faild" is not known; known are stored, /],
-    [['replay', 'refetch', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
-    [['dismiss', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '--reason', 'x'], /no body with this id/],
-    [['acknowledge', 'nobody', '--reason', 'x'], /the ledger has no line of nobody/],
-    [['acknowledge', '../x', '--reason', 'x'], /is not a job id/],
-    [['quarantine', '--job', '../x'], /is not a job id/],
-    [['erase', 'not an id'], /is not a job id/],
-    [['erase', '--context', 'acme'], /--context must be <name>=<value>, such as customer=acme/],
-    [['erase', '--context', 'a=1', '--context', 'a=2'], /a name twice/],
-    [['erase'], /name the jobs/],
-  ])('refuses %j with 2', async (args, message) => {
-    const result = await cli(args);
-    expect(result.code).toBe(2);
-    expect(result.stderr).toMatch(message);
+  it('refuses with 2 what it cannot do, and says why', async () => {
+    const refused: readonly [readonly string[], RegExp][] = [
+      [['replay', 'everything'], /Allowed choices are refetch, release/],
+      [['replay', 'refetch'], /needs jobs or at least one filter/],
+      [['replay', 'refetch', '--job', '../x'], /is not a job id/],
+      [['replay', 'refetch', '--since', 'yesterday'], /--since expects/],
+      [['replay', 'notify', '--event', 'x'], /x is no event id/],
+      [['replay', 'release', '--source', 'nobody'], /unknown source nobody/],
+      [['replay', 'refetch', '--outcome', 'faild'], /"faild" is not known; known are stored, /],
+      [['replay', 'refetch', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
+      [['dismiss', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '--reason', 'x'], /no body with this id/],
+      [['acknowledge', 'nobody', '--reason', 'x'], /the ledger has no line of nobody/],
+      [['acknowledge', '../x', '--reason', 'x'], /is not a job id/],
+      [['quarantine', '--job', '../x'], /is not a job id/],
+      [['erase', 'not an id'], /is not a job id/],
+      [['erase', '--context', 'acme'], /--context must be <name>=<value>, such as customer=acme/],
+      [['erase', '--context', 'a=1', '--context', 'a=2'], /a name twice/],
+      [['erase'], /name the jobs/],
+    ];
+    for (const [args, message] of refused) {
+      const { code, stderr } = await cli(args);
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(message)]);
+    }
   });
 });
 
 describe('replay notify on the command line', () => {
   it('sends the one event again that --event names', async () => {
-    const crm = await recordingServer();
+    const crm = await startSubscriber();
     const ids: string[] = [];
     for (const job of ['a', 'b', 'c'])
       ids.push(String((await sendCallback(service, `id=${job}&status=success`, 'text')).json.deliveryId));
@@ -170,16 +187,15 @@ describe('replay notify on the command line', () => {
       code: 0,
       stdout: 'No event matches.\n',
     });
-    await crm.close();
   });
 });
 
 describe('subscribers on the command line', () => {
   it('shows what waits and what was not sent, with a command for each cause, which sends it', async () => {
     let answer = 503;
-    const crm = await recordingServer(() => answer);
+    const crm = await startSubscriber(() => answer);
     const secrets = [`whsec_${Buffer.alloc(32, 'cli').toString('base64')}`];
-    const subscribed = await startService({ subscribers: { crm: { url: crm.url, secrets } } });
+    const subscribed = await start({ subscribers: { crm: { url: crm.url, secrets } } });
     const NODE_CONFIG = JSON.stringify({
       store: { url: `file:${subscribed.folder}` },
       subscribers: { crm: { url: crm.url, secrets } },
@@ -203,8 +219,6 @@ describe('subscribers on the command line', () => {
     expect(await show()).not.toContain('not sent');
     const unknown = await runCommand(['subscribers', 'nobody'], { NODE_CONFIG });
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('known are crm') });
-    await subscribed.stop();
-    await crm.close();
   });
 });
 
@@ -281,8 +295,7 @@ describe('erase on the command line', () => {
   });
 
   it('erases all jobs of a customer, and no others', async () => {
-    await service.stop();
-    service = await startService({ sources: { default: { context: ['customer', 'call'] } } });
+    service = await start({ sources: { default: { context: ['customer', 'call'] } } });
     await store('e1', '&customer=acme&call=1');
     await store('e2', '&customer=acme&call=2');
     await store('e3', '&customer=other&call=1');
@@ -312,8 +325,7 @@ describe('erase on the command line', () => {
   });
 
   it('names the jobs whose value was left out, which may belong to the customer', async () => {
-    await service.stop();
-    service = await startService({ sources: { default: { context: ['customer'] } } });
+    service = await start({ sources: { default: { context: ['customer'] } } });
     await store('e1', '&customer=acme');
     await store('e2', '&customer=Acme%20Corp');
     const preview = await cli(['erase', '--context', 'customer=acme']);
@@ -365,8 +377,7 @@ describe('erase on the command line', () => {
   });
 
   it('says that jobs of a customer may be missing when the ledger is damaged', async () => {
-    await service.stop();
-    service = await startService({ sources: { default: { context: ['customer'] } } });
+    service = await start({ sources: { default: { context: ['customer'] } } });
     await store('e1', '&customer=acme');
     const yesterday = hourFolder(new Date(Date.now() - 86_400_000).toISOString());
     const file = path.join(service.folder, recordKey(yesterday, 1));

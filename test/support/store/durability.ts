@@ -56,7 +56,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       'keeps every acknowledged delivery through kill -9 under load, with its ledger line',
       async () => {
         const replica = await start('first');
-        const jobs = Array.from({ length: 400 }, (_, n) => `kill${n}`);
+        const jobs = Array.from({ length: 300 }, (_, n) => `kill${n}`);
         const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
           jobs,
           concurrency: 24,

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import { stepsAfterRelease } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { filterNames, rejectUnknownNames } from '../index/questions/filter-names.js';
+import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { isUlid } from '../lib/text/id-cursor.js';
 import { plural } from '../lib/text/plural.js';
 import type {
@@ -14,6 +14,7 @@ import type {
 import type { Replays } from '../operations/actions/replay/replays.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { openRepairs } from './shared/open-repairs.js';
@@ -35,6 +36,7 @@ interface Options {
   readonly region?: string;
   readonly status?: string;
   readonly outcome?: string;
+  readonly context?: string;
   readonly cause?: string;
   readonly reason?: string;
   readonly dryRun?: true;
@@ -60,6 +62,7 @@ export function createCommand(): Command {
     .option('--region <name>', 'only of this region')
     .option('--status <status>', 'only with this callback status')
     .option('--outcome <outcome>', 'only with this outcome, such as failed or noted')
+    .option('--context <name=value>', 'only with this context')
     .option(
       '--cause <code>',
       'only jobs that fail for this cause, or dead events of it, as `failures` and `subscribers` list it',
@@ -75,8 +78,7 @@ export function createCommand(): Command {
 }
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {
-  const { job, event, subscriber, dead, failedOf, since, until, source, region, status, outcome, cause } =
-    options;
+  const { job, event, subscriber, dead, failedOf, since, until, source, region, status, outcome } = options;
   checkJobs(job);
   for (const id of event ?? []) if (!isUlid(id)) throw new UsageError(`${id} is no event id`);
   return {
@@ -88,7 +90,7 @@ function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySel
     failedOf,
     since: since?.toISOString(),
     until: until?.toISOString(),
-    ...{ source, region, status, outcome, cause },
+    ...{ source, region, status, outcome, context: options.context, cause: options.cause },
   };
 }
 
@@ -99,8 +101,7 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   await view.refresh();
   if (selector.kind === 'refetch' && selector.cause !== undefined) await view.readPast();
   try {
-    const known = filterNames(Object.keys(config.sources), Object.keys(config.egress.regions));
-    await rejectUnknownNames(selector, known, view);
+    await rejectUnknownNames(selector, filterNamesOf(config), view);
     if (options.dryRun) await preview(replays, selector, options.json === true);
     else await run(replays, selector, options, work.signal);
   } catch (error) {

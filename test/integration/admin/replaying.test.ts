@@ -8,8 +8,9 @@ import type { SpeechClients } from '../../../src/speech/speech.js';
 import { SpeechError } from '../../../src/speech/speech-error.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { keepDeadEvent } from '../../../src/subscribers/dead/dead-events.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
-import { outboxOf } from '../../support/outbox/subscribed.js';
+import { deadEventOf, outboxOf, SECRET } from '../../support/outbox/subscribed.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
@@ -95,6 +96,45 @@ describe('replays over HTTP', () => {
     expect((await order({ kind: 'release', region: 'eu1' }, { dryRun: true })).body.count).toBe(0);
     const { body } = await order({ kind: 'release' });
     expect(await finished(body.replayId)).toMatchObject({ done: 0, failed: 2, outcomes: { undecodable: 2 } });
+  });
+
+  it('selects what has a value of the context: jobs, bodies and events, also those that were not sent', async () => {
+    const own = await startOwn({
+      ...lost.settings,
+      sources: { default: { context: ['customer'] } },
+      subscribers: { crm: { url: 'http://127.0.0.1:1', secrets: [SECRET] } },
+    });
+    const [whole, broken] = ['{"format":"2.9","results":[]}', '{"broken'];
+    for (const customer of ['acme', 'other']) {
+      const query = `status=success&customer=${customer}`;
+      await sendCallback(own, `id=stored-${customer}&${query}`, whole, JSON_TYPE);
+      await sendCallback(own, `id=broken-${customer}&${query}`, broken, JSON_TYPE);
+    }
+    const preview = async (selector: object, context = 'customer=acme') =>
+      (
+        await adminApi(own)
+          .post('/replays')
+          .send({ selector: { ...selector, context }, dryRun: true })
+      ).body;
+    const [stored, undecodable] = ['stored-acme', 'broken-acme'];
+    const jobs = { refetch: [undecodable, stored], release: [undecodable], notify: [stored] };
+    for (const [kind, expected] of Object.entries(jobs)) {
+      expect(await preview({ kind })).toMatchObject({ count: expected.length, jobs: expected });
+      expect(await preview({ kind }, 'customer=nobody')).toMatchObject({ count: 0 });
+      expect(await preview({ kind }, 'misspelt=acme')).toMatchObject({ code: 'request-invalid' });
+    }
+    const store = createFileStore({ directory: own.folder, partSize: 64 * 1024 });
+    for (const customer of ['acme', 'other']) {
+      const { event, ...dead } = deadEventOf(`dead-${customer}`);
+      await keepDeadEvent(store, {
+        ...dead,
+        event: { ...event, data: { ...event.data, context: { customer } } },
+      });
+    }
+    expect(await preview({ kind: 'notify', dead: true })).toMatchObject({ count: 1, jobs: ['dead-acme'] });
+    expect(await preview({ kind: 'refetch', cause: 'json-invalid' })).toMatchObject({
+      code: 'request-invalid',
+    });
   });
 
   it('waits while the service rejects the key, instead of failing one job after the other', async () => {

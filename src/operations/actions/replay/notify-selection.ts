@@ -93,8 +93,8 @@ async function* ledgerEvents(
   names: readonly string[],
   selector: ReplaySelector,
 ): AsyncGenerator<SelectedEvent> {
-  const { jobs, since, until, source, region, status, outcome } = selector;
-  const filters = { since, until, source, region, status, outcome };
+  const { jobs, since, until, source, region, status, outcome, context } = selector;
+  const filters = { since, until, source, region, status, outcome, context };
   if (jobs === undefined && Object.values(filters).every((value) => value === undefined)) {
     throw new Problem(
       'request-invalid',

@@ -3,12 +3,13 @@ import type { QuarantineStore } from '../../../archive/quarantine/quarantine-sto
 import { Problem } from '../../../domain/problem.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { instantOf } from '../../../lib/text/instant-of.js';
+import { contextOfStoredQuery } from '../../../receive/access/callback-query.js';
 import { inGroups } from '../../../store/in-groups.js';
 import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
-import { selectorMatch } from './selector-match.js';
+import { type Selectable, selectorMatch } from './selector-match.js';
 
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
@@ -80,11 +81,11 @@ async function selectFailing(
   selector: ReplaySelector,
   cause: string,
 ): Promise<ReplaySelection> {
-  const { kind, jobs: named, since, until, status, source, region, outcome } = selector;
-  if (kind !== 'refetch' || named !== undefined || until !== undefined || status !== undefined)
+  const { kind, jobs: named, since, until, status, context, source, region, outcome } = selector;
+  if (kind !== 'refetch' || [named, until, status, context].some((value) => value !== undefined))
     throw new Problem(
       'request-invalid',
-      'cause selects failing jobs to refetch: leave jobs, until and status out.',
+      'cause selects failing jobs to refetch: leave jobs, until, status and context out.',
     );
   const filters = { cause, source, region, outcome, scope: scopeOf(selector) };
   const { jobs, bytes } = await view.allFailing({ ...filters, since: instantOf('since', since) });
@@ -128,8 +129,7 @@ async function selectBodies(
   const items: string[] = [];
   let bytes = 0;
   const isWaiting = async (request: QuarantinedRequest) =>
-    isSelected({ ...request, time: request.receivedAt, outcome: 'quarantined' }) &&
-    !(await quarantine.isStored(request));
+    isSelected(selectableBody(request)) && !(await quarantine.isStored(request));
   for await (const group of inGroups(quarantine.entries({ signal }), READS_AT_ONCE)) {
     const marked = group.filter(({ state }) => state === 'waiting');
     const waiting = await Promise.all(
@@ -146,4 +146,9 @@ async function selectBodies(
     if (items.length > MAX_REPLAY_ITEMS) break;
   }
   return { items, bytes, jobs: [...jobs] };
+}
+
+function selectableBody(request: QuarantinedRequest): Selectable {
+  const { receivedAt: time, query } = request;
+  return { ...request, time, outcome: 'quarantined', context: contextOfStoredQuery(query) };
 }

@@ -23,6 +23,8 @@ export interface ReplaySelector {
   readonly region?: string | undefined;
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
+  /** `name=value` of the context. */
+  readonly context?: string | undefined;
   /** Code of a cause of open failures: the jobs that fail for it; with `dead`, the code of how the last attempt ended. */
   readonly cause?: string | undefined;
   /** Only what belongs to these sources: those of the token that ordered it. Absent: all. */

@@ -1,8 +1,10 @@
+import type { DeliveryContext } from '../../../domain/context.js';
 import { isInScope } from '../../../domain/rights.js';
+import { parseContextFilter } from '../../../ledger/context-filter.js';
 import { type ReplaySelector, scopeOf } from './replay-state.js';
 
 /** What the filters of a selector look at. */
-interface Selectable {
+export interface Selectable {
   readonly jobId: string;
   /** ISO 8601. */
   readonly time: string;
@@ -10,6 +12,7 @@ interface Selectable {
   readonly region: string | null;
   readonly status: string | null;
   readonly outcome: string;
+  readonly context: DeliveryContext | null;
 }
 
 const EQUAL = ['source', 'region', 'status', 'outcome'] as const;
@@ -19,6 +22,7 @@ export function selectorMatch(selector: ReplaySelector): (found: Selectable) => 
   const { jobs, since, until } = selector;
   const named = jobs && new Set(jobs);
   const scope = scopeOf(selector);
+  const wanted = selector.context === undefined ? null : parseContextFilter(selector.context);
   return (found) => {
     const at = Date.parse(found.time);
     return (
@@ -26,6 +30,7 @@ export function selectorMatch(selector: ReplaySelector): (found: Selectable) => 
       (since === undefined || at >= Date.parse(since)) &&
       (until === undefined || at < Date.parse(until)) &&
       EQUAL.every((name) => selector[name] === undefined || selector[name] === found[name]) &&
+      (wanted === null || found.context?.[wanted.name] === wanted.value) &&
       isInScope(scope, found.source)
     );
   };

@@ -21,6 +21,7 @@ export const sourceFilter = textInput.optional().describe('name of a source');
 export const regionFilter = textInput.optional().describe('region of the speech service');
 export const statusFilter = textInput.optional().describe('status of the callback');
 export const outcomeFilter = textInput.optional().describe('outcome of the ledger line');
+export const contextFilter = textInput.optional().describe('`name=value` of the context, such as call=123');
 
 /** Filters of deliveries, besides time and job. */
 export const DELIVERY_FILTERS = {
@@ -29,7 +30,7 @@ export const DELIVERY_FILTERS = {
   status: statusFilter,
   outcome: outcomeFilter,
   origin: textInput.optional().describe('callback, recovery, replay, import or realtime'),
-  context: textInput.optional().describe('`name=value` of the context, such as call=123'),
+  context: contextFilter,
 };
 
 export const reason = reasonText.describe('why, for the ledger');

@@ -3,7 +3,7 @@ import { canRefetch, may } from '../lib/api/session.js';
 import { copyButton } from '../lib/elements/copy-button.js';
 import { h, kept, link } from '../lib/elements/dom.js';
 import { choices, field, textOf } from '../lib/elements/field.js';
-import { filterField, knownNames, optionsOf } from '../lib/elements/filter-form.js';
+import { contextFilter, filterField, knownNames, optionsOf } from '../lib/elements/filter-form.js';
 import { loadMore } from '../lib/elements/load-more.js';
 import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
@@ -122,6 +122,7 @@ function replayForm(query, names, preview) {
     { name: 'region', label: 'Region', takes: optionsOf(names.regions, value('region')) },
     { name: 'source', label: 'Source', takes: optionsOf(names.sources, value('source')) },
     { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, value('status')) },
+    ...contextFilter(names, value('context')),
     { name: 'since', label: 'Since', takes: 'instant' },
     { name: 'until', label: 'Until', takes: 'instant' },
     { name: 'failedOf', label: 'Failed in replay', takes: 'text' },
@@ -175,6 +176,7 @@ function selectorOf(form) {
     region: text('region'),
     status: text('status'),
     outcome: text('outcome'),
+    context: text('context'),
   };
 }
 

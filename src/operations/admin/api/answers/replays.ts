@@ -29,6 +29,7 @@ const REPLAY = {
       region: z.string().optional(),
       status: z.string().optional(),
       outcome: z.string().optional(),
+      context: z.string().optional(),
       cause: z.string().optional(),
       sources: z.array(z.string()).optional().describe('those of the token that ordered it'),
     })

@@ -19,6 +19,7 @@ import {
   replaysSchema,
 } from '../answers/replays.js';
 import {
+  contextFilter,
   outcomeFilter,
   page,
   RANGE,
@@ -69,6 +70,7 @@ const replayOrder = z
         region: regionFilter,
         status: statusFilter,
         outcome: outcomeFilter,
+        context: contextFilter,
         cause: textInput
           .optional()
           .describe(

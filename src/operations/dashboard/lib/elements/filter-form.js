@@ -59,6 +59,14 @@ export function filterForm(view, filters, values) {
   );
 }
 
+/** The filter by context, where a source admits one. @param {Names} names @param {string} [chosen] @returns {Filter[]} */
+export function contextFilter({ contexts }, chosen = '') {
+  const example = contexts[0] ?? 'name';
+  return contexts.length > 0 || chosen !== ''
+    ? [{ name: 'context', label: 'Context', takes: 'text', example: `${example}=…` }]
+    : [];
+}
+
 /** @param {HTMLFormElement} form @param {readonly Filter[]} filters */
 function chosenIn(form, filters) {
   return Object.fromEntries(

@@ -2,6 +2,7 @@ import { ApiError, get } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
 import { h, link } from '../../lib/elements/dom.js';
 import {
+  contextFilter,
   filterForm,
   filterValues,
   isFiltered,
@@ -131,7 +132,7 @@ function filtersOf(names, values) {
     { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, values.status) },
     { name: 'origin', label: 'Origin', takes: optionsOf(ORIGIN_NAMES, values.origin) },
     { name: 'actor', label: 'By', takes: 'text', example: 'name of a token' },
-    ...contextFilter(names, values),
+    ...contextFilter(names, values.context),
     { name: 'since', label: 'Since', takes: 'instant' },
     { name: 'until', label: 'Until', takes: 'instant' },
     {
@@ -144,14 +145,6 @@ function filtersOf(names, values) {
       ],
     },
   ];
-}
-
-/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
-function contextFilter({ contexts }, { context }) {
-  const example = contexts[0] ?? 'name';
-  return contexts.length > 0 || context
-    ? [{ name: 'context', label: 'Context', takes: 'text', example: `${example}=…` }]
-    : [];
 }
 
 /**

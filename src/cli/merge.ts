@@ -3,6 +3,7 @@ import { mergeParts } from '../app/merge-parts.js';
 import { createMerger } from '../ledger/merge/merge.js';
 import type { MergeReport } from '../ledger/merge/merge-report.js';
 import { plural } from '../lib/text/plural.js';
+import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
@@ -33,7 +34,8 @@ export function createCommand(): Command {
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       if (options.all && options.since) throw new UsageError('--all and --since exclude each other');
-      const report = await withStoreAlone(false, (work) => run(work, options));
+      const report = await withStoreAlone(false, (work) => run(work, options)).catch(couldNotLook);
+      if (report === null) return;
       if (options.json) printJson(report);
       else printLines(formatReport(report, options));
       process.exitCode = exitCodeOf(report);

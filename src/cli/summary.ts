@@ -15,6 +15,7 @@ import { MOST_GROUPS } from '../index/questions/find-summary.js';
 import { groupTitle, restInWords, rowInWords, summaryCsv, summaryInWords } from '../index/summary-words.js';
 import { bytes, milliseconds } from '../lib/text/amounts.js';
 import { count } from '../lib/text/plural.js';
+import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
@@ -23,7 +24,6 @@ import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
-import { reasonUnlessUsage } from './shared/reason-unless-usage.js';
 
 interface Options extends NameFilters {
   readonly since?: Date;
@@ -76,12 +76,6 @@ export function createCommand(): Command {
       );
       if (summary !== null) print(summary, options);
     });
-}
-
-function couldNotLook(error: unknown): null {
-  note(reasonUnlessUsage(error));
-  process.exitCode = EXIT.incomplete;
-  return null;
 }
 
 async function summarise(

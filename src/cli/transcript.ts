@@ -5,12 +5,12 @@ import { isConflict, otherVersions } from '../domain/next-steps.js';
 import { terminalText } from '../lib/text/terminal-text.js';
 import { createAccessLedger } from '../operations/admin/access/access-ledger.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
+import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { proveForWriting } from './shared/on-store/prove-for-writing.js';
 import { withStoreWriter } from './shared/on-store/with-store-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
-import { reasonUnlessUsage } from './shared/reason-unless-usage.js';
 import {
   findTranscripts,
   formatOf,
@@ -48,13 +48,9 @@ export function createCommand(): Command {
       checkJobs([jobId]);
       if (options.kind && options.key) throw new UsageError('--kind and --key exclude each other');
       if (options.json && !options.output) throw new UsageError('--json needs --output');
-      process.exitCode = await withStoreWriter((work) => run(work, jobId, options)).catch(couldNotLook);
+      const exitCode = await withStoreWriter((work) => run(work, jobId, options)).catch(couldNotLook);
+      if (exitCode !== null) process.exitCode = exitCode;
     });
-}
-
-function couldNotLook(error: unknown): number {
-  note(reasonUnlessUsage(error));
-  return EXIT.incomplete;
 }
 
 async function run(work: Work, jobId: string, { kind, key, output, json }: Options): Promise<number> {

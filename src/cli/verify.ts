@@ -4,6 +4,7 @@ import { ITEM_KINDS } from '../domain/kinds.js';
 import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
 import type { VerifyReport } from '../recovery/verify/verify-report.js';
 import { packageVersion } from './package-version.js';
+import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { formatVerifyReport } from './shared/format/format-verify-report.js';
 import { printJson, printLines } from './shared/format/print.js';
@@ -49,7 +50,10 @@ export function createCommand(): Command {
     .action(async (options: Options) => {
       if (options.maxRate !== undefined && !options.deep) throw new UsageError('--max-rate needs --deep');
       const window = windowOf(options, Date.now());
-      const report = await withStoreAlone(true, (work) => run(work, { ...options, ...window }));
+      const report = await withStoreAlone(true, (work) => run(work, { ...options, ...window })).catch(
+        couldNotLook,
+      );
+      if (report === null) return;
       if (options.json) printJson(report);
       else printLines(formatVerifyReport(report));
       process.exitCode = exitCodeOf(report);

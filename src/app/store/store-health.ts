@@ -11,7 +11,7 @@ import type { StoreGate } from '../../receive/admission.js';
 import type { Readiness } from '../../receive/health-routes.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { clockFault } from '../../store/probe/clock-offset.js';
-import { serveCopy } from '../../store/probe/copy-mark.js';
+import { assertFinished, serveCopy } from '../../store/probe/copy-mark.js';
 import type { OnStoreCall } from '../../store/probe/measure-store.js';
 import { createPlaceProofs } from '../../store/probe/place-proofs.js';
 import { createStoreProof } from '../../store/probe/store-proof.js';
@@ -86,6 +86,8 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   });
   const canary = createCanary({
     diagnose,
+    // A canary in an unfinished copy would keep `copy-store` from finishing it.
+    admit: async () => void (await assertFinished(store)),
     identify: identity.check,
     store,
     replica: config.replicaName,

@@ -36,6 +36,8 @@ export interface CanaryOptions {
   readonly needsConditions?: boolean;
   /** Called after each check of the interval. */
   readonly onChecked?: () => void;
+  /** Rejects while nothing may be written. Called before each check until one succeeds. Default: anything may be. */
+  readonly admit?: () => Promise<void>;
   /** Rejects when this is not the store that it should be. Called each second time. Default: any store is right. */
   readonly identify?: () => Promise<void>;
   /** What an error says of the store. Default: every error may be a short one that nothing is known about. */
@@ -137,8 +139,9 @@ export function createCanary(options: CanaryOptions): Canary {
     unanswered = mine;
     checks += 1;
     const isThorough = checks % 2 === 0 || (complaint !== null && isLasting(complaint));
-    const identified = isThorough ? options.identify?.() : undefined;
-    await Promise.resolve(identified)
+    const admitted = last === null ? options.admit?.() : undefined;
+    await Promise.resolve(admitted)
+      .then(() => (isThorough ? options.identify?.() : undefined))
       .then(() => proveStore(object, isThorough && options.needsConditions !== false))
       .finally(() => {
         if (unanswered === mine) unanswered = null;

@@ -34,14 +34,21 @@ export async function writeCopyMark(store: Pick<ObjectStore, 'replace'>, mark: C
   await store.replace(COPY_MARK, Buffer.from(JSON.stringify({ v: 1, ...mark })), DOCUMENT_HEADERS);
 }
 
+/** Whether a store may be written to is asked before its proof as well. Throws `UnfinishedCopyError`, and `StoreError`. */
+export async function assertFinished(
+  store: Pick<ObjectStore, 'location' | 'read'>,
+): Promise<CopyMark | null> {
+  const mark = await readCopyMark(store);
+  if (mark?.finishedAt === null) throw new UnfinishedCopyError(store.location, mark);
+  return mark;
+}
+
 /**
  * Called before anything is written to a store. A copy counts as served from then on, and no run of `copy-store` changes it any more.
  * Throws `UnfinishedCopyError`, and `StoreError`.
  */
 export async function serveCopy(store: Pick<ObjectStore, 'location' | 'read' | 'create'>): Promise<void> {
-  const mark = await readCopyMark(store);
-  if (mark === null) return;
-  if (mark.finishedAt === null) throw new UnfinishedCopyError(store.location, mark);
+  if ((await assertFinished(store)) === null) return;
   const served = Buffer.from(JSON.stringify({ at: new Date().toISOString() }));
   await store.create(SERVED_MARK, served, DOCUMENT_HEADERS);
 }

@@ -216,6 +216,16 @@ describe('the command line', () => {
     }
   });
 
+  it.each([['merge'], ['verify'], ['summary'], ['transcript', 'job1']])(
+    '%s exits with 4 where there is no store: 1 says that nothing was found',
+    async (...args) => {
+      const store = { store: { url: `file:${folder.path}/not-mounted` } };
+      const { code, stdout, stderr } = await runCommand(args, { NODE_CONFIG: JSON.stringify(store) });
+      expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+      expect(stderr).toContain('holds no store');
+    },
+  );
+
   it('suggests the command that was meant', async () => {
     const result = await runCommand(['chekc-config']);
     expect(result).toMatchObject({ code: 2, stdout: '' });

@@ -95,13 +95,36 @@ describe('a receiver on an unfinished copy', () => {
     }
   });
 
+  it('does not keep copy-store from finishing it', async () => {
+    const [from, to] = [`file:${folder.path}/old`, `file:${folder.path}/copy`];
+    const [source, copy] = [
+      await openStore({ url: from, fsync: false }),
+      await openStore({ url: to, fsync: false }),
+    ];
+    await source.create('jobs/j1/data', Buffer.from('media'), { contentType: 'audio/wav', metadata: {} });
+    const begun = { location: from, id: await source.identity() };
+    await writeCopyMark(copy, { from: begun, startedAt: new Date().toISOString(), finishedAt: null });
+    const receiver = await startProcess({ store: { url: to, canaryInterval: '1s' } });
+    try {
+      const isReady = async () => (await fetch(`${receiver.publicUrl}/readyz`)).status === 200;
+      await until(() => receiver.log.some(({ msg }) => /is an unfinished copy/.test(String(msg))));
+      const { code, stderr } = await runCommand(['copy-store', from, to], {});
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      await until(isReady);
+    } finally {
+      await receiver.destroy();
+      await source.close();
+      await copy.close();
+    }
+  });
+
   it('is written by no command either', async () => {
     const url = `file:${folder.path}/copy`;
     const store = await openStore({ url, fsync: false });
     const startedAt = new Date().toISOString();
     await writeCopyMark(store, { from: { location: 'file:/old', id: null }, startedAt, finishedAt: null });
     const merge = await runCommand(['merge'], { NODE_CONFIG: JSON.stringify({ store: { url } }) });
-    expect(merge).toMatchObject({ code: 1, stderr: expect.stringContaining('is an unfinished copy') });
+    expect(merge).toMatchObject({ code: 4, stderr: expect.stringContaining('is an unfinished copy') });
     await store.close();
   });
 });

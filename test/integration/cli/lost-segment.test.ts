@@ -21,6 +21,7 @@ const QUESTIONS = [
   ['deliveries', '--since', '1h'],
   ['deliveries', '--csv'],
   ['failures'],
+  ['summary', '--since', '1h'],
   ['status'],
   ['job', 'j1'],
 ];
@@ -38,6 +39,9 @@ describe('commands that ask the index', () => {
     await rm(path.join(service.folder, key));
     for (const args of QUESTIONS) expect([args, await said(args)]).toEqual([args, 1]);
     expect((await cli('failures')).stdout).toMatch(/^No failing job was found, by 2 ledger lines in /);
+    // A sum without it is not whole.
+    for (const options of [[], ['--json'], ['--csv']])
+      expect(await cli('summary', ...options)).toMatchObject({ code: 3 });
     const { code, stdout } = await cli('deliveries', '--json');
     expect(code).toBe(4);
     expect(JSON.parse(stdout)).toEqual({

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import type { SentAttempt } from '../../../../src/domain/sent-attempt.js';
+import { jobEventOf } from '../../../../src/subscribers/job-event.js';
+import type { SendResult } from '../../../../src/subscribers/send/endpoint.js';
+import { createEventSender } from '../../../../src/subscribers/send/event-sender.js';
+import { storedLine } from '../../../support/outbox/subscribed.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const MINUTE = 60_000;
+const EVENTS = 300;
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: Date.parse('2026-03-04T05:30:00Z'), doNotFake: ['nextTick', 'setImmediate'] });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+it('loses and repeats nothing over an hour of 500, asks little meanwhile, and sends all within minutes of its end', async () => {
+  let status = 500;
+  const asked: { readonly id: string; readonly at: number; readonly status: number }[] = [];
+  const attempts: Omit<SentAttempt, 'v'>[] = [];
+  const dead: unknown[] = [];
+  const sender = createEventSender({
+    subscriber: 'crm',
+    endpoint: {
+      async send({ id }): Promise<SendResult> {
+        asked.push({ id, at: Date.now(), status });
+        const at = new Date().toISOString();
+        return { at, delivered: status === 200, status, error: null, retryAfterMs: null };
+      },
+    },
+    store: createMemoryStore(),
+    sent: { record: (attempt) => attempts.push(attempt) },
+    isErased: async () => false,
+    findEvent: async () => null,
+    observer: { sent() {}, dead: (event) => dead.push(event), breaker() {} },
+    clock: Date.now,
+    random: Math.random,
+    maxInFlight: 8,
+    state: { waiting: [], openSince: null },
+    isHolding: () => true,
+  });
+  const segment = { hour: 'dt=2026-03-04/hour=05', writer: 'w', number: 1 };
+  const tasks = Array.from({ length: EVENTS }, (_, index) => {
+    const deliveryId = `01J000000000000000000${index.toString().padStart(5, '0')}`;
+    const event = jobEventOf(storedLine({ deliveryId, jobId: `job-${index}` }), 'memory:');
+    return event === null ? [] : [{ event, segment, isOwnLine: true, from: {} as never }];
+  }).flat();
+  const accepted = sender.accept(tasks);
+
+  await jest.advanceTimersByTimeAsync(60 * MINUTE);
+  // Five at first, then pauses of up to five minutes.
+  expect(asked.length).toBeGreaterThan(10);
+  expect(asked.length).toBeLessThan(60);
+  expect(sender.snapshot().openSince).not.toBeNull();
+  expect(sender.oldest()).not.toBeNull();
+  expect(attempts.every(({ ended }) => ended === null)).toBe(true);
+
+  status = 200;
+  await jest.advanceTimersByTimeAsync(6 * MINUTE);
+  await accepted;
+  const delivered = asked.filter((each) => each.status === 200).map(({ id }) => id);
+  expect(delivered).toHaveLength(EVENTS);
+  expect(new Set(delivered)).toEqual(new Set(tasks.map(({ event }) => event.id)));
+  expect(attempts.filter(({ ended }) => ended === 'delivered')).toHaveLength(EVENTS);
+  expect(attempts).toHaveLength(asked.length);
+  expect([dead, sender.snapshot(), sender.oldest()]).toEqual([
+    [],
+    { waiting: [], openSince: null, pausedUntil: null },
+    null,
+  ]);
+  await sender.stop(0);
+});

@@ -2,7 +2,7 @@ import { type Archive, createArchive } from '../archive/archive.js';
 import type { Config } from '../config/config.js';
 import type { LedgerView } from '../index/ledger-view.js';
 import type { Ledger } from '../ledger/write/ledger.js';
-import type { SegmentInfo } from '../ledger/write/write-segment.js';
+import type { SegmentInfo } from '../ledger/write/segment-writer.js';
 import { type BufferPool, createBufferPool } from '../lib/memory/buffer-pool.js';
 import { ByteBudget } from '../lib/memory/byte-budget.js';
 import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';

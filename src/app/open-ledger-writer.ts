@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { createLedger, type Ledger } from '../ledger/write/ledger.js';
-import type { SegmentInfo } from '../ledger/write/write-segment.js';
+import type { SegmentInfo } from '../ledger/write/segment-writer.js';
 import type { ObjectStore } from '../store/object-store.js';
 
 /** What writes the ledger of this process. Nothing is written before the first line. */

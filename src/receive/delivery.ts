@@ -1,7 +1,7 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { UndecodableError } from '../archive/content/decode-error.js';
+import { recordedType } from '../archive/content/media-type.js';
 import type { PartShape } from '../archive/content/part-shape.js';
-import { recordedType } from '../archive/content/recorded-type.js';
 import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
 import {
   type Acknowledgement,
@@ -13,13 +13,12 @@ import {
 } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import type { ReasonCode } from '../domain/reasons.js';
-import { readTraceparent } from '../domain/traceparent.js';
 import { ledgerLine, newDeliveryId } from '../ledger/ledger-line.js';
 import type { RequestBody } from '../lib/http/request-body.js';
 import { type CallbackQuery, storableQuery } from './access/callback-query.js';
 import type { Sender } from './access/sender.js';
 import type { CallbackRequest } from './callback-request.js';
-import { bodyEncodings, header, storableHeaders } from './request-headers.js';
+import { bodyEncodings, header, readTraceparent, storableHeaders } from './request-headers.js';
 
 /** Milliseconds spent on receiving and decoding the body, on storing it, and on the ledger. */
 export interface PhaseDurations {

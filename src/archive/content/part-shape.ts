@@ -1,7 +1,7 @@
 import type { DeliveryShape } from '../../domain/delivery.js';
+import { recordedType } from './media-type.js';
 import type { PartHead } from './part-head.js';
 import { isKnownPartName } from './part-plan.js';
-import { recordedType } from './recorded-type.js';
 
 /** A part as the ledger records it. */
 export type PartShape = NonNullable<DeliveryShape['parts']>[number];

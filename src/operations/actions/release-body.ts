@@ -5,10 +5,10 @@ import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.
 import { type Acknowledgement, outcomeOf } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
 import { Problem } from '../../domain/problem.js';
-import { readTraceparent } from '../../domain/traceparent.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { contextOfStoredQuery } from '../../receive/access/callback-query.js';
+import { readTraceparent } from '../../receive/request-headers.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type DecodingSource, decodeFailure, decodeQuarantined } from './decode-quarantined.js';
 import { unknownBody } from './dismiss-body.js';

@@ -24,13 +24,10 @@ const DECODERS: Record<string, Open | undefined> = {
 };
 
 /** The encodings of a Content-Encoding value in the order they were applied, `identity` left out. */
-export function contentEncodings(header: string | null): readonly string[] {
-  if (header === null) return NONE;
+export function contentEncodings(header: string): readonly string[] {
   const tokens = header.split(',').map((token) => token.trim().toLowerCase());
   return tokens.filter((token) => token !== '' && token !== 'identity');
 }
-
-const NONE: readonly string[] = [];
 
 /**
  * Decodes a body with one content encoding; `maxBytes` limits what it decodes to. Throws UndecodableError for an unknown encoding,

@@ -47,7 +47,8 @@ export async function decodeBody(
     const first = await raw.next();
     if (first === null) return undefined;
     raw.putBack(first);
-    const encodings = contentEncodings(headers.contentEncoding);
+    const { contentEncoding } = headers;
+    const encodings = contentEncoding === null ? [] : contentEncodings(contentEncoding);
     const type = parseMediaType(headers.contentType);
     return encodings.length === 0
       ? await decodePlain(headers, type, raw, headers.contentLength, sink)

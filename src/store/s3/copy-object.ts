@@ -12,8 +12,8 @@ import { headObject } from './read-object.js';
 import { asFailure, isConditionFailed, isMissing, isRetryable } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { beginS3Upload } from './s3-upload.js';
-import { encodeKey } from './wire/encode-path.js';
 import { sendsCrc32 } from './wire/object-headers.js';
+import { encodeKey } from './wire/s3-signer.js';
 import { withRetries } from './with-retries.js';
 
 export interface ObjectCopyOrder {

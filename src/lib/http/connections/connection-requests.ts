@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { DroppedRequest } from './dropped-messages.js';
 
 /** Unanswered requests of one connection. Balancers send one at a time. */
 const MOST_IN_HAND = 8;
@@ -26,6 +25,27 @@ interface Connection {
   /** The latest turn in which a response was sent, and how many were sent in it. */
   turn: number;
   answered: number;
+}
+
+/** All requests of a connection that are not processed: Node is given the same one each time. No bytes of their bodies are kept. */
+class DroppedRequest extends IncomingMessage {
+  #response: ServerResponse | null = null;
+
+  get response(): ServerResponse {
+    this.#response ??= new DroppedResponse(this);
+    return this.#response;
+  }
+
+  override push(): boolean {
+    return true;
+  }
+}
+
+/** Their response, which is never sent. Node adds a listener for each request, of which none will ever be called. */
+class DroppedResponse extends ServerResponse {
+  override on(): this {
+    return this;
+  }
 }
 
 /**
@@ -148,4 +168,9 @@ function closeWithoutStacks(socket: Socket): void {
   socket.on('close', () => {
     Error.stackTraceLimit = limit;
   });
+}
+
+/** True for what a listener of a server's requests must ignore. */
+export function isDropped(request: IncomingMessage): boolean {
+  return request instanceof DroppedRequest;
 }

@@ -9,11 +9,10 @@ import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf, isConditionFailed, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
-import { encodedQuery, encodeKey } from './encode-path.js';
 import { Exchange, type WholeAnswer, type WireRequest } from './exchange.js';
 import { EXPECTED_OWNER, type SentHeaders } from './object-headers.js';
 import { openExchange } from './open-exchange.js';
-import { createS3Signer, type SigningKeyHolder } from './s3-signer.js';
+import { createS3Signer, encodedQuery, encodeKey, type SigningKeyHolder } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
 import { openPool } from './store-pool.js';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
-import type { SegmentInfo } from '../../../../src/ledger/write/write-segment.js';
+import type { SegmentInfo } from '../../../../src/ledger/write/segment-writer.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';

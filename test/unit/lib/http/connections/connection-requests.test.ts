@@ -4,8 +4,10 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ConnectionRequests } from '../../../../../src/lib/http/connections/connection-requests.js';
-import { isDropped } from '../../../../../src/lib/http/connections/dropped-messages.js';
+import {
+  ConnectionRequests,
+  isDropped,
+} from '../../../../../src/lib/http/connections/connection-requests.js';
 import { type RawClient, rawClient } from '../../../../support/http/raw-http.js';
 import { until } from '../../../../support/until.js';
 
@@ -156,8 +158,7 @@ describe('a ninth request', () => {
 const CLOSED_SERVER = `
   import { createServer, IncomingMessage, ServerResponse } from 'node:http';
   import { connect } from 'node:net';
-  import { ConnectionRequests } from './src/lib/http/connections/connection-requests.ts';
-  import { isDropped } from './src/lib/http/connections/dropped-messages.ts';
+  import { ConnectionRequests, isDropped } from './src/lib/http/connections/connection-requests.ts';
 
   const limit = Error.stackTraceLimit;
   const waiting = [];

@@ -61,7 +61,7 @@ const LINES_OF_DELIVERIES = `Math.max(...[...document.querySelectorAll('[data-ke
 
 const places = (): [string, string][] => [
   ['', '.u-over'],
-  ['summary', 'tbody tr'],
+  ['summary', '[data-key=groups] tbody tr'],
   ['deliveries', 'tbody tr'],
   [`jobs/${jobId}`, '.transcript .word, .transcript p'],
   ['jobs/unknown', '.empty'],
@@ -179,7 +179,7 @@ describe('with the store away', () => {
       await until(async () => (await shown('.verdict')).includes('ledger cannot be read'));
       await page.locator('[data-key=quarantine]').getByText('Unknown', { exact: true }).waitFor();
       expect(await shown('.tiles')).not.toMatch(/unavailable|is gone|ENOENT/i);
-      expect(await shown('[data-key=latest]')).toMatch(/store is unavailable/i);
+      expect(await shown('[data-key=latest]')).toMatch(/store cannot be read/i);
     } finally {
       await rename(`${service.folder}-away`, service.folder);
     }

@@ -2,29 +2,15 @@ import { ISSUE_CODES, ISSUES, type IssueKind } from '../../../src/operations/hea
 import type { IssueCode } from '../../../src/operations/health/issues.js';
 import { ALERTS_OF_ISSUES, runbookOf } from './alerts-of-issues.js';
 
-/** What a remedy is made from, where it depends on that. */
-const UNKNOWN = {
-  condition: null,
-  reason: null,
-  since: null,
-  subscriber: '<name>',
-  events: 1,
-  source: '<source>',
-  successor: null,
-  cause: null,
-  job: '<job>',
-};
-
 /** The table of docs/operations.md: every issue of the verdict. */
 export function issuesTable(): string {
   return `${[
-    '| code | level | alerts | what to do |',
-    '|---|---|---|---|',
+    '| code | level | alerts |',
+    '|---|---|---|',
     ...ISSUE_CODES.map((code) => {
-      const { level, upTo, notified, remedy } = ISSUES[code] as IssueKind<typeof UNKNOWN>;
-      const text = typeof remedy === 'function' ? remedy(UNKNOWN) : remedy;
+      const { level, upTo, notified } = ISSUES[code] as IssueKind<never>;
       const levels = `${level}${upTo === undefined ? '' : ` to ${upTo}`}${notified ? ', notice' : ''}`;
-      return `| \`${code}\` | ${levels} | ${alertsOf(code)} | ${escaped(text ?? 'Nothing.')} |`;
+      return `| \`${code}\` | ${levels} | ${alertsOf(code)} |`;
     }),
   ].join('\n')}\n`;
 }
@@ -34,5 +20,3 @@ function alertsOf(code: IssueCode): string {
   if (typeof alerts === 'string') return '';
   return alerts.map((alert) => `[${alert}](runbooks/${runbookOf(alert)})`).join(', ');
 }
-
-const escaped = (text: string) => text.replaceAll('<', '\\<');

@@ -12,9 +12,10 @@ import { contextHash } from '../context-keys.js';
 import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
 import { type Parts, partAt, WHOLE } from './align-period.js';
 import { HAS_CONTEXT, type LineQuery, matches } from './find-lines.js';
-import { addLineFigures, type TimeRange } from './line-figures.js';
-import { createPeriodFigures, type FigureGroups, type FigureParts } from './period-figures.js';
-import { type ContextCursor, type ContextValue, sumContexts } from './sum-contexts.js';
+import { createLargestGroups, type RestOfSums, type SummedGroup } from './largest-groups.js';
+import { addLine, addLineFigures, type TimeRange } from './line-figures.js';
+import { type FigureGroups, figuresIn } from './period-figures.js';
+import { type ContextPlace, type ContextValue, readContextLines } from './read-context-lines.js';
 
 type ClassFilters = Pick<
   LineQuery,
@@ -26,21 +27,26 @@ export interface SumQuery extends ClassFilters {
   readonly context?: ContextValue | undefined;
   /** Parts of the time; else a group; null: one group of all. */
   readonly by: Parts | Exclude<SummaryGroup, 'hour' | 'day'> | null;
-  /** Groups by a context that an answer has at most, those with the most lines; the first and the last may go on in the next answer. */
+  /** Groups by a context that an answer has at most, those with the most lines. */
   readonly keep: number;
   /** Where an earlier answer ended. */
-  readonly after: ContextCursor | null;
+  readonly after: SumCursor | null;
   /** Values of the context that a call looks at. Default: as many as hold the worker for about a tenth of a second. */
   readonly atOnce?: number | undefined;
 }
 
+/** Where an answer ended, and the figures of a group by a context that may go on behind it. No answer has it before it is complete. */
+export interface SumCursor {
+  readonly place: ContextPlace;
+  readonly begun: SummedGroup | null;
+}
+
 /** Figures by the name of the group: `partName`, `nameOfGroup`, or the hash of a value of the context. */
 export interface LineSums {
-  readonly groups: readonly (readonly [name: string, parts: FigureParts, sample: number | null])[];
-  /** Groups that are left out, and all of their figures. */
-  readonly rest: { readonly groups: number; readonly parts: FigureParts } | null;
+  readonly groups: readonly SummedGroup[];
+  readonly rest: RestOfSums;
   /** Where to go on; null at the end. */
-  readonly next: ContextCursor | null;
+  readonly next: SumCursor | null;
 }
 
 /** Adds up the deliveries that match. */
@@ -54,12 +60,21 @@ export function sumLines(database: DatabaseSync, classes: LineClasses, query: Su
     const groups = addLineFigures(database, classes, { wanted, range, parts, groupOf });
     return { groups: listed(groups), rest: null, next: null };
   }
-  const found = sumContexts(database, classes, {
-    ...{ wanted, range, context, byName, after, atOnce: query.atOnce },
-    groupOf: (lineClass, written) => groupOf(lineClass, partAt(parts, written)),
-  });
-  if (byName === null) return { groups: listed(found.groups), rest: null, next: found.next };
-  return { ...largest(listed(found.groups, found.samples), keep), next: found.next };
+  const asked = { wanted, range, context, byName, after: after?.place ?? null, atOnce: query.atOnce };
+  if (byName === null) {
+    const groups: FigureGroups = new Map();
+    const place = readContextLines(database, classes, asked, (lineClass, row) => {
+      const group = groupOf(lineClass, partAt(parts, Number(row.written)));
+      addLine(figuresIn(groups, group), lineClass, row);
+    });
+    return { groups: listed(groups), rest: null, next: place && { place, begun: null } };
+  }
+  const largest = createLargestGroups(keep, after?.begun ?? null);
+  const place = readContextLines(database, classes, asked, (lineClass, row) =>
+    largest.add(String(row.hash), lineClass, row),
+  );
+  const next = place && { place, begun: largest.takeLast() };
+  return { ...largest.result(), next };
 }
 
 function classesOf(classes: LineClasses, query: ClassFilters): LineClass[] {
@@ -73,21 +88,8 @@ function groupName(by: SumQuery['by'], lineClass: LineClass, part: number): stri
   return nameOfGroup(lineClass[by as 'source' | 'region' | 'status' | 'outcome']);
 }
 
-function listed(groups: FigureGroups, samples: ReadonlyMap<string, number> = new Map()) {
-  return [...groups].map(([name, figures]) => [name, figures.parts(), samples.get(name) ?? null] as const);
-}
-
-/** Those with the most lines, besides the first and the last. */
-function largest(groups: LineSums['groups'], keep: number): Pick<LineSums, 'groups' | 'rest'> {
-  const [first, last] = [groups.slice(0, 1), groups.slice(1).slice(-1)];
-  const between = groups.slice(1, -1).sort(([, one], [, other]) => other.lines - one.lines);
-  const left = between.slice(keep);
-  const rest = createPeriodFigures();
-  for (const [, parts] of left) rest.addAll(parts);
-  return {
-    groups: [...first, ...between.slice(0, keep), ...last],
-    rest: left.length === 0 ? null : { groups: left.length, parts: rest.parts() },
-  };
+function listed(groups: FigureGroups): SummedGroup[] {
+  return [...groups].map(([name, figures]) => [name, figures.parts(), null]);
 }
 
 /** Jobs whose callback was expected in a time and missed, by the name of the group; none by context. */

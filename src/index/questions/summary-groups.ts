@@ -41,18 +41,15 @@ export async function sumGroups(
   const groups: FigureGroups = new Map();
   const samples = new Map<string, number>();
   const rest = { groups: 0, figures: createPeriodFigures() };
-  const trim = (keep: number, unfinished?: string) => {
-    const complete = [...groups].filter(([name]) => name !== unfinished);
-    const bySize = complete.sort(([, one], [, other]) => other.parts().lines - one.parts().lines);
-    for (const [name, figures] of bySize.slice(keep)) {
+  const trim = () => {
+    const bySize = [...groups].sort(([, one], [, other]) => other.parts().lines - one.parts().lines);
+    for (const [name, figures] of bySize.slice(query.keep)) {
       rest.groups += 1;
       rest.figures.addAll(figures.parts());
       groups.delete(name);
       samples.delete(name);
     }
   };
-  // A group may go on in a later answer, also behind one without any line that matches.
-  let last: string | undefined;
   for (let after: LineSums['next'] = null; ; ) {
     signal?.throwIfAborted();
     const found: LineSums = await index.call('sumLines', { ...query, after });
@@ -62,12 +59,11 @@ export async function sumGroups(
     }
     rest.groups += found.rest?.groups ?? 0;
     if (found.rest !== null) rest.figures.addAll(found.rest.parts);
-    last = found.groups.at(-1)?.[0] ?? last;
-    if (groups.size > 2 * query.keep) trim(query.keep, last);
+    if (groups.size > 2 * query.keep) trim();
     after = found.next;
     if (after === null) break;
   }
-  trim(query.keep);
+  trim();
   for (const { name, count } of refusals.flatMap((each) => refusalsBy(each, query.by)))
     figuresIn(groups, name).addAll(refusedRequests(count));
   return { groups, samples, rest, missed: await missedOf(index, query) };

@@ -9,7 +9,6 @@ import { type EventQuery, eventsOfJob, factsOfEvents, findEvents } from '../sent
 import { type CountCallbacksQuery, countCallbacks } from './count-callbacks.js';
 import { failingJobs, failurePage } from './failure-page.js';
 import { type FailuresQuery, findFailures, type IndexedFailure } from './find-failures.js';
-import { findJobSources } from './find-job-sources.js';
 import { findJobsByPart } from './find-jobs-by-part.js';
 import { findLines, type LineQuery } from './find-lines.js';
 import { knowsName, type NamedField } from './knows-name.js';
@@ -60,6 +59,12 @@ export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex)
     countBehind: (query: BehindQuery) =>
       attempt(({ database, classes }) => countBehind(database, classes, query)),
     sourcesOfJob: (job: string): string[] =>
-      attempt(({ database, classes }) => findJobSources(database, classes, job)),
+      attempt(({ database, classes }) => sourcesOfJob(database, classes, job)),
   };
+}
+
+/** The sources that a job has lines of. */
+function sourcesOfJob(database: DatabaseSync, classes: LineClasses, job: string): string[] {
+  const rows = database.prepare('SELECT DISTINCT class FROM lines WHERE job = ?').all(job);
+  return [...new Set(rows.flatMap((row) => classes.byId(Number(row.class)).source ?? []))];
 }

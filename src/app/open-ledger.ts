@@ -36,6 +36,8 @@ export interface OpenLedgerOptions {
 }
 
 const DAY = 86_400_000;
+/** Milliseconds that may pass until a command asks: `--since 30d` of 30 days is what the index of a receiver has. */
+const SLACK = 60_000;
 
 /** Nothing is written or asked before the first use. */
 export async function openLedger(
@@ -76,13 +78,15 @@ export function ledgerViewOf(
   }: Omit<OpenLedgerOptions, 'onStoreCall' | 'onStoreNotice'>,
 ): LedgerView {
   const { days, maxBytes } = config.ledger.index;
+  const asked = since === undefined ? 0 : Date.now() - since.getTime();
   return createLedgerView({
     store,
     retention: config.speech.retention,
-    filesFor: indexFiles,
+    // The index of a receiver reaches no further than it usually does.
+    filesFor: asked < days * DAY + SLACK ? indexFiles : (storeId) => ({ path: indexFiles(storeId).path }),
     startIndex,
     subscribers: Object.keys(config.subscribers),
-    reach: Math.max(days * DAY, since === undefined ? 0 : Date.now() - since.getTime()),
+    reach: Math.max(days * DAY, asked),
     ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },
   });
 }

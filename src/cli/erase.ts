@@ -117,7 +117,8 @@ async function run(
     looked += 1;
     progress.show(`looking at ${looked} of ${jobIds.length} jobs`);
   };
-  const jobs = await previewErasure(search, jobIds, { onJob });
+  const inLedger = new Set(found.jobIds);
+  const jobs = await previewErasure(search, jobIds, { inLedger, onJob });
   progress.end();
   rejectUnknown(jobs, options);
   if (jobs.length === 0) {

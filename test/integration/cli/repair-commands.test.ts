@@ -3,6 +3,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hourFolder, recordKey } from '../../../src/ledger/ledger-keys.js';
 import { recordingServer } from '../../support/http/recording-server.js';
+import { writeOldLine } from '../../support/ledger/file-ledger.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
@@ -315,6 +317,15 @@ describe('erase on the command line', () => {
       code: 0,
       stdout: expect.stringMatching(/^The ledger has no job .*\nA job whose/),
     });
+  });
+
+  it('erases the jobs of a customer also when only lines are left of them that are older than the index', async () => {
+    const receivedAt = new Date(Date.now() - 40 * 86_400_000).toISOString();
+    const context = { customer: 'acme' };
+    await writeOldLine(service.folder, ledgerLine({ jobId: 'old', receivedAt, context }));
+    const result = await cli(['erase', '--context', 'customer=acme', '--yes']);
+    expect(result).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Erased old: nothing/) });
+    expect((await store('old')).json).toMatchObject({ outcome: 'noted' });
   });
 
   it('prints the sums of many jobs, and no line of each', async () => {

@@ -2,6 +2,8 @@ import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { writeOldLine } from '../../support/ledger/file-ledger.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { type ReceiverProcess, startReady } from '../../support/processes/receiver-process.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
@@ -57,6 +59,18 @@ describe('a command beside a receiver of the same user', () => {
     }
     expect(JSON.parse((await run(['failures', '--json'])).stdout).counts).toEqual({ refused: 1 });
     expect((await files()).filter((name) => name.startsWith('commands-'))).toEqual([]);
+  });
+
+  it('builds one of its own for what is older than the index of the receiver', async () => {
+    await send('new');
+    const receivedAt = new Date(Date.now() - 40 * 86_400_000).toISOString();
+    await writeOldLine(join(folder.path, 'store'), ledgerLine({ jobId: 'old', receivedAt }));
+    const { code, stdout, stderr } = await run(['deliveries', '--since', '41d', '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout).deliveries).toMatchObject([{ jobId: 'new' }, { jobId: 'old' }]);
+    expect((await run(['summary', '--since', '41d'])).code).toBe(0);
+    const usual = await run(['deliveries', '--since', '30d', '--json']);
+    expect({ code: usual.code, stderr: usual.stderr }).toEqual({ code: 0, stderr: '' });
   });
 
   it('sees what the command before it wrote', async () => {

@@ -1,8 +1,18 @@
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { hourAt } from '../../../src/ledger/hours.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { ledgerLine } from './ledger-lines.js';
+
+/** Writes a segment of one line into the hour of its receipt. */
+export async function writeOldLine(directory: string, line: LedgerLine): Promise<void> {
+  const store = createFileStore({ directory, partSize: 64 * 1024, fsync: false });
+  const key = segmentKey({ hour: hourAt(Date.parse(line.receivedAt)), writer: 'before', number: 1 });
+  const body = Buffer.from(`${JSON.stringify(line)}\n`);
+  await store.create(key, body, { contentType: 'application/x-ndjson', metadata: {} });
+  await store.close();
+}
 
 /** Writes segments of `lines` lines each into an hour; returns the lines. */
 export async function writeHour(

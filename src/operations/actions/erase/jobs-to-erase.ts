@@ -45,6 +45,8 @@ const JOBS_AT_ONCE = 16;
 interface PreviewOptions {
   /** How much of a job belongs to the sources of the client. Default: all of it. */
   readonly extentOf?: ((jobId: string) => Promise<'all' | 'some' | 'none'>) | undefined;
+  /** Jobs that the ledger has lines of, as read in the log: the index may not reach back as far. */
+  readonly inLedger?: ReadonlySet<string> | undefined;
   /** Called for each job that was looked at. */
   readonly onJob?: () => void;
 }
@@ -53,7 +55,7 @@ interface PreviewOptions {
 export async function previewErasure(
   parts: JobSearchParts,
   jobIds: readonly string[],
-  { extentOf, onJob }: PreviewOptions = {},
+  { extentOf, inLedger, onJob }: PreviewOptions = {},
 ): Promise<JobToErase[]> {
   const limit = pLimit(JOBS_AT_ONCE);
   // Elsewhere no object is locked, and its headers need not be read.
@@ -62,7 +64,8 @@ export async function previewErasure(
   const look = async (jobId: string): Promise<JobToErase> => {
     const extent = (await extentOf?.(jobId)) ?? 'all';
     if (extent !== 'all') return { ...NOTHING, jobId, state: extent === 'some' ? 'shared' : 'unknown' };
-    return lookAt(parts, jobId, mayBeLocked);
+    const found = await lookAt(parts, jobId, mayBeLocked);
+    return found.state === 'unknown' && inLedger?.has(jobId) ? { ...found, state: 'known' } : found;
   };
   return Promise.all(jobIds.map((jobId) => limit(() => look(jobId).finally(onJob))));
 }

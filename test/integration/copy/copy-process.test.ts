@@ -20,6 +20,8 @@ import { until } from '../../support/until.js';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const HOUR = 3_600_000;
+/** Objects of 12 MiB: with all of them in hand at once a process would have too much. */
+const LARGE = 24;
 const PLAIN = { contentType: 'application/json', metadata: {} };
 
 let from: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -57,7 +59,7 @@ describe('copy-store as a process', () => {
         Array.from({ length: 100 }, (_, index) => store.create(`jobs/j${done + index}/data`, small, PLAIN)),
       );
     const large = Buffer.alloc(12 * 1024 * 1024, 'y');
-    for (let index = 0; index < 16; index += 1) {
+    for (let index = 0; index < LARGE; index += 1) {
       const upload = await store.startUpload(`jobs/large${index}/data`, PLAIN);
       await upload.write(large);
       await upload.complete();
@@ -91,13 +93,13 @@ describe('copy-store as a process', () => {
     expect({ code, ...report }).toMatchObject({
       code: 0,
       faultCount: 0,
-      verified: count + 66,
+      verified: count + 50 + LARGE,
       finished: true,
     });
-    expect(report.copied + report.there).toBe(count + 66);
+    expect(report.copied + report.there).toBe(count + 50 + LARGE);
     expect(report.there).toBeGreaterThan(100);
-    // 192 MB of large objects and 49 MB of small ones; the bytes in hand are bounded by 64 MiB.
-    expect(peak / 1024).toBeLessThan(330);
+    // 288 MB of large objects and 48 MB of small ones; the bytes in hand are bounded by 64 MiB. Without that bound it has 380 MB.
+    expect(peak / 1024).toBeLessThan(300);
   }, 600_000);
 
   it('merges whole hours first, and keeps the place of lines that cannot be merged yet', async () => {

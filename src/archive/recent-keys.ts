@@ -1,4 +1,4 @@
-import { textHash } from '../lib/text/text-hash.js';
+import { crc32 } from 'node:zlib';
 
 /**
  * Remembers which keys were found taken lately, in a table of fixed size. A guess only: keys are forgotten, and a free one may be
@@ -30,5 +30,5 @@ export function createRecentKeys(slots = 16_384): RecentKeys {
 
 /** Never 0, which marks a free slot. */
 function hashOf(key: string): number {
-  return textHash(key) || 1;
+  return crc32(key) || 1;
 }

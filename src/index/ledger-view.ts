@@ -1,8 +1,8 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
-import { instantOf } from '../lib/text/instant-of.js';
 import { waitAtMost } from '../lib/time/deadline.js';
+import { instantOf } from '../lib/time/instant.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type Ask, answerAsks } from './beside/asks.js';
 import { createFillSchedule } from './fill/fill-schedule.js';

@@ -1,4 +1,4 @@
-import { hourFolder } from './ledger-keys.js';
+import { LEDGER_FOLDER } from './ledger-keys.js';
 
 export const HOUR = 3_600_000;
 
@@ -7,6 +7,16 @@ export const HOUR = 3_600_000;
  * request that was signed more than fifteen minutes ago, and the rest is for clocks.
  */
 export const WHOLE_AFTER = 20 * 60_000;
+
+/** Folder of an hour below the folders of the ledger, in UTC, e.g. `dt=2026-03-04/hour=05/`. @param instant ISO 8601 */
+export function hourFolder(instant: string): string {
+  return `dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
+}
+
+/** Folder of the ledger partition of an instant, in UTC. */
+export function ledgerPartition(instant: string): string {
+  return LEDGER_FOLDER + hourFolder(instant);
+}
 
 /** Folder of the hour of an instant in milliseconds since the epoch, e.g. `dt=2026-03-04/hour=05/`. */
 export function hourAt(time: number): string {

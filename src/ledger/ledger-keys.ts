@@ -9,16 +9,6 @@ export function sentFolder(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/sent/`;
 }
 
-/** Folder of the ledger partition of an instant, in UTC. */
-export function ledgerPartition(instant: string): string {
-  return `${LEDGER_FOLDER}dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
-}
-
-/** Folder of an hour below the folders of the ledger, in UTC, e.g. `dt=2026-03-04/hour=05/`. */
-export function hourFolder(instant: string): string {
-  return ledgerPartition(instant).slice(LEDGER_FOLDER.length);
-}
-
 /** Folder of merged hours. */
 export const MERGED_FOLDER = 'ledger-hours/';
 

@@ -1,11 +1,18 @@
-import { textHash } from '../lib/text/text-hash.js';
-
 /** A hash with a final mix, so that texts differing in one letter spread over the whole range. */
 function hash32(text: string): number {
   let hash = textHash(text);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** 32 bits of a text (FNV-1a). */
+function textHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
 }
 
 /** Numbers in [0, 1) that depend on the seed alone (mulberry32). */

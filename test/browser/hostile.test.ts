@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { encodeTime } from 'ulid';
-import { ledgerPartition } from '../../src/ledger/ledger-keys.js';
+import { ledgerPartition } from '../../src/ledger/hours.js';
 import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
 import { ledgerLine } from '../support/ledger/ledger-lines.js';
 import { sendCallback } from '../support/processes/admin-api.js';

@@ -11,7 +11,8 @@ import {
   verifyReportKey,
 } from '../../src/archive/layout.js';
 import { parseConfig } from '../../src/config/config.js';
-import { ledgerPartition, mergedObjectKey, recordKey } from '../../src/ledger/ledger-keys.js';
+import { ledgerPartition } from '../../src/ledger/hours.js';
+import { mergedObjectKey, recordKey } from '../../src/ledger/ledger-keys.js';
 import { inProject, readManifest, readProjectFile } from '../support/manifests.js';
 
 /** Which permission a command of the S3 client needs (AWS, "Actions, resources, and condition keys for Amazon S3"). */

@@ -1,6 +1,12 @@
 import type { IncomingItem, ItemDescription, ItemIdentity, ItemSink } from '../../domain/item.js';
+import { type ItemKind, KINDS } from '../../domain/kinds.js';
 import { UndecodableError } from './decode-error.js';
 import type { JsonCheck } from './json-check.js';
+
+/** The identity of a kind. `senderType` is used for kinds without a fixed content type. */
+export function identityOf(kind: ItemKind, senderType = 'application/octet-stream'): ItemIdentity {
+  return { kind, contentType: KINDS[kind].mediaType ?? senderType };
+}
 
 /** How to identify an item, and whether to check it as JSON, decided before its bytes arrive. */
 export interface ItemPlan {

@@ -1,8 +1,8 @@
 import type { ItemIdentity } from '../../domain/item.js';
 import { type ItemKind, isJsonKind, kindOfToken } from '../../domain/kinds.js';
 import { attachmentName } from './attachment-name.js';
-import { identityOf } from './item-identity.js';
 import type { ItemPlan } from './item-plan.js';
+import { identityOf } from './item-plan.js';
 import { JsonCheck } from './json-check.js';
 import { kindByBeginning } from './kind-by-beginning.js';
 import { storableType } from './media-type.js';

@@ -1,7 +1,7 @@
 import type { ItemIdentity } from '../../domain/item.js';
 import { checkOf, type ItemKind, kindOfToken, textKindOfType } from '../../domain/kinds.js';
-import { identityOf } from './item-identity.js';
 import type { ItemPlan } from './item-plan.js';
+import { identityOf } from './item-plan.js';
 import { JsonCheck } from './json-check.js';
 import { kindByBeginning } from './kind-by-beginning.js';
 import { isJson, type MediaType, storableType } from './media-type.js';

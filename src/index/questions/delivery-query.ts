@@ -8,7 +8,7 @@ import {
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
-import { instantOf } from '../../lib/text/instant-of.js';
+import { instantOf } from '../../lib/time/instant.js';
 import type { LineQuery } from '../queries/find-lines.js';
 import { decodeCursor } from './line-cursor.js';
 

@@ -15,7 +15,7 @@ import {
 } from '../../domain/summary-groups.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import { HOUR } from '../../ledger/hours.js';
-import { instantOf } from '../../lib/text/instant-of.js';
+import { instantOf } from '../../lib/time/instant.js';
 import { alignPeriod, type Parts } from '../queries/align-period.js';
 import { type LastAccepted, lastOf } from '../queries/last-accepted.js';
 import type { TimeRange } from '../queries/line-figures.js';

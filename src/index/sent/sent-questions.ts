@@ -1,6 +1,6 @@
 import type { SourceScope } from '../../domain/rights.js';
-import { instantOf } from '../../lib/text/instant-of.js';
 import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
+import { instantOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
 import type { BehindQuery, CountedBehind } from './count-behind.js';
 import type { EventFigures } from './event-figures.js';

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../store/object-store.js';
-import { startOfHour } from '../hours.js';
-import { hourFolder, LEDGER_FOLDER, MERGED_FOLDER } from '../ledger-keys.js';
+import { hourAt, startOfHour } from '../hours.js';
+import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger-keys.js';
 
 /** The folders of the ledger's hours. */
 const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
@@ -28,7 +28,7 @@ export async function* hoursInOrder(
 function folderAt(time: number): string {
   if (!(time >= 0)) return '';
   if (time >= Date.UTC(10_000, 0)) return '~';
-  return hourFolder(new Date(time).toISOString());
+  return hourAt(time);
 }
 
 /** The folders directly below a path of the ledger's roots (segments, merged hours), each once, sorted. */

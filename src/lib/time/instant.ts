@@ -1,3 +1,5 @@
+import { Problem } from '../../domain/problem.js';
+
 const DATE = /^(?:\d{4}|[+-]\d{6})-\d{2}-\d{2}/;
 const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
@@ -16,4 +18,12 @@ export function readInstant(text: string): number | null {
   if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(date)) return null;
   const instant = Date.parse(text);
   return Number.isNaN(instant) ? null : instant;
+}
+
+/** Milliseconds since the epoch; undefined stays undefined. Throws `Problem` `request-invalid` for an invalid instant. */
+export function instantOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = readInstant(text);
+  if (time !== null) return time;
+  throw new Problem('request-invalid', `${name} must be an ISO 8601 instant with its zone, or a date.`);
 }

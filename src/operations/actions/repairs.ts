@@ -2,7 +2,7 @@ import type { Archive } from '../../archive/archive.js';
 import { createQuarantineStore, type QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
-import { type RefetchJobOptions, refetchJob } from '../../recovery/reconcile/fetch/refetch-job.js';
+import { type RefetchJobOptions, refetchJob } from '../../recovery/reconcile/fetch/refetch.js';
 import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
 import type { RecoveredJob } from '../../recovery/reconcile/report/recovery-report.js';
 import type { ObjectStore } from '../../store/object-store.js';

@@ -1,4 +1,4 @@
-import { identityOf } from '../../archive/content/item-identity.js';
+import { identityOf } from '../../archive/content/item-plan.js';
 import { artefactPath, jobFolder } from '../../archive/layout.js';
 import { NO_CONTEXT, type QueryContext, readContext } from '../../domain/context.js';
 import { kindOfToken, type RetrievableKind } from '../../domain/kinds.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
+import { ledgerPartition } from '../../../src/ledger/hours.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';

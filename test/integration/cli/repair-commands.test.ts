@@ -1,7 +1,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { hourFolder, recordKey } from '../../../src/ledger/ledger-keys.js';
+import { hourFolder } from '../../../src/ledger/hours.js';
+import { recordKey } from '../../../src/ledger/ledger-keys.js';
 import { recordingServer } from '../../support/http/recording-server.js';
 import { writeOldLine } from '../../support/ledger/file-ledger.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';

@@ -19,7 +19,8 @@ import {
   replayKey,
   verifyReportKey,
 } from '../../../src/archive/layout.js';
-import { ledgerPartition, mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
+import { ledgerPartition } from '../../../src/ledger/hours.js';
+import { mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
 
 describe('the kind of an artefact', () => {
   it('follows from its path', () => {

@@ -21,7 +21,8 @@ import {
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { ITEM_KINDS, KINDS } from '../../../src/domain/kinds.js';
-import { ledgerPartition, mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
+import { ledgerPartition } from '../../../src/ledger/hours.js';
+import { mergedObjectKey, recordKey } from '../../../src/ledger/ledger-keys.js';
 import { archiveOver, commit, context, putItem } from '../../support/store/archive-fixture.js';
 import { endingRule, type LifecycleRule, readLifecycleRules } from '../../support/store/lifecycle-rules.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';

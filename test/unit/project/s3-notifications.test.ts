@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { artefactPath, conflictKey, jobFolder, quarantineFolder } from '../../../src/archive/layout.js';
 import { ITEM_KINDS } from '../../../src/domain/kinds.js';
-import { hourFolder, ledgerPartition, recordKey } from '../../../src/ledger/ledger-keys.js';
+import { hourFolder, ledgerPartition } from '../../../src/ledger/hours.js';
+import { recordKey } from '../../../src/ledger/ledger-keys.js';
 import { readProjectFile } from '../../support/manifests.js';
 
 /* What deploy/s3-notifications selects of the keys that the receiver writes; test/s3 sends the same filters to a server. */

@@ -1,7 +1,7 @@
 import { Problem } from '../../../domain/problem.js';
 import { newDeliveryId, operatorLine } from '../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
-import { refetchJob } from '../../../recovery/reconcile/fetch/refetch-job.js';
+import { refetchJob } from '../../../recovery/reconcile/fetch/refetch.js';
 import type { RecoveryParts } from '../../../recovery/reconcile/recovery-parts.js';
 import { type ReleaseParts, releaseBody } from '../release-body.js';
 import { type NotifyParts, notifyItem } from './notify-item.js';

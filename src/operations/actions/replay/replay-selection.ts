@@ -2,7 +2,7 @@ import type { QuarantinedRequest } from '../../../archive/quarantine/quarantine.
 import type { QuarantineStore } from '../../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../../domain/problem.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
-import { instantOf } from '../../../lib/text/instant-of.js';
+import { instantOf } from '../../../lib/time/instant.js';
 import { contextOfStoredQuery } from '../../../receive/access/callback-query.js';
 import { inGroups } from '../../../store/in-groups.js';
 import type { NotifyParts } from './notify-item.js';

@@ -1,5 +1,5 @@
 import { operatorLine } from '../../../ledger/ledger-line.js';
-import { requireService } from '../../../recovery/reconcile/fetch/refetch-job.js';
+import { requireService } from '../../../recovery/reconcile/fetch/refetch.js';
 import type { LeaseWatch } from '../../../store/lease-watch.js';
 import { takeOver } from '../../../store/take-over.js';
 import { type ReplayItemParts, recordItemFailure, workOnItem } from './replay-item.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
-import { instantOf } from '../../../lib/text/instant-of.js';
 import { instantInput, reasonText, textInput } from '../../../lib/text/read-input.js';
+import { instantOf } from '../../../lib/time/instant.js';
 import type { AcknowledgeParts } from '../../actions/acknowledge-job.js';
 import { acknowledgeJobs } from '../../actions/acknowledge-jobs.js';
 import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';

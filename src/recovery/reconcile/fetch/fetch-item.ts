@@ -1,6 +1,6 @@
 import type { Archive, StagedDelivery } from '../../../archive/archive.js';
 import type { ArtefactContext } from '../../../archive/artefact-headers.js';
-import { identityOf } from '../../../archive/content/item-identity.js';
+import { identityOf } from '../../../archive/content/item-plan.js';
 import type { ItemIdentity, StoredItem } from '../../../domain/item.js';
 import { isStandIn, KINDS, type RetrievableKind } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';

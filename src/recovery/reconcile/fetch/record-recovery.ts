@@ -2,8 +2,7 @@ import type { ArtefactContext } from '../../../archive/artefact-headers.js';
 import type { OmittedContext } from '../../../domain/context.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';
-import type { JobRecord } from '../../../speech/wire.js';
-import { callbackStatusOf } from '../callback-status.js';
+import type { CallbackStatus, JobRecord } from '../../../speech/wire.js';
 import type { ExpectedCallback } from '../expectation.js';
 import { expectedAt, isGone, joinReasons } from '../plan-job.js';
 import { failureReason } from '../recovery-errors.js';
@@ -147,4 +146,19 @@ function lineOf({ clock }: RecoveryParts, fields: RecoveryFields): LedgerLine {
     contextOmitted,
     expectedAt: origin === 'recovery' ? expectedAt(job) : null,
   });
+}
+
+/** What the first error of a rejected job says where its callback has a status of its own; the interface leaves the words open. */
+const CAUSES: readonly (readonly [message: RegExp, status: CallbackStatus])[] = [
+  [/\bfetch(ing)?\b/i, 'fetch_error'],
+  [/\btrim(ming)?\b/i, 'trim_error'],
+];
+
+/** The status that the callback of a job carries; null while it is running, and where its end is not known any more. */
+function callbackStatusOf({ status, errors = [] }: JobRecord): CallbackStatus | null {
+  if (status === 'done') return 'success';
+  if (status !== 'rejected') return null;
+  const own = errors.filter(({ message }) => !/notification/i.test(message));
+  const cause = CAUSES.find(([pattern]) => own.some(({ message }) => pattern.test(message)));
+  return cause?.[1] ?? 'error';
 }

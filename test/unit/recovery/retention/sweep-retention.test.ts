@@ -12,12 +12,8 @@ import {
 } from '../../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { RETENTION_CLASSES, type RetentionClass } from '../../../../src/domain/retention-class.js';
-import {
-  hourFolder,
-  ledgerPartition,
-  mergedObjectKey,
-  recordKey,
-} from '../../../../src/ledger/ledger-keys.js';
+import { hourFolder, ledgerPartition } from '../../../../src/ledger/hours.js';
+import { mergedObjectKey, recordKey } from '../../../../src/ledger/ledger-keys.js';
 import type { ExpiringStore } from '../../../../src/recovery/retention/expired-objects.js';
 import { readRetentionState } from '../../../../src/recovery/retention/retention-state.js';
 import type { RetentionPeriods } from '../../../../src/recovery/retention/retention-view.js';

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SessionDelivery } from '../../../../src/cli/capture/session-delivery.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../../src/domain/item.js';
-import { ledgerPartition } from '../../../../src/ledger/ledger-keys.js';
+import { ledgerPartition } from '../../../../src/ledger/hours.js';
 import { parseSegmentKey } from '../../../../src/ledger/segment-key.js';
 import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import { type VerifyOptions, verify } from '../../../../src/recovery/verify/verify.js';

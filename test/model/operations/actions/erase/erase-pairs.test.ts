@@ -19,7 +19,7 @@ import { createSources } from '../../../../../src/receive/access/sources.js';
 import { createAdmission } from '../../../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../../../src/receive/callback-request.js';
 import { createReceiver } from '../../../../../src/receive/receive.js';
-import { refetchJob } from '../../../../../src/recovery/reconcile/fetch/refetch-job.js';
+import { refetchJob } from '../../../../../src/recovery/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../../../src/recovery/reconcile/reconcile.js';
 import { indexInProcess } from '../../../../support/ledger/index-in-process.js';
 import { NEW_REPLAY } from '../../../../support/new-replay.js';

@@ -6,7 +6,7 @@ export interface Refusal {
   readonly at: string;
   readonly source: string | null;
   readonly clientIp: string | null;
-  /** Stable problem code; for the admin port `sign-in-` and what was wrong. */
+  /** Code of the reason; for the admin port `sign-in-` and what was wrong. */
   readonly reason: ReasonCode;
   /** What was wrong with the credential, which the answer does not tell; null for other reasons. */
   readonly cause: ReasonCode | null;

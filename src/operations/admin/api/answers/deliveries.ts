@@ -86,7 +86,7 @@ const LINE = {
   status: z.string().nullable().describe('status of the callback'),
   credential: z.string().nullable().describe('name of the credential that was presented'),
   outcome: z.string().meta({ description: 'an open set', examples: [...LEDGER_OUTCOMES] }),
-  reason: z.string().nullable().describe("a stable problem code, or an operator's words"),
+  reason: z.string().nullable().describe("the stable code of a reason, or an operator's words"),
   items: z.array(ledgerItemSchema).describe('the stored items, or the one that was read'),
   bytes: count.describe('of the body, as it came over the wire; of what was removed'),
   durationMs: amount.describe('milliseconds from receipt until the line was built'),
@@ -192,7 +192,7 @@ export const refusalSchema = z
     clientIp: z.string().nullable(),
     reason: z
       .string()
-      .describe('a stable problem code; of the admin port `sign-in-` and what was wrong')
+      .describe('the stable code of a reason; of the admin port `sign-in-` and what was wrong')
       .meta({ examples: ['credential-invalid', 'sign-in-wrong'] }),
     cause: z
       .string()

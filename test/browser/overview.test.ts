@@ -74,6 +74,16 @@ describe('the overview', () => {
     await page.getByRole('heading', { name: 'Quarantine' }).waitFor();
   });
 
+  it('is two screens of a phone while all is well', async () => {
+    const { page } = fixture.dashboard;
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (let number = 0; number < 8; number += 1)
+      await sendCallback(fixture.service, `id=phone-${number}&status=success`, TRANSCRIPT, JSON_TYPE);
+    await page.getByRole('cell', { name: 'phone-7' }).waitFor();
+    await allIsWell();
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2 * 844);
+  });
+
   it('fills every row of tiles at every width', async () => {
     const { page } = fixture.dashboard;
     await allIsWell();

@@ -6,7 +6,6 @@ import uPlot from '../../vendor/uplot.js';
 
 /** Draws a chart into an element, or updates the one that is there. */
 
-const HEIGHT = 150;
 /**
  * @typedef {{chart: Chart}} Drawing the data that is on the canvas
  * @type {WeakMap<HTMLElement, {look: string, drawing: Drawing, plot: uPlot, end: () => void}>}
@@ -28,7 +27,7 @@ export function drawChart(host, chart, readout) {
   const plot = new uPlot(optionsOf(host, drawing, readout), dataOf(chart), host);
   const watcher = new ResizeObserver(() => {
     // No width while the details around it are closed.
-    if (host.clientWidth > 0) plot.setSize({ width: host.clientWidth, height: HEIGHT });
+    if (host.clientWidth > 0) plot.setSize(sizeOf(host));
   });
   watcher.observe(host);
   // The table below the chart has the same links for keyboards.
@@ -41,6 +40,11 @@ export function drawChart(host, chart, readout) {
     plot.destroy();
   };
   plots.set(host, { look, drawing, plot, end });
+}
+
+/** @param {HTMLElement} host */
+function sizeOf({ clientWidth: width, clientHeight: height }) {
+  return { width, height };
 }
 
 /**
@@ -69,8 +73,7 @@ function optionsOf(host, drawing, readout) {
   const grid = { stroke: colour(host, '--line'), width: 1 };
   const axis = { stroke: ink, grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
   return {
-    width: host.clientWidth,
-    height: HEIGHT,
+    ...sizeOf(host),
     tzDate: (seconds) => tickDate(new Date(seconds * 1000)),
     padding: [8, 18, 0, 0],
     legend: { show: false },

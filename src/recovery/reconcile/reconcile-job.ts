@@ -1,12 +1,13 @@
+import { isStandIn } from '../../domain/kinds.js';
 import { retentionClassOf } from '../../domain/retention-class.js';
 import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import { isPaused } from '../../speech/speech-error.js';
 import type { JobRecord } from '../../speech/wire.js';
+import type { ObjectStore } from '../../store/object-store.js';
 import { SERVICE_CLOCK_TOLERANCE } from './clock-tolerance.js';
 import { recordEnded } from './ended-job.js';
-import { type Expectation, expectationOf } from './expectation.js';
+import { type Expectation, type ExpectedItem, expectationOf } from './expectation.js';
 import { fetchMissing, type ItemResult, notFetched } from './fetch/fetch-missing.js';
-import { presentKeys } from './fetch/present-keys.js';
 import { createContexts, recordRecovery } from './fetch/record-recovery.js';
 import { isEnded, isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
@@ -65,6 +66,24 @@ async function planFor(
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** The keys of those items that the store holds. With `again`, items that can be fetched and compared are left out. */
+export async function presentKeys(
+  store: ObjectStore,
+  items: readonly ExpectedItem[],
+  { again, looking }: Pick<JobOptions, 'again' | 'looking'>,
+): Promise<ReadonlySet<string>> {
+  // The record that replaces a jobinfo changes with time: comparing it would make false conflicts.
+  const asked = items.filter(({ kind }) => !again || isStandIn(kind));
+  const found = await Promise.allSettled(asked.map(({ key }) => looking(() => store.head(key))));
+  const present = new Set<string>();
+  for (const [index, head] of found.entries()) {
+    if (head.status === 'rejected') throw head.reason;
+    const key = asked[index]?.key;
+    if (head.value !== null && key !== undefined) present.add(key);
+  }
+  return present;
+}
 
 /**
  * The keys of what is not here because it expired: received no later than its job was created, by the clock of the

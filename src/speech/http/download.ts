@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../../lib/time/clock.js';
 import { SpeechError } from '../speech-error.js';
 import { networkError } from './network-error.js';
 import { single } from './response-error.js';
-import { type Pace, slownessMeter, tooSlow } from './slowness-meter.js';
 
 /** A response body. The caller reads it to its end or destroys it. */
 export interface Download {
@@ -16,6 +16,14 @@ export interface Download {
   readonly contentType: string | null;
   /** Bytes to come; null when sent in chunks of unknown total. */
   readonly size: number | null;
+}
+
+/** How slowly a body may come. */
+export interface Pace {
+  readonly clock: Clock;
+  readonly minBytesPerSecond: number;
+  /** Milliseconds of waiting for the service over which the rate is judged. */
+  readonly window: number;
 }
 
 /**
@@ -102,4 +110,23 @@ function verified({ operation, source, size, pace, signal }: Source): Readable {
     },
   });
   return body;
+}
+
+/** Says, chunk by chunk, whether fewer bytes came within a window of waiting than the minimum rate asks for. */
+export function slownessMeter({ minBytesPerSecond, window }: Pace) {
+  let waited = 0;
+  let bytes = 0;
+  return (waitedMs: number, length: number): boolean => {
+    waited += waitedMs;
+    bytes += length;
+    if (waited < window) return false;
+    const slow = bytes < (minBytesPerSecond * waited) / 1000;
+    waited = 0;
+    bytes = 0;
+    return slow;
+  };
+}
+
+export function tooSlow({ minBytesPerSecond }: Pace): string {
+  return `the body came more slowly than ${minBytesPerSecond} bytes per second`;
 }

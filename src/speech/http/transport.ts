@@ -4,12 +4,11 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/time/clock.js';
 import { retry } from '../../lib/time/retry.js';
 import { SpeechError } from '../speech-error.js';
-import { type Download, openDownload } from './download.js';
+import { type Download, openDownload, type Pace, slownessMeter, tooSlow } from './download.js';
 import { networkError } from './network-error.js';
 import type { RateLimiter } from './rate-limiter.js';
 import { responseError } from './response-error.js';
 import { isRetryableError, type RetryPolicy } from './retry-policy.js';
-import { type Pace, slownessMeter, tooSlow } from './slowness-meter.js';
 
 const JSON_LIMIT = 32 * 1024 * 1024;
 

@@ -7,11 +7,10 @@ import { SpeechError } from '../../../speech/speech-error.js';
 import type { JobRecord } from '../../../speech/wire.js';
 import { expectationOf } from '../expectation.js';
 import { clientsOf, findJob } from '../find-job.js';
-import { reconcileJob } from '../reconcile-job.js';
+import { presentKeys, reconcileJob } from '../reconcile-job.js';
 import { ErasedError, failureReason } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts, Turns } from '../recovery-parts.js';
 import type { RecoveredJob } from '../report/recovery-report.js';
-import { presentKeys } from './present-keys.js';
 import { recordMatch } from './record-match.js';
 
 export interface RefetchOptions {

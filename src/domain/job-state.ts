@@ -49,6 +49,8 @@ export interface StoredArtefact {
 }
 
 interface TimelineLine {
+  /** ISO 8601. */
+  readonly receivedAt: string;
   readonly origin: string;
   readonly outcome: string;
   readonly status: string | null;
@@ -135,16 +137,24 @@ function stateOf(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant) {
 }
 
 function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): Described {
-  const { artefacts, timeline, failure, expired, lost, erasure } = job;
+  const { artefacts, timeline, failure, expired, erasure } = job;
   if (erasure !== null) return erasedState(erasure, failure, at);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
+  const lost = unsettledLosses(job);
   const decision = timeline.findLast(({ outcome }) => outcome === 'chosen' || outcome === 'acknowledged');
-  if (lost.length > 0 && transcripts.length === 0) return lostState(job, at);
+  if (lost.length > 0 && transcripts.length === 0) return lostState({ ...job, lost }, at);
   if (failure?.outcome === 'conflict' || (conflicts.length > 0 && decision === undefined))
     return ['notice', 'Conflict', conflictInWords(artefacts), 'choose'];
   if (failure !== null) return failingState(failure, timeline, transcripts.length > 0);
-  if (lost.length > 0) return lostState(job, at);
+  if (lost.length > 0) return lostState({ ...job, lost }, at);
+  if (job.lost.length > 0 && transcripts.length === 0)
+    return [
+      'neutral',
+      'Acknowledged',
+      `${lostInWords(job.lost, at)} An operator acknowledged the loss.`,
+      null,
+    ];
   if (decision?.outcome === 'chosen')
     return ['good', 'Chosen', 'An operator chose which version counts. All versions are kept.', null];
   if (conflicts.length > 0)
@@ -185,6 +195,12 @@ function failingState(
     `The transcript is stored, but a later attempt failed${because}.${sizes} A refetch that finds nothing missing settles this.`,
     'refetch',
   ];
+}
+
+/** As `verify` counts them: an acknowledgement settles what was stored before it. */
+function unsettledLosses({ lost, timeline }: KnownJob): readonly LostArtefact[] {
+  const acknowledged = timeline.findLast(({ outcome }) => outcome === 'acknowledged')?.receivedAt ?? '';
+  return lost.filter(({ storedAt }) => storedAt > acknowledged);
 }
 
 function lostState(job: KnownJob, at: ShowInstant): Described {

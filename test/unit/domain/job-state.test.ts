@@ -194,6 +194,19 @@ describe('the state of a job of which something was stored and is not there now'
     });
   });
 
+  it('needs nobody once an operator acknowledged the loss, until something is lost that was stored later', () => {
+    const receivedAt = '2026-03-04T12:00:00.000Z';
+    const acknowledged = ledgerLine({ origin: 'replay', outcome: 'acknowledged', items: [], receivedAt });
+    const job = { timeline: [...timeline, acknowledged], lost };
+    expect(stateOf(job)).toEqual({
+      ...{ tone: 'neutral', word: 'Acknowledged', repair: null },
+      text: `Lost from the store: stored at ${storedAt}, not there now. An operator acknowledged the loss.`,
+    });
+    expect(stateOf({ ...job, artefacts: [artefact('transcript.txt')] })).toMatchObject({ word: 'Stored' });
+    const later = { key: 'jobs/j1/data', storedAt: '2026-03-05T00:00:00.000Z' };
+    expect(stateOf({ ...job, lost: [...lost, later] })).toMatchObject({ tone: 'bad', word: 'Lost' });
+  });
+
   it('is erased once an operator erased it', () => {
     const erasure = { erasedAt: storedAt, complete: true, keptUntil: null };
     expect(stateOf({ timeline, lost, erasure })).toMatchObject({ word: 'Erased' });

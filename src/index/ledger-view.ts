@@ -2,7 +2,7 @@ import type { LedgerLine } from '../domain/delivery.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
 import { waitAtMost } from '../lib/time/deadline.js';
-import { instantOf } from '../lib/time/instant.js';
+import { instantOf, writeInstant } from '../lib/time/instant.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type Ask, answerAsks } from './beside/asks.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
@@ -197,12 +197,12 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       };
     },
     requireReach: (range) => requireReach(beginOf(range), instantOf('until', range.until)),
-    lines: (query = {}) => allDeliveries(parts, { ...query, since: iso(beginOf(query)) }),
+    lines: (query = {}) => allDeliveries(parts, { ...query, since: writeInstant(beginOf(query)) }),
     async openFailures(query) {
       const kept = clock() - retention;
       const since = Math.max(query.since ?? kept, kept);
       const { unread, ...found } = await findOpenFailures(parts, { ...query, since }, retention);
-      return { ...found, since: iso(since), index: without(await extent(), unread) };
+      return { ...found, since: writeInstant(since), index: without(await extent(), unread) };
     },
     async failingNow(query) {
       const page = { ...query, limit: 1, since: clock() - retention, after: null };
@@ -210,7 +210,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       const failures = jobs.map(({ job, outcome, first }) => ({
         jobId: job,
         outcome,
-        retentionEndsAt: iso(first + retention),
+        retentionEndsAt: writeInstant(first + retention),
       }));
       return { counts, failures, index: await extent() };
     },
@@ -237,8 +237,4 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     status: () =>
       viewStatus(index.lastState(), schedule.status(), { place: index.place(), rows: index.lines() }),
   };
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

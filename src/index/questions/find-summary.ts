@@ -15,7 +15,7 @@ import {
 } from '../../domain/summary-groups.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import { HOUR } from '../../ledger/hours.js';
-import { instantOf } from '../../lib/time/instant.js';
+import { instantOf, writeInstant } from '../../lib/time/instant.js';
 import { alignPeriod, type Parts } from '../queries/align-period.js';
 import { type LastAccepted, lastOf } from '../queries/last-accepted.js';
 import type { TimeRange } from '../queries/line-figures.js';
@@ -114,11 +114,11 @@ export async function findSummary(
   }
 
   return {
-    since: iso(range.since),
-    until: iso(range.until),
+    since: writeInstant(range.since),
+    until: writeInstant(range.until),
     resolutionMs: aligned?.resolution ?? 1,
     total,
-    buckets: parts === null ? [{ start: iso(range.since), ...total }] : partRows(chart, parts),
+    buckets: parts === null ? [{ start: writeInstant(range.since), ...total }] : partRows(chart, parts),
     by: by as SummaryGroup | null,
     groups: groups?.rows ?? null,
     rest: groups?.rest ?? null,
@@ -200,8 +200,4 @@ function hourRows(...given: Parameters<typeof partRows>): SummaryRow[] {
 
 function add(numbers: readonly (number | null)[]): number {
   return numbers.reduce<number>((sum, number) => sum + (number ?? 0), 0);
-}
-
-function iso(time: number): string {
-  return new Date(time).toISOString();
 }

@@ -27,3 +27,8 @@ export function instantOf(name: string, text: string | undefined): number | unde
   if (time !== null) return time;
   throw new Problem('request-invalid', `${name} must be an ISO 8601 instant with its zone, or a date.`);
 }
+
+/** ISO 8601 in UTC, of milliseconds since 1970. */
+export function writeInstant(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -31,7 +31,7 @@ export interface SumQuery extends ClassFilters {
   readonly keep: number;
   /** Where an earlier answer ended. */
   readonly after: SumCursor | null;
-  /** Values of the context that a call looks at. Default: as many as hold the worker for about a tenth of a second. */
+  /** Values of the context that a call looks at. Default: as many as it comes to in 30 ms. */
   readonly atOnce?: number | undefined;
 }
 

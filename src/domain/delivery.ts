@@ -128,7 +128,7 @@ export interface LedgerLine {
   readonly status: string | null;
   readonly credential: string | null;
   readonly outcome: LedgerOutcome;
-  /** Stable problem code or an operator's words; null when there is nothing to explain. */
+  /** Stable code of a reason, or an operator's words; null when there is nothing to explain. */
   readonly reason: string | null;
   readonly items: readonly LedgerItem[];
   /** Body bytes as they came over the wire. */

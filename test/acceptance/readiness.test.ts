@@ -366,7 +366,8 @@ describe('before a bucket that is emptied', () => {
 
 describe('before a folder', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let receiver: ReceiverProcess;
+  /** Each ends with the test, also when that timed out and still waits. */
+  let receivers: ReceiverProcess[];
   let settings: Record<string, unknown>;
   let place: Place;
   const at = (name: string) => join(folder.path, 'store', name);
@@ -375,7 +376,7 @@ describe('before a folder', () => {
     ...options: [environment?: Record<string, string>, options?: Parameters<typeof startReady>[2]]
   ) {
     const started = await startReady(settings, ...options);
-    receiver = started;
+    receivers.push(started);
     const { publicUrl, adminUrl } = started;
     const api = adminApi({ adminUrl, adminToken: TOKEN });
     place = { publicUrl, api, env: { NODE_CONFIG: JSON.stringify(settings) } };
@@ -386,6 +387,7 @@ describe('before a folder', () => {
   }
 
   beforeEach(async () => {
+    receivers = [];
     folder = await temporaryFolder();
     settings = {
       store: { url: `file:${folder.path}/store`, canaryInterval: '1s' },
@@ -394,7 +396,7 @@ describe('before a folder', () => {
     };
   });
   afterEach(async () => {
-    await receiver.destroy();
+    for (const receiver of receivers) await receiver.destroy();
     await folder.remove();
   });
 
@@ -446,26 +448,23 @@ describe('before a folder', () => {
       { CHAOS_CLOCK: clock },
       { nodeFlags: ['--import', CLOCK] },
     );
-    try {
-      await writeFile(clock, String(MINUTES_16));
-      await until(async () => (await readiness(wrong)).cause === 'clock');
-      expect(await deliver(wrong)).toMatchObject({ status: 503, json: { code: 'clock' } });
-      await until(async () => (await issuesAt(place)).some(({ code }) => code === 'clock'));
-      const [issue] = (await issuesAt(place)).filter(({ code }) => code === 'clock');
-      expect(issue).toMatchObject({ level: 'failing', params: { replica: 'late' } });
-      expect(await readiness(well)).toEqual({ status: 200 });
-      expect((await runCommand(['status'], place.env)).stdout).toMatch(/clock of late is 16 minutes ahead/);
-      expect(await findingsOf(place)).toContainEqual(
-        expect.objectContaining({
-          check: 'replicas',
-          verdict: 'failed',
-          message: expect.stringMatching(/late/),
-        }),
-      );
-      await writeFile(clock, '0');
-      await until(async () => (await readiness(wrong)).status === 200);
-    } finally {
-      await wrong.destroy();
-    }
+    receivers.push(wrong);
+    await writeFile(clock, String(MINUTES_16));
+    await until(async () => (await readiness(wrong)).cause === 'clock');
+    expect(await deliver(wrong)).toMatchObject({ status: 503, json: { code: 'clock' } });
+    await until(async () => (await issuesAt(place)).some(({ code }) => code === 'clock'));
+    const [issue] = (await issuesAt(place)).filter(({ code }) => code === 'clock');
+    expect(issue).toMatchObject({ level: 'failing', params: { replica: 'late' } });
+    expect(await readiness(well)).toEqual({ status: 200 });
+    expect((await runCommand(['status'], place.env)).stdout).toMatch(/clock of late is 16 minutes ahead/);
+    expect(await findingsOf(place)).toContainEqual(
+      expect.objectContaining({
+        check: 'replicas',
+        verdict: 'failed',
+        message: expect.stringMatching(/late/),
+      }),
+    );
+    await writeFile(clock, '0');
+    await until(async () => (await readiness(wrong)).status === 200);
   });
 });

@@ -1,7 +1,7 @@
 import { remedyFor } from '../../domain/reasons.js';
 import type { FindingLevel } from './finding.js';
 
-/** Verdict and advice for a rejected test callback, by problem code. */
+/** Verdict and advice for a rejected test callback, by the code of its reason. */
 export function adviceForRefusal(code: string): { readonly verdict: FindingLevel; readonly advice: string } {
   switch (code) {
     case 'address-refused':

@@ -1,17 +1,18 @@
 import { clock } from '../../lib/text/format.js';
 import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 
-/** @import { Summary } from '../../lib/api/api-answers.js' */
+/** @import { Health, Summary } from '../../lib/api/api-answers.js' */
 /** @import { Chart } from './period-charts.js' */
 
 /** What is said of charts in words. */
 
 /**
- * How far the figures can be relied on, and days that are not those of the chosen zone.
- * @param {Summary} summary @returns {string[]}
+ * How far the figures can be relied on, where the verdict does not say it, and days that are not those of the chosen zone.
+ * @param {Summary} summary @param {Pick<Health['verdict'], 'unseen'>} verdict @returns {string[]}
  */
-export function notesOf(summary) {
-  return [uncounted(summary), ...dayNotes(summary)].filter((text) => text !== null);
+export function notesOf(summary, { unseen }) {
+  const isSaid = unseen.includes('deliveries');
+  return [isSaid ? null : uncounted(summary), ...dayNotes(summary)].filter((text) => text !== null);
 }
 
 /** @param {Pick<Summary, 'resolutionMs'>} summary */

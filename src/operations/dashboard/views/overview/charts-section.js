@@ -37,8 +37,9 @@ export function overviewCharts(summary, health) {
   return [...charts, { ...oldestOpen(health, times), times, linkTo }];
 }
 
-/** @param {Summary} summary @param {readonly Chart[]} charts @param {Range} range */
-export function chartsSection(summary, charts, range) {
+/** @param {Summary} summary @param {Health} health @param {Range} range */
+export function chartsSection(summary, health, range) {
+  const charts = overviewCharts(summary, health);
   const figures = (/** @type {boolean} */ isMain) =>
     chartFigures(
       charts.filter((chart) => chart.isMain === isMain),
@@ -50,7 +51,9 @@ export function chartsSection(summary, charts, range) {
     h('div', { class: 'heading' }, h('h2', { id: 'over-time' }, 'Over time'), rangeLinks(range)),
     figures(true),
     h('details', { 'data-key': 'more' }, h('summary', {}, 'By region, and bytes'), figures(false)),
-    notesOf(summary).map((text) => h('p', { class: 'quiet', 'data-key': text.slice(0, 12) }, text)),
+    notesOf(summary, health.verdict).map((text) =>
+      h('p', { class: 'quiet', 'data-key': text.slice(0, 12) }, text),
+    ),
   );
 }
 

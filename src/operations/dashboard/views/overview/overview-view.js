@@ -29,7 +29,7 @@ export function overviewView(screen) {
       h('h1', { class: 'unseen', tabindex: '-1', 'data-key': 'heading' }, 'Overview'),
       verdictBanner(health, at),
       tilesSection(health, now, at),
-      chartsSection(summary, overviewCharts(summary, health), range),
+      chartsSection(summary, health, range),
       latestSection(latest, health, now),
     );
   };

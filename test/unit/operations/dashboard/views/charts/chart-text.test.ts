@@ -9,7 +9,8 @@ const summary = (index: object) => ({
   ...{ since: SINCE, until: UNTIL, resolutionMs: 60_000 },
   index: { since: null, until: UNTIL, missing: [], ...index },
 });
-const notes = (index: object) => notesOf(summary(index)).join(' ');
+const notes = (index: object, unseen: readonly string[] = []) =>
+  notesOf(summary(index), { unseen }).join(' ');
 
 describe('what is said of the figures of a period', () => {
   it('is nothing where the index has all of it, also while new deliveries are on their way into it', () => {
@@ -25,6 +26,11 @@ describe('what is said of the figures of a period', () => {
       /^Not in the index of the ledger: lines written after [^.;]*\.$/,
     );
     expect(uncounted(summary({ until: null }))).toMatch(/not built yet/);
+  });
+
+  it('is left to the verdict where that says what the index lacks', () => {
+    expect(notes({ since: '2026-11-20T10:20:00.000Z' }, ['deliveries'])).toBe('');
+    expect(notes({ since: '2026-11-20T10:20:00.000Z' }, ['verify'])).not.toBe('');
   });
 
   it('is that segments could not be read', () => {

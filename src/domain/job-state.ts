@@ -141,13 +141,13 @@ function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): D
   if (erasure !== null) return erasedState(erasure, failure, at);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
-  const lost = unsettledLosses(job);
+  const open = { ...job, lost: unsettledLosses(job) };
   const decision = timeline.findLast(({ outcome }) => outcome === 'chosen' || outcome === 'acknowledged');
-  if (lost.length > 0 && transcripts.length === 0) return lostState({ ...job, lost }, at);
+  if (open.lost.length > 0 && transcripts.length === 0) return lostState(open, at);
   if (failure?.outcome === 'conflict' || (conflicts.length > 0 && decision === undefined))
     return ['notice', 'Conflict', conflictInWords(artefacts), 'choose'];
   if (failure !== null) return failingState(failure, timeline, transcripts.length > 0);
-  if (lost.length > 0) return lostState({ ...job, lost }, at);
+  if (open.lost.length > 0) return lostState(open, at);
   if (job.lost.length > 0 && transcripts.length === 0)
     return [
       'neutral',

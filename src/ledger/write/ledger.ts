@@ -4,8 +4,7 @@ import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import { createFlushPacer } from './flush-pacer.js';
-import type { SegmentInfo, SegmentLine } from './segment-writer.js';
-import { createSegmentWriter } from './segment-writer.js';
+import { createSegmentWriter, type SegmentInfo, type SegmentLine } from './segment-writer.js';
 
 /** The append-only record of everything that happened (docs/ledger.md). */
 export interface Ledger {

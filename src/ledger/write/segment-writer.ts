@@ -101,23 +101,18 @@ async function writeSegment(
 ): Promise<SegmentInfo> {
   const started = performance.now();
   const body = bytesOf(lines);
-  // The name is unique, so that it can exist only by this write, whose response was lost. Compared, to be sure.
-  if (!(await createSame(store, key, body, 'application/x-ndjson')))
+  if (!(await createSame(store, key, body)))
     throw new StoreError('ledger', `${key} does not hold the bytes that were written`);
   return { key, lines: lines.length, bytes: body.length, durationMs: performance.now() - started };
 }
 
 /**
- * Creates an object that may be there already, because the response of an earlier call was lost or another process writes the same.
- * Resolves to whether it holds these bytes. Throws `StoreError`.
+ * Creates a segment, whose name is unique: one that is there already can only be of this write, whose response was lost. Resolves to
+ * whether it holds these bytes, to be sure. Throws `StoreError`.
  */
-async function createSame(
-  store: ObjectStore,
-  key: string,
-  body: Buffer,
-  contentType: string,
-): Promise<boolean> {
-  if ((await store.create(key, body, { contentType, metadata: {} })) === 'created') return true;
+async function createSame(store: ObjectStore, key: string, body: Buffer): Promise<boolean> {
+  const headers = { contentType: 'application/x-ndjson', metadata: {} };
+  if ((await store.create(key, body, headers)) === 'created') return true;
   const reading = await store.read(key);
   if (reading === null) return false;
   if (reading.info.size === body.length) return (await readToEnd(key, reading.body)).equals(body);

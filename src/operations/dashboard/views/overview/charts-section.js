@@ -37,9 +37,8 @@ export function overviewCharts(summary, health) {
   return [...charts, { ...oldestOpen(health, times), times, linkTo }];
 }
 
-/** @param {Summary} summary @param {Health} health @param {Range} range */
-export function chartsSection(summary, health, range) {
-  const charts = overviewCharts(summary, health);
+/** @param {Summary} summary @param {readonly Chart[]} charts @param {Health['verdict']} verdict @param {Range} range */
+export function chartsSection(summary, charts, verdict, range) {
   const figures = (/** @type {boolean} */ isMain) =>
     chartFigures(
       charts.filter((chart) => chart.isMain === isMain),
@@ -51,9 +50,7 @@ export function chartsSection(summary, health, range) {
     h('div', { class: 'heading' }, h('h2', { id: 'over-time' }, 'Over time'), rangeLinks(range)),
     figures(true),
     h('details', { 'data-key': 'more' }, h('summary', {}, 'By region, and bytes'), figures(false)),
-    notesOf(summary, health.verdict).map((text) =>
-      h('p', { class: 'quiet', 'data-key': text.slice(0, 12) }, text),
-    ),
+    notesOf(summary, verdict).map((text) => h('p', { class: 'quiet', 'data-key': text.slice(0, 12) }, text)),
   );
 }
 

@@ -9,9 +9,10 @@ import { verdictBanner } from './verdict-banner.js';
 
 /** @import { GetAnswers, Health, LedgerLine, Summary } from '../../lib/api/api-answers.js' */
 /** @import { Screen } from '../../lib/screen/screen.js' */
+/** @import { Chart } from '../charts/period-charts.js' */
 
 /** @typedef {GetAnswers['/deliveries'] | ApiError} Latest an error while the store cannot be read */
-/** @typedef {{health: Health, summary: Summary, latest: Latest}} Seen */
+/** @typedef {{health: Health, summary: Summary, charts: Chart[], latest: Latest}} Seen */
 
 /**
  * The verdict, the facts behind it, charts, and the latest deliveries.
@@ -23,13 +24,13 @@ export function overviewView(screen) {
   /** @type {Seen | null} */
   let seen = null;
   /** @param {Seen} seen @param {string | null} [at] */
-  const draw = ({ health, summary, latest }, at = null) => {
+  const draw = ({ health, summary, charts, latest }, at = null) => {
     const now = Date.parse(health.at);
     screen.render(
       h('h1', { class: 'unseen', tabindex: '-1', 'data-key': 'heading' }, 'Overview'),
       verdictBanner(health, at),
       tilesSection(health, now, at),
-      chartsSection(summary, health, range),
+      chartsSection(summary, charts, health.verdict, range),
       latestSection(latest, health, now),
     );
   };
@@ -41,10 +42,11 @@ export function overviewView(screen) {
       get('/summary', { query: { since, buckets: range.buckets }, signal }),
       latestDeliveries(signal),
     ]);
-    seen = { health, summary, latest };
+    const charts = overviewCharts(summary, health);
+    seen = { health, summary, charts, latest };
     draw(seen);
     elementById('replica').textContent = `${health.replica} · ${health.version}`;
-    drawCharts(overviewCharts(summary, health), screen.signal);
+    drawCharts(charts, screen.signal);
   };
   screen.keepFresh(4000, refresh, () => {
     if (seen !== null) draw(seen, clock(seen.health.at));

@@ -73,30 +73,19 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
   };
 }
 
-/** Milliseconds between log lines of a sweep that goes on. */
-const PROGRESS_EVERY = 60_000;
-
 function regularSweep(
-  { config, parts, metrics, log, isStoreReady, isBusy }: BackgroundWorkOptions,
+  { config, parts, log, isStoreReady, isBusy }: BackgroundWorkOptions,
   store: ExpiringStore,
 ): RegularSweep {
-  let loggedAt = performance.now();
   return {
     parts: {
-      ...{ store, ledger: parts.ledger, periods: config.retention, actor: null },
+      ...{ store, ledger: parts.ledger, periods: config.retention },
       clock: () => Date.now() + store.clockOffset(),
     },
     isStoreReady,
     isBusy,
-    onProgress({ objects, bytes }) {
-      if (performance.now() - loggedAt < PROGRESS_EVERY) return;
-      loggedAt = performance.now();
-      log.info({ event: 'retention-progress', objects, bytes }, 'removing what is older than its retention');
-    },
-    onReport({ startedAt, finishedAt, kinds, complete, faults }) {
-      metrics.retention.finished({ faults: faults.length });
-      const durationMs = Date.parse(finishedAt) - Date.parse(startedAt);
-      const event = { event: 'retention', kinds, complete, faults, durationMs };
+    onReport({ kinds, complete, faults }) {
+      const event = { event: 'retention', kinds, complete, faults };
       if (faults.length > 0) log.warn(event, 'not everything that is older than its retention was removed');
       else log.info(event, 'nothing older than its retention is left');
     },

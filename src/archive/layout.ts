@@ -145,8 +145,6 @@ export const NOTICES_FOLDER = '.notices/';
 /** Folder of what expired. Not part of the contract with bucket readers. */
 export const RETENTION_FOLDER = '.retention/';
 export const RETENTION_STATE = `${RETENTION_FOLDER}state.json`;
-/** Folder of the removals that are being carried out. */
-export const REMOVALS_FOLDER = `${RETENTION_FOLDER}removals/`;
 
 export const REPORTS_FOLDER = 'reports/reconcile/';
 export const VERIFY_REPORTS_FOLDER = 'reports/verify/';
@@ -194,15 +192,6 @@ const ARTEFACT_PATH = new RegExp(
 export function classOfKey(key: string): RetentionClass | null {
   const found = FOLDER_KINDS.find(([folder]) => key.startsWith(folder));
   if (found !== undefined) return found[1];
-  const path = pathInJob(key);
-  return path !== null && ARTEFACT_PATH.test(path) ? retentionClassOf(kindOfPath(path)) : null;
-}
-
-/** Whether a file in a job's folder is not of the layout: somebody else put it there. */
-export function isForeign(key: string): boolean {
-  return pathInJob(key) !== null && classOfKey(key) === null;
-}
-
-function pathInJob(key: string): string | null {
-  return ARTEFACT_KEY.exec(key)?.[1] ?? null;
+  const path = ARTEFACT_KEY.exec(key)?.[1];
+  return path !== undefined && ARTEFACT_PATH.test(path) ? retentionClassOf(kindOfPath(path)) : null;
 }

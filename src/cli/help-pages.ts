@@ -44,7 +44,6 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver verify --since 2026-03-01T00:00:00Z --until 2026-04-01T00:00:00Z --json',
     'transcript-receiver verify --since 24h --deep --max-rate 50MiB',
   ],
-  retention: ['transcript-receiver retention --dry-run', 'transcript-receiver retention --json'],
   quarantine: ['transcript-receiver quarantine', 'transcript-receiver quarantine --state all --json'],
   subscribers: ['transcript-receiver subscribers', 'transcript-receiver subscribers crm --json'],
   dismiss: ['transcript-receiver dismiss 01KJX3VZ8Q4M7T9B0C2D5E6F7G --reason "a test call"'],

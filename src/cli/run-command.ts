@@ -58,10 +58,6 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'compare the store with the ledger, and report what is missing or damaged',
     load: () => import('./verify.js'),
   },
-  retention: {
-    summary: 'remove what is older than the configured retention, from a file store',
-    load: () => import('./retention.js'),
-  },
   quarantine: {
     summary: 'list the bodies that could not be decoded',
     load: () => import('./quarantine.js'),

@@ -12,7 +12,6 @@ const COMMANDS = {
   merge: { args: ['merge', '--all', '--json'], codes: [0, 1] },
   verify: { args: ['verify', '--since', '200d', '--json'], codes: [0] },
   reconcile: { args: ['reconcile', '--json'], codes: [0] },
-  retention: { args: ['retention', '--json'], codes: [0] },
   erase: { args: ['erase', '--unknown', '--yes', '--json'], codes: [0] },
   replay: { args: ['replay', 'release', '--since', '1m', '--json'], codes: [0, 4] },
 } as const;

@@ -79,8 +79,6 @@ function shuffled<T>(random: Random, all: readonly T[]): T[] {
 function isPossible(name: string, around: Surroundings): boolean {
   if (name.startsWith('store:')) return around.storeProxies.length > 0;
   if (name.startsWith('files:')) return around.volume !== null;
-  // The rules of a bucket expire its objects.
-  if (name === 'command: kill -9 retention' && around.volume === null) return false;
   if (name.startsWith('command:')) return around.commands !== null;
   return name !== 'disk full' || around.disk !== null;
 }

@@ -379,8 +379,6 @@ describe('beside a folder that is gone', () => {
       ['failures'],
       ['quarantine'],
       ['verify'],
-      ['retention', '--dry-run'],
-      ['retention'],
       ['merge'],
       ['replay', 'release', '--dry-run'],
       ['replay', '--job', missing],

@@ -6,7 +6,6 @@ import { createMergeMetrics, type MergeMetrics } from './merge-metrics.js';
 import { createOutboxMetrics, type OutboxMetrics } from './outbox-metrics.js';
 import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
 import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
-import { createRetentionMetrics, type RetentionMetrics } from './retention-metrics.js';
 import { createSignInMetrics, type SignInMetrics } from './sign-in-metrics.js';
 import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
 import { createVerifyMetrics, type VerifyMetrics } from './verify-metrics.js';
@@ -21,7 +20,6 @@ export interface Metrics {
   readonly store: StoreMetrics;
   readonly ledger: LedgerMetrics;
   readonly merge: MergeMetrics;
-  readonly retention: RetentionMetrics;
   readonly recovery: RecoveryMetrics;
   readonly verify: VerifyMetrics;
   readonly outbox: OutboxMetrics;
@@ -58,7 +56,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     store: createStoreMetrics(registry),
     ledger: createLedgerMetrics(registry),
     merge: createMergeMetrics(registry, clock),
-    retention: createRetentionMetrics(registry, clock),
     recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
     verify: createVerifyMetrics(registry, clock),
     outbox: createOutboxMetrics(registry, clock),

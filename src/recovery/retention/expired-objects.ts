@@ -1,5 +1,5 @@
 import { decodeTime } from 'ulid';
-import { classOfKey, isForeign, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../../archive/layout.js';
+import { classOfKey, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../../archive/layout.js';
 import type { RetentionClass } from '../../domain/retention-class.js';
 import { HOUR, startOfHour } from '../../ledger/hours.js';
 import { LEDGER_FOLDER, MERGED_FOLDER } from '../../ledger/ledger-keys.js';
@@ -15,15 +15,11 @@ import {
 } from '../../store/object-store.js';
 import type { ExpiredBefore } from './retention-view.js';
 
-/** Objects that a line of the ledger records together. */
-export interface ExpiredGroup {
+export interface ExpiredObject {
   readonly kind: RetentionClass;
   /** Null for the receiver's own records. */
   readonly jobId: string | null;
   readonly source: string | null;
-}
-
-export interface ExpiredObject extends ExpiredGroup {
   readonly found: ListedObject;
 }
 
@@ -46,8 +42,6 @@ export interface ExpirySearch {
   /** Called with what cannot be read: the search goes on beside it. */
   readonly onFault: (key: string, reason: string) => void;
   readonly onEmpty?: AgeSearch['onEmpty'];
-  /** Called with files in the folders of jobs that are not of the layout; they stay. */
-  readonly onForeign: (key: string) => void;
   readonly signal?: AbortSignal | undefined;
   readonly pause?: Pause | undefined;
 }
@@ -57,10 +51,7 @@ export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<Expi
   const { store, expiredBefore, onFault } = search;
   const older = store.expiry.older(
     '',
-    ageSearch(search, (key) => {
-      if (isForeign(key)) search.onForeign(key);
-      return timeLimit(key, expiredBefore);
-    }),
+    ageSearch(search, (key) => timeLimit(key, expiredBefore)),
   );
   const examined = readAhead(older, LOOKS_AT_ONCE, (found) =>
     examine(store, found, expiredBefore).catch((error: unknown) => {

@@ -2,30 +2,24 @@ import { RETENTION_CLASSES } from '../../domain/retention-class.js';
 import { backgroundYield } from '../../lib/time/cooperative-yield.js';
 import { repeat } from '../../lib/time/repeat.js';
 import { StoreError } from '../../store/object-store.js';
-import type { RetentionReport } from './retention-report.js';
 import { type RetentionState, readRetentionState } from './retention-state.js';
 import type { RetentionPeriods } from './retention-view.js';
-import {
-  finishAbandoned,
-  type RetentionParts,
-  type SweepRetentionOptions,
-  sweepRetention,
-} from './sweep-retention.js';
+import { type RetentionParts, type RetentionReport, sweepRetention } from './sweep-retention.js';
 
-export interface RegularSweep extends Pick<SweepRetentionOptions, 'onProgress'> {
+export interface RegularSweep {
   readonly parts: RetentionParts;
   /** Whether the store may be written to; without it a check is left out. */
   readonly isStoreReady: () => boolean;
   /** Whether callbacks need the process; work waits until they do not. */
   readonly isBusy: () => boolean;
   readonly onReport: (report: RetentionReport) => void;
-  /** Called with the reason when abandoned removals could not be finished. */
+  /** Called with the reason when it is unknown whether a sweep is due. */
   readonly onFault: (reason: string) => void;
   /** In [0, 1); keeps replicas that started together from running together. Default `Math.random`. */
   readonly random?: () => number;
 }
 
-/** Milliseconds between two checks, which cost two reads. */
+/** Milliseconds between two checks, which cost a read. */
 const LOOK_EVERY = 3_600_000;
 const FIRST_LOOK_WITHIN = 300_000;
 /** A sweep reads every folder. What has ended is there for at most this much longer than its period. */
@@ -33,22 +27,18 @@ const SWEEP_EVERY = 24 * 3_600_000;
 
 /** Sweeps once a day, whichever replica does, and again when the periods have changed; until `stop`. */
 export function sweepRegularly(options: RegularSweep): { stop(): Promise<void> } {
-  const { parts, random, isStoreReady, isBusy, onProgress, onReport, onFault } = options;
+  const { parts, random, isStoreReady, isBusy, onReport, onFault } = options;
 
   async function lookOnce(signal: AbortSignal): Promise<void> {
     if (!isStoreReady()) return;
     try {
-      await finishAbandoned(parts, {
-        add: () => {},
-        fault: (_key, reason) => onFault(reason),
-      });
       if (!isDue(await readRetentionState(parts.store), parts.periods, parts.clock())) return;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       return onFault(error.message);
     }
     const pause = backgroundYield(isBusy, signal);
-    onReport(await sweepRetention(parts, { signal, pause, onProgress }));
+    onReport(await sweepRetention(parts, { signal, pause }));
   }
 
   return repeat(lookOnce, { interval: LOOK_EVERY, firstWithin: FIRST_LOOK_WITHIN, random });

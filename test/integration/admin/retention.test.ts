@@ -4,13 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../../src/config/config.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import type { Job } from '../../../src/operations/admin/api/answers/jobs.js';
+import type { ExpiringStore } from '../../../src/recovery/retention/expired-objects.js';
 import { createRetentionView } from '../../../src/recovery/retention/retention-view.js';
+import { sweepRetention } from '../../../src/recovery/retention/sweep-retention.js';
 import { verify } from '../../../src/recovery/verify/verify.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
-import { runCli } from '../../support/processes/run-cli.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -24,7 +25,6 @@ let service: RunningService;
 let api: AdminApi;
 let store: ObjectStore;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let report: { kinds: unknown; complete: boolean };
 
 /** Stores an artefact as a callback of 40 days ago has left it, with its line. */
 async function storeOld(jobId: string, name: string, kind: string, content: string): Promise<void> {
@@ -54,10 +54,15 @@ beforeAll(async () => {
   const ledger = { index: { days: 2 * (AGE / DAY) } };
   service = await startService({ ...RETENTION, ledger, store: { url }, sources: { default: {} } });
   api = adminApi(service);
-  const settings = { store: { url }, ...RETENTION };
-  const { code, stdout } = await runCli(['retention', '--json'], { NODE_CONFIG: JSON.stringify(settings) });
-  expect(code).toBe(0);
-  report = JSON.parse(stdout);
+  const { retention: periods } = parseConfig({ ...RETENTION, sources: { default: {} } });
+  const ledgerOfSweep = createLedger({ store, replica: 'sweeper' });
+  const parts = { store: store as ExpiringStore, ledger: ledgerOfSweep, periods, clock: Date.now };
+  expect(await sweepRetention(parts)).toEqual({
+    complete: true,
+    kinds: { data: { objects: 3, bytes: 27 } },
+    faults: [],
+  });
+  await ledgerOfSweep.close();
 });
 afterAll(async () => {
   await service.stop();
@@ -65,18 +70,11 @@ afterAll(async () => {
 });
 
 describe('what expired', () => {
-  it('is reported by the command', () => {
-    expect(report).toMatchObject({
-      complete: true,
-      kinds: { data: { objects: 3, bytes: 27 }, transcript: { objects: 0, bytes: 0 } },
-    });
-  });
-
   it('is told apart from what is missing on the page of the job, and in downloads', async () => {
     const { expired, artefacts, timeline } = await job('half');
     expect(artefacts).toMatchObject([{ kind: 'transcript.json-v2' }]);
     expect(expired).toMatchObject([{ kind: 'data', objects: 1, bytes: 9 }]);
-    expect(timeline.at(-1)).toMatchObject({ origin: 'retention', outcome: 'expired', actor: 'command-line' });
+    expect(timeline.at(-1)).toMatchObject({ origin: 'retention', outcome: 'expired' });
     const download = await api.get('/jobs/half/artefacts/data');
     expect(download.status).toBe(410);
     expect(download.body).toMatchObject({

@@ -1,0 +1,107 @@
+import { text } from 'node:stream/consumers';
+import pLimit from 'p-limit';
+import { conflictClaims, quarantineMarker } from '../../archive/layout.js';
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { RetentionClass } from '../../domain/retention-class.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../ledger/ledger-line.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
+import { StoreError } from '../../store/object-store.js';
+import type { ExpiredObject, ExpiringStore } from './expired-objects.js';
+
+export interface RemovalParts {
+  readonly store: ExpiringStore;
+  readonly ledger: Pick<Ledger, 'append'>;
+  readonly onRemoved: (kind: RetentionClass, bytes: number) => void;
+  readonly onFault: (key: string, reason: string) => void;
+}
+
+const REMOVED_AT_ONCE = 16;
+
+/** Objects of one job, kind and source; null for the receiver's own records. */
+type Group = readonly [ExpiredObject, ...ExpiredObject[]];
+
+/**
+ * Removes objects that have expired. A line per job, kind and source records them first, so that nothing is gone without a
+ * line: what a kill or a failure leaves behind gets another line from the sweep that removes it. Rejects with `StoreError`
+ * when lines could not be written.
+ *
+ * @param now milliseconds since the epoch
+ */
+export async function removeExpired(
+  parts: RemovalParts,
+  expired: readonly ExpiredObject[],
+  now: number,
+): Promise<void> {
+  const groups = groupsOf(expired);
+  await Promise.all(groups.map((group) => parts.ledger.append(lineOf(group, now))));
+  await pLimit(REMOVED_AT_ONCE).map(groups, (group) => removeGroup(parts, group));
+}
+
+async function removeGroup({ store, onRemoved, onFault }: RemovalParts, group: Group): Promise<void> {
+  const attempt = (key: string, work: () => Promise<void>) =>
+    work().catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      onFault(key, error.message);
+    });
+  // Traces first: the next sweep finds them only by the objects.
+  await attempt(group[0].found.key, () => removeTraces(store, group));
+  for (const { kind, found } of requestFirst(group)) {
+    await attempt(found.key, async () => {
+      if ((await store.expiry.remove(found)) === 'removed') onRemoved(kind, found.size);
+    });
+  }
+}
+
+/** A body without its request.json is not listed any more; the reverse would be a body that cannot be read. */
+function requestFirst(group: Group): readonly ExpiredObject[] {
+  return group.toSorted((a, b) => Number(isRequest(b)) - Number(isRequest(a)));
+}
+
+function isRequest({ kind, found }: ExpiredObject): boolean {
+  return kind === 'quarantine' && found.key.endsWith('/request.json');
+}
+
+/** Removes the index of quarantined bodies, and the claims of conflicts, which hold hashes of what they were. */
+async function removeTraces(store: ExpiringStore, group: Group): Promise<void> {
+  const { jobId } = group[0];
+  if (jobId === null) return;
+  const keys = new Set(group.map(({ found }) => found.key));
+  for (const id of matches(keys, /^quarantine\/([^/]+)\//)) await store.delete(quarantineMarker(jobId, id));
+  for (const folder of matches(keys, /^(.*jobs\/[^/]+\/)conflicts\//)) {
+    for await (const { key } of store.list(conflictClaims(folder))) {
+      const claim = await store.read(key);
+      if (claim !== null && keys.has(await text(claim.body))) await store.delete(key);
+    }
+  }
+}
+
+function matches(keys: ReadonlySet<string>, pattern: RegExp): Set<string> {
+  return new Set([...keys].flatMap((key) => pattern.exec(key)?.[1] ?? []));
+}
+
+function groupsOf(expired: readonly ExpiredObject[]): Group[] {
+  const byName = Map.groupBy(expired, ({ kind, jobId, source }) => JSON.stringify([kind, jobId, source]));
+  return [...byName.values()] as unknown as Group[];
+}
+
+function lineOf(group: Group, now: number): LedgerLine {
+  const { kind, jobId, source } = group[0];
+  return ledgerLine({
+    ...NO_REQUEST,
+    deliveryId: newDeliveryId(now),
+    receivedAt: new Date(now).toISOString(),
+    origin: 'retention',
+    source,
+    region: null,
+    jobId,
+    status: null,
+    outcome: 'expired',
+    reason: null,
+    items: [],
+    bytes: group.reduce((sum, { found }) => sum + found.size, 0),
+    durationMs: 0,
+    context: null,
+    actor: null,
+    expired: { kind, objects: group.length },
+  });
+}

@@ -147,9 +147,9 @@ async function run(
   await replays.run(id, AbortSignal.any([signal, outage.signal]), show).finally(() => progress.end());
   const view = await replays.view(id);
   if (view === null) throw new Error('the replay is gone');
-  const failures = await replays.failures(id);
+  const failures = await replays.failures(view, 0, json ? view.failed : SHOWN_FAILURES);
   if (json) printJson({ ...view, failures });
-  else printLines([...formatReplay(view), ...failures.slice(0, SHOWN_FAILURES).map(formatFailure)]);
+  else printLines([...formatReplay(view), ...failures.map(formatFailure)]);
   process.exitCode = view.state === 'done' && view.failed === 0 ? EXIT.ok : EXIT.incomplete;
 }
 

@@ -116,7 +116,7 @@ function record(kind: RetentionClass, found: ListedObject): ExpiredObject {
   return { kind, jobId: null, source: null, found };
 }
 
-/** The claims and items of a replay stay as long as its state is still written. */
+/** The items of a replay stay as long as its state is still written. */
 async function isReplayOver(store: ObjectStore, key: string, limit: number): Promise<boolean> {
   const id = key.slice(REPLAYS_FOLDER.length).split(/[/.]/)[0] ?? '';
   const state = await store.head(replayKey(id));

@@ -37,7 +37,7 @@ export function isErasureMark(key: string): boolean {
  * Claims keep replicas of one store apart, and are made again. Those of conflicts (`.conflicts/`), canaries, probes and the marker are in
  * dot-folders that are not among the places.
  */
-const CLAIM = /^(?:outbox\/[^/]+|replays\/[^/]+|\.notices)\/claim-\d+\.json$/;
+const CLAIM = /^(?:outbox\/[^/]+|\.notices)\/claim-\d+\.json$/;
 
 /** Objects of a part of a store, in the order of keys. */
 export type ListPlace = (store: ObjectStore) => AsyncIterable<ListedObject>;

@@ -25,6 +25,7 @@ export async function workOnItem(
   signal: AbortSignal,
 ): Promise<ReplayItemResult> {
   try {
+    signal.throwIfAborted();
     const { kind } = state.selector;
     if (kind === 'notify') return await notifyItem(notify, item, signal);
     return kind === 'refetch'
@@ -77,10 +78,10 @@ async function releaseItem(parts: ReleaseParts, state: ReplayState, id: string):
 export async function recordItemFailure(
   { ledger, onReplayFailure, onError }: ReplayItemParts,
   { replayId, actor, selector: { kind, source, region } }: ReplayState,
-  item: string,
-  { jobId, outcome, reason, recorded }: ReplayItemResult,
+  { recorded, ...failure }: ReplayFailure & Pick<ReplayItemResult, 'recorded'>,
 ): Promise<void> {
-  onReplayFailure?.({ replayId, item, jobId, outcome, reason });
+  const { jobId, outcome, reason } = failure;
+  onReplayFailure?.({ replayId, ...failure });
   if (recorded || kind === 'notify') return;
   const line = operatorLine(
     { actor, reason },

@@ -70,7 +70,7 @@ async function selectFailed(
   if (earlier.state.selector.kind !== kind) {
     throw new Problem('request-invalid', `That replay was a ${earlier.state.selector.kind}.`);
   }
-  const failures = await replays.failures(id);
+  const failures = await replays.failures(id, 0, earlier.state.failed);
   const jobs = new Set(failures.map(({ jobId }) => jobId));
   return { items: failures.map(({ item }) => item), jobs: [...jobs], bytes: 0 };
 }

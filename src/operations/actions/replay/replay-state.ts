@@ -1,6 +1,5 @@
 import { areInScope, type SourceScope } from '../../../domain/rights.js';
 import { type AuditInfo, newDeliveryId } from '../../../ledger/ledger-line.js';
-import type { Claimed } from '../../../store/lease-watch.js';
 
 /** What a replay works on; filters add up (docs/replay.md). */
 export interface ReplaySelector {
@@ -49,46 +48,39 @@ export interface ReplaySelection {
   readonly jobs: readonly string[];
 }
 
-/** Progress of a replay: the document at `replays/<id>.json`, written by the replica that runs it. */
-export interface ReplayState extends Claimed {
+/** A replay and how far it is: the document at `replays/<id>.json`, written by the replica that runs it. */
+export interface ReplayState {
   readonly v: 1;
   readonly replayId: string;
   readonly createdAt: string;
   readonly actor: string;
   readonly reason: string | null;
+  /** Holds the first of many named jobs; `total` says how many there are. */
   readonly selector: ReplaySelector;
   readonly total: number;
   readonly bytes: number;
-  /** Items before this one have been worked on, and of the later ones those in `ahead`. */
-  readonly next: number;
-  readonly ahead: readonly number[];
-  /** Items that succeeded, and items that failed. */
+  /** Items that succeeded, and items that failed: the first ones of the list, so that a run begins behind them. */
   readonly done: number;
   readonly failed: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** By claim, how many batches of failures belong to it: a run that died may have written a further one, whose items come again. */
-  readonly batches: Readonly<Record<string, number>>;
-  /** Why every item fails at present, so that the run waits; absent or null while it does not. */
-  readonly waitingFor?: string | null;
+  /** Why every item fails at present, so that the run waits; null while it does not. */
+  readonly waitingFor: string | null;
   readonly finishedAt: string | null;
+  /** Replica that runs it, or ran it last. */
+  readonly owner: string;
+  /** Changes with every save; null once the owner has stopped. */
+  readonly heartbeatAt: string | null;
 }
 
 /** Whether a document of the store is the state of this replay; a damaged one must not hide the others. */
 export function isReplayState(document: Record<string, unknown>, id: string): boolean {
-  const { v, replayId, createdAt, owner, selector, outcomes, batches, ahead } = document;
-  const areNumbers = ['total', 'next', 'done', 'failed', 'claim', 'bytes'].every((name) =>
-    Number.isSafeInteger(document[name]),
-  );
-  const areObjects = [selector, outcomes, batches].every(
-    (value) => typeof value === 'object' && value !== null,
-  );
+  const { v, replayId, createdAt, owner, selector, outcomes } = document;
   return (
     v === 1 &&
     replayId === id &&
-    areNumbers &&
-    areObjects &&
-    [createdAt, owner].every((value) => typeof value === 'string') &&
-    Array.isArray(ahead)
+    ['total', 'done', 'failed', 'bytes'].every((name) => Number.isSafeInteger(document[name])) &&
+    [selector, outcomes].every((value) => typeof value === 'object' && value !== null) &&
+    [createdAt, owner].every((value) => typeof value === 'string')
   );
 }
 
@@ -114,29 +106,15 @@ export interface ReplayFailure {
 }
 
 /** A replay as operators see it. */
-export interface ReplayView {
-  readonly replayId: string;
-  /** Any replica takes over an `interrupted` one. */
+export interface ReplayView extends Omit<ReplayState, 'v' | 'heartbeatAt'> {
+  /** Any replica goes on with an `interrupted` one. */
   readonly state: 'running' | 'done' | 'cancelled' | 'interrupted';
-  readonly total: number;
-  readonly done: number;
-  readonly failed: number;
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly bytes: number;
-  readonly createdAt: string;
-  readonly finishedAt: string | null;
-  readonly actor: string;
-  readonly reason: string | null;
-  /** Holds the first of many named jobs; `total` says how many there are. */
-  readonly selector: ReplaySelector;
-  readonly owner: string;
-  readonly waitingFor: string | null;
 }
 
 /** Named jobs kept in the state, which is written every second; the list of items holds all of them. */
 const NAMED_JOBS = 20;
 
-/** The state of a replay that nothing was done of yet. Its creator holds the first claim. */
+/** The state of a replay that nothing was done of yet. */
 export function newReplayState(
   selector: ReplaySelector,
   { items, bytes }: ReplaySelection,
@@ -154,39 +132,24 @@ export function newReplayState(
     selector: jobs === undefined ? selector : { ...selector, jobs: jobs.slice(0, NAMED_JOBS) },
     total: items.length,
     bytes,
-    next: 0,
-    ahead: [],
     done: 0,
     failed: 0,
     outcomes: {},
-    batches: {},
-    claim: 1,
+    waitingFor: null,
+    finishedAt: null,
     owner,
     heartbeatAt: createdAt,
-    finishedAt: null,
   };
 }
 
-/** The state after an item was worked on. */
-export function withItem(state: ReplayState, index: number, outcome: string, failed: boolean): ReplayState {
-  const ahead = new Set([...state.ahead, index]);
-  let next = state.next;
-  while (ahead.delete(next)) next += 1;
+/** The state after the next item was worked on. */
+export function withItem(state: ReplayState, { outcome, failed }: ReplayItemResult): ReplayState {
   return {
     ...state,
-    next,
-    ahead: [...ahead],
     done: state.done + (failed ? 0 : 1),
     failed: state.failed + (failed ? 1 : 0),
     outcomes: { ...state.outcomes, [outcome]: (state.outcomes[outcome] ?? 0) + 1 },
   };
-}
-
-/** The indexes of the items that were not worked on yet. */
-export function remainingItems({ next, ahead }: ReplayState, total: number): number[] {
-  const indexes: number[] = [];
-  for (let index = next; index < total; index += 1) if (!ahead.includes(index)) indexes.push(index);
-  return indexes;
 }
 
 /** What the state alone does not say. */
@@ -196,20 +159,17 @@ export interface ReplayEnd {
   readonly abandoned: boolean;
 }
 
-export function viewOf(state: ReplayState, end: ReplayEnd): ReplayView {
-  const { replayId, total, done, failed, outcomes, bytes, createdAt, finishedAt } = state;
-  const { actor, reason, selector, owner } = state;
-  return {
-    replayId,
-    state: stateName(state, end),
-    waitingFor: state.finishedAt === null && !end.cancelled ? (state.waitingFor ?? null) : null,
-    ...{ total, done, failed, outcomes, bytes, createdAt, finishedAt, actor, reason, selector, owner },
-  };
+export function viewOf({ v: _v, heartbeatAt: _at, ...state }: ReplayState, end: ReplayEnd): ReplayView {
+  const isOver = state.finishedAt !== null || end.cancelled;
+  return { ...state, state: stateName(state, end), waitingFor: isOver ? null : state.waitingFor };
 }
 
-function stateName(state: ReplayState, { cancelled, abandoned }: ReplayEnd): ReplayView['state'] {
+function stateName(
+  { finishedAt }: Pick<ReplayState, 'finishedAt'>,
+  { cancelled, abandoned }: ReplayEnd,
+): ReplayView['state'] {
   // The API has confirmed the cancellation, even if the last item ended at that very moment.
   if (cancelled) return 'cancelled';
-  if (state.finishedAt !== null) return 'done';
+  if (finishedAt !== null) return 'done';
   return abandoned ? 'interrupted' : 'running';
 }

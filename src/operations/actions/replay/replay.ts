@@ -1,26 +1,16 @@
-import { operatorLine } from '../../../ledger/ledger-line.js';
-import { requireService } from '../../../recovery/reconcile/fetch/refetch.js';
-import type { LeaseWatch } from '../../../store/lease-watch.js';
-import { takeOver } from '../../../store/take-over.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { type ReplayItemParts, recordItemFailure, workOnItem } from './replay-item.js';
-import { pause, ReplayOutage, type WorkedItem } from './replay-outage.js';
-import { createReplayProgress } from './replay-progress.js';
-import { type SelectionParts, selectItems } from './replay-selection.js';
-import {
-  type ReplaySelection,
-  type ReplaySelector,
-  type ReplayState,
-  remainingItems,
-} from './replay-state.js';
+import { type ReplayItemResult, type ReplayState, withItem } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
 
-export interface ReplayParts extends SelectionParts, ReplayItemParts {
+export interface ReplayRunParts extends ReplayItemParts {
   readonly replays: ReplayStore;
   /** Name of this replica. */
   readonly owner: string;
   /** Whether live traffic needs what a replay would take. */
   readonly busy: () => boolean;
-  /** Milliseconds between heartbeats, which also save the progress. Default 1,000. */
+  /** Milliseconds between heartbeats. Default 1,000. */
   readonly heartbeat?: number | undefined;
   /** Milliseconds before an item is tried again after everything failed for one reason; doubles up to a minute. Default 5,000. */
   readonly outagePause?: number | undefined;
@@ -30,132 +20,128 @@ export interface ReplayParts extends SelectionParts, ReplayItemParts {
 export type RunEnd = 'done' | 'cancelled' | 'superseded' | 'stopped';
 
 const BUSY_PAUSE = 100;
+/** Failures in a row, all for one reason, that make an outage: the key is refused, or the service is down. */
+const OUTAGE = 5;
+const MAX_PAUSE = 60_000;
 
 /**
- * Selects what a replay would work on. Throws `request-invalid` for a bad selector, and `conflict` for a refetch when
- * the service's API is not configured.
- */
-export async function selectReplay(
-  parts: ReplayParts,
-  selector: ReplaySelector,
-  signal?: AbortSignal,
-): Promise<ReplaySelection> {
-  if (selector.kind === 'refetch') requireService(parts.recovery);
-  return selectItems(parts, selector, signal);
-}
-
-/**
- * Stores a replay with its items and the first claim, which belongs to this replica, and writes the ledger line. From
- * then on the replay is durable: any replica can run it.
- */
-export async function createReplay(
-  parts: ReplayParts,
-  state: ReplayState,
-  items: readonly string[],
-): Promise<void> {
-  const { actor, reason, replayId, bytes } = state;
-  await parts.replays.create(state, items);
-  await parts.ledger.append(
-    operatorLine({ actor, reason }, { outcome: 'replayed', deliveryId: replayId, jobId: null, bytes }),
-  );
-}
-
-/** Claims a replay that no replica works on, so that this one may run it; null otherwise. */
-export function takeOverReplay(
-  { replays, owner }: Pick<ReplayParts, 'replays' | 'owner'>,
-  leases: LeaseWatch,
-  state: ReplayState,
-): Promise<ReplayState | null> {
-  const { replayId } = state;
-  const claim = (number: number) => replays.claim(replayId, number, owner);
-  return takeOver({ name: replayId, owner, leases, claim, save: replays.save }, state);
-}
-
-/**
- * Runs a replay that this replica has claimed: works on the items, a few at a time and only while callbacks do not need
- * the memory; records each failure; waits while all items fail for one reason; saves the progress with every heartbeat;
- * until all items are done, an operator cancels the replay, another replica takes it over, or `stop` aborts.
+ * Works through the list of a replay, from the first item that was not counted yet: a stretch at a time, and only while callbacks
+ * do not need the memory. Every item may be worked on again, so that a replica that goes on after another, and two that do so at
+ * once, do no harm. During an outage one item is tried at a time, after a pause that doubles; its failures do not count, because
+ * going on would only use up the list.
+ *
+ * Ends when all items are done, an operator cancels the replay, another replica goes on with it, or `stop` aborts.
  */
 export async function runReplay(
-  parts: ReplayParts,
-  claimed: ReplayState,
+  parts: ReplayRunParts,
+  found: ReplayState,
   stop: AbortSignal,
   onProgress: (state: ReplayState) => void = () => {},
 ): Promise<RunEnd> {
-  const { replays, heartbeat: interval = 1000, outagePause = 5000 } = parts;
-  const items = await replays.items(claimed.replayId);
-  const progress = createReplayProgress(replays, claimed, items, onProgress);
-  const queue = remainingItems(claimed, items.length);
-  const outage = new ReplayOutage(outagePause);
+  const { replays, owner, recovery, heartbeat = 1000, outagePause = 5000 } = parts;
+  const { replayId } = found;
+  const items = await replays.items(replayId);
   const interrupt = new AbortController();
   const signal = AbortSignal.any([stop, interrupt.signal]);
-  let interruption: Interruption | null = null;
+  const limit = pLimit(recovery.concurrency);
+  let state: ReplayState = { ...found, owner, waitingFor: null };
+  let interruption: RunEnd | null = null;
+  let trials = 0;
 
-  async function worker(): Promise<void> {
-    while (!signal.aborted && queue.length > 0) {
-      if (parts.busy()) await pause(BUSY_PAUSE, signal);
-      else if (await outage.admits(signal)) await workOnNext();
-    }
+  const position = () => state.done + state.failed;
+
+  function change(to: ReplayState): void {
+    state = to;
+    onProgress(state);
   }
 
-  async function workOnNext(): Promise<void> {
-    const index = signal.aborted ? undefined : queue.shift();
-    if (index !== undefined) {
-      const result = await workOnItem(parts, progress.state, items[index] ?? '', signal);
-      // An item that an abort cut short does not count: the next run works on it again.
-      if (signal.aborted && result.failed) return;
-      const { settled, again } = outage.add({ index, result });
-      queue.unshift(...again);
-      progress.waitFor(outage.cause);
-      await count(settled);
-    }
-    outage.endTrial();
+  async function save(heartbeatAt: string | null): Promise<void> {
+    await replays.save({ ...state, heartbeatAt });
   }
 
-  async function count(settled: readonly WorkedItem[]): Promise<void> {
-    for (const worked of settled) {
-      const { index, result } = worked;
-      if (result.failed) await recordItemFailure(parts, progress.state, items[index] ?? '', result);
-      progress.count(worked);
-    }
+  async function findInterruption(): Promise<RunEnd | null> {
+    const stored = await replays.read(replayId);
+    if (stored?.cancelled) return 'cancelled';
+    return stored === null || stored.state.owner === owner ? null : 'superseded';
   }
 
   async function sendHeartbeats(ended: AbortSignal): Promise<void> {
     while (!ended.aborted) {
-      await pause(interval, ended);
+      await pause(heartbeat, ended);
       if (ended.aborted) return;
-      interruption = await findInterruption(replays, claimed).catch(() => null);
+      interruption = await findInterruption().catch(() => null);
       if (interruption !== null) return interrupt.abort();
       // A store that fails here fails the items as well. The next heartbeat tries again.
-      await progress.save({ heartbeatAt: now() }).catch(() => undefined);
+      await save(now()).catch(() => undefined);
     }
   }
 
-  const ended = new AbortController();
-  const heartbeats = sendHeartbeats(ended.signal);
-  await Promise.all(Array.from({ length: parts.recovery.concurrency }, worker));
-  ended.abort();
-  await heartbeats;
-  if (!signal.aborted) await count(outage.flush());
+  async function workOnStretch(): Promise<void> {
+    const size = state.waitingFor === null ? Math.max(4 * recovery.concurrency, 2 * OUTAGE) : 1;
+    const stretch = items.slice(position(), position() + size);
+    const results = await limit.map(stretch, (item) => workOnItem(parts, state, item, signal));
+    const cause = outageIn(results, state.waitingFor);
+    const counted = signal.aborted
+      ? results.findIndex(({ failed }) => failed)
+      : results.findLastIndex((result) => cause === null || causeOf(result) !== cause) + 1;
+    await count(stretch, counted === -1 ? results : results.slice(0, counted));
+    if (signal.aborted) return;
+    if (state.waitingFor !== cause) change({ ...state, waitingFor: cause });
+    trials = cause === null ? 0 : trials + 1;
+    if (cause !== null) await pause(Math.min(outagePause * 2 ** (trials - 1), MAX_PAUSE), signal);
+  }
 
-  const isFinished = progress.state.next >= items.length;
+  async function count(stretch: readonly string[], results: readonly ReplayItemResult[]): Promise<void> {
+    const failures = results.flatMap(({ failed, ...result }, index) =>
+      failed ? [{ ...result, item: stretch[index] ?? '' }] : [],
+    );
+    await Promise.all(failures.map((failure) => recordItemFailure(parts, state, failure)));
+    const kept = failures.map(({ recorded: _, ...failure }) => failure);
+    if (kept.length > 0) await replays.addFailures(replayId, state.failed, kept);
+    change(results.reduce(withItem, state));
+  }
+
+  const ended = new AbortController();
+  if (found.owner !== owner) await save(now());
+  const heartbeats = sendHeartbeats(ended.signal);
+  try {
+    while (!signal.aborted && position() < items.length) {
+      if (parts.busy()) await pause(BUSY_PAUSE, signal);
+      else await workOnStretch();
+    }
+  } finally {
+    ended.abort();
+    await heartbeats;
+  }
   // The last items may have ended between two heartbeats: a replay that was cancelled meanwhile is not done.
-  if (interruption === null && isFinished) interruption = await findInterruption(replays, claimed);
-  const end = interruption ?? (isFinished ? 'done' : 'stopped');
-  // A superseded run must not write state. A stopped run clears its heartbeat so that another replica can go on at once.
-  if (end === 'done') await progress.save({ heartbeatAt: now(), finishedAt: now() });
-  else if (end !== 'superseded') await progress.save({ heartbeatAt: null });
-  return end;
+  const isFinished = position() >= items.length;
+  if (interruption === null && isFinished) interruption = await findInterruption();
+  if (interruption === 'superseded') return interruption;
+  if (interruption === null && isFinished) state = { ...state, finishedAt: now() };
+  // Without a heartbeat another replica can go on at once.
+  await save(null);
+  return interruption ?? (isFinished ? 'done' : 'stopped');
 }
 
-type Interruption = 'cancelled' | 'superseded';
+/** Why nothing succeeds: the last items failed for one reason, as many as make an outage, or all while there is one already. */
+function outageIn(results: readonly ReplayItemResult[], waitingFor: string | null): string | null {
+  const cause = causeOf(results.at(-1));
+  const others = results.findLastIndex((result) => causeOf(result) !== cause) + 1;
+  return results.length - others >= OUTAGE || cause === waitingFor ? cause : null;
+}
 
-async function findInterruption(
-  replays: ReplayStore,
-  { replayId, claim }: ReplayState,
-): Promise<Interruption | null> {
-  if (await replays.isSuperseded(replayId, claim)) return 'superseded';
-  return (await replays.isCancelled(replayId)) ? 'cancelled' : null;
+/** Null for a result that does not come from an outage. Reasons name the job, and would all be different. */
+function causeOf(result: ReplayItemResult | undefined): string | null {
+  if (result?.outcome !== 'failed' || result.reason === null) return null;
+  return result.reason
+    .split(/([\w-]+)/)
+    .map((word) => (word === result.jobId ? '…' : word))
+    .join('');
+}
+
+/** Ends early, and never rejects, when the signal aborts. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 }
 
 function now(): string {

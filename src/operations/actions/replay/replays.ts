@@ -1,18 +1,14 @@
-import { decodeTime, encodeTime } from 'ulid';
+import { encodeTime } from 'ulid';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import { type AuditInfo, operatorLine } from '../../../ledger/ledger-line.js';
 import { decodeIdCursor, encodeIdCursor } from '../../../lib/text/id-cursor.js';
+import { repeat } from '../../../lib/time/repeat.js';
+import { requireService } from '../../../recovery/reconcile/fetch/refetch.js';
 import { inGroups } from '../../../store/in-groups.js';
 import { createLeaseWatch, LEASE } from '../../../store/lease-watch.js';
-import {
-  createReplay,
-  type ReplayParts,
-  type RunEnd,
-  runReplay,
-  selectReplay,
-  takeOverReplay,
-} from './replay.js';
+import { type ReplayRunParts, type RunEnd, runReplay } from './replay.js';
+import { type SelectionParts, selectItems } from './replay-selection.js';
 import {
   isReplayInScope,
   newReplayState,
@@ -23,9 +19,10 @@ import {
   type ReplayView,
   viewOf,
 } from './replay-state.js';
-import type { FailuresPart } from './replay-store.js';
+import type { ReplayStore } from './replay-store.js';
 
-export interface ReplaysOptions extends ReplayParts {
+export interface ReplaysOptions extends ReplayRunParts, SelectionParts {
+  readonly replays: ReplayStore;
   /** Milliseconds without a heartbeat after which a replay counts as interrupted. Default 30,000. */
   readonly lease?: number | undefined;
 }
@@ -44,22 +41,25 @@ interface ReplayQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The replays of all replicas. Runs those that are created here, and takes over those that no replica works on. */
+/** The replays of all replicas. Runs those that are created here, and goes on with those that no replica works on. */
 export interface Replays {
-  /** What `create` would select, and reject. */
+  /**
+   * What `create` would select. Rejects with `request-invalid` for a bad selector, and with `conflict` for a refetch when the
+   * service's API is not configured.
+   */
   preview(selector: ReplaySelector, signal?: AbortSignal): Promise<ReplaySelection>;
   /** Resolves with the id as soon as the replay is durable. Once `start` was called, it runs in the background. */
   create(selector: ReplaySelector, audit: AuditInfo): Promise<string>;
   view(id: string): Promise<ReplayView | null>;
-  /** The items that failed, each with its reason; default all. */
-  failures(id: string, part?: FailuresPart): Promise<readonly ReplayFailure[]>;
+  /** The items that failed, in order, each with its reason. */
+  failures(replay: ReplayView, start: number, end: number): Promise<readonly ReplayFailure[]>;
   /** Newest first. */
   page(query: ReplayQuery): Promise<ReplayPage>;
   /** Null for an unknown id. Rejects with `conflict` when the replay is done. Idempotent. */
   cancel(id: string, audit: AuditInfo): Promise<ReplayView | null>;
   /** Runs a replay in the foreground; only for one that was just created here, without `start`. */
   run(id: string, signal: AbortSignal, onProgress: (state: ReplayState) => void): Promise<RunEnd>;
-  /** Begins to take over abandoned replays. */
+  /** Begins to go on with abandoned replays. */
   start(): void;
   /** Stops what runs here; another replica can go on with it immediately. */
   stop(): Promise<void>;
@@ -68,106 +68,73 @@ export interface Replays {
 /** Replays that a page reads to find those of some sources. */
 const MAX_LOOKED = 500;
 const READS_AT_ONCE = 16;
-/** Older replays are not taken over: the service no longer keeps their jobs. */
+/** Older replays are not gone on with: the service no longer keeps their jobs. */
 const MAX_AGE = 30 * 24 * 3_600_000;
-/** Milliseconds after which no replay with an older id appears any more. */
-const SETTLED_AFTER = 3_600_000;
 const TIME_LENGTH = 10;
 
 export function createReplays(options: ReplaysOptions): Replays {
-  const { replays, owner, lease = LEASE, onError } = options;
+  const { replays, lease = LEASE, onError } = options;
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
-  const running = new Map<string, Promise<void>>();
-  /** Replays that are being created here. They are not abandoned, however long the ledger takes. */
-  const creating = new Set<string>();
-  /** Replays that have ended never change again, and are not read again: those behind the place up to which all have. */
+  /** Those that are created or run here. */
+  const running = new Map<string, Promise<unknown>>();
+  /** Replays that have ended never change again, and are not read again. */
   const ended = new Set<string>();
-  let endedTo = '';
-  let timer: NodeJS.Timeout | null = null;
-  let takingOver: Promise<void> = Promise.resolve();
-  let started = false;
+  let search: ReturnType<typeof repeat> | null = null;
 
   function launch(state: ReplayState): void {
-    const { replayId } = state;
     const run = runReplay(options, state, stopping.signal)
-      .then(
-        () => undefined,
-        (error: unknown) => onError?.(error),
-      )
-      .finally(() => running.delete(replayId));
-    running.set(replayId, run);
+      .catch((error: unknown) => onError?.(error))
+      .finally(() => running.delete(state.replayId));
+    running.set(state.replayId, run);
   }
 
-  /** Resolves to whether another replica still has work to do. */
-  async function takeOverAbandoned(): Promise<boolean> {
-    let unfinished = false;
-    let allEnded = true;
-    const oldest = encodeTime(Date.now() - MAX_AGE, TIME_LENGTH);
-    for await (const id of replays.behind(endedTo > oldest ? endedTo : oldest)) {
-      if (stopping.signal.aborted) break;
-      const found = await takeOverIfAbandoned(id);
-      unfinished ||= found === 'unfinished';
-      allEnded &&= found === 'ended';
-      // What appears late, or was created by a clock that is behind, must not be passed over.
-      if (allEnded && Date.now() - decodeTime(id) > SETTLED_AFTER) endTo(id);
-    }
-    return unfinished;
-  }
-
-  async function takeOverIfAbandoned(id: string): Promise<'ended' | 'here' | 'unfinished'> {
-    if (ended.has(id)) return 'ended';
-    if (running.has(id) || creating.has(id)) return 'here';
-    const found = await replays.read(id);
-    if (found === null || found.cancelled || found.state.finishedAt !== null) {
-      leases.forget(id);
-      ended.add(id);
-      return 'ended';
-    }
-    const claimed = await takeOverReplay(options, leases, found.state);
-    if (claimed !== null && !stopping.signal.aborted) launch(claimed);
-    return 'unfinished';
-  }
-
-  function endTo(id: string): void {
-    endedTo = id;
-    ended.delete(id);
-  }
-
-  /** A read is a listing, which costs as much as a write: while no replay is unfinished, half as many are made. */
-  function takeOverRegularly(): void {
-    const looked = takeOverAbandoned().catch((error: unknown) => {
-      onError?.(error);
-      return true;
-    });
-    takingOver = looked.then((unfinished) => {
+  async function launchAbandoned(): Promise<void> {
+    for await (const id of replays.behind(encodeTime(Date.now() - MAX_AGE, TIME_LENGTH))) {
       if (stopping.signal.aborted) return;
-      timer = setTimeout(takeOverRegularly, unfinished ? lease / 2 : lease).unref();
-    });
+      if (running.has(id) || ended.has(id)) continue;
+      const found = await replays.read(id);
+      if (found === null || found.cancelled || found.state.finishedAt !== null) ended.add(id);
+      else if (isAbandoned(found.state)) launch(found.state);
+    }
+  }
+
+  function isAbandoned({ replayId, heartbeatAt }: ReplayState): boolean {
+    return !running.has(replayId) && leases.isAbandoned(replayId, { heartbeatAt });
   }
 
   async function view(id: string): Promise<ReplayView | null> {
     const found = await replays.read(id);
     if (found === null) return null;
     const { state, cancelled } = found;
-    return viewOf(state, { cancelled, abandoned: !running.has(id) && leases.isAbandoned(id, state) });
+    return viewOf(state, { cancelled, abandoned: isAbandoned(state) });
+  }
+
+  async function preview(selector: ReplaySelector, signal?: AbortSignal): Promise<ReplaySelection> {
+    if (selector.kind === 'refetch') requireService(options.recovery);
+    return selectItems(options, selector, signal);
+  }
+
+  async function store(state: ReplayState, { items, bytes }: ReplaySelection, audit: AuditInfo) {
+    await replays.create(state, items);
+    const act = { outcome: 'replayed', deliveryId: state.replayId, jobId: null, bytes };
+    await options.ledger.append(operatorLine(audit, act));
   }
 
   return {
-    preview: (selector, signal) => selectReplay(options, selector, signal),
+    preview,
     view,
-    failures: replays.failures,
+    failures: ({ replayId, failed }, start, end) => replays.failures(replayId, start, Math.min(end, failed)),
     async create(selector, audit) {
-      const selection = await selectReplay(options, selector);
-      const state = newReplayState(selector, selection, audit, owner);
-      creating.add(state.replayId);
-      try {
-        await createReplay(options, state, selection.items);
-        if (started) launch(state);
-      } finally {
-        creating.delete(state.replayId);
-      }
-      return state.replayId;
+      const selection = await preview(selector);
+      const state = newReplayState(selector, selection, audit, options.owner);
+      const { replayId } = state;
+      const stored = store(state, selection, audit);
+      // It is not abandoned, however long the ledger takes.
+      running.set(replayId, stored);
+      await stored.finally(() => running.delete(replayId));
+      if (search !== null) launch(state);
+      return replayId;
     },
     async page({ limit, cursor, scope = null, signal }) {
       const before = cursor === undefined ? undefined : decodeIdCursor(cursor);
@@ -206,13 +173,12 @@ export function createReplays(options: ReplaysOptions): Replays {
       return runReplay(options, found.state, signal, onProgress);
     },
     start() {
-      started = true;
-      takeOverRegularly();
+      const onFailed = (error: unknown) => onError?.(error);
+      search = repeat(() => launchAbandoned().catch(onFailed), { interval: lease, firstWithin: 0 });
     },
     async stop() {
       stopping.abort();
-      if (timer) clearTimeout(timer);
-      await takingOver;
+      await search?.stop();
       await Promise.all(running.values());
     },
   };

@@ -136,8 +136,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       problems: ['not-found'],
       async handle({ params: { id = '' }, access: { scope } }) {
         const replay = (await viewInScope(id, scope)) ?? unknownReplay();
-        const first = { start: 0, limit: SHOWN_FAILURES };
-        return ok({ ...replay, failures: replay.failed > 0 ? await replays.failures(id, first) : [] });
+        return ok({ ...replay, failures: await replays.failures(replay, 0, SHOWN_FAILURES) });
       },
     }),
     adminRoute({
@@ -150,12 +149,12 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       answers: { 200: replayFailuresSchema },
       problems: ['not-found'],
       async handle({ params: { id = '' }, query: { limit, cursor }, access: { scope } }) {
-        if ((await viewInScope(id, scope)) === null) unknownReplay();
+        const replay = (await viewInScope(id, scope)) ?? unknownReplay();
         const start = cursor === undefined ? 0 : placeOf(cursor);
-        const failures = await replays.failures(id, { start, limit: limit + 1 });
+        const end = start + limit;
         return ok({
-          failures: failures.slice(0, limit),
-          nextCursor: failures.length > limit ? String(start + limit) : null,
+          failures: await replays.failures(replay, start, end),
+          nextCursor: replay.failed > end ? String(end) : null,
         });
       },
     }),

@@ -1,8 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from '@jest/globals';
 import { createReplayStore } from '../../../../../src/operations/actions/replay/replay-store.js';
 import { createReplays, type ReplaysOptions } from '../../../../../src/operations/actions/replay/replays.js';
 import { NEW_REPLAY } from '../../../../support/new-replay.js';
 import { createMemoryStore } from '../../../../support/store/memory-store.js';
+import { until } from '../../../../support/until.js';
 
 it.each(['{', '[]', '{"replayId":7,"state":"running","selector":null}'])(
   'a damaged replay is passed over: %s',
@@ -14,26 +16,37 @@ it.each(['{', '[]', '{"replayId":7,"state":"running","selector":null}'])(
   },
 );
 
-describe('replays of other replicas', () => {
-  beforeEach(() => void jest.useFakeTimers({ now: Date.parse('2016-08-01T00:00:00Z') }));
-  afterEach(() => void jest.useRealTimers());
+it('lists the failures that a state counts, whichever run wrote them', async () => {
+  const replays = createReplayStore(createMemoryStore());
+  const { replayId } = NEW_REPLAY;
+  const entries = (from: number, to: number, reason: string) =>
+    Array.from({ length: to - from }, (_, n) => ({
+      ...{ item: `i${from + n}`, jobId: 'j', outcome: 'failed', reason },
+    }));
+  await replays.create(NEW_REPLAY, []);
+  await replays.addFailures(replayId, 0, entries(0, 700, 'first'));
+  // The run died before it saved a state that counts those from 600 on.
+  await replays.addFailures(replayId, 600, entries(600, 1100, 'again'));
+  const all = [...entries(0, 600, 'first'), ...entries(600, 1100, 'again')];
+  expect(await replays.failures(replayId, 0, 1100)).toEqual(all);
+  expect(await replays.failures(replayId, 450, 1050)).toEqual(all.slice(450, 1050));
+  expect(await replays.failures(replayId, 0, 0)).toEqual([]);
+});
 
-  it('are looked for once a lease, and twice while one is unfinished', async () => {
-    const store = createMemoryStore();
-    const replays = createReplayStore(store);
-    // Looking for replays takes nothing else.
-    const watching = createReplays({ replays, owner: 'r', lease: 30_000 } as unknown as ReplaysOptions);
-    const looks = () => store.calls.filter(({ operation }) => operation === 'list').length;
-    watching.start();
-    await jest.advanceTimersByTimeAsync(0);
-    expect(looks()).toBe(1);
-    await jest.advanceTimersByTimeAsync(29_999);
-    expect(looks()).toBe(1);
-    await replays.create({ ...NEW_REPLAY, owner: 'other' }, []);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(looks()).toBe(2);
-    await jest.advanceTimersByTimeAsync(15_000);
-    expect(looks()).toBe(3);
-    await watching.stop();
-  });
+it('replays of other replicas are looked for once a lease, in one listing', async () => {
+  const store = createMemoryStore();
+  const replays = createReplayStore(store);
+  const looks = () => store.calls.filter(({ operation }) => operation === 'list').length;
+  // Looking for replays takes nothing else.
+  const options = (lease: number) => ({ replays, owner: 'r', lease }) as unknown as ReplaysOptions;
+  const patient = createReplays(options(60_000));
+  patient.start();
+  await until(() => looks() === 1);
+  await sleep(100);
+  expect(looks()).toBe(1);
+  await patient.stop();
+  const hasty = createReplays(options(10));
+  hasty.start();
+  await until(() => looks() > 3);
+  await hasty.stop();
 });

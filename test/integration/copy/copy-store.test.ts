@@ -108,7 +108,6 @@ describe('copyStore', () => {
     ])
       await put(key, key);
     await put('outbox/crm/claim-000000003.json', '{}');
-    await put('replays/01J/claim-000001.json', '{}');
     await put('replays/01J/items.json', '{}');
 
     expect(await run({ deep: true })).toMatchObject({

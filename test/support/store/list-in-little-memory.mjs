@@ -17,7 +17,7 @@ const events = listedIds({ folder: 'outbox/crm/dead/', count: COUNT, names: ['.j
 const replays = listedIds({
   folder: 'replays/',
   count: COUNT,
-  names: ['.json', '/claim-000001.json', '/items.json'],
+  names: ['.json', '/failed-0000.json', '/items.json'],
 });
 
 async function first(ids) {

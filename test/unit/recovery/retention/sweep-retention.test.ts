@@ -112,7 +112,7 @@ const KEYS: Readonly<Record<RetentionClass, (age: number) => string[]>> = {
     ];
   },
   reports: (age) => [verifyReportKey(new Date(NOW - age).toISOString())],
-  replays: (age) => [replayKey(ulidAt(NOW - age)), `replays/${ulidAt(NOW - age)}/claim-1.json`],
+  replays: (age) => [replayKey(ulidAt(NOW - age)), `replays/${ulidAt(NOW - age)}/items.json`],
 };
 
 /** Never expired by age: they keep a job from being stored twice, or erased ones from coming back, or wait to be sent. */

@@ -167,7 +167,7 @@ describe('transcription_config', () => {
       given: config({ additional_vocab: 'gnocchi' }),
       faults: at('additional_vocab'),
     },
-    { name: 'refuses an empty word', given: vocab(''), faults: at('additional_vocab[0]') },
+    { name: 'refuses an empty word', given: vocab(''), faults: at('additional_vocab[0].content') },
     {
       // Rule: Realtime: AdditionalWord: text, or object with `content`
       name: 'refuses a word that is neither text nor object',

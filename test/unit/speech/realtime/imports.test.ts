@@ -24,7 +24,7 @@ describe('the realtime client', () => {
       ({ file, from }) => !from.startsWith('.') || !join(within, file, '..', from).startsWith(within),
     );
     expect(outside.map(({ file, from }) => `${file}: ${from}`)).toEqual([
-      'check-config.ts: ../../lib/text/parse-json.js',
+      'check-config.ts: zod',
       'read-message.ts: ../../lib/text/parse-json.js',
       'realtime.ts: ../../lib/outbound/proxy-settings.js',
       'realtime.ts: ../../lib/outbound/proxy-settings.js',

@@ -1,4 +1,8 @@
-import type { HealthNotice } from '../../../subscribers/receiver-event.js';
+import type {
+  HealthClosedEvent,
+  HealthNotice,
+  HealthOpenedEvent,
+} from '../../../subscribers/receiver-event.js';
 import { describeIssue, issueName } from '../../health/describe-issue.js';
 import { ISSUES } from '../../health/issue-kinds.js';
 import type { Issue } from '../../health/issues.js';
@@ -7,27 +11,17 @@ import type { Issue } from '../../health/issues.js';
 export const OPEN_AFTER = 60_000;
 /** Milliseconds that an issue must be gone before that is announced, so that a flapping one is announced once. */
 export const CLOSE_AFTER = 10 * 60_000;
-/** Milliseconds after which a notice that could not be sent is given up. */
+/** Milliseconds after which an end that could not be sent is given up. */
 const KEPT_FOR = 24 * 3_600_000;
 
-/** A notice on its way to a subscriber. */
-interface PendingNotice {
-  readonly id: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/** An issue as one subscriber knows it. Times in milliseconds since the epoch. */
+/** An issue as one subscriber knows it. */
 export interface TrackedIssue {
+  /** Stays as it is once it is due: an event has one content for its id. */
   readonly notice: Omit<HealthNotice, 'store'>;
-  readonly firstSeen: number;
+  /** Milliseconds since the epoch. */
   readonly lastSeen: number;
-  /** `watched`: too short to be announced. */
-  readonly state: 'watched' | 'opening' | 'open' | 'closing';
-  /** The notice that has to be sent, of `opening` and `closing`. */
-  readonly pending: PendingNotice | null;
-  /** The subscriber heard of it before, as a warning. */
-  readonly announced?: true;
+  /** The level that the subscriber was told; null before. */
+  readonly told: HealthNotice['level'] | null;
 }
 
 /** By the name of the issue. */
@@ -41,64 +35,28 @@ export interface Seen {
 }
 
 /** The state after the verdict was read. */
-export function afterLook(
-  tracked: TrackedIssues,
-  { issues, whole }: Seen,
-  now: number,
-  newId: () => string,
-): TrackedIssues {
-  const present = new Map(
-    issues.flatMap((issue) => (ISSUES[issue.code].notified ? [[issueName(issue), issue]] : [])),
-  );
+export function afterLook(tracked: TrackedIssues, { issues, whole }: Seen, now: number): TrackedIssues {
   const next: Record<string, TrackedIssue> = {};
-  for (const name of new Set([...Object.keys(tracked), ...present.keys()])) {
-    const known = tracked[name];
-    const issue = present.get(name);
-    const after =
-      issue === undefined
-        ? known && whileGone(known, whole, now, newId)
-        : whilePresent(known ?? watched(issue, now), issue, now, newId);
-    if (after !== undefined && !isStale(after, now)) next[name] = after;
+  for (const issue of issues) {
+    const name = issueName(issue);
+    if (ISSUES[issue.code].notified) next[name] = whilePresent(tracked[name], issue, now);
+  }
+  for (const [name, known] of Object.entries(tracked)) {
+    if (name in next) continue;
+    if (known.told !== null && !whole) next[name] = { ...known, lastSeen: now };
+    else if (now - known.lastSeen <= (known.told === null ? OPEN_AFTER : KEPT_FOR)) next[name] = known;
   }
   return next;
 }
 
-/** The state after a notice was delivered. */
-export function afterDelivery(tracked: TrackedIssues, name: string): TrackedIssues {
-  const { [name]: known, ...others } = tracked;
-  if (known === undefined || known.state === 'closing') return others;
-  return { ...others, [name]: { ...known, state: 'open', pending: null } };
-}
-
-/** What this replica goes on with once it has the claim: the state in the store, and what it announced without it. */
-export function afterTakeOver(own: TrackedIssues, stored: TrackedIssues, now: number): TrackedIssues {
-  const seen = Object.entries(stored).map(([name, known]) => [name, { ...known, lastSeen: now }]);
-  return { ...own, ...Object.fromEntries(seen) };
-}
-
-/**
- * What this replica has left to say once another one has the claim: an issue that it announced while it could not save is
- * over for it.
- *
- * @param saved what the store knew of it last
- */
-export function afterOtherReplica(
-  own: TrackedIssues,
-  saved: TrackedIssues,
-  now: number,
-  newId: () => string,
-): TrackedIssues {
-  const orphans = Object.entries(own).flatMap(([name, known]): [string, TrackedIssue][] => {
-    if (name in saved || (known.state !== 'open' && known.state !== 'closing')) return [];
-    const pending = known.pending ?? { id: newId(), at: now };
-    return [[name, { ...known, state: 'closing', pending }]];
-  });
-  return Object.fromEntries(orphans);
-}
-
-function watched(issue: Issue, now: number): TrackedIssue {
-  const notice = noticeOf(issue, new Date(now).toISOString());
-  return { notice, firstSeen: now, lastSeen: now, state: 'watched', pending: null };
+function whilePresent(known: TrackedIssue | undefined, issue: Issue, now: number): TrackedIssue {
+  if (known === undefined)
+    return { notice: noticeOf(issue, new Date(now).toISOString()), lastSeen: now, told: null };
+  const { notice, told } = known;
+  // A subscriber that was warned must hear that somebody has to act now.
+  const isWorse = told !== null && issue.level === 'failing' && notice.level !== 'failing';
+  const isDue = told !== null || now - Date.parse(notice.since) >= OPEN_AFTER;
+  return { notice: isDue && !isWorse ? notice : noticeOf(issue, notice.since), lastSeen: now, told };
 }
 
 function noticeOf(issue: Issue, since: string): TrackedIssue['notice'] {
@@ -106,36 +64,38 @@ function noticeOf(issue: Issue, since: string): TrackedIssue['notice'] {
   return { issue: issueName(issue), ...issue, text, remedy, since };
 }
 
-function whilePresent(known: TrackedIssue, issue: Issue, now: number, newId: () => string): TrackedIssue {
-  const seen = { ...known, lastSeen: now };
-  const lasts = known.state === 'watched' && now - known.firstSeen >= OPEN_AFTER;
-  // A subscriber that was warned must hear that somebody has to act now.
-  const isWorse = known.state === 'open' && issue.level === 'failing' && known.notice.level !== 'failing';
-  if (lasts || isWorse) {
-    const notice = noticeOf(issue, known.notice.since);
-    const announced = isWorse ? { announced: true as const } : {};
-    return { ...seen, ...announced, notice, state: 'opening', pending: { id: newId(), at: now } };
-  }
-  // One that returns while its end is being announced is announced again afterwards: the end may be on its way.
-  return seen;
-}
-
-/** Undefined once the issue needs no more attention. */
-function whileGone(
-  known: TrackedIssue,
-  whole: boolean,
+/**
+ * The event that is to be sent; null when there is none. Its id is made of the issue, so that it is the same whenever, and from
+ * whichever replica, it is sent again.
+ *
+ * @param store location, so that several installations can be distinguished
+ */
+export function dueEvent(
+  { notice, lastSeen, told }: TrackedIssue,
+  store: string,
   now: number,
-  newId: () => string,
-): TrackedIssue | undefined {
-  const gone = now - known.lastSeen;
-  if (known.state === 'watched') return gone > OPEN_AFTER ? undefined : known;
-  if (!whole) return { ...known, lastSeen: now };
-  if (known.state === 'closing' || gone < CLOSE_AFTER) return known;
-  // The subscriber never heard of it.
-  if (known.state === 'opening' && !known.announced) return undefined;
-  return { ...known, state: 'closing', pending: { id: newId(), at: now } };
+): HealthOpenedEvent | HealthClosedEvent | null {
+  const since = Date.parse(notice.since);
+  const isOver = told !== null && now - lastSeen >= CLOSE_AFTER;
+  if (!isOver && (told === notice.level || lastSeen - since < OPEN_AFTER)) return null;
+  return {
+    specversion: '1.0',
+    id: `${notice.issue}:${isOver ? `closed:${lastSeen}` : `${notice.level}:${since}`}`,
+    type: isOver ? 'transcript-receiver.health.closed.v1' : 'transcript-receiver.health.opened.v1',
+    source: '/health',
+    subject: notice.issue,
+    time: new Date(isOver ? lastSeen + CLOSE_AFTER : since + OPEN_AFTER).toISOString(),
+    datacontenttype: 'application/json',
+    data: { ...notice, store },
+  };
 }
 
-function isStale({ pending }: TrackedIssue, now: number): boolean {
-  return pending !== null && now - pending.at > KEPT_FOR;
+/** The state after an event was delivered. */
+export function afterDelivery(
+  tracked: TrackedIssues,
+  { type, data: { issue, level } }: HealthOpenedEvent | HealthClosedEvent,
+): TrackedIssues {
+  const { [issue]: known, ...others } = tracked;
+  if (known === undefined || type === 'transcript-receiver.health.closed.v1') return others;
+  return { ...others, [issue]: { ...known, told: level } };
 }

@@ -1,17 +1,16 @@
-import { newDeliveryId } from '../../../ledger/ledger-line.js';
 import { repeat } from '../../../lib/time/repeat.js';
 import { createLeaseWatch } from '../../../store/lease-watch.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { type EventFilter, eventName } from '../../../subscribers/job-event.js';
 import type { Outbox } from '../../../subscribers/outbox.js';
 import type { Health } from '../api/answers/health.js';
-import { healthEventOf } from './health-event.js';
 import {
   afterDelivery,
   afterLook,
-  afterOtherReplica,
-  afterTakeOver,
+  CLOSE_AFTER,
+  dueEvent,
   type Seen,
+  type TrackedIssue,
   type TrackedIssues,
 } from './notice-state.js';
 import { createNoticeStore, type NoticesState } from './notice-store.js';
@@ -67,7 +66,14 @@ export function createHealthNotices(options: NoticesOptions) {
       const stored = await store.read();
       hasRead = true;
       held = await store.takeOver(stored);
-      merge(stored, held !== null);
+      for (const name of subscribers.keys()) {
+        const own = knownByName.get(name) ?? {};
+        const after =
+          held === null
+            ? leftWithoutClaim(saved[name] ?? {}, own)
+            : goOnWith(stored.subscribers[name] ?? {}, own);
+        knownByName.set(name, after);
+      }
       saved = held === null ? {} : stored.subscribers;
       return held !== null;
     } catch {
@@ -75,15 +81,18 @@ export function createHealthNotices(options: NoticesOptions) {
     }
   }
 
-  /** What was sent while the store could not be read is continued, or ended when another replica has the claim. */
-  function merge({ subscribers: stored }: NoticesState, ours: boolean): void {
-    for (const name of subscribers.keys()) {
-      const own = knownByName.get(name) ?? {};
-      const merged = ours
-        ? afterTakeOver(own, stored[name] ?? {}, clock())
-        : afterOtherReplica(own, saved[name] ?? {}, clock(), newDeliveryId);
-      knownByName.set(name, merged);
-    }
+  /** With the claim: what the store knows, and what this replica announced without it. Nothing is over at once. */
+  function goOnWith(stored: TrackedIssues, own: TrackedIssues): TrackedIssues {
+    return mapped({ ...own, ...stored }, (known) => ({ ...known, lastSeen: clock() }));
+  }
+
+  /** Without the claim: what this replica announced while it could not save is over for it. */
+  function leftWithoutClaim(lastSaved: TrackedIssues, own: TrackedIssues): TrackedIssues {
+    const orphans = Object.entries(own).filter(([issue, { told }]) => told !== null && !(issue in lastSaved));
+    return mapped(Object.fromEntries(orphans), (known) => ({
+      ...known,
+      lastSeen: Math.min(known.lastSeen, clock() - CLOSE_AFTER),
+    }));
   }
 
   async function save(): Promise<void> {
@@ -100,15 +109,15 @@ export function createHealthNotices(options: NoticesOptions) {
   }
 
   async function sendTo(name: string, events: readonly string[], signal: AbortSignal): Promise<void> {
-    for (const [issue, known] of Object.entries(knownByName.get(name) ?? {})) {
-      const event = healthEventOf(known, options.store.location);
+    for (const known of Object.values(knownByName.get(name) ?? {})) {
+      const event = dueEvent(known, options.store.location, clock());
       if (event === null) continue;
       if (events.includes(eventName(event))) {
         const { delivered } = await outbox.send(name, event, signal);
         if (!delivered) return void pauses.set(name, pauseAfter(pauses.get(name)?.failures ?? 0));
       }
       pauses.delete(name);
-      knownByName.set(name, afterDelivery(knownByName.get(name) ?? {}, issue));
+      knownByName.set(name, afterDelivery(knownByName.get(name) ?? {}, event));
     }
   }
 
@@ -134,7 +143,7 @@ export function createHealthNotices(options: NoticesOptions) {
       if (await isOurs()) {
         const seen = seenIn(await health());
         for (const name of subscribers.keys()) {
-          knownByName.set(name, afterLook(knownByName.get(name) ?? {}, seen, clock(), newDeliveryId));
+          knownByName.set(name, afterLook(knownByName.get(name) ?? {}, seen, clock()));
         }
         await save();
       }
@@ -166,4 +175,8 @@ export function createHealthNotices(options: NoticesOptions) {
 /** While something cannot be read, an issue that does not show may still be there. */
 function seenIn({ verdict, store, unknown }: Health): Seen {
   return { issues: verdict.issues, whole: store.writable && Object.keys(unknown).length === 0 };
+}
+
+function mapped(tracked: TrackedIssues, change: (known: TrackedIssue) => TrackedIssue): TrackedIssues {
+  return Object.fromEntries(Object.entries(tracked).map(([issue, known]) => [issue, change(known)]));
 }

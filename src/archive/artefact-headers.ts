@@ -1,6 +1,6 @@
 import { type ArtefactFacts, artefactMetadata } from '../domain/artefact-metadata.js';
 import type { ItemIdentity } from '../domain/item.js';
-import { retentionClassOf } from '../domain/retention-class.js';
+import { retentionClassOf } from '../domain/kinds.js';
 import type { ObjectHeaders } from '../store/object-store.js';
 
 /** The delivery of an artefact; determines its key and metadata. */

@@ -1,6 +1,5 @@
 import type { ItemIdentity } from '../domain/item.js';
-import { ITEM_KINDS, type ItemKind, KINDS } from '../domain/kinds.js';
-import { type RetentionClass, retentionClassOf } from '../domain/retention-class.js';
+import { ITEM_KINDS, type ItemKind, KINDS, type RetentionClass, retentionClassOf } from '../domain/kinds.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../ledger/ledger-keys.js';
 
 /**

@@ -1,4 +1,4 @@
-import { CONTENT_CLASSES, type ContentClass } from '../domain/retention-class.js';
+import { CONTENT_CLASSES, type ContentClass } from '../domain/kinds.js';
 import { leaf, Mismatch } from './setting.js';
 
 export type StorageClasses = { readonly [K in ContentClass]?: string };

@@ -1,6 +1,6 @@
 import type { DeliveryContext, OmittedContext } from './context.js';
 import { ORIGINS, type StoredItem } from './item.js';
-import type { RetentionClass } from './retention-class.js';
+import type { RetentionClass } from './kinds.js';
 
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
 

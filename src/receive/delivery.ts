@@ -16,7 +16,7 @@ import type { ReasonCode } from '../domain/reasons.js';
 import { ledgerLine, newDeliveryId } from '../ledger/ledger-line.js';
 import type { RequestBody } from '../lib/http/request-body.js';
 import { type CallbackQuery, storableQuery } from './access/callback-query.js';
-import type { Sender } from './access/sender.js';
+import type { Sender } from './access/sources.js';
 import type { CallbackRequest } from './callback-request.js';
 import { bodyEncodings, header, readTraceparent, storableHeaders } from './request-headers.js';
 

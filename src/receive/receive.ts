@@ -11,9 +11,9 @@ import {
   authenticateSender,
   callerOfNoSource,
   type Sender,
+  type Source,
   type UnauthenticatedCaller,
-} from './access/sender.js';
-import type { Source } from './access/sources.js';
+} from './access/sources.js';
 import type { Admission } from './admission.js';
 import type { CallbackRequest } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';

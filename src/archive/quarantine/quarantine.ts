@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { isCallbackStatus, isJobId } from '../../domain/job.js';
-import type { ContentClass } from '../../domain/retention-class.js';
-import type { ObjectStore } from '../../store/object-store.js';
-import { StoreError } from '../../store/object-store.js';
+import type { ContentClass } from '../../domain/kinds.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { quarantineFolder } from '../layout.js';
 import { holdsBytes } from '../read-back.js';
 import { markQuarantined } from './quarantined-bodies.js';

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.js';
-import { RETENTION_CLASSES, type RetentionClass } from '../../domain/retention-class.js';
+import { RETENTION_CLASSES, type RetentionClass } from '../../domain/kinds.js';
 import { readStoreLocation } from '../../lib/text/store-location.js';
 import type { StoreOptions } from '../../store/open-store.js';
 import { exampleKey } from '../doctor/check-retention.js';

@@ -5,7 +5,7 @@ import {
   reconcileReportKey,
   replayKey,
 } from '../../archive/layout.js';
-import { CONTENT_CLASSES, RECORD_CLASSES, type RetentionClass } from '../../domain/retention-class.js';
+import { CONTENT_CLASSES, RECORD_CLASSES, type RetentionClass } from '../../domain/kinds.js';
 import { ledgerPartition } from '../../ledger/hours.js';
 import type { BucketFacts } from '../../store/s3/bucket/inspect-bucket.js';
 import { type Finding, passed, skipped, warned } from './finding.js';

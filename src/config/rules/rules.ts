@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { RETENTION_CLASSES } from '../../domain/kinds.js';
 import { isRegionName } from '../../domain/region.js';
-import { RETENTION_CLASSES } from '../../domain/retention-class.js';
 import { parseHeaderLine, secretPart } from '../../lib/text/header-line.js';
 import { parseRange } from '../../lib/text/ip-address.js';
 import { readStoreLocation } from '../../lib/text/store-location.js';

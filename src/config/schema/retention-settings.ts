@@ -1,4 +1,4 @@
-import type { RetentionClass } from '../../domain/retention-class.js';
+import type { RetentionClass } from '../../domain/kinds.js';
 import { optional, section } from '../setting.js';
 import * as types from '../value-types.js';
 

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Request, Router } from 'express';
 import { asProblem, Problem } from '../../domain/problem.js';
+import { type BodyLimits, type BodyReader, declaredLengthOf } from '../../lib/http/body-reader.js';
+import { BodyAbortedError } from '../../lib/http/request-body.js';
 import { respondProblem, retryAfterOf } from '../../lib/http/respond.js';
 import { BlockedKeyError, StoreError } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { adviceOf } from '../../store/store-remedies.js';
 import type { Access } from './access/access.js';
-import type { ChangeGate } from './access/change-gate.js';
 import { peerOf, SignInRefusal } from './access/failed-sign-ins.js';
-import type { ReadGate } from './access/read-gate.js';
+import type { ChangeGate, ReadGate } from './access/gates.js';
 import type { SignIn } from './access/sign-in.js';
 import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
-import { type JsonLimits, readJson } from './read-json.js';
 
 export interface AdminRouterOptions extends JsonLimits {
   readonly routes: readonly AdminRoute[];
@@ -181,4 +181,44 @@ function storeFailureInWords(error: StoreError): string {
     return `The store cannot be used here until an operator has repaired it: ${error.message}.`;
   const condition = conditionOf(error);
   return condition === null ? 'A call of the store failed; try again.' : adviceOf(condition);
+}
+
+export interface JsonLimits {
+  readonly bodyReader: BodyReader;
+  /** The same time-outs as for bodies of callbacks. */
+  readonly limits: BodyLimits;
+}
+
+const MAX_JSON = 1024 * 1024;
+
+/** Reads a JSON body; undefined when there is none. Rejects with `body-too-large`, `body-too-slow` or `request-invalid`. */
+export async function readJson(
+  request: IncomingMessage,
+  { bodyReader, limits }: JsonLimits,
+): Promise<unknown> {
+  const declaredLength = declaredLengthOf(request);
+  if (declaredLength !== null && declaredLength > MAX_JSON) throw tooLarge();
+  const chunks: Buffer[] = [];
+  const body = bodyReader.read(request, limits, { maxBytes: MAX_JSON, declaredLength });
+  try {
+    for await (const chunk of body) chunks.push(chunk);
+  } catch (error) {
+    if (error instanceof BodyAbortedError) throw invalid('The body is incomplete.', error);
+    throw error instanceof Problem && error.code === 'body-too-large' ? tooLarge() : error;
+  }
+  if (chunks.length === 0) return undefined;
+  try {
+    // Letters of another encoding would be replaced, and a reason that holds them would stay so in the ledger.
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
+  } catch (error) {
+    throw invalid('The body is not valid JSON in UTF-8.', error);
+  }
+}
+
+function tooLarge(): Problem {
+  return new Problem('body-too-large', `JSON bodies may have up to ${MAX_JSON} bytes.`);
+}
+
+function invalid(detail: string, cause: unknown): Problem {
+  return new Problem('request-invalid', detail, { cause });
 }

@@ -1,8 +1,7 @@
 import type { Express } from 'express';
 import type { Archive } from '../../archive/archive.js';
 import { createRefusalCountsReader } from '../../archive/read-refusal-counts.js';
-import type { SourceScope } from '../../domain/rights.js';
-import { followsAnyInScope } from '../../domain/rights.js';
+import { followsAnyInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { createSummary } from '../../index/questions/create-summary.js';
 import { filterNames } from '../../index/questions/filter-names.js';
@@ -25,9 +24,8 @@ import { createReconcileReportReader } from '../health/reconcile-report-reader.j
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import type { AdminToken } from './access/access.js';
 import { createAccessLedger } from './access/access-ledger.js';
-import { type ChangeGate, createChangeGate } from './access/change-gate.js';
 import type { FailedSignIn } from './access/failed-sign-ins.js';
-import { createReadGate } from './access/read-gate.js';
+import { type ChangeGate, createChangeGate, createReadGate } from './access/gates.js';
 import { createSignIn } from './access/sign-in.js';
 import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './api/admin-routes.js';

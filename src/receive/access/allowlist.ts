@@ -1,5 +1,4 @@
-import { normaliseAddress } from '../../lib/text/ip-address.js';
-import { compileRanges, memoised, type RangeMatcher } from './range-matcher.js';
+import { compileRanges, memoised, normaliseAddress, type RangeMatcher } from '../../lib/text/ip-address.js';
 
 /** Addresses the service sends from, by region: entries are addresses or CIDRs. */
 export type EgressTable = Readonly<Record<string, readonly string[]>>;

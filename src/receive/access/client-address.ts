@@ -1,5 +1,4 @@
-import { normaliseAddress, peerAddress } from '../../lib/text/ip-address.js';
-import { compileRanges } from './range-matcher.js';
+import { compileRanges, normaliseAddress, peerAddress } from '../../lib/text/ip-address.js';
 
 /** The client's address in canonical form, or why it cannot be read. The reason is safe to show. */
 type ClientAddress = { readonly address: string } | { readonly unreadable: string };

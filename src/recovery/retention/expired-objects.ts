@@ -1,6 +1,6 @@
 import { decodeTime } from 'ulid';
 import { classOfKey, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../../archive/layout.js';
-import type { RetentionClass } from '../../domain/retention-class.js';
+import type { RetentionClass } from '../../domain/kinds.js';
 import { HOUR, startOfHour } from '../../ledger/hours.js';
 import { LEDGER_FOLDER, MERGED_FOLDER } from '../../ledger/ledger-keys.js';
 import { readAhead } from '../../ledger/read-ahead.js';

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import { conflictClaims, quarantineMarker } from '../../archive/layout.js';
 import type { LedgerLine } from '../../domain/delivery.js';
-import type { RetentionClass } from '../../domain/retention-class.js';
+import type { RetentionClass } from '../../domain/kinds.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { StoreError } from '../../store/object-store.js';

@@ -1,5 +1,5 @@
 import { RETENTION_STATE } from '../../archive/layout.js';
-import type { RetentionClass } from '../../domain/retention-class.js';
+import type { RetentionClass } from '../../domain/kinds.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 

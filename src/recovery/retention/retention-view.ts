@@ -1,4 +1,4 @@
-import { RETENTION_CLASSES, type RetentionClass } from '../../domain/retention-class.js';
+import { RETENTION_CLASSES, type RetentionClass } from '../../domain/kinds.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readRetentionState } from './retention-state.js';
 

@@ -1,4 +1,4 @@
-import { RETENTION_CLASSES } from '../../domain/retention-class.js';
+import { RETENTION_CLASSES } from '../../domain/kinds.js';
 import { backgroundYield } from '../../lib/time/cooperative-yield.js';
 import { repeat } from '../../lib/time/repeat.js';
 import { StoreError } from '../../store/object-store.js';

@@ -1,4 +1,4 @@
-import { RETENTION_CLASSES, type RetentionClass } from '../../domain/retention-class.js';
+import { RETENTION_CLASSES, type RetentionClass } from '../../domain/kinds.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import type { Pause } from '../../lib/time/cooperative-yield.js';
 import { StoreError } from '../../store/object-store.js';

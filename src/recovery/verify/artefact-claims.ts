@@ -1,7 +1,7 @@
 import { quarantineFolder } from '../../archive/layout.js';
 import { isDelivery, type LedgerItem, type LedgerLine } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
-import { type RetentionClass, retentionClassOf } from '../../domain/retention-class.js';
+import { type RetentionClass, retentionClassOf } from '../../domain/kinds.js';
 import { isKey } from '../../store/object-key.js';
 
 /** What a ledger line says about one object of the store. */

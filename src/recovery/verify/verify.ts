@@ -1,7 +1,7 @@
 import { keptVersion, placeOfVersion } from '../../archive/erasure/artefact-versions.js';
 import { verifyReportKey } from '../../archive/layout.js';
 import { REPLACED } from '../../domain/artefact-metadata.js';
-import { RETENTION_CLASSES } from '../../domain/retention-class.js';
+import { RETENTION_CLASSES } from '../../domain/kinds.js';
 import { readAhead } from '../../ledger/read-ahead.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import type { RecoverySources } from '../reconcile/expectation.js';

@@ -1,8 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { assertKey, assertPrefix } from '../object-key.js';
-import { assertHeaders } from '../object-metadata.js';
+import { assertHeaders, assertKey, assertPrefix } from '../object-key.js';
 import {
   type CreateResult,
   type ListedObject,

@@ -1,6 +1,5 @@
 import { retryAfter } from '../../lib/time/retry.js';
-import { assertKey, assertPrefix } from '../object-key.js';
-import { assertHeaders } from '../object-metadata.js';
+import { assertHeaders, assertKey, assertPrefix } from '../object-key.js';
 import type { CreateResult, ObjectHeaders, ObjectStore } from '../object-store.js';
 import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
 import { bucketTraits } from './bucket/inspect-bucket.js';

@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { assertKey, assertPrefix, compareKeys, isKey, isListed } from '../../../src/store/object-key.js';
-import { assertHeaders } from '../../../src/store/object-metadata.js';
+import {
+  assertHeaders,
+  assertKey,
+  assertPrefix,
+  compareKeys,
+  isKey,
+  isListed,
+} from '../../../src/store/object-key.js';
 
 describe('a key', () => {
   it.each([

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { classOfKey } from '../../../archive/layout.js';
 import { readBack } from '../../../archive/read-back.js';
-import { CONTENT_CLASSES } from '../../../domain/retention-class.js';
+import { CONTENT_CLASSES } from '../../../domain/kinds.js';
 import { WRITTEN_AT, writtenFirst } from '../../../ledger/read-segment.js';
 import { parseSegmentKey } from '../../../ledger/segment-key.js';
 import {

@@ -5,7 +5,7 @@ import {
   type ContentClass,
   type RetentionClass,
   retentionClassOf,
-} from '../../../domain/retention-class.js';
+} from '../../../domain/kinds.js';
 import type { ExpiredBefore } from '../../../recovery/retention/retention-view.js';
 import type { Job } from '../api/answers/jobs.js';
 

@@ -1,6 +1,5 @@
 import { isDelivery, type LedgerLine } from '../../../domain/delivery.js';
-import type { RetentionClass } from '../../../domain/retention-class.js';
-import { retentionClassOf } from '../../../domain/retention-class.js';
+import { type RetentionClass, retentionClassOf } from '../../../domain/kinds.js';
 import type { ExpiredBefore } from '../../../recovery/retention/retention-view.js';
 import { isKey } from '../../../store/object-key.js';
 import type { ObjectStore } from '../../../store/object-store.js';

@@ -5,7 +5,7 @@ import express from 'express';
 import supertest from 'supertest';
 import { createBodyReader } from '../../../../src/lib/http/body-reader.js';
 import { SignInRefusal } from '../../../../src/operations/admin/access/failed-sign-ins.js';
-import { createReadGate } from '../../../../src/operations/admin/access/read-gate.js';
+import { createReadGate } from '../../../../src/operations/admin/access/gates.js';
 import { createAdminRouter } from '../../../../src/operations/admin/admin-router.js';
 
 let release: () => void;

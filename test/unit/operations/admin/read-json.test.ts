@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { asProblem } from '../../../../src/domain/problem.js';
 import { createBodyReader } from '../../../../src/lib/http/body-reader.js';
-import { readJson } from '../../../../src/operations/admin/read-json.js';
+import { readJson } from '../../../../src/operations/admin/admin-router.js';
 
 const MIB = 1024 * 1024;
 const bodyReader = createBodyReader();

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { PartHead } from '../../../../src/archive/content/part-head.js';
 import { BusboyParts } from '../../../../src/receive/decode/busboy-parts.js';
-import { plainPartHead } from '../../../../src/receive/decode/plain-part-head.js';
+import { plainPartHead } from '../../../../src/receive/decode/decode-multipart.js';
 
 function block(...lines: string[]): Buffer {
   return Buffer.from(lines.map((line) => `${line}\r\n`).join(''), 'latin1');

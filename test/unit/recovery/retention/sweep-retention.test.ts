@@ -11,13 +11,15 @@ import {
   verifyReportKey,
 } from '../../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
-import { RETENTION_CLASSES, type RetentionClass } from '../../../../src/domain/retention-class.js';
+import { RETENTION_CLASSES, type RetentionClass } from '../../../../src/domain/kinds.js';
 import { hourFolder, ledgerPartition } from '../../../../src/ledger/hours.js';
 import { mergedObjectKey, recordKey } from '../../../../src/ledger/ledger-keys.js';
 import type { ExpiringStore } from '../../../../src/recovery/retention/expired-objects.js';
 import { readRetentionState } from '../../../../src/recovery/retention/retention-state.js';
-import type { RetentionPeriods } from '../../../../src/recovery/retention/retention-view.js';
-import { createRetentionView } from '../../../../src/recovery/retention/retention-view.js';
+import {
+  createRetentionView,
+  type RetentionPeriods,
+} from '../../../../src/recovery/retention/retention-view.js';
 import { isDue } from '../../../../src/recovery/retention/sweep-regularly.js';
 import { sweepRetention } from '../../../../src/recovery/retention/sweep-retention.js';
 import { createFileStore } from '../../../../src/store/file/file-store.js';

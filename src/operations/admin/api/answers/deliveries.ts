@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../../../domain/delivery.js';
-import { ITEM_KINDS } from '../../../../domain/kinds.js';
-import { RETENTION_CLASSES } from '../../../../domain/retention-class.js';
+import { ITEM_KINDS, RETENTION_CLASSES } from '../../../../domain/kinds.js';
 import { indexExtentSchema } from './index-extent.js';
 import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } from './values.js';
 

@@ -27,7 +27,7 @@ const DOMAIN = [
   'summary-groups',
 ].map((name) => `domain/${name}`);
 /** They import each other and the above alone. */
-const HEALTH = ['callback-phrases', 'describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
+const HEALTH = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
   .map((name) => `operations/health/${name}`)
   .concat(
     'index/index-extent',

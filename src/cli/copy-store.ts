@@ -11,11 +11,11 @@ import { proveStore } from '../store/probe/store-proof.js';
 import { copiedAges } from './copy/copied-ages.js';
 import { formatCopyReport } from './copy/format-copy-report.js';
 import { type BothOptions, type BothStores, openBothStores, optionsOfBoth } from './copy/open-both-stores.js';
+import { reasonUnlessUsage } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { runOnStore } from './shared/on-store/run-on-store.js';
-import { reasonUnlessUsage } from './shared/reason-unless-usage.js';
 
 interface Options {
   readonly fromConfig?: string;

@@ -31,11 +31,11 @@ import { retentionWarning } from '../recovery/reconcile/fetch/retention-deadline
 import { impatientStore } from '../store/probe/impatient-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
+import { reasonUnlessUsage } from './shared/could-not-look.js';
 import { EXIT } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
-import { reasonUnlessUsage } from './shared/reason-unless-usage.js';
 import { tryStore } from './shared/try-store.js';
 
 export function createCommand(): Command {

@@ -1,10 +1,16 @@
 import type { Archive } from '../archive/archive.js';
-import { UndecodableError } from '../archive/content/decode-error.js';
+import {
+  BodyTooLargeError,
+  EncodingRefusedError,
+  UndecodableError,
+} from '../archive/content/decode-error.js';
 import type { Erasures } from '../archive/erasure/erasures.js';
 import type { Quarantine } from '../archive/quarantine/quarantine.js';
+import { storeProblem } from '../archive/store-problem.js';
 import type { Acknowledgement, LedgerLine } from '../domain/delivery.js';
-import { Problem } from '../domain/problem.js';
+import { asProblem, Problem } from '../domain/problem.js';
 import type { Ledger } from '../ledger/write/ledger.js';
+import { BodyAbortedError } from '../lib/http/request-body.js';
 import { waitAtMost } from '../lib/time/deadline.js';
 import { parseCallbackQuery } from './access/callback-query.js';
 import {
@@ -20,7 +26,6 @@ import { decodeBody } from './decode/decode-body.js';
 import { Delivery, type PhaseDurations } from './delivery.js';
 import type { Slot } from './delivery-slots.js';
 import { RawBodyCopy } from './raw-body-copy.js';
-import { asRefusal, type DeliveryRefusal } from './refusal.js';
 import { bodyEncodings, header } from './request-headers.js';
 
 /*
@@ -214,4 +219,17 @@ function bodyHeaders({ request, sender, query }: Delivery) {
     contentLength: request.declaredLength,
     contents: query.contents.length > 0 ? query.contents : sender.source.contents,
   };
+}
+
+/** Why a delivery was refused: a problem to respond with, or that its sender is gone. */
+export type DeliveryRefusal = Problem | BodyAbortedError;
+
+/** Maps an error to its refusal. A store error is 503, so that the sender retries. */
+export function asRefusal(error: unknown): DeliveryRefusal {
+  if (error instanceof BodyAbortedError) return error;
+  if (error instanceof BodyTooLargeError) {
+    return new Problem('body-too-large', `This source accepts up to ${error.limit} decoded bytes.`);
+  }
+  if (error instanceof EncodingRefusedError) return new Problem('encoding-refused', error.message);
+  return storeProblem(error) ?? asProblem(error);
 }

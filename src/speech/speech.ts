@@ -8,10 +8,16 @@ import { createRateLimiter } from './http/rate-limiter.js';
 import { RETRY_DEFAULTS, type RetryPolicy } from './http/retry-policy.js';
 import { type Credentials, createTransport, type Transport } from './http/transport.js';
 import { createKeysClient, type KeysClient } from './keys-client.js';
-import { batchAddress, configuredRegions, type RegionAddresses, webAddress } from './regions.js';
 import { SpeechError } from './speech-error.js';
 
-export type * from '../domain/kinds.js';
+export type {
+  ItemKind,
+  JobDocument,
+  KnownContentToken,
+  RetrievableKind,
+  TranscriptFormat,
+  TranscriptKind,
+} from '../domain/kinds.js';
 export { type ProxySettings, readProxySettings } from '../lib/outbound/proxy-settings.js';
 export type { Clock } from '../lib/time/clock.js';
 export type { Backoff } from '../lib/time/retry.js';
@@ -21,7 +27,6 @@ export type { JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
 export type { Download } from './http/download.js';
 export type { RetryPolicy } from './http/retry-policy.js';
 export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys-client.js';
-export type { RegionAddresses } from './regions.js';
 export { SpeechError, type SpeechErrorDetails, type SpeechErrorKind } from './speech-error.js';
 export type * from './wire.js';
 
@@ -140,4 +145,40 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
+}
+
+/** Addresses of the jobs API by region, without `/v2`; null or absent for regions not in use. */
+export type RegionAddresses = Readonly<
+  Record<string, { readonly batchUrl?: string | URL | null | undefined }>
+>;
+
+/** Regions that have an address. */
+export function configuredRegions(addresses: RegionAddresses): string[] {
+  return Object.keys(addresses).filter((region) => addresses[region]?.batchUrl);
+}
+
+/** The region's address. Throws `SpeechError` of kind `configuration` with the regions that have one. */
+export function batchAddress(region: string, addresses: RegionAddresses): URL {
+  const configured = configuredRegions(addresses);
+  const address = configured.includes(region) ? addresses[region]?.batchUrl : null;
+  if (!address) {
+    const others =
+      configured.length === 0 ? 'no region has one' : `regions with one are ${configured.join(', ')}`;
+    throw fault(`no batchUrl is configured for region ${JSON.stringify(region)}; ${others}`);
+  }
+  return webAddress(address, `batchUrl of region ${region}`);
+}
+
+/** A plain http(s) address. A user name in it would end up in logs, a query would be lost. */
+export function webAddress(address: string | URL, name: string): URL {
+  const url = URL.canParse(String(address)) ? new URL(address) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) throw fault(`${name} is no http or https address`);
+  if (url.username || url.password || url.search || url.hash) {
+    throw fault(`${name} must hold neither user name nor query`);
+  }
+  return url;
+}
+
+function fault(text: string): SpeechError {
+  return new SpeechError('configuration', 'find endpoint', text);
 }

@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRepetition } from '../domain/announced-event.js';
+import { fetchFromLog } from '../ledger/log/merged-segments.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { createAnnouncements } from './announcements.js';
-import { findEvent } from './find-event.js';
+import { announcedAs, createAnnouncements } from './announcements.js';
 import { createLedgerFollower } from './follow/ledger-follower.js';
 import type { SegmentLines } from './follow/lines-by-number.js';
 import { isWanted } from './job-event.js';
 import type { SenderObserver } from './outbox-observer.js';
-import type { OutboxState } from './outbox-state.js';
+import type { OutboxState, WaitingEvent } from './outbox-state.js';
 import type { OutboxStore } from './outbox-store.js';
+import type { JobEvent } from './receiver-event.js';
 import type { RetryTimes } from './send/attempt-policy.js';
 import type { Endpoint } from './send/endpoint.js';
 import type { EventTask } from './send/event-attempts.js';
@@ -206,4 +207,21 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
       return this.ended;
     },
   };
+}
+
+/**
+ * The event that waits, read from the ledger; null when the line is gone. Throws as the store does, and when something is damaged that may
+ * have the line.
+ */
+export async function findEvent(
+  store: ObjectStore,
+  { id, jobId, segment }: WaitingEvent,
+): Promise<JobEvent | null> {
+  const { entries = [] } = (await fetchFromLog(store, segment))?.parse(jobId) ?? {};
+  for (const { line } of entries) {
+    if (line.jobId !== jobId) continue;
+    const event = await announcedAs(store, line, id);
+    if (event !== null) return event;
+  }
+  return null;
 }

@@ -1,5 +1,5 @@
-import { EXIT } from './exit-codes.js';
-import { reasonUnlessUsage } from './reason-unless-usage.js';
+import { ConfigError } from '../../config/config-error.js';
+import { EXIT, UsageError } from './exit-codes.js';
 
 /**
  * For commands whose exit code 1 says that nothing was found: says why a store could not be looked at, and sets the exit code 4. Throws
@@ -9,4 +9,10 @@ export function couldNotLook(error: unknown): null {
   process.stderr.write(`transcript-receiver: ${reasonUnlessUsage(error)}\n`);
   process.exitCode = EXIT.incomplete;
   return null;
+}
+
+/** Why a command could not look at a store. Throws wrong usage and faults in the configuration, which stay errors. */
+export function reasonUnlessUsage(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof UsageError) throw error;
+  return error instanceof Error ? error.message : String(error);
 }

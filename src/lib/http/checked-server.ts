@@ -3,7 +3,6 @@ import type { Express } from 'express';
 import { Problem } from '../../domain/problem.js';
 import { type ConnectionRequests, isDropped } from './connections/connection-requests.js';
 import { expressMessages } from './express-messages.js';
-import { headersCheckInterval } from './headers-check-interval.js';
 import { type OnMalformed, rejectConnect, rejectMalformedRequests } from './malformed-requests.js';
 import { respondProblem } from './respond.js';
 
@@ -93,4 +92,12 @@ function countOfHosts(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
   }
   return count;
+}
+
+/**
+ * Milliseconds between checks of connections whose headers are incomplete. Node's default is 30 s, so that a time-out of
+ * 3 s could take up to 33.
+ */
+function headersCheckInterval(headersTimeout: number): number {
+  return Math.min(1000, Math.ceil(headersTimeout / 10));
 }

@@ -1,8 +1,12 @@
 import { Registry } from 'prom-client';
 import { type ConnectionMetrics, createConnectionMetrics } from './connection-metrics.js';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.js';
-import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.js';
-import { createMergeMetrics, type MergeMetrics } from './merge-metrics.js';
+import {
+  createLedgerMetrics,
+  createMergeMetrics,
+  type LedgerMetrics,
+  type MergeMetrics,
+} from './ledger-metrics.js';
 import { createOutboxMetrics, type OutboxMetrics } from './outbox-metrics.js';
 import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
 import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';

@@ -2,9 +2,17 @@
 import { describeDead } from '../../domain/event-attempts.js';
 import { count, plural } from '../../lib/text/plural.js';
 import { clockDifference, remedyOf } from '../../store/store-remedies.js';
-import { missedInWords, missedRemedy, refusedInWords, refusedRemedy } from './callback-phrases.js';
 import type { Issue, IssueCode, IssueLevel, IssueParams, StoreFailure, Topic } from './issues.js';
-import { attemptInWords, failuresInWords, faultsInWords, lossesInWords } from './phrases.js';
+import {
+  attemptInWords,
+  failuresInWords,
+  faultsInWords,
+  lossesInWords,
+  missedInWords,
+  missedRemedy,
+  refusedInWords,
+  refusedRemedy,
+} from './phrases.js';
 
 /** How instants are shown: the page uses the chosen time zone, everything else ISO 8601. */
 export type ShowTime = (instant: string) => string;

@@ -4,8 +4,8 @@ import { boundaryOf, type MediaType, parseMediaType } from '../../archive/conten
 import type { PartShape } from '../../archive/content/part-shape.js';
 import type { ItemSink } from '../../domain/item.js';
 import { type ByteSource, RawBody } from './byte-source.js';
-import { contentEncodings, decodedSource } from './content-encoding.js';
 import { decodeMultipart } from './decode-multipart.js';
+import { contentEncodings, decodedSource } from './inflated-source.js';
 
 /** The headers and parameters that describe a body. */
 export interface BodyHeaders {

@@ -1,5 +1,4 @@
-import { isStandIn } from '../../domain/kinds.js';
-import { retentionClassOf } from '../../domain/kinds.js';
+import { isStandIn, retentionClassOf } from '../../domain/kinds.js';
 import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import { isPaused } from '../../speech/speech-error.js';
 import type { JobRecord } from '../../speech/wire.js';

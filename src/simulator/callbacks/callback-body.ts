@@ -4,7 +4,6 @@ import type { NotificationConfig } from '../../speech/wire.js';
 import type { Content } from '../content/content.js';
 import { jobContent } from '../content/job-contents.js';
 import type { SimulatedJob } from '../jobs/simulated-job.js';
-import { type FormPart, multipartContent } from './multipart-content.js';
 
 /** Variants where the specification is contradictory or silent; a receiver must accept all. */
 export interface BodyHabits {
@@ -87,4 +86,50 @@ function form(job: SimulatedJob, parts: FormPart[], habits: BodyHabits): Callbac
   );
   const boundary = createHash('sha256').update(`boundary:${job.id}`).digest('hex').slice(0, 60);
   return { content: multipartContent(typed, boundary), parts: parts.map(({ name }) => name) };
+}
+
+interface FormPart {
+  readonly name: string;
+  readonly fileName: string;
+  readonly content: Content;
+}
+
+/**
+ * A form byte by byte as Go's mime/multipart writes it: 60 hex digits of boundary, a line break before the
+ * closing delimiter even without parts, quotes and backslashes escaped.
+ */
+function multipartContent(parts: readonly FormPart[], boundary: string): Content {
+  const heads = parts.map((part, index) => partHead(part, boundary, index === 0));
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+  const size = parts.reduce(
+    (sum, part, index) => sum + part.content.size + (heads[index]?.length ?? 0),
+    tail.length,
+  );
+  return {
+    size,
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    async *chunks() {
+      for (const [index, part] of parts.entries()) {
+        yield heads[index] ?? Buffer.alloc(0);
+        yield* part.content.chunks();
+      }
+      yield tail;
+    },
+  };
+}
+
+function partHead(part: FormPart, boundary: string, first: boolean): Buffer {
+  const lines = [
+    `${first ? '' : '\r\n'}--${boundary}`,
+    `Content-Disposition: form-data; name="${escaped(part.name)}"; filename="${escaped(part.fileName)}"`,
+    `Content-Type: ${part.content.contentType}`,
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll(/[\r\n]/g, '');
 }

@@ -1,15 +1,14 @@
 import { kindOfDocument } from '../../domain/kinds.js';
+import type { UsageResponse } from '../../speech/wire.js';
 import { cutAnswer, faultAnswer } from '../api-faults.js';
 import { jobContent } from '../content/job-contents.js';
 import type { ActiveFaults, ApiOperation } from '../faults.js';
 import { apiError, type Call, type Handler, methodNotAllowed, type ServerAnswer } from '../http-server.js';
 import type { KeyRing } from '../key-ring.js';
 import { submissionFault } from './job-config.js';
-import { listJobs } from './job-listing.js';
 import type { JobStore, NewJob, Viewer } from './job-store.js';
 import { readSubmission } from './job-submission.js';
 import { jobRecord, type SimulatedJob } from './simulated-job.js';
-import { usageOf } from './usage.js';
 
 export interface JobsApiParts {
   readonly region: string;
@@ -123,4 +122,53 @@ async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promi
     ...(media ? { media, dataName } : {}),
   });
   return { status: 201, json: { id: job.id } };
+}
+
+/** Counts and hours per language within `since` and `until`; the shape follows the public documentation. */
+function usageOf(jobs: readonly SimulatedJob[], query: URLSearchParams): UsageResponse {
+  const since = query.get('since');
+  const until = query.get('until');
+  const from = since === null ? Number.NEGATIVE_INFINITY : Date.parse(since);
+  const to = until === null ? Number.POSITIVE_INFINITY : Date.parse(until);
+  const counted = jobs.filter(({ createdAt }) => createdAt >= from && createdAt <= to);
+  const languages = [...new Set(counted.map(languageOf))];
+  return {
+    ...(since === null ? {} : { since }),
+    ...(until === null ? {} : { until }),
+    summary: [{ mode: 'batch', type: 'transcription', count: counted.length, duration_hrs: hours(counted) }],
+    details: languages.map((language) => {
+      const group = counted.filter((job) => languageOf(job) === language);
+      return {
+        mode: 'batch',
+        type: 'transcription',
+        language,
+        count: group.length,
+        duration_hrs: hours(group),
+      };
+    }),
+  };
+}
+
+function languageOf(job: SimulatedJob): string {
+  return job.config.transcription_config?.language ?? 'en';
+}
+
+function hours(jobs: readonly SimulatedJob[]): number {
+  return jobs.reduce((sum, { duration }) => sum + duration, 0) / 3600;
+}
+
+/** A page of the list: at most `limit` (1 to 100) jobs created before `created_before`, newest first. */
+function listJobs(jobs: readonly SimulatedJob[], query: URLSearchParams): ServerAnswer {
+  const limit = Number(query.get('limit') ?? 100);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+    return apiError(400, 'Bad Request', 'limit: 1 to 100');
+  const before = query.get('created_before');
+  const beforeMs = before === null ? Number.POSITIVE_INFINITY : Date.parse(before);
+  if (Number.isNaN(beforeMs)) return apiError(400, 'Bad Request', 'created_before: not a time');
+  const gone = query.get('include_deleted') === 'true';
+  const page = jobs
+    .filter(({ createdAt }) => createdAt < beforeMs)
+    .filter(({ status }) => gone || (status !== 'deleted' && status !== 'expired'))
+    .slice(0, limit);
+  return { status: 200, json: { jobs: page.map(jobRecord) } };
 }

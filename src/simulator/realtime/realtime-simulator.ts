@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { createArrivals } from './arrivals.js';
 import type { AudioBufferLimits } from './audio-buffer.js';
 import type {
   KeyVerdict,
@@ -132,5 +131,32 @@ function sessionOptions(
     processing: options.processing ?? 'instant',
     durationLimitSeconds: options.durationLimitSeconds ?? Number.POSITIVE_INFINITY,
     script,
+  };
+}
+
+/** A list that can be waited on. */
+interface Arrivals<T> {
+  readonly all: readonly T[];
+  add(value: T): void;
+  /** Settles with the n-th value (from 0) as soon as it is there. */
+  nth(index: number): Promise<T>;
+}
+
+function createArrivals<T>(): Arrivals<T> {
+  const all: T[] = [];
+  const waiting = new Map<number, ((value: T) => void)[]>();
+  return {
+    all,
+    add(value) {
+      all.push(value);
+      for (const resolve of waiting.get(all.length - 1) ?? []) resolve(value);
+      waiting.delete(all.length - 1);
+    },
+    nth: (index) =>
+      new Promise((resolve) => {
+        const value = all[index];
+        if (value === undefined) waiting.set(index, [...(waiting.get(index) ?? []), resolve]);
+        else resolve(value);
+      }),
   };
 }

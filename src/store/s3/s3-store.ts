@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { retryAfter } from '../../lib/time/retry.js';
+import { assertPinned } from '../assert-pinned.js';
 import { assertHeaders, assertKey, assertPrefix } from '../object-key.js';
-import type { CreateResult, ObjectHeaders, ObjectStore } from '../object-store.js';
+import { type CreateResult, type ObjectHeaders, type ObjectStore, StoreError } from '../object-store.js';
+import { DOCUMENT_HEADERS, readDocument } from '../read-document.js';
 import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
 import { bucketTraits } from './bucket/inspect-bucket.js';
 import { readTags } from './bucket/read-tags.js';
@@ -10,7 +13,6 @@ import { listObjects, listS3Folders } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
 import { isConditionFailed } from './s3-failure.js';
-import { createS3Marker } from './s3-marker.js';
 import type { S3StoreOptions } from './s3-options.js';
 import { s3StoreError } from './s3-store-error.js';
 import { startS3Upload } from './s3-upload.js';
@@ -179,5 +181,39 @@ function putRequest(
     ifAbsent,
     body,
     timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
+  };
+}
+
+/** Holds the id of the store; a dot-folder, so that no listing shows it. */
+const MARKER = '.store/marker.json';
+
+/** The marker of a store in a bucket, which a file store has at its root. */
+function createS3Marker(
+  store: Pick<ObjectStore, 'location' | 'read' | 'create'>,
+  pinned: string | null,
+): Pick<ObjectStore, 'identity' | 'begin'> {
+  async function identity(): Promise<string | null> {
+    const document = await readDocument(store, MARKER);
+    const id = typeof document?.store === 'string' ? document.store : null;
+    assertPinned(store.location, id, pinned);
+    return id;
+  }
+
+  return {
+    identity,
+    async begin() {
+      const before = await identity();
+      if (before !== null) return before;
+      // Another process may do the same: the first one wins.
+      await store.create(
+        MARKER,
+        Buffer.from(`${JSON.stringify({ store: randomUUID() })}\n`),
+        DOCUMENT_HEADERS,
+      );
+      const id = await identity();
+      if (id === null)
+        throw new StoreError('open', `${MARKER} is not a marker of a store: restore it from a backup`);
+      return id;
+    },
   };
 }

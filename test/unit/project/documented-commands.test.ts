@@ -12,7 +12,7 @@ import { readSources } from '../../support/project/source-imports.js';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** In a key derivation, the name of the program begins a text that is no command. */
-const KEY_TEXTS = ['operations/admin/access/ticket-keys.ts'];
+const KEY_TEXTS = ['operations/admin/access/sign-in.ts'];
 const documents = [
   'README.md',
   'CONTRIBUTING.md',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Problem } from '../../../src/domain/problem.js';
-import { asRefusal } from '../../../src/receive/refusal.js';
+import { asRefusal } from '../../../src/receive/receive.js';
 import { BlockedKeyError, StoreError } from '../../../src/store/object-store.js';
 import { assertClock } from '../../../src/store/probe/clock-offset.js';
 import type { StoreCondition } from '../../../src/store/store-remedies.js';

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { batchAddress, configuredRegions, webAddress } from '../../../src/speech/regions.js';
-import { createSpeechClients } from '../../../src/speech/speech.js';
+import {
+  batchAddress,
+  configuredRegions,
+  createSpeechClients,
+  webAddress,
+} from '../../../src/speech/speech.js';
 
 describe('regions', () => {
   // Rule: Hosts: batch: `eu1`, `eu2`, `us1`, `us2`, `au1`

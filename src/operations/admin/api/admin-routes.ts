@@ -1,4 +1,5 @@
-import type { AdminRoute } from './admin-route.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { sessionSchema } from './answers/session.js';
 import { type ImportRouteParts, importRoutes } from './content/import-routes.js';
 import { type DeliveriesRouteParts, deliveriesRoutes } from './deliveries-routes.js';
 import { type ExplainRouteParts, explainRoutes } from './explain-routes.js';
@@ -11,7 +12,6 @@ import { type ErasuresRouteParts, erasuresRoutes } from './repairs/erasures-rout
 import { type ReconcileRouteParts, reconcileRoutes } from './repairs/reconcile-routes.js';
 import { type RepairRouteParts, repairRoutes } from './repairs/repair-routes.js';
 import { type ReplaysRouteParts, replaysRoutes } from './repairs/replays-routes.js';
-import { sessionRoutes } from './session-routes.js';
 import { type SubscribersRouteParts, subscribersRoutes } from './subscribers-routes.js';
 
 /** Parts of the health summary whose names mean something else in other routes. */
@@ -58,4 +58,25 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...sessionRoutes(parts),
   ];
   return [...routes, ...openApiRoutes(routes, parts.version)];
+}
+
+interface SessionRouteParts {
+  readonly service: { readonly configured: boolean };
+}
+
+function sessionRoutes({ service }: SessionRouteParts): AdminRoute[] {
+  return [
+    adminRoute({
+      method: 'GET',
+      path: '/session',
+      right: null,
+      tag: 'Security',
+      summary: 'What the presented token may do',
+      answers: { 200: sessionSchema },
+      async handle({ access: { actor, may, scope } }) {
+        const sources = scope === null ? null : [...scope].sort();
+        return ok({ actor, may: [...may], sources, canAskService: service.configured });
+      },
+    }),
+  ];
 }

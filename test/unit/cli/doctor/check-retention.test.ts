@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { checkRetention } from '../../../../src/cli/doctor/check-retention.js';
 import { parseConfig } from '../../../../src/config/config.js';
-import { daysUntilEnd } from '../../../../src/store/s3/bucket/lifecycle-ends.js';
+import { daysUntilEnd } from '../../../../src/store/s3/bucket/inspect-bucket.js';
 import { readManifest, readProjectFile } from '../../../support/manifests.js';
 import { readLifecycleRules } from '../../../support/store/lifecycle-rules.js';
 

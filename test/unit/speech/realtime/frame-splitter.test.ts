@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { FrameSplitter } from '../../../../src/speech/realtime/frame-splitter.js';
+import { FrameSplitter } from '../../../../src/speech/realtime/audio-sender.js';
 
 describe('the frame splitter', () => {
   // Rule: Realtime: AudioType: `pcm_f32le` 4 bytes, `pcm_s16le` 2, `mulaw` 1

@@ -4,8 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../../../src/domain/problem.js';
 import { RIGHTS } from '../../../../../src/domain/rights.js';
 import type { SignInRefusal } from '../../../../../src/operations/admin/access/failed-sign-ins.js';
-import { createSignIn } from '../../../../../src/operations/admin/access/sign-in.js';
-import { createTicketKeys } from '../../../../../src/operations/admin/access/ticket-keys.js';
+import { createSignIn, createTicketKeys } from '../../../../../src/operations/admin/access/sign-in.js';
 
 const all = (token: string) => ({ token, may: RIGHTS, sources: [] });
 const TOKENS = { ops: all('token-of-the-operators'), ci: all('token-of-the-pipeline') };

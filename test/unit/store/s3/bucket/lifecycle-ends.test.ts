@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { daysUntilEnd } from '../../../../../src/store/s3/bucket/lifecycle-ends.js';
+import { daysUntilEnd } from '../../../../../src/store/s3/bucket/inspect-bucket.js';
 
 const enabled = (Days: number | undefined, Filter = {}) => ({
   Status: 'Enabled' as const,

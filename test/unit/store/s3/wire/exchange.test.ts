@@ -5,8 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Pool } from 'undici';
 import { createConnect } from '../../../../../src/lib/outbound/connect.js';
 import { NO_PROXIES } from '../../../../../src/lib/outbound/proxy-settings.js';
-import { Exchange, type WholeAnswer, type WireRequest } from '../../../../../src/store/s3/wire/exchange.js';
-import { openExchange } from '../../../../../src/store/s3/wire/open-exchange.js';
+import {
+  Exchange,
+  openExchange,
+  type WholeAnswer,
+  type WireRequest,
+} from '../../../../../src/store/s3/wire/exchange.js';
 import { openPool } from '../../../../../src/store/s3/wire/store-pool.js';
 import { until } from '../../../../support/until.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseByteRange } from '../../../../../../src/operations/admin/api/content/byte-range.js';
 import {
   contentDisposition,
+  parseByteRange,
   safeContentType,
 } from '../../../../../../src/operations/admin/api/content/download.js';
 

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
-import type { Settlement } from '../archive/quarantine/settle-bodies.js';
 import { Problem } from '../domain/problem.js';
-import { createBodyCheck } from '../operations/actions/body-check.js';
+import type { Settlement } from '../domain/quarantined-body.js';
 import { dismissBody } from '../operations/actions/dismiss-body.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
@@ -29,9 +28,9 @@ export function createCommand(): Command {
 }
 
 function dismiss(id: string, reason: string): Promise<Settlement> {
-  return withLedgerWriter(false, async ({ config, store, ledger }) => {
-    const sources = new Map(Object.entries(config.sources));
-    const parts = { quarantine: createQuarantineStore(store, createBodyCheck(store, sources)), ledger };
+  return withLedgerWriter(false, async ({ store, view, ledger }) => {
+    await view.refresh();
+    const parts = { quarantine: createQuarantineStore(store), view, ledger };
     return dismissBody(parts, id, { actor: CLI_ACTOR, reason }).catch((error: unknown) => {
       throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
     });

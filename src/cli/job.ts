@@ -98,7 +98,7 @@ function partsOf({ config, parts, view }: RecoveryWork): LookParts {
 async function look(parts: LookParts, jobId: string, signal: AbortSignal): Promise<Answer> {
   const found = await inspectJob(parts, jobId);
   const query = { job: jobId, state: 'all', limit: 100, signal } as const;
-  const { quarantine: bodies } = await listQuarantine(parts.quarantine, query);
+  const { quarantine: bodies } = await listQuarantine(parts, query);
   const known = typeof found === 'string' ? null : found;
   const serviceAnswer = typeof found === 'string' ? found : 'not-asked';
   return { jobId, job: known, serviceAnswer, bodies, found: null };

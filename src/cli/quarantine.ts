@@ -1,14 +1,14 @@
 import { Command, Option } from 'commander';
+import { retentionViewOf } from '../app/retention-view-of.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { createBodyCheck } from '../operations/actions/body-check.js';
 import type { ListedBody, QuarantineList } from '../operations/admin/api/answers/quarantine.js';
 import { listQuarantine, type QuarantineQuery } from '../operations/admin/jobs/list-quarantine.js';
 import { formatRemedies } from './shared/format/format-remedies.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
-import { withStore } from './shared/on-store/with-store.js';
+import { withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { checkSource } from './shared/options/check-source.js';
 import { readUpTo } from './shared/options/read-number.js';
@@ -40,20 +40,15 @@ export function createCommand(): Command {
 
 async function list({ state, job, source, limit }: Options): Promise<QuarantineList> {
   checkJobs(job === undefined ? undefined : [job]);
-  return withStore(async ({ config, store, signal }) => {
+  return withLedger(async ({ config, store, view, signal }) => {
     checkSource(config, source);
-    const sources = new Map(Object.entries(config.sources));
-    const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
-    const bodies: ListedBody[] = [];
-    let nextCursor: string | null = null;
-    do {
-      const query = { state, job, source, limit: limit - bodies.length, signal };
-      const page = await listQuarantine(quarantine, { ...query, cursor: nextCursor ?? undefined });
-      bodies.push(...page.quarantine);
-      ({ nextCursor } = page);
-      // A page that had to look far ends early.
-    } while (nextCursor !== null && bodies.length < limit);
-    return { quarantine: bodies, nextCursor };
+    await view.refresh();
+    const parts = {
+      view,
+      quarantine: createQuarantineStore(store),
+      retained: retentionViewOf(config, store),
+    };
+    return listQuarantine(parts, { state, job, source, limit, signal });
   });
 }
 

@@ -1,10 +1,9 @@
 import { Command } from 'commander';
+import { retentionViewOf } from '../app/retention-view-of.js';
 import { canAskService } from '../app/speech-options.js';
-import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import { createSummary } from '../index/questions/create-summary.js';
 import { DeadlineError } from '../lib/time/deadline.js';
-import { createBodyCheck } from '../operations/actions/body-check.js';
 import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
 import { listSubscribers } from '../operations/admin/subscribers/list-subscribers.js';
 import { type CredentialState, credentialSettings } from '../operations/health/credential-states.js';
@@ -95,8 +94,6 @@ function unreadableStore(error: unknown): Status {
 const EXIT_CODES = { ok: EXIT.ok, unknown: EXIT.failed, warning: EXIT.failed, failing: EXIT.usage } as const;
 
 async function readStatus({ config, store, view }: LedgerWork): Promise<Status> {
-  const sources = new Map(Object.entries(config.sources));
-  const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
   const outbox = createOutboxReader(store, config.subscribers);
   const reports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
   const found = await reports().catch(unlessSilent);
@@ -111,7 +108,7 @@ async function readStatus({ config, store, view }: LedgerWork): Promise<Status> 
     {
       view,
       summarise: createSummary(view),
-      quarantine: quarantine.count,
+      retained: retentionViewOf(config, store),
       senderRefusals: createRefusalCountsReader(store, Date.now).lastHour,
       lastReconcile: createReconcileReportReader(store),
       lastVerify: createVerifyReportReader(store),

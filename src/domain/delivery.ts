@@ -1,6 +1,7 @@
 import type { DeliveryContext, OmittedContext } from './context.js';
 import { ORIGINS, type StoredItem } from './item.js';
 import type { RetentionClass } from './kinds.js';
+import type { Wanted } from './quarantined-body.js';
 
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
 
@@ -151,4 +152,8 @@ export interface LedgerLine {
   readonly tooLarge?: TooLargeBody;
   /** ISO 8601: about when the callback was expected of a job that recovery had to fetch, as far as the service says. */
   readonly expectedAt?: string;
+  /** Only of a quarantined body: what it should have brought. */
+  readonly wanted?: readonly Wanted[];
+  /** Delivery id of the quarantined body that an operator released or dismissed. */
+  readonly body?: string;
 }

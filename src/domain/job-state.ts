@@ -321,12 +321,11 @@ const SETTLED: Readonly<Record<string, string>> = {
   acknowledged: 'The job was acknowledged',
   refetched: 'The job was refetched and is complete',
   imported: 'Files of the job were imported',
-  stored: 'The archive holds what the body should have brought',
 };
 
 /** "The body was dismissed by ops at 4 March 2026, 05:06: a test call." */
 export function settlementInWords(settlement: BodySettlement | null, at: ShowInstant): string {
-  if (settlement === null || settlement.by === 'stored') return `${SETTLED.stored}.`;
+  if (settlement === null) return 'The job has what the body should have brought.';
   const { by, actor, settledAt, reason } = settlement;
   return `${SETTLED[by] ?? by}${actor === null ? '' : ` by ${actor}`} at ${at(settledAt)}${reason === null ? '' : `: ${reason}`}.`;
 }

@@ -5,6 +5,8 @@ import { waitAtMost } from '../lib/time/deadline.js';
 import { instantOf, writeInstant } from '../lib/time/instant.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type Ask, answerAsks } from './beside/asks.js';
+import type { BodyFigures } from './bodies/find-bodies.js';
+import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore } from './fill/open-index-of-store.js';
 import { extentOf, type IndexExtent, without } from './index-extent.js';
@@ -58,6 +60,10 @@ export interface DeliveryPage {
   readonly index: IndexExtent;
 }
 
+export interface BodyPage extends Omit<FoundBodies, 'unread'> {
+  readonly index: IndexExtent;
+}
+
 export interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
   /** At most one. */
   readonly failures: readonly { jobId: string; outcome: string; retentionEndsAt: string }[];
@@ -101,6 +107,10 @@ export interface LedgerView {
    * `conflict` when the index does not reach back as far.
    */
   allFailing(query: Omit<FailureQuery, 'limit' | 'cursor' | 'givenUpBy'>): Promise<FailingJobs>;
+  /** Quarantined bodies, newest first. Rejects with `Problem` `request-invalid` for a foreign cursor. */
+  bodies(query: BodiesQuery): Promise<BodyPage>;
+  /** From the index alone, also while the store fails. @param since in milliseconds since the epoch: of the bodies received since */
+  bodyFigures(since: number): Promise<BodyFigures>;
   /** Ids of the failing jobs that their results settle: a conflict is an operator's to decide. Reads the ledger before. */
   failingJobs(): Promise<ReadonlySet<string>>;
   /** Whether a line was ever in the index with this value. */
@@ -219,6 +229,11 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       await requireReach(since);
       return index.call('failingJobs', { ...query, since });
     },
+    async bodies(query) {
+      const { unread, ...found } = await listBodies(parts, query);
+      return { ...found, index: without(await extent(), unread) };
+    },
+    bodyFigures: (since) => index.call('countBodies', since),
     async failingJobs() {
       await readNew();
       const query = { since: clock() - retention, without: 'conflict' };

@@ -29,9 +29,9 @@ export const SCHEMA = `
   CREATE TABLE classes (id INTEGER PRIMARY KEY, fields TEXT NOT NULL UNIQUE);
 
   -- id: that of the segment, then the index of the line in it. took: milliseconds of a callback.
-  -- due: when the callback of a job was expected that recovery had to fetch.
+  -- due: when the callback of a job was expected that recovery had to fetch. kinds: bits of what it brought.
   CREATE TABLE lines (id INTEGER PRIMARY KEY, written INTEGER NOT NULL, class INTEGER NOT NULL, job TEXT,
-    received INTEGER NOT NULL, bytes INTEGER NOT NULL, took INTEGER, due INTEGER);
+    received INTEGER NOT NULL, bytes INTEGER NOT NULL, took INTEGER, due INTEGER, kinds INTEGER NOT NULL);
   CREATE INDEX lines_by_class ON lines (class, written);
   CREATE INDEX lines_by_job ON lines (job, class, received) WHERE job IS NOT NULL;
   CREATE INDEX lines_by_due ON lines (due, class, job) WHERE due IS NOT NULL;
@@ -44,6 +44,19 @@ export const SCHEMA = `
   CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,
     first INTEGER NOT NULL, reason TEXT, bytes INTEGER NOT NULL, PRIMARY KEY (job, class)) WITHOUT ROWID;
   CREATE INDEX failures_by_first ON failures (first, job);
+
+  -- Quarantined bodies. id: of the line; missing: bits of what the job lacks of what the body should have brought; released, settled: the
+  -- line of a release, and of the first act that settled it.
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, delivery TEXT NOT NULL, job TEXT NOT NULL, class INTEGER NOT NULL, source TEXT,
+    received INTEGER NOT NULL, bytes INTEGER NOT NULL, wanted INTEGER NOT NULL, missing INTEGER NOT NULL, released INTEGER,
+    settled INTEGER, settled_at INTEGER,
+    state TEXT AS (CASE WHEN released THEN 'released' WHEN settled OR NOT missing THEN 'settled' ELSE 'waiting' END));
+  CREATE INDEX bodies_by_state ON bodies (state, delivery);
+  CREATE INDEX bodies_by_delivery ON bodies (delivery);
+  CREATE INDEX bodies_by_job ON bodies (job, delivery);
+  -- Releases and dismissals, which may be read before the body; id: of the line.
+  CREATE TABLE body_acts (id INTEGER PRIMARY KEY, delivery TEXT NOT NULL, received INTEGER NOT NULL, is_release INTEGER NOT NULL);
+  CREATE INDEX body_acts_by_delivery ON body_acts (delivery);
 
   -- Sums by the time of writing. width: milliseconds of the stretch; longest: duration of a callback; latest: receipt of the last line.
   CREATE TABLE figures (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, lines INTEGER NOT NULL,

@@ -1,5 +1,6 @@
 import type { DeliveryContext, OmittedContext } from '../domain/context.js';
 import type { ExpiredObjects, LedgerItem, LedgerLine, TooLargeBody } from '../domain/delivery.js';
+import type { Wanted } from '../domain/quarantined-body.js';
 import { ulidMaker } from '../lib/text/ulid-maker.js';
 
 /** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
@@ -13,6 +14,8 @@ export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
   readonly expired: ExpiredObjects | null;
   readonly tooLarge: TooLargeBody | null;
   readonly expectedAt: string | null;
+  readonly wanted: readonly Wanted[] | null;
+  readonly body: string | null;
 }
 
 type OptionalField =
@@ -23,7 +26,9 @@ type OptionalField =
   | 'traceparent'
   | 'expired'
   | 'tooLarge'
-  | 'expectedAt';
+  | 'expectedAt'
+  | 'wanted'
+  | 'body';
 
 /** The fields of a line that no request of a sender stands behind. */
 export const NO_REQUEST = {
@@ -37,11 +42,24 @@ export const NO_REQUEST = {
   expired: null,
   tooLarge: null,
   expectedAt: null,
+  wanted: null,
+  body: null,
 } as const;
 
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
-  const { actor, wouldRefuse, context, contextOmitted, traceparent, expired, tooLarge, expectedAt } = fields;
+  const {
+    actor,
+    wouldRefuse,
+    context,
+    contextOmitted,
+    traceparent,
+    expired,
+    tooLarge,
+    expectedAt,
+    wanted,
+    body,
+  } = fields;
   return {
     v: 1,
     deliveryId: fields.deliveryId,
@@ -68,6 +86,8 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     ...(expired === null ? undefined : { expired }),
     ...(tooLarge === null ? undefined : { tooLarge }),
     ...(expectedAt === null ? undefined : { expectedAt }),
+    ...(wanted === null ? undefined : { wanted }),
+    ...(body === null ? undefined : { body }),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   outcomeOf,
 } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
+import { wantedOf } from '../domain/quarantined-body.js';
 import type { ReasonCode } from '../domain/reasons.js';
 import { ledgerLine, newDeliveryId } from '../ledger/ledger-line.js';
 import type { RequestBody } from '../lib/http/request-body.js';
@@ -61,6 +62,11 @@ export class Delivery {
   get query(): CallbackQuery {
     if (this.#query === null) throw new Error('the delivery is not identified yet');
     return this.#query;
+  }
+
+  /** Tokens of what the callback brings: those that it names, else those of its source. */
+  get contents(): readonly string[] {
+    return this.query.contents.length > 0 ? this.query.contents : this.sender.source.contents;
   }
 
   identified(query: CallbackQuery): void {
@@ -189,6 +195,8 @@ export class Delivery {
       traceparent: this.#traceparent,
       expired: null,
       expectedAt: null,
+      wanted: outcome === 'quarantined' ? wantedOf(this.query.status, this.contents) : null,
+      body: null,
       tooLarge:
         reason === 'body-too-large'
           ? { declared: this.request.declaredLength, limit: source.maxBytes }

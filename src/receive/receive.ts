@@ -212,12 +212,12 @@ function rejectBadLength({ request, sender }: Delivery): void {
   }
 }
 
-function bodyHeaders({ request, sender, query }: Delivery) {
+function bodyHeaders({ request, contents }: Delivery) {
   return {
     contentType: header(request.headers, 'content-type'),
     contentEncoding: bodyEncodings(request.headers),
     contentLength: request.declaredLength,
-    contents: query.contents.length > 0 ? query.contents : sender.source.contents,
+    contents,
   };
 }
 

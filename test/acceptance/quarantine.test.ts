@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerOf } from '../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../support/processes/admin-api.js';
@@ -111,6 +113,22 @@ describe('a quarantined body', () => {
     await api.post('/jobs/other/acknowledge').send({ reason: 'seen' }).expect(200);
     await breakBody('other');
     expect(await stateOf('other')).toEqual(WAITING);
+  });
+
+  it('that is missing from the store is listed with what its line says, until its job is acknowledged', async () => {
+    const id = await breakBody('gone');
+    await rm(join(service.folder, 'quarantine', id), { recursive: true });
+    const [body] = await bodiesOf('gone');
+    expect(body).toMatchObject({
+      ...{ deliveryId: id, jobId: 'gone', state: 'waiting', reason: 'json-invalid' },
+      detail: expect.stringMatching(/missing from the store/),
+    });
+    expect((await api.get(`/quarantine/${id}`)).status).toBe(404);
+    await api.post('/jobs/gone/acknowledge').send({ reason: 'not needed' }).expect(200);
+    expect((await bodiesOf('gone'))[0]).toMatchObject({
+      state: 'settled',
+      settlement: { by: 'acknowledged', actor: 'tester', reason: 'not needed' },
+    });
   });
 
   it('leaves the verdict as it was when its release fails', async () => {

@@ -81,7 +81,7 @@ export function createQuarantine(store: ObjectStore): Quarantine {
 }
 
 /** Tags of a quarantined body and of all that belongs to it. */
-export function quarantineContent(source: string): { readonly kind: ContentClass; readonly source: string } {
+function quarantineContent(source: string): { readonly kind: ContentClass; readonly source: string } {
   return { kind: 'quarantine', source };
 }
 

@@ -31,13 +31,9 @@ export async function quarantinedBodies(store: ObjectStore, jobId: string): Prom
 }
 
 /** Ids of the deliveries of a job whose body is in the index, oldest first. */
-export async function quarantinedIds(
-  store: ObjectStore,
-  jobId: string,
-  signal?: AbortSignal,
-): Promise<string[]> {
+async function quarantinedIds(store: ObjectStore, jobId: string): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { key } of store.list(quarantineMarkers(jobId), { signal })) ids.push(idOf(key, jobId));
+  for await (const { key } of store.list(quarantineMarkers(jobId))) ids.push(idOf(key, jobId));
   return ids;
 }
 

@@ -5,7 +5,7 @@ import { type JobState, jobState, unknownJobState } from '../../domain/job-state
 import { inspectJob } from '../../operations/admin/jobs/inspect-job.js';
 import { listQuarantine } from '../../operations/admin/jobs/list-quarantine.js';
 import { formatJobPage } from '../shared/format/format-job-page.js';
-import type { StoreWork } from '../shared/on-store/with-store.js';
+import type { StoreWork } from '../shared/on-store/with-store-writer.js';
 
 /** What became of a job whose transcript is not in the store, in the words of its page. The service is not asked. */
 export async function explainAbsence(work: StoreWork, jobId: string): Promise<string[]> {
@@ -26,6 +26,7 @@ async function stateOf(
   jobId: string,
 ): Promise<JobState> {
   const quarantine = createQuarantineStore(store);
+  const retained = retentionViewOf(config, store);
   const { retention } = config.speech;
   const job = await inspectJob(
     {
@@ -33,13 +34,14 @@ async function stateOf(
       jobEvents: async () => [],
       keyPrefixes: config.keyPrefixes,
       records: { regions: [], record: () => Promise.reject(new Error('no region is asked')) },
-      retained: retentionViewOf(config, store),
+      retained,
     },
     jobId,
   );
   if (typeof job === 'string') return unknownJobState(jobId, 'not-asked');
-  const { quarantine: bodies } = await listQuarantine(quarantine, {
-    ...{ job: jobId, state: 'all', limit: 100, signal },
-  });
+  const { quarantine: bodies } = await listQuarantine(
+    { view, quarantine, retained },
+    { job: jobId, state: 'all', limit: 100, signal },
+  );
   return jobState({ ...job, serviceAnswer: 'not-asked' }, bodies, (instant) => instant);
 }

@@ -4,7 +4,7 @@ import { isTranscript } from '../../domain/job-state.js';
 import { KINDS, RETRIEVABLE_KINDS, type TranscriptFormat, type TranscriptKind } from '../../domain/kinds.js';
 import { isConflict } from '../../domain/next-steps.js';
 import type { ObjectInfo } from '../../store/object-store.js';
-import type { StoreWork } from '../shared/on-store/with-store.js';
+import type { StoreWork } from '../shared/on-store/with-store-writer.js';
 
 /** A stored transcript of a job. */
 export interface StoredTranscript extends Artefact {

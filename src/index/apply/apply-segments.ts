@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { subscriberOf } from '../../ledger/segment-key.js';
+import { createBodyRows, kindsOf } from '../bodies/body-rows.js';
 import { contextKeys } from '../context-keys.js';
 import { inTransaction } from '../in-transaction.js';
 import { isMissed, type LineClasses } from '../line-classes.js';
@@ -23,9 +24,10 @@ export type ApplySegments = (segments: readonly SegmentContent[]) => void;
 export function createApplySegments(database: DatabaseSync, classes: LineClasses): ApplySegments {
   const positions = createPositions(database);
   const failures = createFailureRows(database, classes);
+  const bodies = createBodyRows(database, classes);
   const sums = createFigureSums(database);
   const insertSegment = database.prepare('INSERT INTO segments (run, number, written) VALUES (?, ?, ?)');
-  const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const contexts = createContextRows(database);
   const attempts = createAttemptRows(database, positions);
 
@@ -35,10 +37,13 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     const job = typeof line.jobId === 'string' ? line.jobId : null;
     const took = lineClass.origin === 'callback' ? numberOf(line.durationMs) : null;
     const due = isMissed(lineClass) ? dueAt(line, received) : null;
-    insertLine.run(id, written, lineClass.id, job, received, numberOf(line.bytes), took, due);
+    const kinds = kindsOf(line);
+    insertLine.run(id, written, lineClass.id, job, received, numberOf(line.bytes), took, due, kinds);
     for (const key of contextKeys(line.context, line.contextOmitted)) contexts.add(key, written, id);
     sums.add(written, lineClass, line);
-    if (job !== null) failures.add({ id, lineClass, job, received }, line);
+    if (job === null) return;
+    failures.add({ id, lineClass, job, received }, line);
+    bodies.add({ id, lineClass, job, received, kinds }, line);
   }
 
   function apply(segment: SegmentContent): void {

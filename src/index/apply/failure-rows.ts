@@ -4,10 +4,11 @@ import { isFailure, settles } from '../../domain/failure-rules.js';
 import { comparePlaces } from '../../ledger/log/line-place.js';
 import type { LineClass, LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
+import { createClassesOfJob } from './classes-of-job.js';
 import { numberOf } from './figure-sums.js';
 
 /** A line of a job, as it is put into the index. */
-interface JobLine {
+export interface JobLine {
   readonly id: number;
   readonly lineClass: LineClass;
   readonly job: string;
@@ -26,7 +27,6 @@ const MAX_REASON = 500;
 
 export function createFailureRows(database: DatabaseSync, classes: LineClasses): FailureRows {
   const failuresOfJob = database.prepare('SELECT class, received, first FROM failures WHERE job = ?');
-  const nextClass = database.prepare('SELECT min(class) AS class FROM lines WHERE job = ? AND class > ?');
   const lastOfClass = database.prepare('SELECT max(received) AS last FROM lines WHERE job = ? AND class = ?');
   const firstOfClass = database.prepare(
     'SELECT min(received) AS first FROM lines WHERE job = ? AND class = ?',
@@ -37,15 +37,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   const find = database.prepare('SELECT line, received FROM failures WHERE job = ? AND class = ?');
   const place = database.prepare(`SELECT ${PLACE} FROM (SELECT CAST(? AS INTEGER) AS id) l ${JOIN_PLACE}`);
 
-  /** The classes that a job has lines of, by a seek each: a job can have any number of lines. */
-  function* classesOf(job: string): Generator<LineClass> {
-    for (let id = 0; ; ) {
-      const next = nextClass.get(job, id)?.class ?? null;
-      if (next === null) return;
-      id = Number(next);
-      yield classes.byId(id);
-    }
-  }
+  const classesOf = createClassesOfJob(database, classes);
 
   function isSettled({ job, lineClass, received }: JobLine): boolean {
     const failing = { outcome: lineClass.outcome, time: received };

@@ -56,7 +56,7 @@ function deleteLines(database: DatabaseSync, hour: number): boolean {
     `SELECT s.id, s.run, s.number FROM runs r CROSS JOIN segments s ON s.run = r.id AND s.number <= r.number
      WHERE r.hour = ? AND r.number > 0 ORDER BY r.id, s.number DESC LIMIT 256`,
   );
-  const removals = ['lines', 'attempts'].map((table) =>
+  const removals = ['lines', 'attempts', 'bodies', 'body_acts'].map((table) =>
     database.prepare(
       `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE id >= ? AND id < ? LIMIT ?)`,
     ),

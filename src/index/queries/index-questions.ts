@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { SourceScope } from '../../domain/rights.js';
+import { type BodyQuery, countBodies, findBodies } from '../bodies/find-bodies.js';
 import { countLines, type IndexState, readState } from '../index-state.js';
 import type { LineClasses } from '../line-classes.js';
 import { placesOf } from '../line-places.js';
@@ -37,6 +38,9 @@ export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex)
       attempt(({ database, classes }) => failurePage(database, classes, query)),
     failingJobs: (query: Parameters<typeof failingJobs>[2]) =>
       attempt(({ database, classes }) => failingJobs(database, classes, query)),
+    findBodies: (query: BodyQuery) =>
+      attempt(({ database, classes }) => findBodies(database, classes, query)),
+    countBodies: (since: number) => attempt(({ database }) => countBodies(database, since)),
     knowsName: (field: NamedField, value: string, scope: SourceScope): boolean =>
       attempt(({ classes }) => knowsName(classes, field, value, scope)),
     findJobsByPart: (query: Parameters<typeof findJobsByPart>[2]) =>

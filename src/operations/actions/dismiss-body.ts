@@ -1,43 +1,38 @@
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
-import type { Settlement } from '../../archive/quarantine/settle-bodies.js';
 import { Problem } from '../../domain/problem.js';
+import { type Settlement, settlementOf } from '../../domain/quarantined-body.js';
+import type { LedgerView } from '../../index/ledger-view.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 
 export interface DismissParts {
-  readonly quarantine: QuarantineStore;
+  readonly quarantine: Pick<QuarantineStore, 'request'>;
+  readonly view: Pick<LedgerView, 'bodies'>;
   readonly ledger: Pick<Ledger, 'append'>;
 }
 
 /**
- * Settles a quarantined body that need not be released. The body stays, and can still be released. Repeated, or of a body
- * that was settled before, it changes nothing and returns what settled the body first.
+ * Settles a quarantined body that need not be released. The body stays, and can still be released. Repeated, or of a body that an act
+ * settled before, it changes nothing and returns what settled the body first, as far as the index of the ledger knows.
  *
- * Rejects with `not-found` for an unknown body, and when its job is erased meanwhile. Rejects with `conflict` when the body
- * was released.
+ * Rejects with `not-found` for an unknown body. Rejects with `conflict` when the body was released.
  */
 export async function dismissBody(
-  { quarantine, ledger }: DismissParts,
+  { quarantine, view, ledger }: DismissParts,
   id: string,
   audit: { readonly actor: string; readonly reason: string },
 ): Promise<Settlement> {
-  const [request, released] = await Promise.all([quarantine.request(id), quarantine.release(id)]);
+  const request = await quarantine.request(id);
   if (request === null) throw unknownBody();
-  if (released !== null) throw new Problem('conflict', 'The body was released: there is nothing to dismiss.');
-  const deliveryId = newDeliveryId();
-  const settledAt = new Date().toISOString();
+  const { bodies } = await view.bodies({ delivery: id, limit: 1 });
+  const { release = null, settlement = null } = bodies[0] ?? {};
+  if (release !== null) throw new Problem('conflict', 'The body was released: there is nothing to dismiss.');
+  if (settlement !== null) return settlementOf(settlement);
   const { jobId, source, region } = request;
-  const own: Settlement = { v: 1, settledAt, by: 'dismissed', deliveryId, ...audit };
-  const mark = await quarantine.markSettled(id, { jobId, source }, own);
-  if (mark === null) throw unknownBody();
-  if (mark.deliveryId !== deliveryId) return mark;
-  const act = { deliveryId, receivedAt: settledAt, outcome: 'dismissed', jobId, source, region };
-  await ledger.append(operatorLine(audit, act)).catch(async (error: unknown) => {
-    // Without its line the dismissal is not acknowledged: the next attempt has to write both.
-    await quarantine.unmarkSettled(id);
-    throw error;
-  });
-  return mark;
+  const act = { deliveryId: newDeliveryId(), outcome: 'dismissed', jobId, source, region, body: id };
+  const line = operatorLine(audit, act);
+  await ledger.append(line);
+  return settlementOf(line);
 }
 
 export function unknownBody(): Problem {

@@ -1,15 +1,14 @@
 import type { Archive } from '../../archive/archive.js';
-import { isErased } from '../../archive/erasure/erasure.js';
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type Acknowledgement, outcomeOf } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
 import { Problem } from '../../domain/problem.js';
+import type { LedgerView } from '../../index/ledger-view.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { contextOfStoredQuery } from '../../receive/access/callback-query.js';
 import { readTraceparent } from '../../receive/request-headers.js';
-import type { ObjectStore } from '../../store/object-store.js';
 import { type DecodingSource, decodeFailure, decodeQuarantined } from './decode-quarantined.js';
 import { unknownBody } from './dismiss-body.js';
 
@@ -19,8 +18,8 @@ export interface ReleasingSource extends DecodingSource {
 }
 
 export interface ReleaseParts {
-  readonly store: ObjectStore;
-  readonly quarantine: QuarantineStore;
+  readonly quarantine: Pick<QuarantineStore, 'request' | 'withBody'>;
+  readonly view: Pick<LedgerView, 'bodies'>;
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
@@ -29,20 +28,20 @@ export interface ReleaseParts {
 }
 
 /**
- * Decodes a quarantined body with the current decoder and configuration into the archive. The body stays, marked as
- * released. A repeated release changes nothing and returns the same result.
+ * Decodes a quarantined body with the current decoder and configuration into the archive. The body stays. A repeated release changes
+ * nothing in the archive and, once the index of the ledger knows the first, returns the same result.
  *
  * Rejects with `not-found` for an unknown body, and when the job is erased meanwhile: then nothing of the release remains.
  * Rejects with `conflict` when the body still cannot be decoded.
  */
 export function releaseBody(parts: ReleaseParts, id: string, audit: AuditInfo): Promise<Acknowledgement> {
   return parts.quarantine.withBody(id, async (body) => {
-    const [request, released] = await Promise.all([
-      parts.quarantine.request(id),
-      parts.quarantine.release(id),
-    ]);
+    const request = await parts.quarantine.request(id);
     if (request === null || body === null) throw unknownBody();
-    if (released !== null) return resultOf(request, released.deliveryId, released.items);
+    const { bodies } = await parts.view.bodies({ delivery: id, limit: 1 });
+    const released = bodies[0]?.release ?? null;
+    if (released !== null)
+      return resultOf(request, released.deliveryId, released.items as readonly StoredItem[]);
     return release(parts, { id, request, body }, audit);
   });
 }
@@ -58,33 +57,17 @@ async function release(
   const items = await archiveBody(parts, request, body, { deliveryId, receivedAt });
   const { source, region, clientIp, method, jobId, status } = request;
   const durationMs = Math.round(performance.now() - started);
-  const mark = await parts.quarantine.markReleased(id, request, {
-    v: 1,
-    deliveryId,
-    releasedAt: receivedAt,
-    ...audit,
-    outcome: outcomeOf(items),
-    items,
+  const line = operatorLine(audit, {
+    ...{ source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items, durationMs },
+    context: contextOfStoredQuery(request.query),
+    traceparent: traceparentOf(request),
+    outcome: 'released',
+    bytes: body.length,
+    body: id,
   });
-  // When two replicas release the body at once, the one whose mark was first writes the line.
-  if (mark.deliveryId === deliveryId) {
-    const line = operatorLine(audit, {
-      ...{ source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items, durationMs },
-      context: contextOfStoredQuery(request.query),
-      traceparent: traceparentOf(request),
-      outcome: 'released',
-      bytes: body.length,
-    });
-    await parts.ledger.append(line).catch(async (error: unknown) => {
-      // A release without its line is not acknowledged: the mark must not make the next attempt return early.
-      await parts.quarantine.unmarkReleased(id);
-      throw error;
-    });
-  }
-  // An erasure that began after the commit has deleted the artefacts, but may have listed the quarantine before the mark.
-  if (await isErased(parts.store, jobId)) await parts.quarantine.removeErased(id, jobId);
+  await parts.ledger.append(line);
   parts.onReleased?.();
-  return resultOf(request, mark.deliveryId, mark.items);
+  return resultOf(request, deliveryId, items);
 }
 
 async function archiveBody(

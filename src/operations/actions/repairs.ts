@@ -6,7 +6,6 @@ import { type RefetchJobOptions, refetchJob } from '../../recovery/reconcile/fet
 import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
 import type { RecoveredJob } from '../../recovery/reconcile/report/recovery-report.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { createBodyCheck } from './body-check.js';
 import type { ReleaseParts, ReleasingSource } from './release-body.js';
 import type { NotifyParts } from './replay/notify-item.js';
 import type { ReplayItemParts } from './replay/replay-item.js';
@@ -42,14 +41,13 @@ export interface Repairs {
 
 export function createRepairs(options: RepairOptions): Repairs {
   const { store, archive, ledger, view, recovery, sources, onReleased } = options;
-  const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
+  const quarantine = createQuarantineStore(store);
   const release: ReleaseParts = {
-    ...{ store, quarantine, sources, archive, ledger },
+    ...{ quarantine, view, sources, archive, ledger },
     ...(onReleased ? { onReleased } : {}),
   };
   const replays = createReplays({
     ...options,
-    quarantine,
     release,
     notify: { ...options.events, view, store },
     replays: createReplayStore(store),

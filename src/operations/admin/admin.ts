@@ -14,7 +14,6 @@ import type { Source } from '../../receive/access/sources.js';
 import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createTrialDecoder } from '../actions/decode-quarantined.js';
-import { markStoredRegularly } from '../actions/mark-stored-regularly.js';
 import type { ReconcileRuns } from '../actions/reconcile-runs.js';
 import { createRepairs, type RepairOptions } from '../actions/repairs.js';
 import type { NotifyParts } from '../actions/replay/notify-item.js';
@@ -92,7 +91,7 @@ export interface AdminOptions
 export interface Admin {
   readonly app: Express;
   readonly changes: Pick<ChangeGate, 'close' | 'whenEmpty'>;
-  /** Starts following the ledger, running replays, recording what settled quarantined bodies, and notifying of the health. */
+  /** Starts following the ledger, running replays, and notifying of the health. */
   start(): void;
   /** Stops the replays and notices of this replica, while the ledger still takes lines; another replica resumes them. */
   stopReplays(): Promise<void>;
@@ -126,7 +125,6 @@ export function createAdmin(options: AdminOptions): Admin {
     store: { location: store.location, status: options.storeStatus },
     sources: options.credentials,
     summarise: createSummary(view),
-    quarantine: quarantine.count,
     senderRefusals: refusalCounts.lastHour,
     lastReconcile: createReconcileReportReader(store),
     lastVerify,
@@ -140,7 +138,8 @@ export function createAdmin(options: AdminOptions): Admin {
     outbox,
     store,
     replica: options.replica,
-    health: () => readHealth({ ...options, ...health, view }, Date.now()),
+    health: () =>
+      readHealth({ ...options, ...health, view, retained: options.recovery.retained }, Date.now()),
     onError: options.onUnexpected,
   });
   const routes = adminRoutes({
@@ -171,7 +170,6 @@ export function createAdmin(options: AdminOptions): Admin {
       [...subscribers].flatMap(([name, { sources }]) => (followsAnyInScope(scope, sources) ? [name] : [])),
     health,
   });
-  let marking: { stop(): Promise<void> } | null = null;
   return {
     app: createAdminApp({
       ...options,
@@ -187,11 +185,9 @@ export function createAdmin(options: AdminOptions): Admin {
       metrics.verify.watchReports(lastVerify);
       replays.start();
       notices.start();
-      const isReady = () => options.readiness().ready;
-      marking = markStoredRegularly({ quarantine, isReady, onError: options.onUnexpected });
     },
     async stopReplays() {
-      await Promise.all([replays.stop(), notices.stop(), marking?.stop()]);
+      await Promise.all([replays.stop(), notices.stop()]);
     },
     stop: view.stop,
   };

@@ -1,10 +1,10 @@
-import type { QuarantineFigures } from '../../archive/quarantine/quarantine-count.js';
 import { isFetchable } from '../../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { SenderRefusals } from '../../domain/summary-figures.js';
 import { hasAllSince } from '../../index/index-extent.js';
 import type { FailingNow, LedgerView } from '../../index/ledger-view.js';
 import type { LedgerSummary, Summarise } from '../../index/questions/create-summary.js';
+import type { RetentionView } from '../../recovery/retention/retention-view.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
@@ -18,10 +18,10 @@ import type { VerifyFigures } from './verify-report-reader.js';
 /** Where the facts behind the verdict come from. */
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }>
   extends CallbackSources {
-  readonly view: Pick<LedgerView, 'status' | 'extent' | 'failingNow' | 'callbacks'>;
+  readonly view: Pick<LedgerView, 'status' | 'extent' | 'failingNow' | 'callbacks' | 'bodyFigures'>;
   readonly summarise: Summarise;
+  readonly retained: RetentionView;
   /** The signals end what is still being read. */
-  readonly quarantine: (signal?: AbortSignal) => Promise<QuarantineFigures>;
   readonly lastReconcile: (signal?: AbortSignal) => Promise<ReconcileFigures | null>;
   readonly lastVerify: (signal?: AbortSignal) => Promise<VerifyFigures | null>;
   readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly Subscriber[]>;
@@ -66,7 +66,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
       known.read('callbacks', () => readCallbacks(from, scope)),
       known.read('last24h', (): Promise<LedgerSummary> => from.summarise({ scope, buckets: 1 })),
       known.read('failing', () => view.failingNow({ scope, givenUpBy: now })),
-      ofAll ? known.read('quarantine', from.quarantine) : null,
+      ofAll ? known.read('quarantine', () => readBodies(from)) : null,
       ofAll ? known.read('reconcile', from.lastReconcile) : null,
       ofAll ? known.read('verify', from.lastVerify) : null,
       known.read('subscribers', (signal) => from.subscribers(scope, signal)),
@@ -79,6 +79,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   known.noteUnread('last24h', 'regions', 'sources', 'credentials');
   // Failures that are known stay known while the ledger cannot be read.
   if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
+  if (ofAll && !quarantine?.waiting) known.noteUnread('quarantine');
   const lastUses = summary?.last.byCredential ?? {};
   const index = failures?.index ?? view.extent();
   const facts = {
@@ -92,7 +93,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
     oldestOpen: failures && oldestOpen(failures, retention),
     retentionEnds: failures && retentionEnding(failures, retentionWarning, now),
-    waiting: quarantine?.waiting ?? null,
+    waiting: unknown.quarantine === undefined ? (quarantine?.waiting ?? null) : null,
     reconcile,
     verify,
     service,
@@ -105,7 +106,19 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     subscribers,
     unknown,
   } satisfies VerdictFacts;
-  return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, quarantine };
+  return {
+    ...{ facts, summary, last24h: unknown.last24h === undefined ? summary : null },
+    quarantine: unknown.quarantine === undefined ? quarantine : null,
+  };
+}
+
+/** Quarantined bodies that have not expired. */
+async function readBodies<Subscriber extends { readonly issues: readonly Issue[] }>({
+  view,
+  retained,
+}: Pick<FactSources<Subscriber>, 'view' | 'retained'>) {
+  const expiredBefore = await retained.expiredBefore();
+  return view.bodyFigures(expiredBefore('quarantine'));
 }
 
 const HOUR = 3_600_000;

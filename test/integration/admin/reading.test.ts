@@ -319,6 +319,7 @@ describe('quarantine', () => {
         }),
       ],
       nextCursor: null,
+      index: { since: null, until: expect.any(String), missing: [] },
     });
     expect((await api.get('/quarantine?state=released')).body.quarantine).toEqual([]);
     expect((await api.get('/quarantine?job=other')).body.quarantine).toEqual([]);

@@ -302,7 +302,7 @@ describe('replays among replicas', () => {
     cleanUp.push(() => view.stop());
     const { archive } = archiveOver(store);
     const quarantine = createQuarantineStore(store);
-    const release = { store, quarantine, archive, ledger, sources: new Map() };
+    const release = { view, quarantine, archive, ledger, sources: new Map() };
     const recovery = {
       ...{ store, archive, ledger, view, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },
       retained: NOTHING_ENDS,
@@ -310,7 +310,7 @@ describe('replays among replicas', () => {
     };
     const replica = ({ record = async () => {}, concurrency = 2, ...options }: ReplicaOptions) => {
       const replays = createReplays({
-        ...{ view, quarantine, release, ledger },
+        ...{ view, release, ledger },
         recovery: { ...recovery, concurrency, speech: serviceThat(record) },
         notify: { view, store, outbox: outboxOf(store, {}), subscribers: new Map() },
         replays: createReplayStore(store),

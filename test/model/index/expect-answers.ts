@@ -5,6 +5,7 @@ import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import type { LineQuery } from '../../../src/index/queries/find-lines.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { LinePlace } from '../../../src/ledger/log/line-place.js';
+import { expectBodies } from './expect-bodies.js';
 import { expectEvents } from './expect-events.js';
 import { expectFailures } from './expect-failures.js';
 import { expectCallbacks, expectLastAccepted } from './expect-figures.js';
@@ -94,6 +95,7 @@ export async function expectAnswers(
   for (const query of queries.map(queryOf))
     expect(pagesOf(index, query)).toEqual(expectedPlaces(lines, query));
   for (const scope of [null, new Set(['intake'])]) {
+    expectBodies(index, lines, scope);
     expectFailures(index, lines, { scope });
     expectFailures(index, lines, { scope, without: 'conflict' });
     for (const { since, source, limit } of queries.slice(0, 2)) {

@@ -142,7 +142,7 @@ async function expectPieces(
     filters.outcome !== undefined
   )
     return;
-  const without = ['replay', 'admin'];
+  const without = ['replay', 'import', 'admin'];
   for (const [keep, atOnce] of [
     [1, 1],
     [0, 2],

@@ -22,17 +22,30 @@ const drawnLine = fc.record({
   jobId: fc.constantFrom('Alpha', 'beta', 'gamma', 'alphabet', null),
   outcome: fc.constantFrom(
     ...(['stored', 'failed', 'refused', 'conflict', 'noted', 'acknowledged', 'chosen', 'read'] as const),
-    'recovered' as const,
+    ...(['recovered', 'quarantined', 'quarantined', 'released', 'dismissed', 'erased', 'duplicate'] as const),
   ),
   source: fc.constantFrom('intake', 'elsewhere', null),
   region: fc.constantFrom('eu1', null),
   status: fc.constantFrom('success', 'error'),
-  origin: fc.constantFrom(...(['callback', 'callback', 'recovery', 'replay', 'admin'] as const)),
+  origin: fc.constantFrom(...(['callback', 'callback', 'recovery', 'replay', 'import', 'admin'] as const)),
   credential: fc.constantFrom('one', 'two', null),
   reason: fc.constantFrom(null, 'overloaded', 'words of an operator'),
   context: fc.constantFrom(undefined, { call: '1' }, { call: '1', customer: 'acme' }),
   contextOmitted: fc.constantFrom(undefined, undefined, { customer: 'malformed' as const }),
   actor: fc.constantFrom(undefined, undefined, 'alice'),
+  /** Kinds of its items. */
+  brought: fc.constantFrom(
+    [],
+    [],
+    ['transcript.srt'] as const,
+    ['jobinfo'] as const,
+    ['data', 'jobinfo'] as const,
+  ),
+  wanted: fc.constantFrom(
+    ...[undefined, ['transcript'] as const, ['transcript.txt'] as const, ['jobinfo', 'transcript'] as const],
+  ),
+  /** Number of the line that it released or dismissed the body of. */
+  body: fc.nat(100),
   bytes: fc.nat(5000),
   durationMs: fc.integer({ min: 0, max: 100_000 }),
   /** Milliseconds from its receipt until it was written. */
@@ -84,6 +97,8 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
   attempts: PlacedAttempt[];
 } {
   const numbers = new Map<string, number>();
+  const total = drawn.reduce((sum, { lines: own }) => sum + own.length, 0);
+  let counter = 0;
   const lines: Placed[] = [];
   const attempts: PlacedAttempt[] = [];
   const placeOf = (writer: string, at: number) => {
@@ -108,10 +123,17 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
     .toSorted((a, b) => a.at - b.at)
     .map(({ writer, at, lines: own }) => {
       const { hour, written, number } = placeOf(writer, at);
-      const made = own.map(({ delay, late, ...fields }) => {
+      const made = own.map(({ delay, late, brought, body, ...fields }) => {
         const due = late === undefined ? undefined : new Date(written - delay - late).toISOString();
+        counter += 1;
+        const items = brought.map((kind) => ({
+          ...{ kind, key: kind, size: 1 },
+          sha256: '',
+          outcome: 'created',
+        }));
+        const ids = { deliveryId: idOf(counter), body: idOf(1 + (body % total)) };
         const times = { receivedAt: new Date(written - delay).toISOString(), expectedAt: due };
-        return ledgerLine({ ...fields, ...times } as Partial<LedgerLine>);
+        return ledgerLine({ ...fields, ...times, ...ids, items } as Partial<LedgerLine>);
       });
       for (const [index, line] of made.entries())
         lines.push({ place: { hour, written, writer, number, line: index }, line });
@@ -122,6 +144,10 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
     lines: lines.sort((a, b) => comparePlaces(a.place, b.place)),
     attempts,
   };
+}
+
+function idOf(line: number): string {
+  return `01MADE${String(line).padStart(20, '0')}`;
 }
 
 function attemptOf(

@@ -2,17 +2,13 @@
  * A worker that asks for what operators see of a store with more objects than its heap could hold, and posts the answers.
  */
 import { parentPort } from 'node:worker_threads';
-import { createQuarantineStore } from '../../../dist/archive/quarantine/quarantine-store.js';
 import { createReplayStore } from '../../../dist/operations/actions/replay/replay-store.js';
-import { listQuarantine } from '../../../dist/operations/admin/jobs/list-quarantine.js';
 import { createDeadEventCounter } from '../../../dist/operations/admin/subscribers/count-dead-events.js';
 import { listDeadEvents } from '../../../dist/subscribers/dead/dead-events.js';
 import { listedIds } from './listed-ids.mjs';
 
 const COUNT = 200_000;
 
-const bodies = listedIds({ folder: 'quarantine/', count: COUNT, names: ['/body', '/request.json'] });
-const quarantine = createQuarantineStore(bodies);
 const events = listedIds({ folder: 'outbox/crm/dead/', count: COUNT, names: ['.json'] });
 const replays = listedIds({
   folder: 'replays/',
@@ -31,9 +27,6 @@ const dead = createDeadEventCounter(events, {
 });
 
 parentPort.postMessage({
-  counted: await quarantine.count(),
-  page: await listQuarantine(quarantine, { limit: 50 }),
-  bodyCalls: bodies.listed.calls,
   dead: [...(await dead.bySource('crm', null))],
   causes: await dead.causes('crm', new Set(['intake'])),
   deadPage: await listDeadEvents(events, 'crm', { limit: 50, scope: new Set(['intake']) }),

@@ -17,6 +17,8 @@ const FIELDS: LedgerFields = {
   expired: { kind: 'data', objects: 1 },
   expectedAt: '2026-01-01T00:00:00.000Z',
   tooLarge: { declared: 2000, limit: 1024 },
+  wanted: ['transcript'],
+  body: '01ARZ3NDEKTSV4RRFFQ69G5FAW',
   actor: 'tester',
   durationMs: 1,
   bytes: 2,
@@ -43,7 +45,7 @@ describe('a ledger line', () => {
   it('leaves out optional fields that are null', () => {
     const none = {
       ...{ actor: null, wouldRefuse: null, context: null, contextOmitted: null, traceparent: null },
-      ...{ expired: null, tooLarge: null, expectedAt: null },
+      ...{ expired: null, tooLarge: null, expectedAt: null, wanted: null, body: null },
     };
     const line = ledgerLine({ ...FIELDS, ...none });
     expect(Object.keys(line).at(-1)).toBe('shape');

@@ -53,18 +53,7 @@ const UNNEEDED: readonly (readonly [command: string, folders: readonly string[]]
       'operations/actions',
     ],
   ],
-  [
-    'quarantine',
-    [
-      'index',
-      'subscribers',
-      'recovery/reconcile',
-      'speech',
-      'ledger/log',
-      'lib/memory',
-      'operations/actions/replay',
-    ],
-  ],
+  ['quarantine', ['subscribers', 'recovery/reconcile', 'speech', 'lib/memory', 'operations/actions/replay']],
   [
     'subscribers',
     ['subscribers/send', 'recovery/reconcile', 'speech', 'lib/memory', 'ledger/write', 'operations/actions'],

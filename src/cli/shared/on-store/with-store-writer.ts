@@ -1,12 +1,19 @@
 import { openLedgerWriter } from '../../../app/open-ledger-writer.js';
 import { storeOptions } from '../../../app/store/store-options.js';
-import { loadConfigWithoutCredentials } from '../../../config/config.js';
+import { type Config, loadConfigWithoutCredentials } from '../../../config/config.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
+import type { ObjectStore } from '../../../store/object-store.js';
 import { openStore } from '../../../store/open-store.js';
 import { measureStore } from '../../../store/probe/measure-store.js';
 import { runOnStore } from './run-on-store.js';
 import type { StoreAdvice } from './store-advice.js';
-import type { StoreWork } from './with-store.js';
+
+export interface StoreWork {
+  readonly config: Config;
+  readonly store: ObjectStore;
+  /** Aborted by a signal that ends processes; the second one ends the process at once. */
+  readonly signal: AbortSignal;
+}
 
 interface StoreWriterWork extends StoreWork {
   /** Writes nothing before its first line. The store is not proven. */

@@ -1,6 +1,5 @@
 import type { Archive, StagedDelivery } from '../../../archive/archive.js';
 import { readErasure } from '../../../archive/erasure/erasure.js';
-import { settleBodies } from '../../../archive/quarantine/settle-bodies.js';
 import type { DeliveryOutcome } from '../../../domain/delivery.js';
 import { outcomeOf } from '../../../domain/delivery.js';
 import type { StoredItem } from '../../../domain/item.js';
@@ -104,12 +103,6 @@ export async function importArtefacts(
         clientIp: request.clientIp,
       }),
     );
-    // Two versions still have to be decided between.
-    if (outcome !== 'conflict') {
-      const { deliveryId, receivedAt: settledAt } = act;
-      const settlement = { v: 1, settledAt, by: 'imported', deliveryId, ...audit } as const;
-      await settleBodies(parts.store, act.jobId, settlement, (name) => name === source);
-    }
     return { deliveryId: act.deliveryId, jobId: request.jobId, status, outcome, items };
   } finally {
     await stagedOf(begun)?.discard();

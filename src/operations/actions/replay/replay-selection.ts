@@ -1,25 +1,21 @@
-import type { QuarantinedRequest } from '../../../archive/quarantine/quarantine.js';
-import type { QuarantineStore } from '../../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../../domain/problem.js';
-import type { LedgerView } from '../../../index/ledger-view.js';
+import type { BodyPage, LedgerView } from '../../../index/ledger-view.js';
 import { instantOf } from '../../../lib/time/instant.js';
-import { contextOfStoredQuery } from '../../../receive/access/callback-query.js';
-import { inGroups } from '../../../store/in-groups.js';
 import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
-import { type Selectable, selectorMatch } from './selector-match.js';
+import { selectorMatch } from './selector-match.js';
 
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
-  readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'allFailing'>;
-  readonly quarantine: Pick<QuarantineStore, 'entries' | 'request' | 'isStored'>;
+  readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'refresh' | 'allFailing' | 'bodies'>;
   readonly notify: NotifyParts;
 }
 
 const MAX_REPLAY_ITEMS = 100_000;
-const READS_AT_ONCE = 16;
+/** Of a page. */
+const BODIES_AT_ONCE = 500;
 
 /**
  * Throws `request-invalid` for contradicting filters, for a refetch of everything, and for too many items.
@@ -120,7 +116,7 @@ async function selectJobs(
 }
 
 async function selectBodies(
-  { quarantine }: SelectionParts,
+  { view }: SelectionParts,
   selector: ReplaySelector,
   signal: AbortSignal | undefined,
 ): Promise<ReplaySelection> {
@@ -128,27 +124,21 @@ async function selectBodies(
   const jobs = new Set<string>();
   const items: string[] = [];
   let bytes = 0;
-  const isWaiting = async (request: QuarantinedRequest) =>
-    isSelected(selectableBody(request)) && !(await quarantine.isStored(request));
-  for await (const group of inGroups(quarantine.entries({ signal }), READS_AT_ONCE)) {
-    const marked = group.filter(({ state }) => state === 'waiting');
-    const waiting = await Promise.all(
-      marked.map(async (entry) => {
-        const request = await quarantine.request(entry.id);
-        return request !== null && (await isWaiting(request)) ? [{ ...entry, jobId: request.jobId }] : [];
-      }),
-    );
-    for (const { id, jobId, bytes: size } of waiting.flat()) {
-      items.push(id);
+  await view.requireReach({ since: selector.since, until: selector.until });
+  await view.refresh();
+  const query = { state: 'waiting', limit: BODIES_AT_ONCE, scope: scopeOf(selector), signal } as const;
+  for (let cursor: string | null = null; ; ) {
+    const page: BodyPage = await view.bodies({ ...query, cursor: cursor ?? undefined });
+    for (const { deliveryId, line } of page.bodies) {
+      if (line === null || line.jobId === null) continue;
+      const { jobId, receivedAt: time, context = null } = line;
+      if (!isSelected({ ...line, jobId, time, context })) continue;
+      items.push(deliveryId);
       jobs.add(jobId);
-      bytes += size;
+      bytes += Number(line.bytes) || 0;
     }
-    if (items.length > MAX_REPLAY_ITEMS) break;
+    cursor = page.nextCursor;
+    if (cursor === null || items.length > MAX_REPLAY_ITEMS) break;
   }
-  return { items, bytes, jobs: [...jobs] };
-}
-
-function selectableBody(request: QuarantinedRequest): Selectable {
-  const { receivedAt: time, query } = request;
-  return { ...request, time, outcome: 'quarantined', context: contextOfStoredQuery(query) };
+  return { items: items.reverse(), bytes, jobs: [...jobs].reverse() };
 }

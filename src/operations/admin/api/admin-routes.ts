@@ -18,7 +18,6 @@ import { type SubscribersRouteParts, subscribersRoutes } from './subscribers-rou
 type HealthOnly =
   | 'store'
   | 'summarise'
-  | 'quarantine'
   | 'sources'
   | 'senderRefusals'
   | 'lastReconcile'

@@ -6,12 +6,14 @@ import { QUARANTINE_STATES } from '../../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
+import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { textInput } from '../../../lib/text/read-input.js';
+import type { RetentionView } from '../../../recovery/retention/retention-view.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { previewOf, type TrialDecoder } from '../../actions/decode-quarantined.js';
 import { unknownBody } from '../../actions/dismiss-body.js';
 import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
-import { listQuarantine } from '../jobs/list-quarantine.js';
+import { becameOf, listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { quarantinedBodyViewSchema, quarantineSchema } from './answers/quarantine.js';
 import { sendObject } from './content/download.js';
@@ -23,7 +25,9 @@ export interface QuarantineRouteParts {
   readonly downloads: DownloadGate;
   readonly accessLedger: Pick<AccessLedger, 'read'>;
   readonly names: FilterNames;
-  readonly view: Pick<LedgerView, 'holds'>;
+  readonly view: Pick<LedgerView, 'holds' | 'bodies'>;
+  readonly fresh: FreshView;
+  readonly retained: RetentionView;
   readonly quarantine: QuarantineStore;
   /** Tries today's decoder on a body. */
   readonly trial: TrialDecoder;
@@ -34,6 +38,8 @@ export function quarantineRoutes({
   trial,
   names,
   view,
+  fresh,
+  retained,
   store,
   downloads,
   accessLedger,
@@ -56,7 +62,8 @@ export function quarantineRoutes({
       answers: { 200: quarantineSchema },
       async handle({ query, access: { scope }, signal }) {
         await rejectUnknownNames({ source: query.source, region: query.region }, names, view, scope);
-        return ok(await listQuarantine(quarantine, { ...query, scope, signal }));
+        await fresh();
+        return ok(await listQuarantine({ view, quarantine, retained }, { ...query, scope, signal }));
       },
     }),
     adminRoute({
@@ -69,17 +76,15 @@ export function quarantineRoutes({
       problems: ['not-found'],
       async handle({ params: { id = '' }, access, peer }) {
         const request = await quarantinedRequest(quarantine, id, access.scope);
-        const [state, release, settlement] = await Promise.all([
-          quarantine.stateOf(id),
-          quarantine.release(id),
-          quarantine.settlement(id),
-        ]);
+        await fresh();
+        const { bodies } = await view.bodies({ delivery: id, limit: 1 });
+        const became = becameOf(bodies[0] ?? { state: 'waiting', release: null, settlement: null });
         const seen = await quarantine.withBody(id, async (body) => {
           if (body === null) throw unknownBody();
           await accessLedger.read(readOf(request, id, body.length, { access, peer }));
           return { ...request, preview: previewOf(body), decodes: await trial(request, body) };
         });
-        return ok({ ...seen, state, release, settlement });
+        return ok({ ...seen, ...became });
       },
     }),
     adminRoute({

@@ -1,83 +1,79 @@
+import pLimit from 'p-limit';
 import type { QuarantinedRequest } from '../../../archive/quarantine/quarantine.js';
-import type { QuarantineEntry } from '../../../archive/quarantine/quarantine-count.js';
 import type { QuarantineStore } from '../../../archive/quarantine/quarantine-store.js';
-import type { QuarantineState } from '../../../domain/quarantined-body.js';
-import { isInScope, type SourceScope } from '../../../domain/rights.js';
-import { decodeIdCursor, encodeIdCursor } from '../../../lib/text/id-cursor.js';
-import { inGroups } from '../../../store/in-groups.js';
+import { outcomeOf } from '../../../domain/delivery.js';
+import type { StoredItem } from '../../../domain/item.js';
+import { type QuarantineState, settlementOf } from '../../../domain/quarantined-body.js';
+import type { BodiesQuery, LedgerBody } from '../../../index/bodies/list-bodies.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
+import type { RetentionView } from '../../../recovery/retention/retention-view.js';
 import type { ListedBody, QuarantineList } from '../api/answers/quarantine.js';
 
-export interface QuarantineQuery {
+export interface QuarantineParts {
+  readonly view: Pick<LedgerView, 'bodies'>;
+  readonly quarantine: Pick<QuarantineStore, 'request'>;
+  readonly retained: RetentionView;
+}
+
+export interface QuarantineQuery extends Omit<BodiesQuery, 'state' | 'limit' | 'since' | 'delivery'> {
   /** Default `waiting`. */
   readonly state?: QuarantineState | 'all' | undefined;
-  readonly job?: string | undefined;
-  readonly source?: string | undefined;
-  readonly region?: string | undefined;
-  readonly reason?: string | undefined;
-  /** Only bodies of these sources. Default: all. */
-  readonly scope?: SourceScope | undefined;
   /** Default 50. */
   readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-  /** Ends the search with its reason. */
-  readonly signal?: AbortSignal | undefined;
 }
 
-/** Bodies of the store that one page looks at, and those of them that it reads; one that needs more ends early with a cursor. */
-const MAX_LOOKED = 10_000;
-const MAX_READS = 1000;
 const READS_AT_ONCE = 16;
 
-/** Newest first. Throws `request-invalid` for an invalid cursor. */
+/** Newest first, without what has expired. Throws `request-invalid` for an invalid cursor. */
 export async function listQuarantine(
-  store: QuarantineStore,
-  query: QuarantineQuery,
+  { view, quarantine, retained }: QuarantineParts,
+  { state = 'waiting', limit = 50, ...query }: QuarantineQuery,
 ): Promise<QuarantineList> {
-  const { limit = 50, state = 'waiting', cursor, job, signal } = query;
-  const range = { before: cursor === undefined ? undefined : decodeIdCursor(cursor), signal };
-  const entries = job === undefined ? store.newest(range) : store.newestOf(job, range);
-  const page: ListedBody[] = [];
-  const until = (id: string) => ({ quarantine: page, nextCursor: encodeIdCursor(id) });
-  let [looked, reads, last] = [0, 0, ''];
-  for await (const group of inGroups(entries, Math.min(READS_AT_ONCE, limit))) {
-    signal?.throwIfAborted();
-    const possible = group.filter((entry) => mayBe(state, entry));
-    if (page.length === limit && possible.length > 0) return until(last);
-    const bodies = await Promise.all(possible.map((entry) => describe(store, entry)));
-    for (const [index, body] of bodies.entries()) {
-      if (page.length === limit) return until(last);
-      last = possible[index]?.id ?? last;
-      if (body !== null && (state === 'all' || body.state === state) && matches(body, query)) page.push(body);
-    }
-    looked += group.length;
-    reads += possible.length;
-    if (looked >= MAX_LOOKED || reads >= MAX_READS) return until(group.at(-1)?.id ?? last);
-  }
-  return { quarantine: page, nextCursor: null };
+  const expiredBefore = await retained.expiredBefore();
+  const { bodies, ...page } = await view.bodies({
+    ...{ ...query, limit, since: expiredBefore('quarantine') },
+    state: state === 'all' ? undefined : state,
+  });
+  const limited = pLimit(READS_AT_ONCE);
+  const listed = await limited.map(bodies, async (body): Promise<ListedBody | null> => {
+    query.signal?.throwIfAborted();
+    const request = (await quarantine.request(body.deliveryId)) ?? requestOf(body);
+    return request && { ...request, ...becameOf(body) };
+  });
+  return { quarantine: listed.filter((body) => body !== null), ...page };
 }
 
-/** One that waits may turn out to be settled. */
-function mayBe(state: QuarantineState | 'all', entry: QuarantineEntry): boolean {
-  return state === 'all' || entry.state === state || (entry.state === 'waiting' && state === 'settled');
+/** What became of a body. */
+export function becameOf({
+  state,
+  release,
+  settlement,
+}: Pick<LedgerBody, 'state' | 'release' | 'settlement'>): Pick<
+  ListedBody,
+  'state' | 'release' | 'settlement'
+> {
+  return {
+    state,
+    release: release && {
+      ...{ v: 1, deliveryId: release.deliveryId, releasedAt: release.receivedAt },
+      ...{ actor: release.actor ?? '', reason: release.reason },
+      ...{
+        outcome: outcomeOf(release.items as readonly StoredItem[]),
+        items: [...release.items] as StoredItem[],
+      },
+    },
+    settlement: settlement && settlementOf(settlement),
+  };
 }
 
-async function describe(store: QuarantineStore, entry: QuarantineEntry): Promise<ListedBody | null> {
-  const { id, bytes } = entry;
-  const request = await store.request(id);
-  if (request === null) return null;
-  const state = entry.state === 'waiting' && (await store.isStored(request)) ? 'settled' : entry.state;
-  const release = state === 'released' ? await store.release(id) : null;
-  const settlement = entry.state === 'settled' ? await store.settlement(id) : null;
-  return { ...request, deliveryId: id, bytes, state, release, settlement };
-}
-
-function matches(body: QuarantinedRequest, query: QuarantineQuery): boolean {
-  const { job, source, region, reason, scope = null } = query;
-  return (
-    isInScope(scope, body.source) &&
-    (job === undefined || body.jobId === job) &&
-    (source === undefined || body.source === source) &&
-    (region === undefined || body.region === region) &&
-    (reason === undefined || body.reason === reason)
-  );
+/** The request of a body that is missing from the store, as far as its line says it. */
+function requestOf({ deliveryId, line }: LedgerBody): QuarantinedRequest | null {
+  if (line === null) return null;
+  const { receivedAt, source, region, clientIp, method, jobId, status, reason, bytes } = line;
+  return {
+    ...{ v: 1, deliveryId, receivedAt, region, clientIp, bytes, query: '', headers: {}, sha256: '' },
+    ...{ source: source ?? '', method: method ?? '', jobId: jobId ?? '', status: status ?? '' },
+    reason: reason ?? '',
+    detail: 'The body is missing from the store: refetch its job, or acknowledge it.',
+  };
 }

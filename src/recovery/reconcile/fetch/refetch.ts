@@ -1,5 +1,4 @@
 import { isErased } from '../../../archive/erasure/erasure.js';
-import { settleBodies } from '../../../archive/quarantine/settle-bodies.js';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
@@ -38,23 +37,11 @@ export interface RefetchOptions {
  */
 export async function refetch(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
   const lookedAt = parts.clock();
-  const settledAt = new Date(lookedAt).toISOString();
   const { actor = null, source, origin = 'recovery' } = options;
   const fetched = await missedUnlessErased(parts, await fetchJob(parts, options), options);
   if (options.dryRun === true) return fetched;
   const match = { origin, actor, source: source ?? null, lookedAt };
-  const result = needsMatch(fetched) ? await recordMatch(parts, fetched, match) : fetched;
-  if (result.outcome !== 'matched' && result.outcome !== 'recovered') return result;
-  const settlement = { v: 1, settledAt, by: 'refetched', deliveryId: null, actor, reason: null } as const;
-  const covers = (name: string) =>
-    source === undefined ? Object.hasOwn(parts.sources, name) : name === source;
-  try {
-    await settleBodies(parts.store, result.jobId, settlement, covers);
-    return result;
-  } catch (error) {
-    const reason = `done, but its bodies in quarantine were not settled: ${failureReason(error)}`;
-    return { ...result, outcome: 'failed', reason };
-  }
+  return needsMatch(fetched) ? recordMatch(parts, fetched, match) : fetched;
 }
 
 /** A job that was recovered, recorded or compared has its line already. */

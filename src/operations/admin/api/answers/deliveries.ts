@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../../../domain/delivery.js';
 import { ITEM_KINDS, RETENTION_CLASSES } from '../../../../domain/kinds.js';
+import { WANTED } from '../../../../domain/quarantined-body.js';
 import { indexExtentSchema } from './index-extent.js';
 import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } from './values.js';
 
@@ -121,6 +122,11 @@ const LINE = {
     .string()
     .optional()
     .describe('of a job that recovery had to fetch: about when its callback was expected'),
+  wanted: z
+    .array(z.enum(WANTED))
+    .optional()
+    .describe('of a quarantined body: what it should have brought; `transcript` and `any`: in whatever form'),
+  body: z.string().optional().describe('`deliveryId` of the quarantined body that was released or dismissed'),
 };
 
 export const ledgerLineSchema = z.strictObject(LINE).meta({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ITEM_KINDS } from '../../../../domain/kinds.js';
 import { QUARANTINE_STATES, SETTLED_BY } from '../../../../domain/quarantined-body.js';
 import { storedItemSchema } from './deliveries.js';
+import { indexExtentSchema } from './index-extent.js';
 import { type Answer, count, instant, nextCursor, OPEN, ulid } from './values.js';
 
 const releaseSchema = z
@@ -22,10 +23,8 @@ export const settlementSchema = z
     settledAt: instant,
     by: z
       .enum(SETTLED_BY)
-      .describe(
-        'an operator dismissed the body, acknowledged its job, refetched it or imported its files; `stored`: the archive holds what the body should have brought',
-      ),
-    deliveryId: ulid.nullable().describe("of the act's ledger line, where it has one"),
+      .describe('an operator dismissed the body, acknowledged its job, refetched it or imported its files'),
+    deliveryId: ulid.describe("of the act's ledger line"),
     actor: z.string().nullable(),
     reason: z.string().nullable(),
   })
@@ -56,14 +55,14 @@ const BODY = {
   release: releaseSchema.nullable(),
   settlement: settlementSchema
     .nullable()
-    .describe('null also of a body that is settled only because its job was stored, until that is recorded'),
+    .describe('null also of a body that is settled because its job has what it should have brought'),
 };
 
 const quarantinedBodySchema = z.strictObject(BODY).meta({ ...OPEN, id: 'QuarantinedBody' });
 export type ListedBody = Answer<typeof quarantinedBodySchema>;
 
 export const quarantineSchema = z
-  .strictObject({ quarantine: z.array(quarantinedBodySchema), nextCursor })
+  .strictObject({ quarantine: z.array(quarantinedBodySchema), nextCursor, index: indexExtentSchema })
   .meta({ id: 'Quarantine' });
 export type QuarantineList = Answer<typeof quarantineSchema>;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { QuarantineStore } from '../../../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../../../domain/problem.js';
 import { isInScope, onlySource, type SourceScope } from '../../../../domain/rights.js';
+import type { LedgerView } from '../../../../index/ledger-view.js';
 import { newDeliveryId, operatorLine } from '../../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../../ledger/write/ledger.js';
 import { reasonText, textInput } from '../../../../lib/text/read-input.js';
@@ -21,7 +22,8 @@ import { settlementSchema } from '../answers/quarantine.js';
 import { quarantinedRequest } from '../quarantine-routes.js';
 import { JOB, REASON_QUERY, reason, reasonBody } from '../request-schemas.js';
 
-export interface RepairRouteParts extends EraseParts, Omit<InspectParts, 'quarantine'> {
+export interface RepairRouteParts extends EraseParts, Omit<InspectParts, 'quarantine' | 'view'> {
+  readonly view: InspectParts['view'] & Pick<LedgerView, 'bodies'>;
   readonly ledger: Pick<Ledger, 'append'>;
   readonly quarantine: QuarantineStore;
   readonly release: ReleaseParts;
@@ -106,6 +108,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       problems: ['not-found', 'conflict'],
       async handle({ params: { id = '' }, body: { reason = null }, actor, access: { scope } }) {
         if (scope !== null) await quarantinedRequest(parts.quarantine, id, scope);
+        await parts.fresh();
         return ok(await releaseBody(parts.release, id, { actor, reason }));
       },
     }),
@@ -120,6 +123,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       problems: ['not-found', 'conflict'],
       async handle({ params: { id = '' }, body: { reason }, actor, access: { scope } }) {
         await quarantinedRequest(parts.quarantine, id, scope);
+        await parts.fresh();
         return ok(await dismissBody(parts, id, { actor, reason }));
       },
     }),

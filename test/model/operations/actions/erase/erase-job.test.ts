@@ -9,6 +9,7 @@ import { eraseJob } from '../../../../../src/operations/actions/erase/erase-job.
 import { releaseBody } from '../../../../../src/operations/actions/release-body.js';
 import { keepDeadEvent } from '../../../../../src/subscribers/dead/dead-events.js';
 import { interleavings, type Turns } from '../../../../support/http/turns.js';
+import { EMPTY_INDEX } from '../../../../support/ledger/empty-index.js';
 import { deadEventOf } from '../../../../support/outbox/subscribed.js';
 import { archiveOver } from '../../../../support/store/archive-fixture.js';
 import { createMemoryStore, type MemoryStore } from '../../../../support/store/memory-store.js';
@@ -104,8 +105,8 @@ describe('erasing a job whose quarantined body is being released', () => {
     const releasing = turns.over('R', memory);
     const release = releaseBody(
       {
-        store: releasing,
         quarantine: createQuarantineStore(releasing),
+        view: EMPTY_INDEX,
         sources: new Map([['default', SOURCE]]),
         archive: archiveOver(releasing).archive,
         ledger: ledger(),
@@ -139,15 +140,6 @@ describe('erasing a job whose quarantined body is being released', () => {
       answers.add(answer);
     }
     expect([...answers].sort()).toEqual(['not-found', 'stored']);
-  });
-
-  it('finds the mark of a release that is all that was left', async () => {
-    const store = createMemoryStore();
-    const id = ulid();
-    const record = { v: 1, deliveryId: id, releasedAt: '', ...ORDER, outcome: 'stored', items: [] } as const;
-    await createQuarantineStore(store).markReleased(id, { jobId: 'job1', source: 'intake' }, record);
-    await eraseJob({ store, keyPrefixes: [''], sleep: async () => {}, ledger: ledger() }, 'job1', ORDER);
-    expect(keysOf(store)).toEqual([erasureKey('job1')]);
   });
 });
 

@@ -21,6 +21,7 @@ import type { CallbackRequest } from '../../../../../src/receive/callback-reques
 import { createReceiver } from '../../../../../src/receive/receive.js';
 import { refetchJob } from '../../../../../src/recovery/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../../../src/recovery/reconcile/reconcile.js';
+import { EMPTY_INDEX } from '../../../../support/ledger/empty-index.js';
 import { indexInProcess } from '../../../../support/ledger/index-in-process.js';
 import { NEW_REPLAY } from '../../../../support/new-replay.js';
 import { type RecoveryFixture, recoveryFixture } from '../../../../support/recovery/recovery-fixture.js';
@@ -73,7 +74,7 @@ function replica(store: MemoryStore, clock: { ms: number }) {
   const source = { contents: ['transcript'], maxBytes: 100_000, keyPrefix: '', context: [] } as const;
   const byName = new Map([['default', source]]);
   const release = {
-    ...{ store, archive, ledger, sources: byName },
+    ...{ archive, ledger, sources: byName, view: EMPTY_INDEX },
     quarantine: createQuarantineStore(store),
   };
   const recoveryParts = { ...recovery.parts, store, archive, ledger };

@@ -4,14 +4,10 @@ import { expect, it } from '@jest/globals';
 
 const WORKER = `${process.cwd()}/test/support/store/list-in-little-memory.mjs`;
 
-it('counts and lists of 200,000 bodies, dead events and replays need no memory for each', async () => {
+it('counts and lists of 200,000 dead events and replays need no memory for each', async () => {
   // 200,000 entries of a Map take more than this.
   const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: 24 } });
   const [seen] = await once(worker, 'message');
-  expect(seen.counted).toEqual({ waiting: 200_000, waitingBytes: 800_000, released: 0, settled: 0 });
-  // Nothing that was listed can be read here: the page has looked at as many as it may.
-  expect(seen.page).toMatchObject({ quarantine: [], nextCursor: expect.any(String) });
-  expect(seen.bodyCalls).toBeLessThan(40);
   expect(seen.dead).toEqual([['intake', 200_000]]);
   expect(seen.causes).toMatchObject([{ code: '410', count: 200_000 }]);
   expect(seen.deadPage).toMatchObject({ deadEvents: [], nextCursor: expect.any(String) });

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ulid } from 'ulid';
 import { erasureKey } from '../../../../../src/archive/layout.js';
-import { createQuarantine } from '../../../../../src/archive/quarantine/quarantine.js';
-import { createQuarantineStore } from '../../../../../src/archive/quarantine/quarantine-store.js';
+import { settlesBodies } from '../../../../../src/domain/quarantined-body.js';
 import { refetch } from '../../../../../src/recovery/reconcile/fetch/refetch.js';
 import { StoreError } from '../../../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../../../support/ledger/ledger-of.js';
-import { quarantinedRequest } from '../../../../support/quarantined-request.js';
 import { type RecoveryFixture, recoveryFixture } from '../../../../support/recovery/recovery-fixture.js';
 
 const SOURCES = {
@@ -78,35 +75,16 @@ describe('refetching a job', () => {
     expect(await refetch(fixture.parts, byEntries)).toMatchObject({ outcome: 'failed' });
   });
 
-  it('settles the quarantined bodies that the job has of its sources, once it is complete', async () => {
-    const { store } = fixture;
+  it('of a complete job leaves a line that settles its quarantined bodies', async () => {
     const jobId = await fixture.lose({ contents: ['transcript'] });
     await refetch(fixture.parts, { jobId });
-    const keep = async (source: string, receivedAt = Date.now()) => {
-      const deliveryId = ulid(receivedAt);
-      const request = quarantinedRequest({ deliveryId, jobId, source, query: `id=${jobId}&contents=data` });
-      await createQuarantine(store).keep(request, Buffer.from('x'));
-      return deliveryId;
-    };
-    const [own, foreign, later] = [
-      await keep('default'),
-      await keep('legal'),
-      await keep('default', Date.now() + HOUR),
-    ];
-    const parts = { ...fixture.parts, sources: { default: SOURCES.default } };
-    const stateOf = (id: string) => createQuarantineStore(store).stateOf(id);
-    expect(await refetch(parts, { jobId, dryRun: true })).toMatchObject({ outcome: 'matched' });
-    expect(await stateOf(own)).toBe('waiting');
-    expect(await refetch(parts, { jobId, actor: 'ops' })).toMatchObject({ outcome: 'matched' });
-    expect([await stateOf(own), await stateOf(foreign), await stateOf(later)]).toEqual([
-      'settled',
-      'waiting',
-      'waiting',
-    ]);
-    expect(await createQuarantineStore(store).settlement(own)).toMatchObject({
-      by: 'refetched',
-      actor: 'ops',
-    });
+    const before = await ledgerOf(fixture.folder);
+    expect(await refetch(fixture.parts, { jobId, dryRun: true })).toMatchObject({ outcome: 'matched' });
+    expect(await ledgerOf(fixture.folder)).toEqual(before);
+    expect(await refetch(fixture.parts, { jobId, actor: 'ops' })).toMatchObject({ outcome: 'matched' });
+    const [line, ...others] = (await ledgerOf(fixture.folder)).slice(before.length);
+    expect(others).toEqual([]);
+    expect(line && settlesBodies(line)).toBe('refetched');
   });
 
   it('names each region that could not be asked', async () => {

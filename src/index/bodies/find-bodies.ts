@@ -1,0 +1,98 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { QuarantineState } from '../../domain/quarantined-body.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
+import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
+import { idsOf, type LineClasses } from '../line-classes.js';
+import { placesOf } from '../line-places.js';
+
+/** Which quarantined bodies are wanted; an absent filter matches everything. */
+export interface BodyQuery {
+  readonly state?: QuarantineState | undefined;
+  /** Delivery id of the only body. */
+  readonly delivery?: string | undefined;
+  readonly job?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Received at or after it, in milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  /** Only bodies of these sources. Default: all. */
+  readonly scope?: SourceScope | undefined;
+  /** A cursor: only bodies before this delivery. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+export interface IndexedBody {
+  readonly delivery: string;
+  readonly state: QuarantineState;
+  readonly line: PlacedLine | null;
+  /** The line of its release. */
+  readonly released: PlacedLine | null;
+  /** The line of the first act that settled it; null where its job has what it should have brought. */
+  readonly settled: PlacedLine | null;
+}
+
+/** The bodies that match, newest first. */
+export function findBodies(
+  database: DatabaseSync,
+  classes: LineClasses,
+  { limit, ...query }: BodyQuery,
+): IndexedBody[] {
+  const { state, delivery, job, since, before, scope = null } = query;
+  const wanted = classes
+    .all()
+    .filter(
+      (each) =>
+        isInScope(scope, each.source) &&
+        (['source', 'region', 'reason'] as const).every(
+          (name) => query[name] === undefined || query[name] === each[name],
+        ),
+    );
+  const conditions = [`class IN (${idsOf(wanted)})`];
+  const values: SQLInputValue[] = [];
+  const add = (condition: string, value: SQLInputValue | undefined) => {
+    if (value === undefined) return;
+    conditions.push(condition);
+    values.push(value);
+  };
+  add('state = ?', state);
+  add('delivery = ?', delivery);
+  add('job = ?', job);
+  add('received >= ?', since);
+  add('delivery < ?', before);
+  const rows = database.prepare(
+    `SELECT id, delivery, state, released, settled FROM bodies WHERE ${conditions.join(' AND ')}
+     ORDER BY delivery DESC, id LIMIT ?`,
+  );
+  const placeOf = (id: unknown) => (id === null ? null : (placesOf(database, [Number(id)])[0] ?? null));
+  return rows.all(...values, limit).map((row) => ({
+    delivery: String(row.delivery),
+    state: row.state as QuarantineState,
+    line: placeOf(row.id),
+    released: placeOf(row.released),
+    settled: placeOf(row.settled),
+  }));
+}
+
+/** Bodies by state. */
+export interface BodyFigures extends Readonly<Record<QuarantineState, number>> {
+  readonly waitingBytes: number;
+}
+
+/** @param since in milliseconds since the epoch: of the bodies that were received at or after it */
+export function countBodies(database: DatabaseSync, since: number): BodyFigures {
+  const rows = database
+    .prepare(
+      'SELECT state, count(*) AS count, sum(bytes) AS bytes FROM bodies WHERE received >= ? GROUP BY 1',
+    )
+    .all(since);
+  const of = (state: QuarantineState) => rows.find((row) => row.state === state);
+  const count = (state: QuarantineState) => Number(of(state)?.count ?? 0);
+  return {
+    waiting: count('waiting'),
+    waitingBytes: Number(of('waiting')?.bytes ?? 0),
+    released: count('released'),
+    settled: count('settled'),
+  };
+}

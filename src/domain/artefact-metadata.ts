@@ -13,8 +13,6 @@ export interface ArtefactFacts {
   readonly origin: Origin;
   readonly receivedAt: string;
   readonly context: DeliveryContext | null;
-  /** Only a delivery that a sender sent can have one. */
-  readonly traceparent?: string | null;
 }
 
 /** What the metadata of an artefact says of itself. */
@@ -36,7 +34,7 @@ const MIN_NAME_LENGTH = 32;
 
 /** User metadata of an artefact, ASCII throughout and never more than S3 takes (docs/store-layout.md). */
 export function artefactMetadata(facts: ArtefactFacts, item: ItemFacts): Record<string, string> {
-  const { status, region, context, traceparent } = facts;
+  const { status, region, context } = facts;
   const { kind, sha256, fileName, partName } = item;
   const metadata: Record<string, string> = {
     'job-id': facts.jobId,
@@ -49,7 +47,6 @@ export function artefactMetadata(facts: ArtefactFacts, item: ItemFacts): Record<
   if (status !== null) metadata.status = status;
   if (region !== null) metadata.region = region;
   if (sha256 !== undefined) metadata.sha256 = sha256;
-  if (typeof traceparent === 'string') metadata.traceparent = traceparent;
   let nameLength = MAX_NAME_LENGTH;
   if (context !== null) {
     for (const [name, value] of Object.entries(context)) metadata[metadataName(name)] = value;
@@ -95,7 +92,6 @@ export function longestMetadata(source: string, names: readonly string[]): numbe
           region: ' '.repeat(MAX_REGION_NAME),
           origin: ORIGINS[0],
           context: null,
-          traceparent: ' '.repeat(55),
         },
         { kind: ITEM_KINDS[0], sha256: ' '.repeat(64) },
       ),

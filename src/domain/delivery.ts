@@ -144,8 +144,6 @@ export interface LedgerLine {
   readonly context?: DeliveryContext;
   /** Names of `context` whose value was left out, and why; absent when none was. */
   readonly contextOmitted?: OmittedContext;
-  /** The sender's trace, as its header said. */
-  readonly traceparent?: string;
   /** What expired; `bytes` is their size. */
   readonly expired?: ExpiredObjects;
   /** Only of a body that was too large. */

@@ -10,7 +10,6 @@ export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
   readonly wouldRefuse: string | null;
   readonly context: DeliveryContext | null;
   readonly contextOmitted: OmittedContext | null;
-  readonly traceparent: string | null;
   readonly expired: ExpiredObjects | null;
   readonly tooLarge: TooLargeBody | null;
   readonly expectedAt: string | null;
@@ -23,7 +22,6 @@ type OptionalField =
   | 'wouldRefuse'
   | 'context'
   | 'contextOmitted'
-  | 'traceparent'
   | 'expired'
   | 'tooLarge'
   | 'expectedAt'
@@ -38,7 +36,6 @@ export const NO_REQUEST = {
   shape: null,
   wouldRefuse: null,
   contextOmitted: null,
-  traceparent: null,
   expired: null,
   tooLarge: null,
   expectedAt: null,
@@ -48,18 +45,7 @@ export const NO_REQUEST = {
 
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
-  const {
-    actor,
-    wouldRefuse,
-    context,
-    contextOmitted,
-    traceparent,
-    expired,
-    tooLarge,
-    expectedAt,
-    wanted,
-    body,
-  } = fields;
+  const { actor, wouldRefuse, context, contextOmitted, expired, tooLarge, expectedAt, wanted, body } = fields;
   return {
     v: 1,
     deliveryId: fields.deliveryId,
@@ -82,7 +68,6 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     ...(wouldRefuse === null ? undefined : { wouldRefuse }),
     ...(context === null ? undefined : { context }),
     ...(contextOmitted === null ? undefined : { contextOmitted }),
-    ...(traceparent === null ? undefined : { traceparent }),
     ...(expired === null ? undefined : { expired }),
     ...(tooLarge === null ? undefined : { tooLarge }),
     ...(expectedAt === null ? undefined : { expectedAt }),

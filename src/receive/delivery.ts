@@ -19,7 +19,7 @@ import type { RequestBody } from '../lib/http/request-body.js';
 import { type CallbackQuery, storableQuery } from './access/callback-query.js';
 import type { Sender } from './access/sources.js';
 import type { CallbackRequest } from './callback-request.js';
-import { bodyEncodings, header, readTraceparent, storableHeaders } from './request-headers.js';
+import { bodyEncodings, header, storableHeaders } from './request-headers.js';
 
 /** Milliseconds spent on receiving and decoding the body, on storing it, and on the ledger. */
 export interface PhaseDurations {
@@ -38,7 +38,6 @@ export class Delivery {
   readonly id: string;
   /** ISO 8601. */
   readonly receivedAt: string;
-  readonly #traceparent: string | null;
   readonly #startedAt = performance.now();
   #decodedAt = this.#startedAt;
   #storedAt = this.#startedAt;
@@ -55,7 +54,6 @@ export class Delivery {
     this.sender = sender;
     this.id = newDeliveryId(now);
     this.receivedAt = new Date(now).toISOString();
-    this.#traceparent = readTraceparent(request.headers.traceparent);
   }
 
   /** @throws before `identified` */
@@ -119,7 +117,6 @@ export class Delivery {
       origin: 'callback',
       receivedAt: this.receivedAt,
       context,
-      traceparent: this.#traceparent,
       keyPrefix: source.keyPrefix,
     };
   }
@@ -192,7 +189,6 @@ export class Delivery {
       wouldRefuse,
       context: this.#query?.context ?? null,
       contextOmitted: this.#query?.contextOmitted ?? null,
-      traceparent: this.#traceparent,
       expired: null,
       expectedAt: null,
       wanted: outcome === 'quarantined' ? wantedOf(this.query.status, this.contents) : null,

@@ -100,6 +100,5 @@ function fieldsOf(line: LedgerLine) {
     durationMs: line.durationMs,
     wouldRefuse: line.wouldRefuse,
     contextOmitted: line.contextOmitted,
-    traceparent: line.traceparent,
   };
 }

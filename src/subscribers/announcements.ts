@@ -132,8 +132,8 @@ function creationOf(
   deliveryId: string,
   metadata: Readonly<Record<string, string>>,
 ): LedgerLine {
-  const { context = {}, traceparent: _, ...rest } = line;
-  const { origin = line.origin, status = null, region = null, source = line.source, traceparent } = metadata;
+  const { context = {}, ...rest } = line;
+  const { origin = line.origin, status = null, region = null, source = line.source } = metadata;
   const values = Object.keys(context).flatMap((name) => {
     const value = metadata[metadataName(name)];
     return value === undefined ? [] : [[name, value] as const];
@@ -144,7 +144,6 @@ function creationOf(
     receivedAt: metadata['received-at'] ?? line.receivedAt,
     context: Object.fromEntries(values),
     items: [],
-    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 

@@ -17,7 +17,7 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
 
 /** As `jobEventOf`, of repetitions as well. */
 export function eventOf(line: LedgerLine, location: string): JobEvent | null {
-  const { deliveryId, jobId, source, region, status, origin, outcome, context, items, traceparent } = line;
+  const { deliveryId, jobId, source, region, status, origin, outcome, context, items } = line;
   const type = eventOfLine(line);
   // A ledger that was edited by hand may hold any text. The id becomes a part of keys.
   if (type === null || jobId === null || !isUlid(deliveryId)) return null;
@@ -29,7 +29,6 @@ export function eventOf(line: LedgerLine, location: string): JobEvent | null {
     subject: jobId,
     time: line.receivedAt,
     datacontenttype: 'application/json',
-    ...(traceparent === undefined ? {} : { traceparent }),
     data: {
       jobId,
       source,

@@ -9,8 +9,6 @@ export interface CloudEvent<Type extends string, Data> {
   /** ISO 8601 UTC with milliseconds. */
   readonly time: string;
   readonly datacontenttype: 'application/json';
-  /** The trace of the callback, when its sender sent one (CloudEvents extension "Distributed Tracing"). */
-  readonly traceparent?: string;
   readonly data: Data;
 }
 

@@ -57,7 +57,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     await run(setUp);
     const rows = await run('SELECT * EXCLUDE (dt, hour) FROM ledger');
     return rows.map(({ receivedAt, shape, items, bytes, actor, wouldRefuse, ...more }) => {
-      const { context, contextOmitted, traceparent, expired, ...rest } = more;
+      const { context, contextOmitted, expired, ...rest } = more;
       return {
         ...rest,
         receivedAt: new Date(`${receivedAt}Z`).toISOString(),
@@ -68,7 +68,6 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
         ...(wouldRefuse === null ? undefined : { wouldRefuse }),
         ...(context === null ? undefined : { context: JSON.parse(String(context)) }),
         ...(contextOmitted === null ? undefined : { contextOmitted: JSON.parse(String(contextOmitted)) }),
-        ...(traceparent === null ? undefined : { traceparent }),
         ...(expired === null ? undefined : { expired: JSON.parse(String(expired)) }),
       };
     });
@@ -130,7 +129,6 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
       receivedAt: '2026-03-04T05:40:00.000Z',
       context: { call: '123', 'Case-id': 'a"b' },
       contextOmitted: { customer: 'repeated' },
-      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     }),
     ledgerLine({
       receivedAt: '2026-03-04T05:45:00.000Z',

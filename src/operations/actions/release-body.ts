@@ -8,7 +8,6 @@ import type { LedgerView } from '../../index/ledger-view.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { contextOfStoredQuery } from '../../receive/access/callback-query.js';
-import { readTraceparent } from '../../receive/request-headers.js';
 import { type DecodingSource, decodeFailure, decodeQuarantined } from './decode-quarantined.js';
 import { unknownBody } from './dismiss-body.js';
 
@@ -60,7 +59,6 @@ async function release(
   const line = operatorLine(audit, {
     ...{ source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items, durationMs },
     context: contextOfStoredQuery(request.query),
-    traceparent: traceparentOf(request),
     outcome: 'released',
     bytes: body.length,
     body: id,
@@ -88,7 +86,6 @@ async function archiveBody(
     region: request.region,
     origin: 'replay',
     context: contextOfStoredQuery(request.query),
-    traceparent: traceparentOf(request),
     keyPrefix: source.keyPrefix,
   });
   try {
@@ -102,11 +99,6 @@ async function archiveBody(
   } finally {
     await staged.discard();
   }
-}
-
-/** Stored headers are joined when they came more than once, which makes a repeated one invalid. */
-function traceparentOf({ headers }: QuarantinedRequest): string | null {
-  return readTraceparent(headers.traceparent === undefined ? undefined : [headers.traceparent]);
 }
 
 function resultOf(

@@ -66,7 +66,6 @@ describe('the metadata of an artefact with a context', () => {
     region: 'eu1',
     origin: 'callback',
     receivedAt: '2026-01-02T03:04:05.678Z',
-    traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
   } as const;
   const ITEM = { kind: 'transcript.json-v2', sha256: 'a'.repeat(64) } as const;
   const bytesOf = (metadata: Record<string, string>) =>

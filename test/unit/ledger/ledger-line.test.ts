@@ -13,7 +13,6 @@ const FIELDS: LedgerFields = {
   wouldRefuse: 'address-unknown',
   context: { call: '1' },
   contextOmitted: { customer: 'repeated' },
-  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   expired: { kind: 'data', objects: 1 },
   expectedAt: '2026-01-01T00:00:00.000Z',
   tooLarge: { declared: 2000, limit: 1024 },
@@ -44,7 +43,7 @@ describe('a ledger line', () => {
 
   it('leaves out optional fields that are null', () => {
     const none = {
-      ...{ actor: null, wouldRefuse: null, context: null, contextOmitted: null, traceparent: null },
+      ...{ actor: null, wouldRefuse: null, context: null, contextOmitted: null },
       ...{ expired: null, tooLarge: null, expectedAt: null, wanted: null, body: null },
     };
     const line = ledgerLine({ ...FIELDS, ...none });

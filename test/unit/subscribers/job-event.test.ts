@@ -76,7 +76,6 @@ describe('jobEventOf', () => {
       jobId: 'j1',
       source: 'intake',
       context: { call: '7' },
-      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       items: [item('created')],
     });
     expect(jobEventOf(line, LOCATION)).toEqual({
@@ -87,7 +86,6 @@ describe('jobEventOf', () => {
       subject: 'j1',
       time: line.receivedAt,
       datacontenttype: 'application/json',
-      traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       data: {
         jobId: 'j1',
         source: 'intake',

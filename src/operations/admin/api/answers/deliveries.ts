@@ -101,7 +101,6 @@ const LINE = {
     .record(z.string(), z.enum(['malformed', 'repeated']))
     .optional()
     .describe('names of `context` whose value was left out, and why'),
-  traceparent: z.string().optional().describe("the sender's W3C trace context"),
   expired: z
     .strictObject({
       kind: z.enum(RETENTION_CLASSES).describe('kind of the objects, as in `retention.<kind>`'),

@@ -3,8 +3,10 @@ import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
+import { parseSegmentKey } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type IndexCalls, IndexError } from '../index-calls.js';
+import type { IndexState } from '../index-state.js';
 import type { IndexedHour, MergedFault } from '../ledger-index.js';
 import { createFollowedFolders } from './followed-folders.js';
 import { createIndexBounds } from './index-bounds.js';
@@ -43,6 +45,7 @@ export interface IndexFiller {
 }
 
 const DAY = 24 * HOUR;
+const MINUTE = 60_000;
 
 export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   const { store, index, isLookedAt = () => true } = options;
@@ -58,9 +61,10 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   let relistedAt: number | null = null;
   let isBegun = false;
   let hasWalked = false;
-  /** The first open hour when older hours were taken last, and when missing segments were asked for. */
+  /** The first open hour when older hours were taken last, and when failures that are too old were deleted. */
   let walkedIn: number | null = null;
-  let retriedIn: number | null = null;
+  let sweptIn: number | null = null;
+  let retriedAt = Number.NEGATIVE_INFINITY;
 
   function follow() {
     hours = new Map();
@@ -79,6 +83,14 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     return { hour, read: new Map(Object.entries(numbers)), ...state };
   }
 
+  /** How far an hour was taken, without what is being deleted of it. */
+  async function begun(hour: string): Promise<TakenHour> {
+    const place = await known(hour);
+    if (!place.isDeleted) return place;
+    while (await index.call('deleteSome'));
+    return { hour, read: new Map() };
+  }
+
   async function onDelete(hour: number): Promise<void> {
     since = Math.max(since ?? hour, hour);
     await save();
@@ -86,11 +98,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
 
   /** Takes the rest of an hour that nothing appears in any more. */
   async function finish(hour: string, onFirst?: () => Promise<void>): Promise<void> {
-    const place = await known(hour);
-    if (place.isDeleted) {
-      while (await index.call('deleteSome'));
-      place.read.clear();
-    }
+    const place = await begun(hour);
     const faults = new Map<string, MergedFault>();
     const onFault = ({ key, record }: MergedHourError) =>
       void faults.set(key, { key, segments: record === null ? 1 : 0 });
@@ -121,6 +129,10 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     const reached = until;
     await moveBack(hour);
     await index.call('deleteHour', startOfHour(hour));
+    if (openHours(now()).includes(hour)) {
+      log = follow();
+      return takeNew();
+    }
     await finish(hour);
     until = reached;
     await save();
@@ -132,7 +144,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     const [first = ''] = open;
     const isHourOver = until === null || firstOpenHour(until) < startOfHour(first);
     if (await folders.look(isLookedAt() || isHourOver)) log.relist();
-    for (const hour of open) if (!hours.has(hour)) hours.set(hour, await known(hour));
+    for (const hour of open) if (!hours.has(hour)) hours.set(hour, await begun(hour));
     await take(log.newSegments());
     if (until !== null && isHourOver) {
       const [since, end] = [firstOpenHour(until), startOfHour(first) - 1];
@@ -182,9 +194,11 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     await index.call('saveRelisted', began);
   }
 
-  /** What was missing or damaged may have been brought back. */
+  /** What was missing or damaged may have been brought back: an operator waits for that to be seen. */
   async function retryMissing(pause: () => Promise<void>): Promise<void> {
     const { missing } = await index.call('state');
+    if (Math.abs(now() - retriedAt) < retryInterval(missing)) return;
+    retriedAt = now();
     const damaged = new Set<string>();
     for await (const each of repairedIn(store, index, missing)) {
       if (typeof each === 'string') damaged.add(each);
@@ -192,8 +206,6 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       await pause();
     }
     for (const hour of damaged) {
-      // An hour that is open is read to its end first.
-      if (!(await known(hour)).isFinished) continue;
       await readAgain(hour);
       await pause();
     }
@@ -210,11 +222,10 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
 
   /** What is done once an hour, and once a day. */
   async function lookBack(pause: () => Promise<void>): Promise<void> {
-    if (retriedIn !== firstOpenHour(now())) {
-      await retryMissing(pause);
+    await retryMissing(pause);
+    if (sweptIn !== firstOpenHour(now()))
       await index.call('deleteFailuresBefore', now() - options.retention);
-    }
-    retriedIn = firstOpenHour(now());
+    sweptIn = firstOpenHour(now());
     if (relistedAt === null || now() - relistedAt >= DAY) await takeLate(pause);
   }
 
@@ -246,4 +257,13 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       }
     },
   };
+}
+
+/** Milliseconds until missing segments and objects are asked for again: some ten calls a minute, and an object is read whole. */
+function retryInterval(missing: IndexState['missing']): number {
+  const minutes = missing.map(({ key }) => (parseSegmentKey(key) === null ? 10 : 1));
+  return Math.min(
+    HOUR,
+    minutes.reduce((sum, each) => sum + each * MINUTE, 0),
+  );
 }

@@ -10,6 +10,7 @@ import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 
 const WRITTEN = '2026-03-04T05:10:00.000Z';
+const MINUTE = 60_000;
 const FIRST = 'ledger/dt=2026-03-04/hour=05/r~00000001.ndjson';
 
 describe('what the index cannot read of the ledger', () => {
@@ -57,7 +58,7 @@ describe('what the index cannot read of the ledger', () => {
     expect(object).toEqual({ key: expect.stringMatching(/\.gz$/), segments: 0, unreadable: null });
     expect(await missing()).toContainEqual({ key: FIRST, segments: 3, unreadable: null });
     putBack();
-    now += HOUR;
+    now += 11 * MINUTE;
     await filler.fill();
     expect(await missing()).toEqual([]);
     expect(await countLines()).toBe(6);
@@ -86,7 +87,7 @@ describe('what the index cannot read of the ledger', () => {
     await filler.fill();
     expect(await missing()).toEqual([{ key: record, segments: 1, unreadable: null }]);
     putBack();
-    now += HOUR;
+    now += 11 * MINUTE;
     await filler.fill();
     expect(await missing()).toEqual([]);
     expect(await countLines()).toBe(6);
@@ -99,11 +100,37 @@ describe('what the index cannot read of the ledger', () => {
     expect(await missing()).toEqual([{ key: FIRST, segments: 1, unreadable: 1 }]);
     expect(await countLines()).toBe(5);
     putBack();
-    now += HOUR;
+    now += MINUTE;
     await filler.fill();
     expect(await missing()).toEqual([]);
     expect(await countLines()).toBe(6);
     expect(await index.call('countLines')).toBe(6);
+  });
+
+  it('are lines and segments of an hour that is still written, until a minute for each after they were repaired', async () => {
+    now = Date.parse(WRITTEN) + MINUTE;
+    const [, second = ''] = keysOf('.ndjson');
+    const putBack = takeOut([FIRST, second]);
+    store.put(FIRST, `${JSON.stringify(ledgerLine())}\ntorn\n`, Date.parse(WRITTEN));
+    await filler.fill();
+    expect(await missing()).toEqual([
+      { key: FIRST, segments: 1, unreadable: 1 },
+      { key: second, segments: 1, unreadable: null },
+    ]);
+    now += MINUTE;
+    await filler.fill();
+    expect(await missing()).toHaveLength(2);
+    putBack();
+    now += MINUTE;
+    await filler.fill();
+    expect(await missing()).toEqual([]);
+    expect(await countLines()).toBe(6);
+    expect(await index.call('countLines')).toBe(6);
+    expect((await index.call('state')).until).toBe(now);
+    putSegment(store, WRITTEN, [ledgerLine()]);
+    now += 2 * HOUR;
+    await filler.fill();
+    expect(await index.call('countLines')).toBe(7);
   });
 
   it('are not claimed to be in while an hour is read again, also when that fails', async () => {

@@ -223,8 +223,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   /** What is done once an hour, and once a day. */
   async function lookBack(pause: () => Promise<void>): Promise<void> {
     await retryMissing(pause);
-    if (sweptIn !== firstOpenHour(now()))
-      await index.call('deleteFailuresBefore', now() - options.retention);
+    if (sweptIn !== firstOpenHour(now())) await index.call('deleteFailuresBefore', now() - options.retention);
     sweptIn = firstOpenHour(now());
     if (relistedAt === null || now() - relistedAt >= DAY) await takeLate(pause);
   }

@@ -1,4 +1,5 @@
 import { VERIFY_REPORTS_FOLDER, verifyReportKey } from '../../archive/layout.js';
+import { plural } from '../../lib/text/plural.js';
 import { INTERRUPTED } from '../../recovery/reconcile/recovery-errors.js';
 import type { VerifyFinding } from '../../recovery/verify/verify-finding.js';
 import type { VerifyReport } from '../../recovery/verify/verify-report.js';
@@ -140,7 +141,10 @@ function wasOnlyInterrupted({ complete, faults }: Run): boolean {
 
 function faultsOf({ faults, ledger }: Run): string[] {
   const unread = ledger.broken + ledger.newer + ledger.unusable;
-  const lines = unread === 0 ? [] : [`${unread} lines or items of the ledger could not be read`];
+  const lines =
+    unread === 0
+      ? []
+      : [`${plural(unread, 'line or item', 'lines or items')} of the ledger could not be read`];
   return [...lines, ...faults.map(({ key, reason }) => (key === null ? reason : `${key}: ${reason}`))];
 }
 

@@ -35,7 +35,6 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
   function count(line: LedgerLine): void {
     deliveries.delivered(line);
     if (line.wouldRefuse !== undefined) deliveries.wouldRefuse(line.wouldRefuse, line.source);
-    if (line.contextOmitted !== undefined) deliveries.contextOmitted(line.contextOmitted, line.source);
   }
 
   return {

@@ -67,15 +67,6 @@ describe('the context of a callback', () => {
     expect(await contextMetadata(`jobs/${id}/transcript.json`)).toEqual({ 'context-customer-id': '7' });
   });
 
-  it('counts what was left out by source, name and reason', async () => {
-    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-    const samples = metrics.split('\n').filter((line) => line.startsWith('transcript_receiver_context_'));
-    expect(samples.sort()).toEqual([
-      'transcript_receiver_context_omitted_total{source="default",name="call",reason="malformed"} 4',
-      'transcript_receiver_context_omitted_total{source="default",name="call",reason="repeated"} 1',
-    ]);
-  });
-
   it('of each delivery is in its own line, and the artefact keeps the one it was stored with', async () => {
     await send('id=c2&status=success&call=1');
     await send('id=c2&status=success&call=2');

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { OmittedContext } from '../../domain/context.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
 import type { ProblemCode } from '../../domain/problem.js';
@@ -15,8 +14,6 @@ export interface DeliveryMetrics {
   refused(reason: ProblemCode | 'body-incomplete', source: string | null, origin?: RefusedOrigin): void;
   /** Counts what `allowMode: report` would have refused. */
   wouldRefuse(reason: string, source: string | null): void;
-  /** Counts values that were left out of a delivery's context. Names are those that the source admits. */
-  contextOmitted(omitted: OmittedContext, source: string | null): void;
   /** `expires` of a configured credential, in milliseconds since the epoch. */
   credentialExpires(source: string, credential: string, at: number): void;
   /** The number of deliveries in flight, read at each scrape. */
@@ -84,11 +81,6 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
       metrics.refusals.inc({ reason, source: sourceOf(source), origin }),
     wouldRefuse: (reason, source) =>
       metrics.wouldRefuse.inc({ reason: reportedOf(reason), source: sourceOf(source) }),
-    contextOmitted(omitted, source) {
-      for (const [name, reason] of Object.entries(omitted)) {
-        metrics.contextOmitted.inc({ source: sourceOf(source), name, reason });
-      }
-    },
     credentialExpires: (source, credential, at) => metrics.expiry.set({ source, credential }, at / 1000),
     watchInFlight(read) {
       inFlight = read;
@@ -156,12 +148,6 @@ function defineMetrics(registry: Registry) {
       name: 'transcript_receiver_would_refuse_total',
       help: 'Requests that allowMode report admitted and enforcement would have refused',
       labelNames: ['reason', 'source'],
-      registers,
-    }),
-    contextOmitted: new Counter({
-      name: 'transcript_receiver_context_omitted_total',
-      help: 'Values left out of the context of a delivery by source, name and reason: malformed, repeated',
-      labelNames: ['source', 'name', 'reason'],
       registers,
     }),
     expiry: new Gauge({

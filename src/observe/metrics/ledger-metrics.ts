@@ -4,19 +4,8 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 export interface LedgerMetrics {
   /** Records a segment that became durable. */
   segmentWritten(segment: { lines: number; durationMs: number }): void;
-  /** `read` returns the numbers of lines that were skipped, at each scrape. */
-  watchSkippedLines(read: () => SkippedLines): void;
   /** Counts an undecodable body: kept, refused because too large, or released by an operator. */
   quarantine(event: QuarantineEvent): void;
-}
-
-interface SkippedLines {
-  /** Lines that cannot be parsed. */
-  readonly broken: { readonly count: number };
-  /** Lines of a newer version. */
-  readonly newer: { readonly count: number };
-  /** When the ledger was last read; null before the first time. */
-  readonly refreshedAt: string | null;
 }
 
 const QUARANTINE_EVENTS = ['kept', 'refused', 'released'] as const;
@@ -24,40 +13,12 @@ type QuarantineEvent = (typeof QUARANTINE_EVENTS)[number];
 
 export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const metrics = defineMetrics(registry);
-  let skippedLines = (): SkippedLines => ({
-    broken: { count: 0 },
-    newer: { count: 0 },
-    refreshedAt: null,
-  });
-  new Gauge({
-    name: 'transcript_receiver_ledger_broken_lines',
-    help: 'Ledger lines in the window of the read model that cannot be parsed; absent until it was read',
-    registers: [registry],
-    collect() {
-      const { broken, refreshedAt } = skippedLines();
-      if (refreshedAt === null) this.remove();
-      else this.set(broken.count);
-    },
-  });
-  new Gauge({
-    name: 'transcript_receiver_ledger_newer_lines',
-    help: 'Ledger lines in the window of the read model that a newer version wrote and this one does not read; absent until it was read',
-    registers: [registry],
-    collect() {
-      const { newer, refreshedAt } = skippedLines();
-      if (refreshedAt === null) this.remove();
-      else this.set(newer.count);
-    },
-  });
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const event of QUARANTINE_EVENTS) metrics.quarantined.inc({ event }, 0);
   return {
     segmentWritten({ lines, durationMs }) {
       metrics.lines.observe(lines);
       metrics.duration.observe(durationMs / 1000);
-    },
-    watchSkippedLines(read) {
-      skippedLines = read;
     },
     quarantine: (event) => metrics.quarantined.inc({ event }),
   };

@@ -106,7 +106,6 @@ export function createAdmin(options: AdminOptions): Admin {
     onError: options.onUnexpected,
   });
   const { view, quarantine, replays } = repairs;
-  metrics.ledger.watchSkippedLines(view.status);
   const lastVerify = createVerifyReportReader(store);
   const accessLedger = createAccessLedger(options.ledger);
   const signIn = createSignIn({

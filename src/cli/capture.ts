@@ -12,12 +12,12 @@ import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session/session.js';
 import { proveStore } from '../store/probe/store-proof.js';
+import { archiveSession, type CapturedFile, type DeliveryParts } from './capture/archive-session.js';
 import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
 import { listenForInterrupts } from './capture/capture-interrupts.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
 import { createCaptureScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
 import { runSession, type SessionEnd } from './capture/run-session.js';
-import { type CapturedFile, type DeliveryParts, SessionDelivery } from './capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from './capture/session-transcripts.js';
 import { EXIT } from './shared/exit-codes.js';
 import { readPositive } from './shared/options/read-number.js';
@@ -37,7 +37,6 @@ export function createCommand(): Command {
     )
     .option('--sample-rate <hertz>', 'sample rate of raw audio', readPositive)
     .addOption(new Option('--region <name>', 'stay in this region').choices(REALTIME_REGIONS))
-    .option('--partials', 'show partial transcripts (on a terminal)')
     .option('--agent', 'use the agent interface: turns and speakers')
     .option(
       '--set <field=value>',
@@ -45,7 +44,6 @@ export function createCommand(): Command {
       repeatable,
     )
     .option('--source <name>', 'archive under this source (default: the first one configured)')
-    .option('--keep-audio', 'archive the audio too')
     .option('--json', 'print one JSON document at the end, no live text')
     .action(capture);
 }
@@ -116,24 +114,18 @@ async function captureSession({
   session.on('Warning', ({ type, reason }) =>
     screen.note(`Warning ${type}${reason === '' ? '' : `: ${reason}`}`),
   );
-  const recording = flags.keepAudio ? { fileName: audio.name } : null;
-  const delivery = new SessionDelivery(archive, head.context, recording);
   // Any end of the session ends the reading, even while a pipe delivers nothing.
   const over = new AbortController();
   session.on('state', () => over.abort());
   const chunks = readAudio(audio.stream, AbortSignal.any([stop, over.signal]));
-  try {
-    const end = await runSession(session, chunks, (chunk) => delivery.keepAudio(chunk), screen.note);
-    screen.end();
-    const result = resultOf(end);
-    const files = sessionTranscripts(head, end.report.segments, result);
-    const line = await delivery
-      .finish(files, { ...result, bytes: result.acknowledged.bytes })
-      .catch(saveLocalCopy(files, screen));
-    report(line, end, delivery, flags, screen);
-  } finally {
-    await delivery.discard();
-  }
+  const end = await runSession(session, chunks, screen.note);
+  const result = resultOf(end);
+  const files = sessionTranscripts(head, end.report.segments, result);
+  const line = await archiveSession(archive, head.context, files, {
+    ...result,
+    bytes: result.acknowledged.bytes,
+  }).catch(saveLocalCopy(files, screen));
+  report(line, end, flags, screen);
 }
 
 function headOf(session: RealtimeSession, plan: CapturePlan, audio: AudioInput): SessionHead {
@@ -180,15 +172,13 @@ function saveLocalCopy(files: readonly CapturedFile[], screen: Screen): (error: 
 function report(
   line: LedgerLine,
   { report, reason, detail }: SessionEnd,
-  { audioLost }: SessionDelivery,
   { json }: CaptureFlags,
   screen: Screen,
 ): void {
   if (detail !== null) screen.note(`Incomplete: ${detail}`);
-  if (audioLost) screen.note('The audio could not be stored; the transcript is archived without it.');
   const { jobId, deliveryId, status, outcome, items } = line;
   const { sent, acknowledged } = report;
   if (json) screen.json({ jobId, deliveryId, status, outcome, reason, detail, sent, acknowledged, items });
   else screen.note(`Archived ${items.map(({ key }) => key).join(', ')}`);
-  process.exitCode = reason === null && !audioLost ? EXIT.ok : EXIT.incomplete;
+  process.exitCode = reason === null ? EXIT.ok : EXIT.incomplete;
 }

@@ -15,7 +15,6 @@ import { sourceNamed } from '../shared/source-credential.js';
 /** Options of the command line, as commander hands them over. */
 export interface CaptureFlags {
   readonly language: string;
-  readonly partials?: true;
   /** Further fields of the transcription configuration, `<field>=<value>`. */
   readonly set?: readonly string[];
   readonly encoding?: RawEncoding;
@@ -23,7 +22,6 @@ export interface CaptureFlags {
   readonly region?: RealtimeRegion;
   readonly agent?: true;
   readonly source?: string;
-  readonly keepAudio?: true;
   readonly json?: true;
 }
 
@@ -66,7 +64,7 @@ function audioFormatOf({ encoding, sampleRate }: CaptureFlags): AudioFormat {
 }
 
 /** Known fields are checked before anything is sent, others are passed on: public clients send more than is specified. */
-function transcriptionConfigOf({ language, partials, set = [] }: CaptureFlags): TranscriptionConfig {
+function transcriptionConfigOf({ language, set = [] }: CaptureFlags): TranscriptionConfig {
   const fields = set.map((text) => {
     const [, field, value] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
     if (field === undefined || value === undefined)
@@ -74,7 +72,7 @@ function transcriptionConfigOf({ language, partials, set = [] }: CaptureFlags): 
     const json = parseJson(value);
     return [field, json === undefined ? value : json] as const;
   });
-  return { ...Object.fromEntries(fields), ...(partials ? { enable_partials: true } : {}), language };
+  return { ...Object.fromEntries(fields), language };
 }
 
 function hostsOf({ speech }: Config): StartOptions['hosts'] {

@@ -7,42 +7,21 @@ export interface Screen {
   note(text: string): void;
   /** A document for programs, on standard output. */
   json(value: unknown): void;
-  /** Removes an unconfirmed partial from the screen. */
-  end(): void;
 }
 
 interface Output {
-  readonly isTTY?: boolean;
-  readonly columns?: number;
   write(text: string): unknown;
 }
 
-/**
- * Shows a transcript as it comes: finals as lines on standard output; partials only on a terminal, in a line
- * that the next one overwrites. `quiet` leaves standard output to one JSON document at the end.
- */
+/** Shows final segments as they come, as lines on standard output. `quiet` leaves that to one JSON document at the end. */
 export function createCaptureScreen(out: Output, errors: Output, quiet: boolean): Screen {
-  const live = out.isTTY === true && !quiet;
-  let shown = false;
-  const erase = (): void => {
-    if (shown) out.write('\r\u001b[K');
-    shown = false;
-  };
   return {
     segment({ kind, text, speaker }) {
       const line = terminalLine(`${speaker === null ? '' : `${speaker}: `}${text}`);
-      if (quiet || line === '' || (kind === 'partial' && !live)) return;
-      erase();
-      if (kind === 'final') out.write(`${line}\n`);
-      else out.write(`\u001b[2m${line.slice(1 - (out.columns ?? 80))}\u001b[0m`);
-      shown = kind === 'partial';
+      if (!quiet && line !== '' && kind === 'final') out.write(`${line}\n`);
     },
-    note(text) {
-      erase();
-      errors.write(`${terminalLine(text)}\n`);
-    },
+    note: (text) => void errors.write(`${terminalLine(text)}\n`),
     json: (value) => void out.write(`${terminalJson(value)}\n`),
-    end: erase,
   };
 }
 
@@ -56,12 +35,6 @@ export function ignoringWriteErrors(stream: NodeJS.WriteStream): Output {
     broken = true;
   });
   return {
-    get isTTY() {
-      return stream.isTTY && !broken;
-    },
-    get columns() {
-      return stream.columns;
-    },
     write(text) {
       if (broken) return;
       try {

@@ -14,20 +14,16 @@ export interface SessionEnd {
 
 /**
  * Sends all audio and ends the session. Does not reject for errors of the session or the audio: final segments are
- * kept. `onSent` receives each chunk that was sent, `onNote` messages for the user.
+ * kept. `onNote` receives messages for the user.
  */
 export async function runSession(
   session: RealtimeSession,
   audio: AsyncIterable<Buffer>,
-  onSent: (chunk: Buffer) => Promise<void>,
   onNote: (text: string) => void,
 ): Promise<SessionEnd> {
   let unread: Error | null = null;
   try {
-    for await (const chunk of audio) {
-      await session.sendAudio(chunk);
-      await onSent(chunk);
-    }
+    for await (const chunk of audio) await session.sendAudio(chunk);
   } catch (error) {
     // `end` reports a dead session; at the duration limit there is nothing more to send.
     const known = error instanceof RealtimeSessionError || error instanceof RealtimeProtocolError;

@@ -5,7 +5,7 @@ import type { TranscriptSegment } from '../../speech/realtime/transcript/transcr
 import { transcriptSrt } from '../../speech/realtime/transcript/transcript-srt.js';
 import { transcriptText } from '../../speech/realtime/transcript/transcript-text.js';
 import type { TranscriptionConfig } from '../../speech/realtime/wire.js';
-import type { CapturedFile, SessionContext, SessionEnding } from './session-delivery.js';
+import type { CapturedFile, SessionContext, SessionEnding } from './archive-session.js';
 
 /** Facts about a session that are known when it begins. */
 export interface SessionHead {

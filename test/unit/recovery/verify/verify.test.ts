@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { SessionDelivery } from '../../../../src/cli/capture/session-delivery.js';
+import { archiveSession } from '../../../../src/cli/capture/archive-session.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../../src/domain/item.js';
 import { ledgerPartition } from '../../../../src/ledger/hours.js';
@@ -11,7 +11,7 @@ import { type ObjectStore, StoreError } from '../../../../src/store/object-store
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
-import { archiveOver, MEDIA } from '../../../support/store/archive-fixture.js';
+import { archiveOver } from '../../../support/store/archive-fixture.js';
 import { type BeforeCall, createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 
 const NOW = Date.parse('2026-03-10T00:00:00Z');
@@ -208,22 +208,19 @@ describe('verify', () => {
   it('checks the artefacts of live sessions', async () => {
     const { archive } = archiveOver(store);
     const ledger = createLedger({ store, replica: 'r', clock: () => Date.parse(AT) });
-    const session = new SessionDelivery(
-      { archive, ledger },
-      {
-        ...{ deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ', jobId: 'session', source: 'default', region: null },
-        ...{ origin: 'realtime', receivedAt: AT, keyPrefix: '' },
-      },
-      { fileName: null },
-    );
-    await session.keepAudio(Buffer.from('audio'));
-    await session.finish([{ kind: 'transcript.txt', contentType: 'text/plain', content: 'Hello.' }], {
+    const context = {
+      ...{ deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ', jobId: 'session', source: 'default', region: null },
+      origin: 'realtime',
+      ...{ receivedAt: AT, keyPrefix: '' },
+    } as const;
+    const file = { kind: 'transcript.txt', contentType: 'text/plain', content: 'Hello.' } as const;
+    await archiveSession({ archive, ledger }, context, [file], {
       ...{ status: 'success', reason: null, finishedAt: AT, bytes: 5 },
     });
-    expect((await run()).outcomes).toMatchObject({ intact: 2 });
-    store.objects.delete('jobs/session/data');
+    expect((await run()).outcomes).toMatchObject({ intact: 1 });
+    store.objects.delete('jobs/session/transcript.txt');
     const report = await run();
-    expect(report.missing).toMatchObject([{ kind: MEDIA.kind, keptUntil: null }]);
+    expect(report.missing).toMatchObject([{ kind: 'transcript.txt', keptUntil: null }]);
     expect(report.refetch).toEqual([]);
   });
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { type CsvLine, csvLine, deliveriesCsv } from '../domain/deliveries-csv.js';
 import { isAccess, type LedgerLine } from '../domain/delivery.js';
@@ -10,7 +9,7 @@ import type { DeliveryQuery } from '../index/questions/delivery-query.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
-import { printJsonLine, printJsonList, printLines } from './shared/format/print.js';
+import { printJsonList, printLines } from './shared/format/print.js';
 import { createProgress, type Progress } from './shared/format/progress.js';
 import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
@@ -24,7 +23,6 @@ interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without' | 'o
   readonly acts?: true;
   readonly onlyActs?: true;
   readonly limit?: number;
-  readonly follow?: true;
   readonly csv?: true;
   readonly json?: true;
 }
@@ -35,8 +33,6 @@ const PAGE = 500;
 const SHOWN = 50;
 /** Lines of an export: those of CSV are in memory until the names of all contexts are known. */
 const MOST_LINES = 1_000_000;
-/** Milliseconds between two searches for new lines. */
-const FOLLOW_EVERY = 2_000;
 
 export function createCommand(): Command {
   return new Command('deliveries')
@@ -59,15 +55,11 @@ export function createCommand(): Command {
       `lines to list; default: ${SHOWN}, and all with --csv or --json`,
       readUpTo(MOST_LINES),
     )
-    .option('-f, --follow', 'list new lines as they come, until it is interrupted')
     .option('--csv', 'print all that match as CSV with a header')
-    .option('--json', 'print all that match as one JSON document; with --follow one a line')
+    .option('--json', 'print all that match as one JSON document')
     .action(async (options: Options) => {
       checkJobs(options.job === undefined ? [] : [options.job]);
-      if (options.csv && (options.json || options.follow))
-        throw new UsageError('--csv goes with neither --json nor --follow');
-      if (options.follow && options.until !== undefined)
-        throw new UsageError('--follow has no end: leave --until out');
+      if (options.csv && options.json) throw new UsageError('--csv and --json exclude each other');
       await withLedger((work) => list(work, options), { since: options.since });
     });
 }
@@ -80,8 +72,7 @@ async function list(work: LedgerWork, options: Options): Promise<void> {
   try {
     await view.refresh();
     await rejectUnknownNames(query, filterNamesOf(work.config), view);
-    if (options.follow) await follow(view, query, progress, options, work.signal);
-    else await print(linesOf(view, query, limitOf(options)), progress, options);
+    await print(linesOf(view, query, limitOf(options)), progress, options);
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
   } finally {
@@ -199,37 +190,6 @@ async function collect<T>(
     if (done) return { lines, end: value };
     for (const line of value) lines.push(pick(line));
   }
-}
-
-/** Prints what is found, oldest first, and then what comes. */
-async function follow(
-  view: LedgerView,
-  query: DeliveryQuery,
-  progress: Progress,
-  options: Options,
-  signal: AbortSignal,
-): Promise<void> {
-  const { json, limit = SHOWN } = options;
-  let seen = new Set<string>();
-  let most = limit;
-  for (;;) {
-    const { lines, end } = await collect(linesOf(view, query, most), (line) => line);
-    progress.end();
-    if (isLacking(end.index, { since: options.since?.getTime() })) process.exitCode = EXIT.incomplete;
-    for (const line of lines.toReversed().filter((each) => !seen.has(identityOf(each)))) {
-      if (json) printJsonLine(line);
-      else printLines([rowOf(line)]);
-    }
-    seen = new Set([...lines.map(identityOf), ...seen].slice(0, 10 * PAGE));
-    most = Math.max(limit, PAGE);
-    await sleep(FOLLOW_EVERY, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
-    await view.refresh();
-  }
-}
-
-function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): string {
-  return `${deliveryId} ${outcome} ${receivedAt}`;
 }
 
 const row = textRow([24, 13, 9, 10, 11, 24]);

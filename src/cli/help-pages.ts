@@ -23,7 +23,6 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver deliveries --since 1h --outcome refused',
     'transcript-receiver deliveries --context customer=acme --since 7d --csv > acme.csv',
     'transcript-receiver deliveries --actor anna --since 7d',
-    'transcript-receiver deliveries -f',
   ],
   summary: [
     'transcript-receiver summary --since 2026-03-03T14:00:00Z --until 2026-03-03T15:00:00Z --by cause',

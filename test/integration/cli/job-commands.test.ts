@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
@@ -10,9 +7,7 @@ import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { until } from '../../support/until.js';
 
-const BINARY = path.resolve('dist/main.js');
 const TEXT = { 'content-type': 'text/plain' };
 
 let lost: LostJobs;
@@ -232,23 +227,5 @@ describe('deliveries', () => {
       expect(cut).toMatchObject({ code: 4, stderr: expect.stringMatching(/not whole: more than 59/) });
       expect(await cli(...asked, form, '--limit', '60')).toMatchObject({ code: 0, stderr: '' });
     }
-  });
-
-  it('follows: what comes is printed once, until it is interrupted', async () => {
-    await sendCallback(service, 'id=d1&status=success', 'Hello', TEXT);
-    const child = spawn(process.execPath, [BINARY, 'deliveries', '-f', '--json'], {
-      env: { PATH: process.env.PATH ?? '', ...environment() },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const seen: string[] = [];
-    createInterface(child.stdout).on('line', (line) => seen.push(JSON.parse(line).jobId));
-    await until(async () => seen.length === 1);
-    await sendCallback(service, 'id=d2&status=success', 'Hello', TEXT);
-    await until(async () => seen.length === 2);
-    await sendCallback(service, 'id=d3&status=success', 'Hello', TEXT);
-    await until(async () => seen.length === 3);
-    child.kill('SIGINT');
-    expect(await once(child, 'exit')).toEqual([0, null]);
-    expect(seen).toEqual(['d1', 'd2', 'd3']);
   });
 });

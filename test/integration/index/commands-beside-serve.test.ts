@@ -85,16 +85,11 @@ describe('a command beside a receiver of the same user', () => {
     await receiver.ended;
     expect(await Promise.all([jobs(runCli), jobs(runCli)])).toEqual([['before'], ['before']]);
     expect(await fileOf('commands-', '.sqlite')).not.toMatch(/none$/);
-    let end: (signal: NodeJS.Signals) => void = () => undefined;
-    const following = runCli(['deliveries', '--follow'], all(), undefined, (kill) => {
-      end = kill;
-    });
+    const asking = [jobs(runCli), jobs(runCli)];
     receiver = await startReady(settings, environment);
     await until(async () => receiver.log.some(({ event }) => event === 'index'));
     expect(receiver.log.filter(({ event }) => event === 'index-in-memory')).toEqual([]);
-    expect((await files()).filter((name) => name.endsWith('-lock'))).toHaveLength(2);
-    end('SIGKILL');
-    await following;
+    expect(await Promise.all(asking)).toEqual([['before'], ['before']]);
   });
 
   it('builds one of its own beside a receiver of another build', async () => {

@@ -6,11 +6,6 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${terminalJson(value)}\n`);
 }
 
-/** One JSON document in one line, for lists that have no end. */
-export function printJsonLine(value: unknown): void {
-  process.stdout.write(`${terminalJson(value, 0)}\n`);
-}
-
 /**
  * One JSON document with a list of any length, an entry a line: it is printed while it is read, as fast as the reader of the output
  * takes it.

@@ -1,12 +1,16 @@
-import { mkdir, rmdir } from 'node:fs/promises';
-import { dirname, sep } from 'node:path';
-import { errnoOf } from './file-errors.js';
+import { lstat, mkdir, readdir, rmdir } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { StoreGoneError } from '../object-store.js';
+import { errnoOf, ifAbsent } from './file-errors.js';
 import { createSharedFolderSync, syncFolder } from './folder-sync.js';
 
 /** Enough for the folders that a busy store uses again and again; forgetting one costs one fsync. */
 const REMEMBERED_FOLDERS = 2_000;
 
 const FOLDER_MODE = 0o700;
+
+/** Milliseconds. Whoever creates the first object in a folder writes its metadata before the folder is there. */
+const FIRST_WRITE = 60_000;
 
 /** Creates, syncs and prunes the folders below a root. */
 export interface FileFolders {
@@ -15,6 +19,8 @@ export interface FileFolders {
    * to be durable. Throws `StoreError` when there is a symbolic link on the way.
    */
   ensure(folder: string): Promise<void>;
+  /** From now on `ensure` does not create this folder when objects were in it. It never creates such a one right below the root, unless its name begins with a dot. */
+  keep(folder: string): void;
   /** Makes the entries of a folder durable (link, rename and unlink are durable only after this). */
   sync(folder: string): Promise<void>;
   /** Removes a folder and its parents as far as they are empty, never `root` itself. */
@@ -37,6 +43,7 @@ export function createFileFolders(
 ): FileFolders {
   /** Folders whose entry in their parent has been synced by this process. */
   const durable = new Set<string>();
+  const kept = new Set<string>();
   const sharedSync = createSharedFolderSync();
 
   async function sync(folder: string): Promise<void> {
@@ -47,6 +54,8 @@ export function createFileFolders(
   async function makeOne(folder: string): Promise<void> {
     if (dirname(folder) === root) await check();
     else await guard(dirname(folder));
+    const isPlace = kept.has(folder) || (dirname(folder) === root && !basename(folder).startsWith('.'));
+    if (isPlace && !(await isThere(folder))) await assertNotGone(root, folder, FIRST_WRITE);
     try {
       await mkdir(folder, FOLDER_MODE);
     } catch (error) {
@@ -93,7 +102,11 @@ export function createFileFolders(
     }
   }
 
-  return { ensure, sync, prune };
+  return { ensure, keep: (folder) => void kept.add(folder), sync, prune };
+}
+
+function isThere(folder: string): Promise<boolean> {
+  return lstat(folder).then(() => true, ifAbsent(false));
 }
 
 /** Creates a folder with all its parents, wherever it is, and syncs the new entries. */
@@ -130,5 +143,21 @@ async function makeFolders(
       if (errnoOf(error) !== 'ENOENT' || attempt === ATTEMPTS || isTop) throw error;
       topmost = (await makeFolders(parent, end, make)) ?? topmost;
     }
+  }
+}
+
+/**
+ * Throws `StoreGoneError` when the metadata of objects in a folder that is missing is there.
+ *
+ * @param age milliseconds for which it has to be there
+ */
+export async function assertNotGone(root: string, folder: string, age: number): Promise<void> {
+  const meta = join(root, '.meta', relative(root, folder));
+  const newest = Date.now() - age;
+  for (const name of await readdir(meta).catch(ifAbsent<string[]>([]))) {
+    const entry = await lstat(join(meta, name)).catch(ifAbsent(null));
+    // Not every file system knows when it was created.
+    if (entry !== null && (entry.birthtimeMs || entry.mtimeMs) <= newest)
+      throw new StoreGoneError(`${folder} is gone, and objects were in it: bring it back`);
   }
 }

@@ -68,6 +68,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
 
     async prove(key) {
       assertKey('prove', key);
+      parts.folders.keep(join(root.path, dirname(key)));
       await fileCall('prove', key, () => proveFolder(root, key));
       return 'exists';
     },

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { access, lstat, readdir } from 'node:fs/promises';
+import { access, lstat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { BlockedKeyError, StoreGoneError } from '../object-store.js';
+import { BlockedKeyError } from '../object-store.js';
 import { ifAbsent } from './file-errors.js';
+import { assertNotGone } from './file-folders.js';
 import type { FileRoot } from './file-root.js';
 
 /**
@@ -15,8 +16,7 @@ export async function proveFolder(root: FileRoot, key: string): Promise<void> {
   const folder = join(root.path, dirname(key));
   const there = await lstat(folder).catch(ifAbsent(null));
   if (there === null) {
-    const entries = await readdir(join(root.path, '.meta', dirname(key))).catch(ifAbsent<string[]>([]));
-    if (entries.length > 0) throw new StoreGoneError(goneMessage(root.path, dirname(key)));
+    await assertNotGone(root.path, folder, 0);
     await mayWrite(await nearest(root, dirname(folder)));
     return;
   }
@@ -36,8 +36,4 @@ async function nearest(root: FileRoot, folder: string): Promise<string> {
 
 function mayWrite(folder: string): Promise<void> {
   return access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-}
-
-function goneMessage(path: string, folder: string): string {
-  return `${join(path, folder)} is gone, and objects were in it: bring it back`;
 }

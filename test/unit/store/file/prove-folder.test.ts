@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createFileStore } from '../../../../src/store/file/file-store.js';
 import { PROOF_NAME } from '../../../../src/store/object-key.js';
 import { BlockedKeyError, type ObjectStore, StoreGoneError } from '../../../../src/store/object-store.js';
@@ -35,6 +35,28 @@ describe('the proof that files can be created in a folder', () => {
     await rename(`${folder.path}-away`, at('ledger'));
     await prove();
   });
+
+  it.each(['ledger', 'tenant/ledger'])(
+    'fails for a folder %s that is gone, and nothing begins it anew',
+    async (name) => {
+      const key = (last: string) => `${name}/${last}`;
+      await store.create(key('a'), Buffer.from('a'), TEXT);
+      await store.create('tenant/b', Buffer.from('b'), TEXT);
+      await rename(at(name), `${folder.path}-away`);
+      jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 61_000);
+      try {
+        await expect(store.prove(key(PROOF_NAME))).rejects.toThrow(StoreGoneError);
+        await expect(store.create(key('b'), Buffer.from('b'), TEXT)).rejects.toThrow(StoreGoneError);
+        await rename(`${folder.path}-away`, at(name));
+        await store.create(key('b'), Buffer.from('b'), TEXT);
+        await rm(at(name), { recursive: true });
+        await mkdir(at(name));
+        expect(await store.create(key('c'), Buffer.from('c'), TEXT)).toBe('created');
+      } finally {
+        jest.restoreAllMocks();
+      }
+    },
+  );
 
   it('holds for a folder that was pruned with its last object', async () => {
     await store.create('ledger/a', Buffer.from('a'), TEXT);

@@ -40,7 +40,8 @@ const failing = { level: 'failing', notified: true } as const;
 /** The remedy of what only a look from the machine of the receiver explains. */
 export const RUN_DOCTOR = 'Run transcript-receiver doctor.';
 const SEE_FAILURES = 'See Failures on the page, or run transcript-receiver failures.';
-const SUBSCRIBER_REMEDY = 'Correct its address or what answers there; events are sent again for 24 hours.';
+const subscriberRemedy = ({ status }: { readonly status: number | null }) =>
+  `Correct its address or what answers there; ${status === 410 ? 'then replay the events that it answered with 410' : 'events are sent again for 24 hours'}.`;
 const storeRemedy = ({ condition }: Pick<StoreFailure, 'condition'>) =>
   condition === null ? RUN_DOCTOR : remedyOf(condition);
 
@@ -240,13 +241,13 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'subscribers', ...warning, label: 'Paused' },
     text: ({ subscriber, since, status, error }, time) =>
       `Sending to ${subscriber} has been paused since ${time(since)}, because its address fails${attemptInWords(status, error)}.`,
-    remedy: SUBSCRIBER_REMEDY,
+    remedy: subscriberRemedy,
   },
   'subscriber-lagging': {
     ...{ topic: 'subscribers', ...warning, label: 'Lagging' },
     text: ({ subscriber, since, status, error }, time) =>
       `Events for ${subscriber} have waited since ${time(since)}${attemptInWords(status, error)}.`,
-    remedy: SUBSCRIBER_REMEDY,
+    remedy: subscriberRemedy,
   },
   'events-dead': {
     ...{ topic: 'subscribers', ...warning, label: 'Events not sent' },

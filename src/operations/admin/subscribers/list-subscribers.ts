@@ -73,15 +73,16 @@ function subscriberOf(status: SubscriberStatus, figures: Figures, now: number): 
   const dead = sum((each) => each.dead);
   const lastError = lastErrorOf(status, figures);
   const last = Math.max(...figures.sent.map(({ lastDelivered }) => lastDelivered ?? 0));
+  const lastSentAt = last > 0 ? new Date(last).toISOString() : null;
   return {
     ...{ name, url: origin, events, sources, stateDamaged, since, lagSeconds },
     sent: sum((each) => each.sent),
-    lastSentAt: last > 0 ? new Date(last).toISOString() : null,
+    lastSentAt,
     retried: figures.sent.reduce((total, { retried }) => total + retried, 0),
     retrying: sum((each) => each.retrying),
     untried: sum((each) => each.untried),
     ...{ dead, bySource, lastError, breaker, openSince, pausedUntil, sender },
-    issues: subscriberIssues({ name, stateDamaged, lagSeconds, dead, openSince, lastError }, now),
+    issues: subscriberIssues({ name, stateDamaged, lagSeconds, dead, openSince, lastError, lastSentAt }, now),
   };
 }
 

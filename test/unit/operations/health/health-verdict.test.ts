@@ -89,8 +89,9 @@ const SUBSCRIBER = {
   dead: 0,
   openSince: null,
   lastError: null,
+  lastSentAt: null,
 };
-const ANSWERED_503 = { status: 503, error: null };
+const ANSWERED_503 = { at: '2026-11-20T11:58:00.000Z', status: 503, error: null };
 const LAG = 20 * 60;
 
 interface Expected<Code extends IssueCode> {

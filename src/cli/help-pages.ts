@@ -62,6 +62,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver explain intake --address 40.74.41.91 -H "X-Callback-Token: …"',
     'transcript-receiver explain intake --address 10.0.0.1 -H "X-Forwarded-For: 40.74.41.91" --json',
   ],
+  reasons: ['transcript-receiver reasons', 'transcript-receiver reasons store-full write-race'],
   'notification-config': [
     'transcript-receiver notification-config intake --contents transcript,jobinfo',
     'transcript-receiver notification-config intake --context call=7f3a',

@@ -89,6 +89,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'explain how a callback would be handled',
     load: () => import('./explain.js'),
   },
+  reasons: {
+    summary: 'explain what each code of a refusal or a failure means, and what to do',
+    load: () => import('./reasons.js'),
+  },
   'notification-config': {
     summary: 'print the notification_config for jobs of a source',
     load: () => import('./notification-config.js'),

@@ -1,6 +1,6 @@
 import type { ProblemCode } from './problem.js';
 
-/** A reason as people read it. Both texts are shown by the page, the command line and docs/reasons.md. */
+/** A reason as people read it. Both texts are shown by the page and the command line; `transcript-receiver reasons` lists all. */
 export interface Reason {
   /** Part of a sentence: "The callback was rejected: <words>." */
   readonly words: string;

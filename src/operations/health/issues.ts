@@ -48,7 +48,7 @@ export interface IssueParams {
   'callbacks-refused': {
     /** Null for requests to no configured source. */
     readonly source: string | null;
-    /** A reason (docs/reasons.md). */
+    /** A reason code (domain/reasons). */
     readonly cause: string;
     /** What `refused` and `accepted` count. Unauthenticated requests are counted as requests. */
     readonly unit: 'jobs' | 'requests';

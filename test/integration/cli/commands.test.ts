@@ -1,5 +1,6 @@
 import os from 'node:os';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { REASONS } from '../../../src/domain/reasons.js';
 import { configFolder } from '../../support/processes/config-folder.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
@@ -24,6 +25,28 @@ sources:
 const env = { NODE_CONFIG_DIR: folder.path };
 
 afterAll(() => folder.remove());
+
+describe('reasons', () => {
+  it('explains each code, or those that are asked for', async () => {
+    const all = await runCommand(['reasons']);
+    expect(
+      all.stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(':')[0]),
+    ).toEqual(Object.keys(REASONS));
+    const one = await runCommand(['reasons', 'write-race']);
+    expect(one.stdout).toBe(
+      'write-race: another delivery wrote the same artefact meanwhile. The service retries; reconcile fetches the rest.\n',
+    );
+  });
+
+  it('says of a text that is no code that it is none', async () => {
+    const result = await runCommand(['reasons', 'constructor']);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toContain('"constructor" is not a code of a reason');
+  });
+});
 
 describe('check-config', () => {
   it('says that the shipped configuration is valid, from any working directory', async () => {

@@ -3,7 +3,7 @@ import type { RealtimeSimulatorOptions } from '../../../src/simulator/realtime/r
 import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
 import { PCM, type RawClient, rawClient, withSimulator } from '../../support/realtime.js';
 
-/** What the service answers to clients that break the protocol: docs/conformance.md. */
+/** What the service answers to clients that break the protocol: npm run conformance. */
 const START = { message: 'StartRecognition', audio_format: PCM, transcription_config: { language: 'en' } };
 const started = async (client: RawClient, start: object = START): Promise<void> => {
   client.send(start);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { createSimulator, SIMULATED_REGIONS, type Simulator } from '../../../src/simulator/simulator.js';
 
-/** Rules of keys, hosts and job records that the simulator keeps (docs/conformance.md). */
+/** Rules of keys, hosts and job records that the simulator keeps (npm run conformance). */
 let simulator: Simulator;
 
 beforeAll(async () => {

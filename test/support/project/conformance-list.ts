@@ -40,20 +40,16 @@ export function conformanceRules(): Rule[] {
   return [...rules.values()].map((rule) => ({ ...rule, files: [...rule.files] }));
 }
 
-/** The generated part of docs/conformance.md: the rules that the same test files hold stand together. */
+/** The rules by section, each group with the test files that hold it. */
 export function conformanceList(): string {
   const rules = conformanceRules();
   return SECTIONS.map((section) => {
     const groups = new Map<string, string[]>();
-    for (const { files, text } of rules.filter((rule) => rule.section === section))
-      groups.set(linksTo(files), [...(groups.get(linksTo(files)) ?? []), text]);
-    const rows = [...groups].map(([links, texts]) => `- ${texts.sort().join('\\\n  ')} (${links})`);
+    for (const { files, text } of rules.filter((rule) => rule.section === section)) {
+      const names = files.map((file) => `test/${file}`).join(', ');
+      groups.set(names, [...(groups.get(names) ?? []), text]);
+    }
+    const rows = [...groups].map(([names, texts]) => `- ${texts.sort().join('\n  ')} (${names})`);
     return `\n## ${section}\n\n${rows.sort().join('\n')}\n`;
   }).join('');
-}
-
-function linksTo(files: readonly string[]): string {
-  return files
-    .map((file) => `[${file.replace(/^(integration|unit)\/|\.test\.ts$/g, '')}](../test/${file})`)
-    .join(', ');
 }

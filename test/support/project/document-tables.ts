@@ -1,11 +1,9 @@
 import { issuesTable } from './issues-table.js';
 import { kindsTable } from './kinds-table.js';
-import { reasonsTable } from './reasons-table.js';
 
 /** Tables of documents that are made from a module of src. */
 export const DOCUMENT_TABLES = [
   { document: 'docs/store-layout.md', module: 'domain/kinds', table: kindsTable },
-  { document: 'docs/reasons.md', module: 'domain/reasons', table: reasonsTable },
   { document: 'docs/operations.md', module: 'operations/health/issue-kinds', table: issuesTable },
 ] as const;
 

@@ -28,10 +28,7 @@ const ABOUT = `
 Both are addresses as store.url has them; the settings below store.s3 hold for both. Run it again to continue, or to bring
 the copy to what <from> has by then: what <from> does not have any more is removed from the copy. <from> may be served
 until the last run. It is not changed, but for whole hours of its ledger, which are merged. <to> is empty, or an earlier
-copy that was never served; a receiver on it takes nothing before the copy is whole.
-
-Exit codes: 0 all is there, 1 <from> holds nothing, 2 usage, 3 not all is there (each object is named), 4 a store could not
-be read or written.`;
+copy that was never served; a receiver on it takes nothing before the copy is whole.`;
 
 export function createCommand(): Command {
   return new Command('copy-store')

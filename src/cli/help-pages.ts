@@ -74,17 +74,77 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Exit codes that say more than done, failed and wrong usage. */
+const EXIT_CODES: Readonly<Record<string, readonly string[]>> = {
+  reconcile: ['3  jobs that can never be recovered', '4  jobs failed, or a region could not be listed'],
+  refetch: ['3  the job can never be recovered', '4  the job failed, or its region could not be asked'],
+  replay: ['4  an item failed, or the replay was interrupted'],
+  verify: ['3  something is missing or damaged', '4  it could not look everywhere, or not at all'],
+  merge: [
+    '1  nothing to merge',
+    '3  an hour failed, something is lost or damaged, or interrupted',
+    '4  the store could not be looked at',
+  ],
+  status: [
+    '0  all is well',
+    '1  a warning, or not everything could be looked at',
+    '2  a failure that needs action now',
+  ],
+  job: [
+    '0  nothing has to be done',
+    '1  nothing is stored or known of the job',
+    '2  somebody has to act; the steps are printed',
+  ],
+  transcript: [
+    '1  there is no such transcript',
+    '3  the bytes broke off or are not those on record',
+    '4  the store could not be looked at',
+  ],
+  deliveries: ['4  the index lacks lines that were asked for, or an export has not all that match'],
+  summary: ['1  nothing was found', '3  not all could be counted, which is named', '4  it could not look'],
+  acknowledge: ['2  the ledger has no line of the job'],
+  choose: ['2  no such key, or another operator is choosing'],
+  import: ['4  the bytes became a conflict'],
+  'copy-store': [
+    '1  <from> holds nothing',
+    '3  not all is there (each object is named), or interrupted',
+    '4  a store could not be read or written',
+  ],
+  erase: ['4  something was not removed, or the ledger not read'],
+  explain: ['0  also for a callback that would be rejected'],
+  'notification-config': ['2  the service would reject it'],
+  capture: ['4  archived, but incomplete'],
+};
+
+const COMMON_EXIT_CODES = [
+  '0  done',
+  '1  the operation failed',
+  '2  wrong usage, or faults in the configuration',
+];
+
 const CONFIGURATION = `Configuration comes from ./config, or from the folder that NODE_CONFIG_DIR names, and from the environment
 (TR_* variables, NODE_CONFIG as JSON); check-config lists its faults.`;
 
 /** Adds examples and the sources of the configuration to the help of a command, and omits empty defaults. */
 export function completeHelp(command: Command): Command {
   const examples = EXAMPLES[command.name()] ?? [];
-  const lines = examples.map((example) => `  ${example}`).join('\n');
+  const shown = examples.length === 0 ? '' : `\nExamples:\n${indented(examples)}\n`;
   return command
     .configureHelp({ optionDescription })
-    .addHelpText('after', `${lines === '' ? '' : `\nExamples:\n${lines}\n`}\n${CONFIGURATION}`);
+    .addHelpText(
+      'after',
+      `${shown}\nExit codes:\n${indented(exitCodesOf(command.name()))}\n\n${CONFIGURATION}`,
+    );
 }
+
+/** The codes that all commands have, with those of this command in their place. */
+function exitCodesOf(name: string): string[] {
+  const own = EXIT_CODES[name] ?? [];
+  const common = COMMON_EXIT_CODES.filter((line) => !own.some((each) => each[0] === line[0]));
+  return [...common, ...own].sort();
+}
+
+const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`).join('\n');
 
 /** Omits empty defaults. */
 function optionDescription(option: Option): string {

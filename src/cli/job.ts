@@ -35,10 +35,6 @@ export function createCommand(): Command {
     )
     .argument('<job>', 'its id, a value of its context, or a part of either')
     .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      '\nExit code 0 when nothing has to be done, 1 when nothing is stored or known of the job, 2 when it needs somebody.',
-    )
     .action(async (given: string, { json }: { readonly json?: true }) => {
       const text = given.trim();
       if (text.length < 3 && !isJobId(text))

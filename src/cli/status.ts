@@ -41,10 +41,6 @@ export function createCommand(): Command {
   return new Command('status')
     .description('show the health verdict of the dashboard, from the store and the configuration alone')
     .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      '\nExit code 0 when all is well, 1 for a warning or when not everything could be looked at, 2 for a failure that needs action now.',
-    )
     .action(async ({ json }: { readonly json?: true }) => {
       const status = await withLedger(readStatus, { asked: impatientStore }).catch(unreadableStore);
       if (json)

@@ -65,10 +65,6 @@ export function createCommand(): Command {
     )
     .option('--csv', 'print all groups as CSV with a header')
     .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      '\nExit code 0 when done, 1 when nothing was found, 3 when not all could be counted, which is named, 4 when it could not look.',
-    )
     .action(async (options: Options) => {
       if (options.csv && options.json) throw new UsageError('--csv and --json exclude each other');
       const summary = await withLedger((work) => summarise(work, options), { since: options.since }).catch(

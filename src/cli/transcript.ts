@@ -40,10 +40,6 @@ export function createCommand(): Command {
     .option('--key <key>', 'this version, by its whole key, as `job` shows it')
     .option('--output <file>', 'save the bytes as this new file instead of printing them')
     .option('--json', 'with --output: print what was saved as one JSON document')
-    .addHelpText(
-      'after',
-      '\nExit code 0 when all of it was printed or saved, 1 when there is no such transcript, 3 when the bytes broke off or are not those on record, 4 when the store could not be looked at.',
-    )
     .action(async (jobId: string, options: Options) => {
       checkJobs([jobId]);
       if (options.kind && options.key) throw new UsageError('--kind and --key exclude each other');

@@ -1,4 +1,4 @@
-/** Exit codes of the command line; docs/cli.md lists them. */
+/** Exit codes of the command line; `--help` of each command says what they mean there. */
 export const EXIT = {
   ok: 0,
   /** An operation failed. */

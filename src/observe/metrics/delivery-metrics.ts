@@ -127,20 +127,20 @@ function defineMetrics(registry: Registry) {
     }),
     items: new Counter({
       name: 'transcript_receiver_items_total',
-      help: 'Delivered items by kind and outcome',
+      help: 'Delivered items by kind and outcome: created, identical, conflict',
       labelNames: ['kind', 'outcome'],
       registers,
     }),
     duration: new Histogram({
       name: 'transcript_receiver_delivery_duration_seconds',
-      help: 'Duration of a delivery by phase: receive, store, acknowledge',
+      help: 'Duration of a delivery by phase: receive, to the last body byte; store, until artefacts are durable; acknowledge, until the ledger line is',
       labelNames: ['phase'],
       buckets: SECONDS,
       registers,
     }),
     refusals: new Counter({
       name: 'transcript_receiver_refusals_total',
-      help: 'Refused requests by reason, source and origin: sender, or unknown where only any admits the address and no secret came',
+      help: 'Refused requests by reason (transcript-receiver reasons), source and origin: sender, or unknown where only any admits the address and no secret came',
       labelNames: ['reason', 'source', 'origin'],
       registers,
     }),

@@ -84,7 +84,7 @@ function defineMergeMetrics(registry: Registry) {
     }),
     lastRun: new Gauge({
       name: 'transcript_receiver_merge_last_run_timestamp_seconds',
-      help: 'When the last run ended; 0 before the first',
+      help: 'When the last run of the merge ended; 0 before the first',
       registers,
     }),
   };

@@ -15,7 +15,7 @@ import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
 import { createVerifyMetrics, type VerifyMetrics } from './verify-metrics.js';
 
 /**
- * All metrics. `docs/metrics.md` describes each of them, and a test compares it with this registry. Recorders take domain
+ * All metrics. Their help is their documentation. Recorders take domain
  * values and bound the labels themselves, so that no caller can put a sender's text into a series.
  */
 export interface Metrics {

@@ -13,7 +13,7 @@ export interface SignInMetrics {
 export function createSignInMetrics(registry: Registry): SignInMetrics {
   const failures = new Counter({
     name: 'transcript_receiver_sign_in_failures_total',
-    help: 'Requests to the admin API without a valid token or ticket',
+    help: 'Requests to the admin API without a valid token or ticket, by cause',
     labelNames: ['cause'],
     registers: [registry],
   });

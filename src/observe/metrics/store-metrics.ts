@@ -21,7 +21,7 @@ export function createStoreMetrics(registry: Registry): StoreMetrics {
   const registers = [registry];
   const calls = new Counter({
     name: 'transcript_receiver_store_calls_total',
-    help: 'Store calls by operation and result',
+    help: 'Store calls by operation and result: ok, exists (of a conditional write), absent, error, timeout',
     labelNames: ['operation', 'result'],
     registers,
   });

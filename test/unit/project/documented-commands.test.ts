@@ -101,16 +101,9 @@ describe('what is to be done next about a job', () => {
   });
 });
 
-describe('docs/cli.md', () => {
-  it('has a row for every command', () => {
-    const rows = [...textOf('docs/cli.md').matchAll(/^\| `([a-z-]+)/gm)].map(([, name]) => name);
-    expect(visible.filter((name) => !rows.includes(name))).toEqual([]);
-  });
-});
-
 describe('the help', () => {
   it.each(visible)(
-    'of %s has examples, says where the configuration comes from, and shows no empty default',
+    'of %s has examples and exit codes, says where the configuration comes from, and shows no empty default',
     async (name) => {
       let help = '';
       const command = completeHelp(
@@ -118,6 +111,7 @@ describe('the help', () => {
       );
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
       expect(help).toMatch(/Examples:\n {2}\S/);
+      expect(help).toMatch(/Exit codes:\n {2}0 {2}\S/);
       expect(help).toContain('NODE_CONFIG_DIR');
       expect(help).not.toMatch(/default: (\[\]|\{\}|false|"")/);
     },

@@ -89,6 +89,9 @@ interface Complaint extends CanaryDiagnosis {
 const NO_DIAGNOSIS: CanaryDiagnosis = { refused: false, condition: null };
 const NOT_CHECKED: Complaint = { ...NO_DIAGNOSIS, reason: 'the store has not been checked yet', at: 0 };
 
+/** Milliseconds after the first success that follows a failure. */
+const AFTER_FAILURE = 1_000;
+
 /** Time-outs after which a call that never ended is abandoned, and another one may be made. */
 const ABANDON_AFTER = 6;
 
@@ -181,9 +184,12 @@ export function createCanary(options: CanaryOptions): Canary {
   }
 
   async function run(): Promise<void> {
+    const hadFailed = complaint !== null && complaint !== NOT_CHECKED;
     await check();
     options.onChecked?.();
-    if (running) timer = setTimeout(run, interval).unref();
+    // What it wrote still reports the failure.
+    const isOver = hadFailed && complaint === null;
+    if (running) timer = setTimeout(run, isOver ? Math.min(interval, AFTER_FAILURE) : interval).unref();
   }
 
   return {

@@ -88,5 +88,5 @@ export function oldestCanary(interval: number): number {
  * @param interval milliseconds between the checks of a canary
  */
 export function hasProof(newest: Date | null, interval: number): boolean {
-  return newest !== null && Date.now() - newest.getTime() < oldestCanary(interval);
+  return newest !== null && Date.now() - newest.getTime() < interval + WRITES_WITHIN;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createCanary } from '../../../../src/operations/health/canary.js';
 import { StoreGoneError } from '../../../../src/store/object-store.js';
 import { conditionOf } from '../../../../src/store/store-condition.js';
@@ -235,6 +235,32 @@ describe('canary', () => {
     const after = store.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 15));
     expect(store.calls).toHaveLength(after);
+  });
+
+  it('writes its report again soon after a failure: what it wrote then was of before', async () => {
+    let writes = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation !== 'replace') return;
+      writes += 1;
+      if (writes === 2) throw new Error('no space');
+    });
+    const canary = createCanary({ store, replica: 'r', report: () => canary.status().reason });
+    const reported = () => JSON.parse(String([...store.objects.values()][0]?.body)).report;
+    jest.useFakeTimers();
+    try {
+      canary.start();
+      for (const [passed, report] of [
+        [10_000, 'the store has not been checked yet'],
+        [10_000, 'no space'],
+        [1_000, null],
+      ] as const) {
+        await jest.advanceTimersByTimeAsync(passed);
+        expect(reported()).toBe(report);
+      }
+    } finally {
+      jest.useRealTimers();
+      await canary.stop();
+    }
   });
 
   it('keeps its report where the store replaces it', async () => {

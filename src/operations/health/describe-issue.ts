@@ -35,6 +35,7 @@ export function remediesOf(topic: string): Pick<IssueWords, 'label' | 'remedy'>[
 const ANY: Params = {
   source: '<source>',
   subscriber: '<name>',
+  replica: '<replica>',
   condition: null,
   successor: null,
   cause: null,

@@ -42,6 +42,8 @@ export const RUN_DOCTOR = 'Run transcript-receiver doctor.';
 const SEE_FAILURES = 'See Failures on the page, or run transcript-receiver failures.';
 const subscriberRemedy = ({ status }: { readonly status: number | null }) =>
   `Correct its address or what answers there; ${status === 410 ? 'then replay the events that it answered with 410' : 'events are sent again for 24 hours'}.`;
+/** What the probe of the store finds is a sentence of its own. */
+const inSentence = (reason: string | null) => reason?.replace(/\.$/, '') ?? 'no reason known';
 const storeRemedy = ({ condition }: Pick<StoreFailure, 'condition'>) =>
   condition === null ? RUN_DOCTOR : remedyOf(condition);
 
@@ -60,12 +62,12 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'store-not-writable': {
     ...{ topic: 'store', ...failing, label: 'Not writable' },
     text: ({ reason, since }, time) =>
-      `The store cannot be written: ${reason ?? 'no reason known'}${since === null ? '' : `; the last check succeeded at ${time(since)}`}. Callbacks are answered 503.`,
+      `The store cannot be written: ${inSentence(reason)}${since === null ? '' : `; the last check succeeded at ${time(since)}`}. Callbacks are answered 503.`,
     remedy: storeRemedy,
   },
   'store-unreadable': {
     ...{ topic: 'store', ...failing, notified: false, label: 'Not readable' },
-    text: ({ reason }) => `The store cannot be read: ${reason ?? 'no reason known'}.`,
+    text: ({ reason }) => `The store cannot be read: ${inSentence(reason)}.`,
     remedy: storeRemedy,
   },
   'store-denied': {
@@ -78,19 +80,20 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'store', ...warning, label: 'Another store' },
     text: ({ was, is, seenAt }, time) =>
       `This is another store than before: ${is === null ? 'it has lost its marker' : `its id is ${is}`}, and it was ${was} at ${time(seenAt)}.`,
-    remedy:
-      'Bring the former one back (mount its volume, restore its bucket, or correct store.url) and restart. If this one is right, restart, and set store.id to the id that transcript-receiver doctor names.',
+    remedy: ({ is }) =>
+      `Bring the former one back (mount its volume, restore its bucket, or correct store.url) and restart. If this one is right, ${is ? `set store.id to ${is}, and restart` : 'restart, and set store.id to the id that transcript-receiver doctor names'}.`,
   },
   clock: {
     ...{ topic: 'receiving', ...failing, label: 'Wrong clock' },
     text: ({ replica, offsetMs }) =>
       `The clock of ${replica} is ${clockDifference(offsetMs)} the store's. Its callbacks are answered 503.`,
-    remedy: remedyOf('clock'),
+    remedy: ({ replica }) =>
+      `Synchronise the clock of the machine of ${replica} (chrony, systemd-timesyncd). If every replica says so, that of the store.`,
   },
   'not-ready': {
     ...{ topic: 'receiving', ...failing, notified: false, label: 'Not ready' },
     text: ({ reason, replica }) =>
-      `${replica === undefined ? 'Not' : `${replica} is not`} ready to receive: ${reason ?? 'no reason known'}.`,
+      `${replica === undefined ? 'Not' : `${replica} is not`} ready to receive: ${inSentence(reason)}.`,
     remedy: RUN_DOCTOR,
   },
   draining: {

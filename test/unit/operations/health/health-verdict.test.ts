@@ -169,7 +169,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: REPLACED,
     text: 'This is another store than before: its id is two, and it was one at 2026-11-19T12:00:00Z.',
     remedy:
-      'Bring the former one back (mount its volume, restore its bucket, or correct store.url) and restart. If this one is right, restart, and set store.id to the id that transcript-receiver doctor names.',
+      'Bring the former one back (mount its volume, restore its bucket, or correct store.url) and restart. If this one is right, set store.id to two, and restart.',
   },
   clock: {
     facts: { replicaIssues: [issueOf('clock', CLOCK)] },
@@ -177,13 +177,13 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: CLOCK,
     text: "The clock of pod-1 is 16 minutes ahead of the store's. Its callbacks are answered 503.",
     remedy:
-      'Synchronise the clock of this machine (chrony, systemd-timesyncd). If every machine says so, that of the store.',
+      'Synchronise the clock of the machine of pod-1 (chrony, systemd-timesyncd). If every replica says so, that of the store.',
   },
   'not-ready': {
-    facts: { receiver: { ready: false, reason: 'not proven', draining: false, waiters: 0 } },
+    facts: { receiver: { ready: false, reason: 'It is not proven.', draining: false, waiters: 0 } },
     is: 'receiving failing',
-    params: { reason: 'not proven' },
-    text: 'Not ready to receive: not proven.',
+    params: { reason: 'It is not proven.' },
+    text: 'Not ready to receive: It is not proven.',
     remedy: 'Run transcript-receiver doctor.',
   },
   draining: {

@@ -22,7 +22,7 @@ export function ledgerJsonSchema(): Record<string, unknown> {
     $id: 'urn:transcript-receiver:ledger-line:1',
     title: 'Line of the ledger of Transcript Receiver, version 1',
     ...LedgerLine,
-    description: 'docs/ledger.md describes fields and lines. Expect further fields.',
+    description: 'docs/ledger.md describes what lines there are. Expect further fields.',
     $defs: named,
   };
 }

@@ -78,7 +78,7 @@ const LINE = {
     .string()
     .nullable()
     .describe('address of the sender; behind trusted proxies the one they forward'),
-  method: z.string().nullable().describe('POST or PUT'),
+  method: z.string().nullable().describe('POST or PUT; GET where content was read'),
   jobId: z
     .string()
     .nullable()
@@ -86,12 +86,18 @@ const LINE = {
   status: z.string().nullable().describe('status of the callback'),
   credential: z.string().nullable().describe('name of the credential that was presented'),
   outcome: z.string().meta({ description: 'an open set', examples: [...LEDGER_OUTCOMES] }),
-  reason: z.string().nullable().describe("the stable code of a reason, or an operator's words"),
+  reason: z
+    .string()
+    .nullable()
+    .describe("a code that `transcript-receiver reasons` explains, or an operator's words"),
   items: z.array(ledgerItemSchema).describe('the stored items, or the one that was read'),
   bytes: count.describe('of the body, as it came over the wire; of what was removed'),
   durationMs: amount.describe('milliseconds from receipt until the line was built'),
   shape: deliveryShapeSchema.nullable(),
-  actor: z.string().optional().describe('name of the admin token behind a change or an access to content'),
+  actor: z
+    .string()
+    .optional()
+    .describe('name of the admin token behind a change or an access to content; command-line'),
   wouldRefuse: z.string().optional().describe('in report mode: why enforcement would refuse the address'),
   context: z
     .record(z.string(), z.string())
@@ -120,18 +126,22 @@ const LINE = {
   expectedAt: z
     .string()
     .optional()
-    .describe('of a job that recovery had to fetch: about when its callback was expected'),
+    .describe(
+      'of a job that recovery had to fetch: about when its callback was expected, which is when the service last tried to send it, else when it made the job',
+    ),
   wanted: z
     .array(z.enum(WANTED))
     .optional()
-    .describe('of a quarantined body: what it should have brought; `transcript` and `any`: in whatever form'),
+    .describe(
+      'of a quarantined body: the kinds that it should have brought; `transcript`: in any format; `any`: neither callback nor source says it',
+    ),
   body: z.string().optional().describe('`deliveryId` of the quarantined body that was released or dismissed'),
 };
 
 export const ledgerLineSchema = z.strictObject(LINE).meta({
   ...OPEN,
   id: 'LedgerLine',
-  description: 'One line of the ledger, as docs/ledger.md describes it',
+  description: 'One line of the ledger',
 });
 
 export const deliveriesSchema = z

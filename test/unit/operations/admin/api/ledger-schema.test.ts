@@ -13,6 +13,7 @@ import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 const read = (path: string) => readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8');
 
 interface Schema {
+  readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
@@ -20,17 +21,21 @@ interface Schema {
   readonly $defs?: Readonly<Record<string, Schema>>;
 }
 
-/** Paths of all fields, such as `items[].key`. */
-function fieldsOf(schema: Schema, prefix = ''): string[] {
-  const { $defs = {} } = SHIPPED_SCHEMA as Schema;
-  const resolved = schema.$ref === undefined ? schema : ($defs[schema.$ref.replace('#/$defs/', '')] ?? {});
-  const own = Object.entries(resolved.properties ?? {}).flatMap(([name, inner]) => [
-    `${prefix}${name}`,
-    ...fieldsOf(inner, `${prefix}${name}.`),
+/** Paths of the fields that nothing describes, such as `items[].key`. */
+function undescribed(schema: Schema, prefix = ''): string[] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+    ...(described(field) ? [] : [`${prefix}${name}`]),
+    ...undescribed(field, `${prefix}${name}.`),
   ]);
-  const inList = resolved.items ? fieldsOf(resolved.items, prefix.replace(/\.$/, '[].')) : [];
-  return [...own, ...inList, ...(resolved.anyOf ?? []).flatMap((one) => fieldsOf(one, prefix))];
+  const inner = [...(schema.items ? [schema.items] : []), ...(schema.anyOf ?? [])];
+  return [...own, ...inner.flatMap((each) => undescribed(resolved(each), prefix))];
 }
+
+const described = (field: Schema): boolean =>
+  [field, ...(field.anyOf ?? [])].some((each) => Boolean(resolved(each).description));
+
+const resolved = (schema: Schema): Schema =>
+  (SHIPPED_SCHEMA as Schema).$defs?.[schema.$ref?.replace('#/$defs/', '') ?? ''] ?? schema;
 
 describe('docs/ledger.schema.json', () => {
   it('is what the admin API describes a ledger line with: npm run docs:ledger', () => {
@@ -45,18 +50,8 @@ describe('docs/ledger.schema.json', () => {
     expect(JSON.parse(read('package.json')).files).toContain('docs/ledger.schema.json');
   });
 
-  it('has the fields that docs/ledger.md lists, and no other; those of an object are in its row', () => {
-    const [, table = ''] = /\n## Fields\n([\s\S]*?)\n##/.exec(read('docs/ledger.md')) ?? [];
-    const rows = new Map(
-      [...table.matchAll(/^\| `([^`]+)` \|(.*)/gm)].map(([, name = '', row = '']) => [name, row]),
-    );
-    const fields = fieldsOf(SHIPPED_SCHEMA as Schema);
-    expect([...rows.keys()]).toEqual(fields.filter((field) => !field.includes('.')));
-    const missing = fields.filter((field) => {
-      const [object = '', ...inner] = field.split(/(?:\[\])?\./);
-      return inner.length > 0 && !rows.get(object)?.includes(`\`${inner.at(-1)}\``);
-    });
-    expect(missing).toEqual([]);
+  it('describes every field', () => {
+    expect(undescribed(SHIPPED_SCHEMA as Schema)).toEqual([]);
   });
 
   it.each(ORIGINS.flatMap((origin) => LEDGER_OUTCOMES.map((outcome) => ({ origin, outcome }))))(

@@ -288,6 +288,18 @@ export class OtherStoreError extends StoreError {
   }
 }
 
+/** A listing is not as `list` promises: whoever reads on from a key would pass over objects. */
+export class UnorderedListingError extends StoreError {
+  /** What the store does, in the words of the probe. */
+  readonly fault: string;
+
+  constructor(prefix: string, fault: string) {
+    super('list', `the store cannot be used: ${fault} (below "${prefix}")`);
+    this.name = 'UnorderedListingError';
+    this.fault = fault;
+  }
+}
+
 /** The folder is not this store any more. Retrying is useless: an operator has to bring the store back. */
 export class StoreGoneError extends StoreError {
   constructor(detail: string) {

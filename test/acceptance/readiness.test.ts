@@ -9,6 +9,7 @@ import { type AdminApi, adminApi, sendCallback } from '../support/processes/admi
 import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
 import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
+import { UNFIT } from '../support/store/s3-quirks.js';
 import { type Misbehaviour, type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -103,7 +104,7 @@ async function expectOver(place: Place): Promise<void> {
   expect((await deliver(place)).status).toBe(200);
 }
 
-/** All at the same time, each with a receiver of its own: what reads the store waits for twelve seconds without a canary, the canary for ten. */
+/** All at the same time, each with a receiver of its own: what reads the store waits for eleven seconds without a canary, the canary for ten. */
 describe('before a bucket', () => {
   const places: BucketPlace[] = [];
 
@@ -287,6 +288,22 @@ describe('before a bucket', () => {
     });
     expect((await deliver(place)).status).toBe(503);
     await expectWell(place);
+  });
+
+  it.concurrent('names a listing that is not in order any more, of which callbacks need nothing', async () => {
+    const place = await start();
+    for (let n = 0; n < 5; n += 1) expect((await deliver(place)).status).toBe(200);
+    place.standIn.quirk = UNFIT['listings by hash']?.[0] ?? null;
+    await until(async () => (await issuesAt(place)).some(({ code }) => code === 'ledger-unreadable'));
+    expect(await issuesAt(place)).toContainEqual(
+      expect.objectContaining({
+        level: 'failing',
+        params: expect.objectContaining({ reason: expect.stringContaining('are not in the order of keys') }),
+      }),
+    );
+    expect((await deliver(place)).status).toBe(200);
+    place.standIn.quirk = null;
+    await until(async () => !(await issuesAt(place)).some(({ code }) => code === 'ledger-unreadable'));
   });
 
   it.concurrent('names a store that hangs, of which callbacks do not ask anything more', async () => {

@@ -1,4 +1,5 @@
 import { compareKeys } from '../object-key.js';
+import { UnorderedListingError } from '../object-store.js';
 import type { ProbePlace } from './probe-place.js';
 
 /** In key order, with the characters that keys of the archive and the ledger have. No file store has both `a` and `a/1`. */
@@ -26,7 +27,14 @@ const LIMIT = 3;
  * Lists a dozen new objects: over pages, from a key on, by folder, and after one was deleted. Null, or what the store does that the
  * ledger's reader, merges, cursors and erasures cannot live with. Throws `StoreError` for what may pass.
  */
-export async function probeListing({ store, folder, newKey, headers }: ProbePlace): Promise<string | null> {
+export function probeListing(place: ProbePlace): Promise<string | null> {
+  return listAndCompare(place).catch((error: unknown) => {
+    if (error instanceof UnorderedListingError) return error.fault;
+    throw error;
+  });
+}
+
+async function listAndCompare({ store, folder, newKey, headers }: ProbePlace): Promise<string | null> {
   const place = `${folder}listing/`;
   const keys = NAMES.map((name) => newKey(`listing/${name}`));
   // Not in their order, which a listing by age would give back.

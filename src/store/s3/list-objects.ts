@@ -1,12 +1,15 @@
 import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
-import { isListed } from '../object-key.js';
-import { type ListedObject, type ListRange, StoreError } from '../object-store.js';
+import { compareKeys, isListed } from '../object-key.js';
+import { type ListedObject, type ListRange, StoreError, UnorderedListingError } from '../object-store.js';
 import type { S3Bucket } from './bucket/s3-bucket.js';
 import { s3StoreError } from './s3-store-error.js';
 import { withRetries } from './with-retries.js';
 
 /** The most keys that S3 puts into a page. */
 const PAGE = 1000;
+
+const UNORDERED = 'its listings are not in the order of keys';
+const NOT_BEHIND = 'its listings do not begin behind a key (StartAfter)';
 
 /** Lists the objects below a prefix, to the last page or the limit. */
 export async function* listObjects(
@@ -15,6 +18,7 @@ export async function* listObjects(
   { startAfter = '', limit = Number.POSITIVE_INFINITY, pageSize = PAGE, signal }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   let left = limit;
+  let last: string | null = null;
   const atOnce = Math.min(limit, pageSize);
   const input = {
     ...(startAfter === '' ? {} : { StartAfter: bucket.prefix + startAfter }),
@@ -23,6 +27,9 @@ export async function* listObjects(
   for await (const page of pages(bucket, prefix, input, signal)) {
     for (const object of page.Contents ?? []) {
       const key = ownKey(bucket, page, object.Key);
+      if (last === null) assertAscends(prefix, startAfter, key, NOT_BEHIND);
+      else assertAscends(prefix, last, key);
+      last = key;
       if (!isListed(key, prefix)) continue;
       yield { key, size: object.Size ?? 0, modifiedAt: object.LastModified ?? new Date(0) };
       left -= 1;
@@ -33,9 +40,12 @@ export async function* listObjects(
 
 /** Lists the immediate sub-folders of a prefix, each ending in `/`. */
 export async function* listS3Folders(bucket: S3Bucket, prefix: string): AsyncGenerator<string> {
+  let last = '';
   for await (const page of pages(bucket, prefix, { Delimiter: '/' })) {
     for (const common of page.CommonPrefixes ?? []) {
       const folder = ownKey(bucket, page, common.Prefix);
+      assertAscends(prefix, last, folder);
+      last = folder;
       if (isListed(folder.slice(0, -1), prefix)) yield folder;
     }
   }
@@ -69,13 +79,19 @@ async function* pages(
       signal?.throwIfAborted();
       throw s3StoreError('list', prefix, error);
     });
-    yield page;
     if (token !== undefined && page.NextContinuationToken === token)
       throw new StoreError('list', `the listing of "${prefix}" comes back to the page before`);
+    yield page;
     token = page.NextContinuationToken;
     if (page.IsTruncated && !token)
       throw new StoreError('list', `the listing of "${prefix}" is truncated and has no continuation token`);
   } while (token);
+}
+
+/** The probe at the start saw that it does; an upgrade of the server, or a proxy, can end it. */
+function assertAscends(prefix: string, before: string, key: string, fault = UNORDERED): void {
+  // Foreign keys beyond U+D7FF can be in UTF-16 order: it differs in those alone.
+  if (key < before && compareKeys(key, before) < 0) throw new UnorderedListingError(prefix, fault);
 }
 
 function ownKey(bucket: S3Bucket, page: ListObjectsV2CommandOutput, text: string | undefined): string {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { probeStore } from '../../../../src/store/probe/probe-store.js';
-import { proveStore } from '../../../../src/store/probe/store-proof.js';
+import { proveStore, WeakStoreError } from '../../../../src/store/probe/store-proof.js';
 import { UNFIT, USABLE } from '../../../support/store/s3-quirks.js';
 import { openStandInStore, type StandInStore } from '../../../support/store/stand-in-store.js';
 
@@ -23,6 +23,14 @@ describe('a server that differs from S3 in', () => {
     place.standIn.quirk = quirk;
     await expect(prove()).rejects.toThrow(message);
   });
+
+  it.each(['listings by hash', 'no StartAfter', 'no Delimiter'])(
+    '%s ends the start, for it does not pass',
+    async (name) => {
+      place.standIn.quirk = UNFIT[name]?.[0] ?? null;
+      await expect(prove()).rejects.toBeInstanceOf(WeakStoreError);
+    },
+  );
 
   it.each(Object.entries(USABLE))('%s is used', async (_, quirk) => {
     place.standIn.quirk = quirk;

@@ -11,12 +11,14 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { encodeTime } from 'ulid';
+import { decodeTime, encodeTime } from 'ulid';
+import { hourAt } from '../dist/ledger/hours.js';
+import { segmentKey } from '../dist/ledger/segment-key.js';
 import { openStore } from '../dist/store/open-store.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { pathOf, peakRss, startServer, stopAll } from './lib/processes.mjs';
@@ -89,6 +91,7 @@ function fill(folder) {
     put(`quarantine/${deliveryId}/body`, 'broken');
     put(`quarantine/${deliveryId}/request.json`, requestOf(deliveryId, `job${n}`));
   }
+  fillLedger(folder);
   mkdirSync(join(folder, 'outbox/crm/dead'), { recursive: true });
   for (let n = 0; n < events; n += 1) {
     const id = idOf(n, events);
@@ -99,8 +102,29 @@ function fill(folder) {
     const replayId = idOf(n, replays);
     mkdirSync(join(folder, 'replays', replayId));
     put(`replays/${replayId}/items.json`, { items: ['job1'] });
-    put(`replays/${replayId}/claim-000001.json`, { owner: 'bench' });
     put(`replays/${replayId}.json`, replayOf(replayId));
+  }
+}
+
+/** The lines of the bodies, a segment an hour. */
+function fillLedger(folder) {
+  const hours = new Map();
+  for (let n = 0; n < bodies; n += 1) {
+    const deliveryId = idOf(n, bodies);
+    const line = {
+      ...requestOf(deliveryId, `job${n}`),
+      ...{ receivedAt: new Date(decodeTime(deliveryId)).toISOString(), origin: 'callback', credential: null },
+      ...{ outcome: 'quarantined', items: [], durationMs: 1, shape: null, wanted: ['transcript'] },
+    };
+    const hour = hourAt(decodeTime(deliveryId));
+    hours.set(hour, `${hours.get(hour) ?? ''}${JSON.stringify(line)}\n`);
+  }
+  for (const [hour, text] of hours) {
+    const path = join(folder, segmentKey({ hour, writer: 'bench', number: 1 }));
+    const [time] = text.match(/(?<="receivedAt":")[^"]+/);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    utimesSync(path, new Date(time), new Date(time));
   }
 }
 
@@ -163,8 +187,8 @@ function replayOf(replayId) {
       reason: null,
       selector: { kind: 'refetch', jobs: ['job1'] },
     },
-    ...{ total: 1, bytes: 0, next: 1, ahead: [], done: 1, failed: 0, outcomes: { matched: 1 }, batches: {} },
-    ...{ claim: 1, owner: 'bench', heartbeatAt: at, finishedAt: at },
+    ...{ total: 1, bytes: 0, done: 1, failed: 0, outcomes: { matched: 1 }, waitingFor: null },
+    ...{ owner: 'bench', heartbeatAt: null, finishedAt: at },
   };
 }
 

@@ -46,6 +46,7 @@ const TOKEN = 'token-of-the-benchmark';
 const HEAP = 192;
 const QUARANTINE = '/quarantine?limit=';
 const LISTS = [QUARANTINE, '/subscribers/crm/dead?limit=', '/replays?limit=', '/quarantine?state=all&limit='];
+const NOW = Date.now();
 const scratch = mkdtempSync(join(tmpdir(), 'operators-reads-'));
 
 try {
@@ -79,7 +80,7 @@ try {
 
 /** The n-th of `count` ids, spread over a week. */
 function idOf(n, count) {
-  const time = Date.now() - 7 * 86_400_000 + Math.floor((n * 7 * 86_400_000) / count);
+  const time = NOW - 7 * 86_400_000 + Math.floor((n * 7 * 86_400_000) / count);
   return `${encodeTime(time, 10)}${String(n).padStart(16, '0')}`;
 }
 
@@ -106,25 +107,35 @@ function fill(folder) {
   }
 }
 
-/** The lines of the bodies, a segment an hour. */
+/** The lines of the bodies, and of the attempts to send the events: a segment an hour. */
 function fillLedger(folder) {
+  const ofBody = (deliveryId, n, receivedAt) => ({
+    ...requestOf(deliveryId, `job${n}`),
+    ...{ receivedAt, origin: 'callback', credential: null, outcome: 'quarantined', items: [], durationMs: 1 },
+    ...{ shape: null, wanted: ['transcript'] },
+  });
+  const ofEvent = (event, n, at) => ({
+    ...{ v: 1, event, jobId: `job${n}`, source: 'default', type: 'job.stored', at, status: 410, error: null },
+    ...{ attempt: 1, ended: 'rejected', durationMs: 1, line: null },
+  });
+  writeLines(folder, 'bench', bodies, ofBody);
+  writeLines(folder, 'crm/bench', events, ofEvent);
+}
+
+function writeLines(folder, writer, count, lineOf) {
   const hours = new Map();
-  for (let n = 0; n < bodies; n += 1) {
-    const deliveryId = idOf(n, bodies);
-    const line = {
-      ...requestOf(deliveryId, `job${n}`),
-      ...{ receivedAt: new Date(decodeTime(deliveryId)).toISOString(), origin: 'callback', credential: null },
-      ...{ outcome: 'quarantined', items: [], durationMs: 1, shape: null, wanted: ['transcript'] },
-    };
-    const hour = hourAt(decodeTime(deliveryId));
-    hours.set(hour, `${hours.get(hour) ?? ''}${JSON.stringify(line)}\n`);
+  for (let n = 0; n < count; n += 1) {
+    const id = idOf(n, count);
+    const time = decodeTime(id);
+    const line = JSON.stringify(lineOf(id, n, new Date(time).toISOString()));
+    const known = hours.get(hourAt(time));
+    hours.set(hourAt(time), { time, text: `${known?.text ?? ''}${line}\n` });
   }
-  for (const [hour, text] of hours) {
-    const path = join(folder, segmentKey({ hour, writer: 'bench', number: 1 }));
-    const [time] = text.match(/(?<="receivedAt":")[^"]+/);
+  for (const [hour, { time, text }] of hours) {
+    const path = join(folder, segmentKey({ hour, writer, number: 1 }));
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
-    utimesSync(path, new Date(time), new Date(time));
+    utimesSync(path, time / 1000, time / 1000);
   }
 }
 

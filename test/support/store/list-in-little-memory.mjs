@@ -26,7 +26,12 @@ const dead = createDeadEventCounter(events, {
   facts: async (_, ids) => ids.map((event) => ({ event, ...fact })),
 });
 
+const counts = await Promise.all([1, 2, 3].map(() => dead.bySource('crm', null)));
+const callsOfCounts = events.listed.calls;
+
 parentPort.postMessage({
+  counts: counts.map((each) => [...each]),
+  callsOfCounts,
   dead: [...(await dead.bySource('crm', null))],
   causes: await dead.causes('crm', new Set(['intake'])),
   deadPage: await listDeadEvents(events, 'crm', { limit: 50, scope: new Set(['intake']) }),

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import type { SentQuestions } from '../../../index/sent/sent-questions.js';
 import { inGroups } from '../../../store/in-groups.js';
@@ -42,6 +43,7 @@ export function createDeadEventCounter(
   store: ObjectStore,
   sent: Pick<SentQuestions, 'facts'>,
 ): DeadEventCounter {
+  const oneAtATime = pLimit(1);
   const remembered = new Map<string, Known>();
   const counted = new Map<
     string,
@@ -79,7 +81,12 @@ export function createDeadEventCounter(
     }
   }
 
-  async function count(subscriber: string, signal?: AbortSignal): Promise<Group[]> {
+  /** One after the other: those that waited mostly find a count that is still good. */
+  const count = (subscriber: string, signal?: AbortSignal) =>
+    oneAtATime(() => countUnlessKnown(subscriber, signal));
+
+  async function countUnlessKnown(subscriber: string, signal?: AbortSignal): Promise<Group[]> {
+    signal?.throwIfAborted();
     const last = counted.get(subscriber);
     if (last !== undefined && performance.now() - last.at < last.events) return last.groups;
     const groups = new Map<string, Group>();

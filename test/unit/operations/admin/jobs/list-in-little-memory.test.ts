@@ -8,6 +8,8 @@ it('counts and lists of 200,000 dead events and replays need no memory for each'
   // 200,000 entries of a Map take more than this.
   const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: 24 } });
   const [seen] = await once(worker, 'message');
+  // Those that ask at the same time share a count.
+  expect([seen.counts, seen.callsOfCounts]).toEqual([Array(3).fill([['intake', 200_000]]), 1]);
   expect(seen.dead).toEqual([['intake', 200_000]]);
   expect(seen.causes).toMatchObject([{ code: '410', count: 200_000 }]);
   expect(seen.deadPage).toMatchObject({ deadEvents: [], nextCursor: expect.any(String) });

@@ -101,7 +101,7 @@ export function notIndexedInWords(
 }
 
 function missingInWords({ key, segments, unreadable }: MissingSegments): string {
-  if (key.startsWith('ledger-hours/')) return `lines of ${key}, which is missing or damaged`;
+  if (key.includes('-hours/dt=')) return `lines of ${key}, which is missing or damaged`;
   if (unreadable !== null) return `lines of ${key} that cannot be read (${unreadable})`;
   return segments === 1 ? `${key}, which is missing` : `${key} and ${segments - 1} more, which are missing`;
 }

@@ -9,15 +9,26 @@ export function sentFolder(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/sent/`;
 }
 
-/** Folder of merged hours. */
-export const MERGED_FOLDER = 'ledger-hours/';
+/** Folder of the merged hours of a folder of segments, such as `outbox/crm/sent-hours/` of `outbox/crm/sent/`. */
+export function mergedFolder(folder: string): string {
+  return `${folder.slice(0, -1)}-hours/`;
+}
+
+/** Folder of the merged hours of the ledger. */
+export const MERGED_FOLDER = mergedFolder(LEDGER_FOLDER);
+
+/** Folder of the segments of an object of a merged hour; null for any other key. */
+export function segmentsFolderOf(key: string): string | null {
+  const end = key.indexOf('-hours/dt=');
+  return end < 0 ? null : `${key.slice(0, end)}/`;
+}
 
 /** Key of the n-th record of a merged hour; `hour` is a `hourFolder`. */
-export function recordKey(hour: string, n: number): string {
-  return `${MERGED_FOLDER}${hour}${n}.json`;
+export function recordKey(folder: string, hour: string, n: number): string {
+  return `${mergedFolder(folder)}${hour}${n}.json`;
 }
 
 /** Key of the object that the n-th record names. */
-export function mergedObjectKey(hour: string, n: number, sha256: string): string {
-  return `${MERGED_FOLDER}${hour}${n}-${sha256.slice(0, 16)}.ndjson.gz`;
+export function mergedObjectKey(folder: string, hour: string, n: number, sha256: string): string {
+  return `${mergedFolder(folder)}${hour}${n}-${sha256.slice(0, 16)}.ndjson.gz`;
 }

@@ -22,8 +22,12 @@ export type SegmentPosition = ReadonlyMap<string, number>;
 const READ_OVER = 100;
 
 /** The segments of an hour, in the order of writers and numbers. Throws `StoreError`. */
-export function listSegments(store: ObjectStore, hour: string): AsyncGenerator<ListedSegment> {
-  return segmentsAfter(store, hour, new Map());
+export function listSegments(
+  store: ObjectStore,
+  hour: string,
+  folder = LEDGER_FOLDER,
+): AsyncGenerator<ListedSegment> {
+  return segmentsAfter(store, hour, new Map(), [folder]);
 }
 
 /**

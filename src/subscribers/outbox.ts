@@ -103,7 +103,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const before = clock() + store.clockOffset() - keepSent;
     for (const [name, watch] of watches)
       if (watch.run() !== null)
-        await endSent(store, name, before, signal).catch((error: unknown) => {
+        await endSent({ store, clock }, name, before, signal).catch((error: unknown) => {
           if (!signal.aborted) options.observer.delayed(name, error, null);
         });
   }

@@ -170,7 +170,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
 
   it('leave out an object without a record, which a killed process left behind, and show what came late', async () => {
     await write(LINES);
-    const key = mergedObjectKey(HOUR, 1, '0a1b2c3d4e5f6071');
+    const key = mergedObjectKey('ledger/', HOUR, 1, '0a1b2c3d4e5f6071');
     const left = gzipSync(`${JSON.stringify(LINES[0])}\n`);
     await store.create(key, left, { contentType: 'application/gzip', metadata: {} });
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));

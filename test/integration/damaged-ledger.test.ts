@@ -19,7 +19,7 @@ const NOW = Math.ceil(Date.now() / DAY) * DAY + 4 * DAY;
 const HOURS = [4, 5, 6].map((hour) => NOW - 4 * DAY + hour * HOUR) as [number, number, number];
 const [BEFORE, DAMAGED, AFTER] = HOURS;
 const SEGMENTS = 5;
-const RECORD = recordKey(hourAt(DAMAGED), 1);
+const RECORD = recordKey('ledger/', hourAt(DAMAGED), 1);
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let store: ObjectStore;
@@ -106,7 +106,7 @@ const MERGED: readonly Damage[] = [
   ['the object of another hour', () => objectOf(DAMAGED), () => copy(objectOf(BEFORE), objectOf(DAMAGED))],
   ['an empty record', () => RECORD, () => truncate(path(RECORD), 0)],
   ['half a record', () => RECORD, () => truncate(path(RECORD), 200)],
-  ['the record of another hour', () => RECORD, () => copy(recordKey(hourAt(BEFORE), 1), RECORD)],
+  ['the record of another hour', () => RECORD, () => copy(recordKey('ledger/', hourAt(BEFORE), 1), RECORD)],
 ];
 
 describe('a damaged ledger', () => {
@@ -133,7 +133,7 @@ describe('a damaged ledger', () => {
     await mergeAll();
     await damage();
     const { faults, deleted } = await merge(HOUR);
-    expect(faults.map(({ hour }) => hour)).toEqual([hourAt(DAMAGED)]);
+    expect(faults.map(({ hour }) => hour)).toEqual([`ledger/${hourAt(DAMAGED)}`]);
     expect(faults[0]?.reason).toContain(key());
     expect(deleted).toBeGreaterThanOrEqual(OTHERS.length);
     expect((await readEverywhere()).jobs).toEqual(ALL);
@@ -170,7 +170,9 @@ describe('a damaged ledger', () => {
     expect(jobs).toEqual(ALL);
     expect(verified).toEqual([`${segment(DAMAGED, 2)} it differs from its merged hour`]);
     const { faults } = await merge(HOUR);
-    expect(faults).toEqual([{ hour: hourAt(DAMAGED), reason: expect.stringContaining(segment(DAMAGED, 2)) }]);
+    expect(faults).toEqual([
+      { hour: `ledger/${hourAt(DAMAGED)}`, reason: expect.stringContaining(segment(DAMAGED, 2)) },
+    ]);
     expect(await store.head(segment(DAMAGED, 2))).not.toBeNull();
   });
 

@@ -114,8 +114,8 @@ describe('k8s/s3/bucket-policy.json', () => {
     ['an artefact of a source with a prefix', `${jobFolder('team/', 'j1')}data`],
     ['the ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x~00000001.ndjson`],
     ['a quarantined body', `${quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')}body`],
-    ['a merged hour', mergedObjectKey('dt=2026-01-31/hour=00/', 1, '0a1b2c3d4e5f6071')],
-    ['its record', recordKey('dt=2026-01-31/hour=00/', 1)],
+    ['a merged hour', mergedObjectKey('ledger/', 'dt=2026-01-31/hour=00/', 1, '0a1b2c3d4e5f6071')],
+    ['its record', recordKey('ledger/', 'dt=2026-01-31/hour=00/', 1)],
     ['a report of verify', verifyReportKey('2026-01-31T00:00:00Z')],
   ])('denies overwriting %s, also below a prefix of the store', (_, key) => {
     expect(isGuarded(key)).toBe(true);
@@ -150,7 +150,7 @@ describe('k8s/s3/lifecycle.json', () => {
     ['quarantine', quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['quarantine-index', quarantineMarker('job1', '01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['ledger', ledgerPartition('2026-01-31T00:00:00Z')],
-    ['ledger-hours', mergedObjectKey('dt=2026-01-31/hour=00/', 1, '0a1b2c3d4e5f6071')],
+    ['ledger-hours', mergedObjectKey('ledger/', 'dt=2026-01-31/hour=00/', 1, '0a1b2c3d4e5f6071')],
     ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
     ['canaries-of-gone-replicas', '.canary/replica'],
   ])('the rule %s covers the keys it is meant for', (id, key) => {

@@ -1,4 +1,5 @@
-import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER, sentFolder } from '../../ledger/ledger-keys.js';
+import { LEDGER_FOLDER, mergedFolder, sentFolder } from '../../ledger/ledger-keys.js';
+import { sentFolders } from '../../ledger/log/log-hours.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
 /**
@@ -33,15 +34,14 @@ export function createFollowedFolders(
   return {
     current: () => (isAsked ? all() : [LEDGER_FOLDER]),
     all,
-    roots: () => [LEDGER_FOLDER, MERGED_FOLDER, ...sent],
+    roots: () => all().flatMap((folder) => [folder, mergedFolder(folder)]),
     async look(isLookedAt) {
       const before = isAsked ? sent.length : 0;
       isAsked = isLookedAt;
       if (!isAsked) return false;
       if (Math.abs(now() - listedAt) >= RELIST) {
         const found = new Set(subscribers.map(sentFolder));
-        for await (const folder of store.folders(OUTBOX_FOLDER))
-          found.add(sentFolder(folder.slice(OUTBOX_FOLDER.length, -1)));
+        for await (const folder of sentFolders(store)) found.add(folder);
         sent = [...found];
         listedAt = now();
       }

@@ -1,4 +1,5 @@
 import { hourAt, startOfHour } from '../../ledger/hours.js';
+import { segmentsFolderOf } from '../../ledger/ledger-keys.js';
 import {
   MergedHourError,
   type MergeRecord,
@@ -65,9 +66,10 @@ export async function* repairedObjects(
   missing: IndexState['missing'],
 ): AsyncGenerator<{ readonly key: string; readonly hour: string }> {
   for (const { key } of missing) {
-    if (parseSegmentKey(key) !== null) continue;
+    const folder = segmentsFolderOf(key);
+    if (folder === null) continue;
     const hour = hourAt(startOfHour(key));
-    const { records, faults } = await readMergedHour(store, hour);
+    const { records, faults } = await readMergedHour(store, hour, folder);
     const record = records.find(({ object }) => object === key);
     if (faults.some((fault) => fault.key === key)) continue;
     if (record === undefined || (await isReadable(store, record))) yield { key, hour };

@@ -1,4 +1,4 @@
-import { type SegmentPlace, segmentKey } from '../segment-key.js';
+import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 
 /** A segment of an hour. */
 export type Numbered = Pick<SegmentPlace, 'writer' | 'number'>;
@@ -103,7 +103,7 @@ export function isLong({ from, to }: Gap): boolean {
 export function describeLost(lost: LostSegments): string {
   const { hour, writer, from, to } = lost;
   const numbers = from === to ? `number ${from}` : `numbers ${from} to ${to}`;
-  const text = `ledger/${hour} has lost ${numbers} of ${writer}`;
+  const text = `${folderOfWriter(writer)}${hour} has lost ${numbers} of ${writer}`;
   if (!isLong(lost)) return text;
   return `${text}, or ${segmentKey({ hour, writer, number: to + 1 })} is foreign: delete it then`;
 }

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { hourAt, startOfHour } from '../hours.js';
-import { LEDGER_FOLDER, MERGED_FOLDER } from '../ledger-keys.js';
+import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER, sentFolder } from '../ledger-keys.js';
 
 /** The folders of the ledger's hours. */
 const ROOTS = [LEDGER_FOLDER, MERGED_FOLDER];
@@ -44,4 +44,10 @@ export async function ledgerFolders(
     }),
   );
   return [...names].sort();
+}
+
+/** Folders of the segments of what was sent, of all subscribers that the store has anything of. */
+export async function* sentFolders(store: Pick<ObjectStore, 'folders'>): AsyncGenerator<string> {
+  for await (const folder of store.folders(OUTBOX_FOLDER))
+    yield sentFolder(folder.slice(OUTBOX_FOLDER.length, -1));
 }

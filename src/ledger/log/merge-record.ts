@@ -2,9 +2,9 @@ import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { ListedObject, ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import { startOfHour } from '../hours.js';
-import { MERGED_FOLDER, mergedObjectKey, recordKey } from '../ledger-keys.js';
+import { LEDGER_FOLDER, mergedFolder, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { readAhead } from '../read-ahead.js';
-import type { SegmentPlace } from '../segment-key.js';
+import { folderOfWriter, type SegmentPlace } from '../segment-key.js';
 
 /** A segment of a merged text. */
 export interface MergedSegment extends Pick<SegmentPlace, 'writer' | 'number'> {
@@ -54,22 +54,23 @@ export function encodeRecord(record: MergeRecord): Buffer {
   return Buffer.from(`${JSON.stringify({ v: 1, ...record, segments })}\n`);
 }
 
-/** Null for anything but a record of this hour and number. */
-function parseRecord(hour: string, n: number, value: unknown): MergeRecord | null {
+/** Null for anything but a record of this folder of segments, hour and number. */
+function parseRecord(folder: string, hour: string, n: number, value: unknown): MergeRecord | null {
   if (!isJsonObject(value) || value.v !== 1 || value.hour !== hour || value.n !== n) return null;
   const { previous, object, size, sha256 } = value;
-  if (typeof sha256 !== 'string' || !SHA256.test(sha256) || object !== mergedObjectKey(hour, n, sha256))
-    return null;
+  if (typeof sha256 !== 'string' || !SHA256.test(sha256)) return null;
+  if (object !== mergedObjectKey(folder, hour, n, sha256)) return null;
   if (previous !== null && (typeof previous !== 'string' || Number.isNaN(startOfHour(previous)))) return null;
   const segments = listOf(value.segments, segmentOf);
   const members = listOf(value.members, memberOf);
   if (!isCount(size) || segments === null || members === null || segments.length === 0) return null;
+  if (segments.some(({ writer }) => folderOfWriter(writer) !== folder)) return null;
   const isWhole = sum(members, 'bytes') === size && sum(members, 'lines') === sum(segments, 'lines');
   return isWhole ? { hour, n, previous, object, size, sha256, segments, members } : null;
 }
 
 const SHA256 = /^[0-9a-f]{64}$/;
-const WRITER = /^[A-Za-z0-9_-]{1,128}$/;
+const WRITER = /^(?:[a-z0-9-]{1,63}\/)?[A-Za-z0-9_-]{1,128}$/;
 
 function listOf<Item>(value: unknown, itemOf: (each: unknown) => Item | null): Item[] | null {
   if (!Array.isArray(value)) return null;
@@ -138,13 +139,17 @@ const AT_ONCE = 4;
 /** Far above a record of the segments that one object may have. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** Reads the records of an hour. Throws `StoreError`. */
-export async function readMergedHour(store: ObjectStore, hour: string): Promise<MergedHour> {
-  const folder = MERGED_FOLDER + hour;
+/** Reads the records of an hour. Throws `StoreError`. @param folder of its segments */
+export async function readMergedHour(
+  store: ObjectStore,
+  hour: string,
+  folder = LEDGER_FOLDER,
+): Promise<MergedHour> {
+  const merged = mergedFolder(folder) + hour;
   const numbers: number[] = [];
   const objects = new Map<string, ListedObject>();
-  for await (const listed of store.list(folder)) {
-    const name = listed.key.slice(folder.length);
+  for await (const listed of store.list(merged)) {
+    const name = listed.key.slice(merged.length);
     const digits = RECORD_NAME.exec(name)?.[1];
     if (digits !== undefined) numbers.push(Number(digits));
     else if (OBJECT_NAME.test(name)) objects.set(listed.key, listed);
@@ -154,7 +159,7 @@ export async function readMergedHour(store: ObjectStore, hour: string): Promise<
   const reads = readAhead(
     numbers.sort((a, b) => a - b),
     AT_ONCE,
-    (n) => readRecord(store, hour, n),
+    (n) => readRecord(store, folder, hour, n),
   );
   for await (const record of reads) {
     const fault = record instanceof MergedHourError ? record : await faultOf(store, record, objects);
@@ -168,9 +173,9 @@ export async function readMergedHour(store: ObjectStore, hour: string): Promise<
 const RECORD_NAME = /^([1-9]\d{0,8})\.json$/;
 const OBJECT_NAME = /^[1-9]\d{0,8}-[0-9a-f]{16}\.ndjson\.gz$/;
 
-async function readRecord(store: ObjectStore, hour: string, n: number) {
-  const key = recordKey(hour, n);
-  const record = parseRecord(hour, n, await readDocument(store, key, MAX_RECORD_BYTES));
+async function readRecord(store: ObjectStore, folder: string, hour: string, n: number) {
+  const key = recordKey(folder, hour, n);
+  const record = parseRecord(folder, hour, n, await readDocument(store, key, MAX_RECORD_BYTES));
   return record ?? new MergedHourError(key, 'it is no record of its hour and version');
 }
 

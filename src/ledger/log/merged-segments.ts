@@ -4,7 +4,7 @@ import { gunzip } from 'node:zlib';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readToEnd } from '../../store/read-to-end.js';
 import { fetchSegment, type UnparsedSegment, unparsedSegment } from '../read-segment.js';
-import { type SegmentPlace, segmentKey } from '../segment-key.js';
+import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 import {
   type MergedHour,
   MergedHourError,
@@ -158,21 +158,23 @@ const KEPT_HOURS = 4;
 export function createLogFetcher(store: ObjectStore): FetchFromLog {
   const hours = new Map<string, Promise<MergedHour>>();
 
-  function readHour(hour: string): Promise<MergedHour> {
-    const merged = readMergedHour(store, hour);
-    hours.delete(hour);
-    hours.set(hour, merged);
+  function readHour(folder: string, hour: string): Promise<MergedHour> {
+    const merged = readMergedHour(store, hour, folder);
+    const name = folder + hour;
+    hours.delete(name);
+    hours.set(name, merged);
     for (const oldest of hours.keys()) if (hours.size > KEPT_HOURS) hours.delete(oldest);
-    merged.catch(() => hours.delete(hour));
+    merged.catch(() => hours.delete(name));
     return merged;
   }
 
   return async (place) => {
     const own = await fetchSegment(store, segmentKey(place));
     if (own !== null) return own;
-    const known = await (hours.get(place.hour) ?? readHour(place.hour));
+    const folder = folderOfWriter(place.writer);
+    const known = await (hours.get(folder + place.hour) ?? readHour(folder, place.hour));
     const isKnown = known.records.some((record) => indexIn(record, place) >= 0);
-    return fetchMerged(store, isKnown ? known : await readHour(place.hour), place);
+    return fetchMerged(store, isKnown ? known : await readHour(folder, place.hour), place);
   };
 }
 

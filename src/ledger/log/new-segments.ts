@@ -2,7 +2,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { segmentsAfter } from '../list-segments.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
-import { segmentKey } from '../segment-key.js';
+import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 import { coveredNumbers, isLong, type LostSegments, type Numbered } from './covered-numbers.js';
 import { type MergedHour, nullIfDamaged, readMergedHour } from './merge-record.js';
 import { fetchMerged } from './merged-segments.js';
@@ -43,12 +43,17 @@ export async function* takeAhead<Place extends FollowedHour>(
   concurrency = AT_ONCE,
 ): AsyncGenerator<NewSegment<Place>> {
   const { hour } = place;
-  let merged: MergedHour | null = null;
+  const merged = new Map<string, MergedHour>();
+  async function fromMerged(each: SegmentPlace): Promise<UnparsedSegment | null> {
+    const folder = folderOfWriter(each.writer);
+    const known = merged.get(folder) ?? (await readMergedHour(store, hour, folder));
+    merged.set(folder, known);
+    return fetchMerged(store, known, each);
+  }
   for await (const { writer, number, segment } of fetchAhead(store, place, numbers, concurrency)) {
     // The hour can be merged, and its segments deleted, while they wait to be taken.
     const each = { hour, writer, number };
-    if (segment === null) merged ??= await readMergedHour(store, hour);
-    const found = segment ?? (merged && (await fetchMerged(store, merged, each).catch(nullIfDamaged)));
+    const found = segment ?? (await fromMerged(each).catch(nullIfDamaged));
     if (found !== null) yield { place, writer, number, segment: found };
     // A number is written only after the one before it: what is not there although it or a later one is listed is lost.
     else onLost({ hour, writer, from: number, to: number });
@@ -96,7 +101,7 @@ export async function* numbersOfGap(
   const { hour, writer, from, to } = gap;
   const lost: LostSegments[] = [];
   if (isLong(gap)) {
-    const { records } = await readMergedHour(store, hour);
+    const { records } = await readMergedHour(store, hour, folderOfWriter(writer));
     lost.push(
       ...coveredNumbers(records)
         .missingIn(gap)

@@ -1,4 +1,5 @@
 import type { ObjectStore } from '../../store/object-store.js';
+import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { segmentsAfter } from '../list-segments.js';
 import { type UnparsedSegment, unparsedSegment } from '../read-segment.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
@@ -21,7 +22,7 @@ export interface HourReading {
   readonly onPrevious?: (hour: string) => void;
   /** Only segments written from `since` until before `until`, in milliseconds since the epoch. */
   readonly range?: { readonly since: number; readonly until: number };
-  /** Default: the ledger's alone. */
+  /** Folders of segments. Default: the ledger's alone. */
   readonly folders?: readonly string[];
   /** Segments that are read at once. Default 16. */
   readonly concurrency?: number;
@@ -42,10 +43,18 @@ export async function* segmentsOfHour<Place extends FollowedHour>(
   reading: HourReading,
   place: Place,
 ): AsyncGenerator<NewSegment<Place>> {
+  for (const folder of reading.folders ?? [LEDGER_FOLDER]) yield* segmentsIn(folder, reading, place);
+}
+
+async function* segmentsIn<Place extends FollowedHour>(
+  folder: string,
+  reading: HourReading,
+  place: Place,
+): AsyncGenerator<NewSegment<Place>> {
   const { store, onFault, onLost, concurrency = CONCURRENCY, range = ALWAYS } = reading;
   const { hour } = place;
   const read = new Map(place.read);
-  const { records, faults } = await readMergedHour(store, hour);
+  const { records, faults } = await readMergedHour(store, hour, folder);
   const isMerged = coveredNumbers(records).has;
   for (const fault of faults) onFault(fault, fault.record?.segments.every(isMerged) ?? false);
   for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous);
@@ -66,7 +75,7 @@ export async function* segmentsOfHour<Place extends FollowedHour>(
   }
   // What an object had that is missing has to be in segments.
   const covering = [...records, ...faults.flatMap(({ record }) => record ?? [])];
-  const others = othersOf(reading, { hour, read }, covering, coveredNumbers(taken));
+  const others = othersOf(folder, reading, { hour, read }, covering, coveredNumbers(taken));
   yield* takeAhead(store, place, others, onLost, concurrency);
 }
 
@@ -100,7 +109,8 @@ async function* wantedOf(
 
 /** The numbers behind a position that a segment or a record has or that have to be there, without those that were taken. */
 async function* othersOf(
-  { store, onLost, folders, range = ALWAYS }: HourReading,
+  folder: string,
+  { store, onLost, range = ALWAYS }: HourReading,
   { hour, read }: FollowedHour,
   records: readonly MergeRecord[],
   taken: CoveredSegments,
@@ -119,7 +129,7 @@ async function* othersOf(
     const end = covered.endBehind({ writer, number: read.get(writer) ?? 0 });
     position.set(writer, end);
   }
-  for await (const { writer, number, writtenAt } of segmentsAfter(store, hour, position, folders)) {
+  for await (const { writer, number, writtenAt } of segmentsAfter(store, hour, position, [folder])) {
     yield* upTo(writer, number - 1);
     // The listed time of a copied segment is later than its own, never earlier.
     if (writtenAt >= range.since - SECOND) yield* upTo(writer, number);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { recordKey } from '../ledger-keys.js';
+import { LEDGER_FOLDER, recordKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
 import { coveredNumbers } from '../log/covered-numbers.js';
 import type { MergedHour, MergeRecord } from '../log/merge-record.js';
@@ -12,6 +12,8 @@ import type { MergeParts } from './merge-parts.js';
 
 /** Milliseconds from the last record of an hour to the end of its segments, for readers that listed its records before. */
 const READERS_GRACE = 3_600_000;
+
+type EndParts = Omit<MergeParts, 'keepSegments'>;
 
 export interface EndSegmentsOptions {
   readonly signal?: AbortSignal | undefined;
@@ -26,16 +28,16 @@ export interface EndSegmentsOptions {
  * the signal's reason.
  */
 export async function endSegments(
-  parts: MergeParts,
+  parts: EndParts,
   hour: string,
   { records, last }: MergedHour,
   options: EndSegmentsOptions = {},
 ): Promise<void> {
-  const { store, clock, concurrency = 16 } = parts;
-  const newest = last === 0 ? null : await store.head(recordKey(hour, last));
+  const { store, clock, folder = LEDGER_FOLDER, concurrency = 16 } = parts;
+  const newest = last === 0 ? null : await store.head(recordKey(folder, hour, last));
   if (newest === null || clock() + store.clockOffset() - newest.modifiedAt.getTime() < READERS_GRACE) return;
   const existing: ListedSegment[] = [];
-  for await (const segment of listSegments(store, hour)) existing.push(segment);
+  for await (const segment of listSegments(store, hour, folder)) existing.push(segment);
   for (const record of records) {
     const isCovered = coveredNumbers([record]).has;
     const keys = new Set(existing.filter(isCovered).map(({ key }) => key));
@@ -49,7 +51,7 @@ export async function endSegments(
 
 /** Keys of the segments whose bytes the object of a record holds; none where it is damaged. */
 async function replacedBy(
-  { store, concurrency = 16, pause }: MergeParts,
+  { store, concurrency = 16, pause }: EndParts,
   record: MergeRecord,
   keys: ReadonlySet<string>,
   { signal, onFault }: EndSegmentsOptions,

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { HOUR, hourAt, isWhole, startOfHour } from '../hours.js';
-import { MERGED_FOLDER } from '../ledger-keys.js';
+import { mergedFolder } from '../ledger-keys.js';
 import { ledgerFolders } from '../log/log-hours.js';
 
 /** A whole hour that may have something to merge. */
@@ -13,6 +13,8 @@ export interface HourToMerge {
 
 export interface HourSearch {
   readonly store: ObjectStore;
+  /** Of the segments. */
+  readonly folder: string;
   /** The store's time, in milliseconds since the epoch. */
   readonly now: number;
   /** The first hour to look at; empty: the first of all. */
@@ -46,15 +48,16 @@ function isWanted(
   return hour >= from && (hour >= every || !isMerged || next?.isMerged === false);
 }
 
-async function* hoursFrom({ store, now, from }: HourSearch): AsyncGenerator<LedgerHour> {
+async function* hoursFrom({ store, folder, now, from }: HourSearch): AsyncGenerator<LedgerHour> {
   const start = startOfHour(from);
   // The day before has the previous hour of the first one.
   const firstDay = Number.isNaN(start) ? '' : dayOf(hourAt(start - DAY));
+  const roots = [folder, mergedFolder(folder)];
   let previous: string | null = null;
-  for (const day of await ledgerFolders(store, '')) {
+  for (const day of await ledgerFolders(store, '', roots)) {
     if (day < firstDay) continue;
-    const hours = await ledgerFolders(store, day);
-    const merged = new Set(await ledgerFolders(store, day, [MERGED_FOLDER]));
+    const hours = await ledgerFolders(store, day, roots);
+    const merged = new Set(await ledgerFolders(store, day, [mergedFolder(folder)]));
     for (const hour of hours) {
       if (Number.isNaN(startOfHour(hour)) || !isWhole(hour, now)) continue;
       yield { hour, previous, isMerged: merged.has(hour) };

@@ -3,7 +3,7 @@ import { crc32, createInflateRaw } from 'node:zlib';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { readToEnd } from '../../store/read-to-end.js';
-import { mergedObjectKey, recordKey } from '../ledger-keys.js';
+import { LEDGER_FOLDER, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
 import { type CoveredSegments, coveredNumbers, describeLost } from '../log/covered-numbers.js';
 import {
@@ -51,7 +51,7 @@ export async function mergeHour(
 ): Promise<MergedHour> {
   for (;;) {
     options.signal?.throwIfAborted();
-    const merged = await readMergedHour(parts.store, hour);
+    const merged = await readMergedHour(parts.store, hour, parts.folder);
     for (const { message } of merged.faults) options.onFault?.(message);
     const begunAt = parts.clock();
     const text = await mergeNext(parts, hour, merged, options);
@@ -73,13 +73,17 @@ async function mergeNext(
   { records }: MergedHour,
   { signal, onFault }: MergeHourOptions,
 ): Promise<MergedText | null> {
-  const { store, objectBytes = OBJECT_BYTES, concurrency = 16, pause } = parts;
+  const { store, folder, objectBytes = OBJECT_BYTES, concurrency = 16, pause } = parts;
   const covered = coveredNumbers(records);
   const text = createMergedText();
-  const reads = readAhead(unmerged(store, hour, covered), concurrency, async ({ key, writer, number }) => ({
-    ...{ key, place: { writer, number } },
-    segment: await fetchSegment(store, key),
-  }));
+  const reads = readAhead(
+    unmerged(store, hour, covered, folder),
+    concurrency,
+    async ({ key, writer, number }) => ({
+      ...{ key, place: { writer, number } },
+      segment: await fetchSegment(store, key),
+    }),
+  );
   for await (const { place, key, segment } of reads) {
     signal?.throwIfAborted();
     const content = segment?.content ?? null;
@@ -98,8 +102,9 @@ async function* unmerged(
   store: ObjectStore,
   hour: string,
   covered: CoveredSegments,
+  folder: string | undefined,
 ): AsyncGenerator<ListedSegment> {
-  for await (const segment of listSegments(store, hour)) if (!covered.has(segment)) yield segment;
+  for await (const segment of listSegments(store, hour, folder)) if (!covered.has(segment)) yield segment;
 }
 
 /** Writes the object, then the record, with which it counts. Null when another process was faster. */
@@ -108,16 +113,15 @@ async function commit(
   { hour, n, begunAt, previous = null }: MergeHourOptions & { hour: string; n: number; begunAt: number },
   { object: body, segments, ...text }: MergedText,
 ): Promise<MergeRecord | null> {
-  const { store, clock } = parts;
-  const object = mergedObjectKey(hour, n, text.sha256);
+  const { store, clock, folder = LEDGER_FOLDER } = parts;
+  const object = mergedObjectKey(folder, hour, n, text.sha256);
+  const key = recordKey(folder, hour, n);
   const result = await store.create(object, body, { contentType: 'application/gzip', metadata: {} });
   // Its bytes are those of the process that was first: another line of Node compresses to others.
-  const there = result === 'created' ? text : await textThere(parts, object, recordKey(hour, n), text.sha256);
+  const there = result === 'created' ? text : await textThere(parts, object, key, text.sha256);
   if (there === null || clock() - begunAt > DEADLINE) return null;
   const record: MergeRecord = { hour, n, previous, object, segments, ...there };
-  return (await store.create(recordKey(hour, n), encodeRecord(record), DOCUMENT_HEADERS)) === 'created'
-    ? record
-    : null;
+  return (await store.create(key, encodeRecord(record), DOCUMENT_HEADERS)) === 'created' ? record : null;
 }
 
 /**

@@ -4,6 +4,8 @@ import type { ObjectStore } from '../../store/object-store.js';
 /** What a merge works with. */
 export interface MergeParts {
   readonly store: ObjectStore;
+  /** Of the segments. Default: the ledger's. */
+  readonly folder?: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Milliseconds from the end of an hour until its merged segments are deleted; null keeps them forever. */

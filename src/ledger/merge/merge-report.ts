@@ -22,7 +22,7 @@ export interface MergeReport {
 }
 
 interface MergeFault {
-  /** Folder of the hour; null when the run itself failed. */
+  /** Folder of the segments of the hour; null when the run itself failed. */
   readonly hour: string | null;
   readonly reason: string;
 }

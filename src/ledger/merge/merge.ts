@@ -2,7 +2,7 @@ import { cooperativeYield, type Pause } from '../../lib/time/cooperative-yield.j
 import { StoreError } from '../../store/object-store.js';
 import { HOUR, hourAt, LISTED_AGAIN, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
-import { ledgerFolders } from '../log/log-hours.js';
+import { ledgerFolders, sentFolders } from '../log/log-hours.js';
 import type { MergeRecord } from '../log/merge-record.js';
 import { MergedHourError, readMergedHour } from '../log/merge-record.js';
 import { endSegments } from './end-segments.js';
@@ -25,7 +25,8 @@ interface MergeOptions {
 /** Merges again and again, and remembers how far it came: a further run looks at what is new, and daily at the last days. */
 export interface Merger {
   /**
-   * Merges the whole hours of the ledger, oldest first, and deletes segments as `keepSegments` says. Any number of processes may do so at once
+   * Merges the whole hours of the ledger, then those of what was sent to subscribers, oldest first, and deletes segments of the ledger as
+   * `keepSegments` says. Any number of processes may do so at once
    * and be killed at any point: the next run continues. Never throws: what failed is in the report.
    */
   run(options?: MergeOptions): Promise<MergeReport>;
@@ -33,11 +34,20 @@ export interface Merger {
 
 interface Run extends MergeOptions {
   readonly parts: MergeParts;
+  /** Of the segments. */
+  readonly folder: string;
   /** The store's time, in milliseconds since the epoch; the same for the whole run. */
   readonly now: number;
   readonly report: MergeReport;
   /** Hours that failed in a row. */
   failures: number;
+}
+
+/** How far the hours of a folder were merged. */
+interface Progress {
+  /** The first hour that was not looked at; empty before the first run. */
+  next: string;
+  lookedBackAt: number;
 }
 
 const DAY = 24 * HOUR;
@@ -47,27 +57,29 @@ const MAX_FAILURES = 5;
 const MAX_FAULTS = 100;
 
 export function createMerger(given: Omit<MergeParts, 'pause'>): Merger {
-  /** The first hour that was not looked at; empty before the first run. */
-  let next = '';
-  let lookedBackAt = Number.NEGATIVE_INFINITY;
+  const progresses = new Map<string, Progress>();
 
   async function mergeAll(run: Run): Promise<void> {
+    const { folder } = run;
+    const known = progresses.get(folder) ?? { next: '', lookedBackAt: Number.NEGATIVE_INFINITY };
+    progresses.set(folder, known);
+    const { next } = known;
     const { parts, now, since, signal } = run;
     const back = hourAt(now - LISTED_AGAIN);
-    const isDue = now - lookedBackAt >= DAY;
+    const isDue = now - known.lookedBackAt >= DAY;
     const first = since === undefined ? (isDue && back < next ? back : next) : hourAt(since.getTime());
     const every = since === undefined ? (isDue ? back : next) : '';
     let left: string | null = null;
     let reached = '';
-    for await (const hour of hoursToMerge({ store: parts.store, now, from: first, every })) {
+    for await (const hour of hoursToMerge({ store: parts.store, folder, now, from: first, every })) {
       signal?.throwIfAborted();
       if (!(await lookAt(run, hour))) left ??= hour.hour;
       reached = hour.hour;
     }
     if (since !== undefined) return;
-    if (left !== null) next = left;
-    else if (reached !== '') next = hourAt(startOfHour(reached) + HOUR);
-    if (left === null && isDue) lookedBackAt = now;
+    if (left !== null) known.next = left;
+    else if (reached !== '') known.next = hourAt(startOfHour(reached) + HOUR);
+    if (left === null && isDue) known.lookedBackAt = now;
   }
 
   return {
@@ -82,10 +94,12 @@ export function createMerger(given: Omit<MergeParts, 'pause'>): Merger {
       };
       const report = createMergeReport(parts.clock());
       const now = parts.clock() + parts.store.clockOffset();
-      const run: Run = { ...options, parts, now, report, failures: 0 };
+      const run: Run = { ...options, parts, folder: LEDGER_FOLDER, now, report, failures: 0 };
       try {
         await mergeAll(run);
         await endOldSegments(run);
+        for await (const folder of sentFolders(parts.store))
+          await mergeAll({ ...run, folder, parts: { ...parts, folder } });
       } catch (error) {
         if (signal?.aborted) report.interrupted = true;
         else report.faults.push({ hour: null, reason: messageOf(error) });
@@ -108,7 +122,7 @@ async function lookAt(run: Run, { hour, previous }: HourToMerge): Promise<boolea
     report.lines += record.segments.reduce((lines, segment) => lines + segment.lines, 0);
     run.onRecord?.(record, report);
   };
-  const onFault = (reason: string) => addFault(report, hour, reason);
+  const onFault = (reason: string) => addFault(run, hour, reason);
   let isDone = false;
   try {
     isDone = await attempt(run, hour, async () => {
@@ -133,7 +147,7 @@ async function endOldSegments(run: Run): Promise<void> {
     for (const hour of await ledgerFolders(store, day, [LEDGER_FOLDER])) {
       signal?.throwIfAborted();
       if (now < startOfHour(hour) + HOUR + keepSegments) return;
-      const onFault = (reason: string) => addFault(report, hour, reason);
+      const onFault = (reason: string) => addFault(run, hour, reason);
       await attempt(run, hour, async () =>
         endSegments(parts, hour, await readMergedHour(store, hour), { signal, onDeleted, onFault }),
       );
@@ -146,14 +160,14 @@ async function endOldSegments(run: Run): Promise<void> {
  * fails every time.
  */
 async function attempt(run: Run, hour: string, work: () => Promise<void>): Promise<boolean> {
-  const { report, signal } = run;
+  const { signal } = run;
   try {
     await work();
     run.failures = 0;
     return true;
   } catch (error) {
     if (signal?.aborted) throw error;
-    addFault(report, hour, messageOf(error));
+    addFault(run, hour, messageOf(error));
     // The store answered.
     if (error instanceof MergedHourError) run.failures = 0;
     else run.failures += 1;
@@ -167,7 +181,8 @@ function messageOf(error: unknown): string {
 }
 
 /** Once: several steps of an hour can find the same damage. */
-function addFault({ faults }: MergeReport, hour: string, reason: string): void {
+function addFault({ report: { faults }, folder }: Run, of: string, reason: string): void {
+  const hour = folder + of;
   if (faults.length >= MAX_FAULTS) return;
   if (!faults.some((known) => known.hour === hour && known.reason === reason)) faults.push({ hour, reason });
 }

@@ -1,27 +1,42 @@
-import { sentFolder } from '../../ledger/ledger-keys.js';
+import { hourAt, startOfHour } from '../../ledger/hours.js';
+import { mergedFolder, sentFolder } from '../../ledger/ledger-keys.js';
+import { ledgerFolders } from '../../ledger/log/log-hours.js';
+import { readMergedHour } from '../../ledger/log/merge-record.js';
+import { endSegments } from '../../ledger/merge/end-segments.js';
+import type { MergeParts } from '../../ledger/merge/merge-parts.js';
 import { inGroups } from '../../store/in-groups.js';
-import type { ObjectStore } from '../../store/object-store.js';
 
-const DAY = 86_400_000;
 const AT_ONCE = 8;
-const DAY_FOLDER = /\/dt=(\d{4}-\d\d-\d\d)\/$/;
 
 /**
- * Removes what was sent to a subscriber on days that ended before an instant, in milliseconds since the epoch. Throws `StoreError`, and the
- * signal's reason.
+ * Removes the hours of what was sent to a subscriber that began before an instant, in milliseconds since the epoch, and the segments of the
+ * others that their merged hour has. Throws `StoreError`, and the signal's reason.
  */
 export async function endSent(
-  store: ObjectStore,
+  { store, clock }: Pick<MergeParts, 'store' | 'clock'>,
   subscriber: string,
   before: number,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const folder of store.folders(sentFolder(subscriber))) {
-    const day = Date.parse(DAY_FOLDER.exec(folder)?.[1] ?? '');
-    if (!(day + DAY <= before)) continue;
-    for await (const group of inGroups(store.list(folder, { signal }), AT_ONCE)) {
-      await Promise.all(group.map(({ key }) => store.delete(key)));
-      signal.throwIfAborted();
-    }
+  const folder = sentFolder(subscriber);
+  const end = hourAt(before);
+  // Segments whose merged hour ended first would be merged again.
+  for (const root of [folder, mergedFolder(folder)])
+    for (const day of await ledgerFolders(store, '', [root]))
+      for (const hour of await ledgerFolders(store, day, [root])) {
+        signal.throwIfAborted();
+        if (Number.isNaN(startOfHour(hour))) continue;
+        if (hour < end) await deleteAll(store, root + hour, signal);
+        else if (root === folder)
+          await endSegments({ store, clock, folder }, hour, await readMergedHour(store, hour, folder), {
+            signal,
+          });
+      }
+}
+
+async function deleteAll(store: MergeParts['store'], folder: string, signal: AbortSignal): Promise<void> {
+  for await (const group of inGroups(store.list(folder, { signal }), AT_ONCE)) {
+    await Promise.all(group.map(({ key }) => store.delete(key)));
+    signal.throwIfAborted();
   }
 }

@@ -115,7 +115,7 @@ describe('merge on the command line', () => {
       code: 3,
       lines: [
         'Merged 1 hour: 25 lines of 5 segments in 1 object.',
-        `error in dt=2026-03-04/hour=05/: ledger/dt=2026-03-04/hour=05/ has lost number 3 of ${writer}`,
+        `error in ledger/dt=2026-03-04/hour=05/: ledger/dt=2026-03-04/hour=05/ has lost number 3 of ${writer}`,
       ],
     });
   });

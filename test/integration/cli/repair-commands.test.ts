@@ -392,7 +392,7 @@ describe('erase on the command line', () => {
     service = await start({ sources: { default: { context: ['customer'] } } });
     await store('e1', '&customer=acme');
     const yesterday = hourFolder(new Date(Date.now() - 86_400_000).toISOString());
-    const file = path.join(service.folder, recordKey(yesterday, 1));
+    const file = path.join(service.folder, recordKey('ledger/', yesterday, 1));
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, 'no record');
     const report = `${service.folder}.ndjson`;
@@ -403,7 +403,10 @@ describe('erase on the command line', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect([job.jobId, unread]).toEqual(['e1', { unread: expect.stringContaining(recordKey(yesterday, 1)) }]);
+    expect([job.jobId, unread]).toEqual([
+      'e1',
+      { unread: expect.stringContaining(recordKey('ledger/', yesterday, 1)) },
+    ]);
     await rm(report);
   });
 });

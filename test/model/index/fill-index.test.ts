@@ -4,8 +4,10 @@ import { createIndexFiller, type IndexFiller } from '../../../src/index/fill/fil
 import { type IndexCalls, IndexError } from '../../../src/index/index-calls.js';
 import { createLedgerIndex, type LedgerIndex } from '../../../src/index/ledger-index.js';
 import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
+import { createMerger } from '../../../src/ledger/merge/merge.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 import { StoreError } from '../../../src/store/object-store.js';
+import { endSent } from '../../../src/subscribers/send/end-sent.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -27,12 +29,20 @@ const drawnStep = fc.record({
   storeFails: fc.option(fc.nat(30), { freq: 2 }),
   indexFails: fc.option(fc.record({ at: fc.nat(12), isDone: fc.boolean() }), { freq: 2 }),
   isRestarted: fc.boolean(),
+  /** Whole hours are merged, and segments deleted that those have. */
+  isMerged: fc.boolean(),
 });
 
 /** Whether a later number of its writer follows in its hour: only then can anybody know that it is missing. */
 function isFollowed(key: string, keys: readonly string[]): boolean {
   const writer = key.slice(0, key.lastIndexOf('~') + 1);
   return keys.some((other) => other.startsWith(writer) && other > key);
+}
+
+async function merge(store: MemoryStore, now: number): Promise<void> {
+  const clock = () => now;
+  await createMerger({ store, clock, keepSegments: HOUR }).run({ since: new Date(0) });
+  for (const name of ['crm', 'erp']) await endSent({ store, clock }, name, 0, new AbortController().signal);
 }
 
 interface World {
@@ -126,10 +136,12 @@ describe('what fills the index', () => {
             return { since: since ?? Number.NEGATIVE_INFINITY, until };
           };
           begin();
-          for (const { minutes, storeFails, indexFails, isRestarted } of steps) {
+          for (const { minutes, storeFails, indexFails, isRestarted, isMerged } of steps) {
             now += minutes * MINUTE;
             write();
             if (isRestarted) begin();
+            // A damaged segment is repaired where it is.
+            if (isMerged && isDamaged.size === 0) await merge(store, now);
             world.failing.store = storeFails;
             world.failing.index = indexFails;
             await (filler as unknown as IndexFiller).fill().catch((error: unknown) => {
@@ -177,6 +189,18 @@ describe('what fills the index', () => {
           for (const { key, unreadable } of named)
             if (key !== 'more') expect(unreadable === null ? gone : torn).toContain(key);
           own.close();
+          if (isDamaged.size > 0) return;
+          now += 2 * HOUR;
+          for (let times = 0; times < 2; times += 1, now += 2 * HOUR) await merge(store, now);
+          index = createLedgerIndex(':memory:', 'store');
+          await createIndexFiller({
+            ...{ store, clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
+            ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },
+          }).fill();
+          await expectAnswers(index, lines.filter(isThere), queries, attempts.filter(isThere));
+          expect(index.state().missing).toEqual(missing);
+          expect([...store.objects.keys()].filter((key) => key.endsWith('.ndjson'))).toEqual([]);
+          index.close();
         },
       ),
       { numRuns: 60, endOnFailure: true },

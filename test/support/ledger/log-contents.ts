@@ -1,3 +1,4 @@
+import { LEDGER_FOLDER, mergedFolder } from '../../../src/ledger/ledger-keys.js';
 import type { LostSegments } from '../../../src/ledger/log/covered-numbers.js';
 import { hoursInOrder } from '../../../src/ledger/log/log-hours.js';
 import { segmentsOfHour } from '../../../src/ledger/log/segments-of-hour.js';
@@ -19,15 +20,16 @@ export interface LogContents {
   readonly faults: readonly string[];
 }
 
-/** All of a log whose hours are whole. */
-export async function contentsOfLog(store: ObjectStore): Promise<LogContents> {
+/** All of a log whose hours are whole. @param folders of segments */
+export async function contentsOfLog(store: ObjectStore, folders = [LEDGER_FOLDER]): Promise<LogContents> {
   const segments: LogContent[] = [];
   const lost: string[] = [];
   const faults: string[] = [];
   const [first, end] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for await (const hour of hoursInOrder(store, 'oldest', first, end)) {
+  const roots = folders.flatMap((folder) => [folder, mergedFolder(folder)]);
+  for await (const hour of hoursInOrder(store, 'oldest', first, end, roots)) {
     const reading = {
-      store,
+      ...{ store, folders },
       onLost({ hour: lostIn, writer, from, to }: LostSegments) {
         for (let number = from; number <= to; number += 1)
           lost.push(segmentKey({ hour: lostIn, writer, number }));

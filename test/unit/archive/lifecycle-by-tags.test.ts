@@ -109,8 +109,8 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
 
   it.each([
     ['ledger', `${ledgerPartition(TIME)}x.ndjson`],
-    ['ledger-hours', mergedObjectKey(HOUR, 1, '0a1b2c3d4e5f6071')],
-    ['ledger-hours', recordKey(HOUR, 1)],
+    ['ledger-hours', mergedObjectKey('ledger/', HOUR, 1, '0a1b2c3d4e5f6071')],
+    ['ledger-hours', recordKey('ledger/', HOUR, 1)],
     ['reports', reconcileReportKey(TIME)],
     ['reports', verifyReportKey(TIME)],
     ['canaries-of-gone-replicas', '.canary/replica'],

@@ -24,7 +24,7 @@ const others = [
   `${ledgerPartition('2026-03-04T05:06:07.890Z')}0001.ndjson`,
   `${quarantineFolder('01KJX3VZ8Q4M7T9B0C2D5E6F7G')}request.json`,
   'outbox/crm/state.json',
-  recordKey(hourFolder('2026-03-04T05:06:07.890Z'), 1),
+  recordKey('ledger/', hourFolder('2026-03-04T05:06:07.890Z'), 1),
   '.canary/replica',
 ];
 

@@ -88,7 +88,7 @@ async function mergeFirst(run: Run): Promise<void> {
   report.mergedHours = hours;
   const [first] = faults;
   if (first === undefined) return;
-  const where = first.hour === null ? 'The ledger' : `ledger/${first.hour}`;
+  const where = first.hour ?? 'The ledger';
   report.notices.push(
     `${where} could not be merged in ${store.location}: ${first.reason}. The copy has all of its segments, and the order of their lines.`,
   );

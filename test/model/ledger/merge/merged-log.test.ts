@@ -2,10 +2,12 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
+import { sentFolder } from '../../../../src/ledger/ledger-keys.js';
 import { readMergedHour } from '../../../../src/ledger/log/merge-record.js';
 import { createMerger } from '../../../../src/ledger/merge/merge.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
+import { endSent } from '../../../../src/subscribers/send/end-sent.js';
 import { compressedOtherwise } from '../../../support/ledger/compressed-otherwise.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { contentsOfLog } from '../../../support/ledger/log-contents.js';
@@ -19,6 +21,7 @@ import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const FIRST = Date.parse('2026-03-04T05:00:00.000Z');
 const DAY = 24 * HOUR;
+const FOLDERS = ['ledger/', sentFolder('crm')];
 const LINE = JSON.stringify(ledgerLine({}));
 
 const drawnText = fc.constantFrom(
@@ -38,7 +41,7 @@ const drawnStep = fc.oneof(
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('write' as const),
-      writer: fc.constantFrom('a', 'b'),
+      writer: fc.constantFrom('a', 'b', 'crm/a'),
       hour: fc.nat(2),
       texts: fc.array(drawnText, { minLength: 1, maxLength: 4 }),
       isLost: fc.constantFrom(false, false, false, true),
@@ -115,11 +118,12 @@ function world() {
 
 /** As if another line of Node had written the objects whose processes died before their records. */
 async function compressOtherwise(store: ReturnType<typeof createMemoryStore>): Promise<void> {
-  for (let start = FIRST; start <= FIRST + 2 * HOUR; start += HOUR)
-    for (const { key } of (await readMergedHour(store, hourAt(start))).unnamed) {
-      const object = store.objects.get(key);
-      if (object) store.objects.set(key, { ...object, body: compressedOtherwise(object.body) });
-    }
+  for (const folder of FOLDERS)
+    for (let start = FIRST; start <= FIRST + 2 * HOUR; start += HOUR)
+      for (const { key } of (await readMergedHour(store, hourAt(start), folder)).unnamed) {
+        const object = store.objects.get(key);
+        if (object) store.objects.set(key, { ...object, body: compressedOtherwise(object.body) });
+      }
 }
 
 describe('a merged log', () => {
@@ -143,29 +147,34 @@ describe('a merged log', () => {
             );
             if (step.isOtherNode) await compressOtherwise(store);
           }
-          const [merged, expected] = [await contentsOfLog(store), await contentsOfLog(plain)];
+          const [merged, expected] = [
+            await contentsOfLog(store, FOLDERS),
+            await contentsOfLog(plain, FOLDERS),
+          ];
           expect(merged).toEqual({ ...expected, faults: [] });
         }
         wait(2 * DAY);
-        const expected = await contentsOfLog(plain);
+        const expected = await contentsOfLog(plain, FOLDERS);
         const keys = expected.segments.map(({ key }) => key);
         const report = await createMerger({ store, clock, keepSegments: null }).run({ since: new Date(0) });
         expect(report.oldestOpen).toBeNull();
         for (const { reason } of report.faults) expect(reason).toMatch(/ has lost numbers? /);
         const covered: string[] = [];
-        for (let start = FIRST; start <= FIRST + 2 * HOUR; start += HOUR) {
-          const hour = hourAt(start);
-          const { records, unnamed } = await readMergedHour(store, hour);
-          expect(unnamed).toEqual([]);
-          covered.push(
-            ...records.flatMap(({ segments }) => segments.map((each) => segmentKey({ ...each, hour }))),
-          );
-        }
+        for (const folder of FOLDERS)
+          for (let start = FIRST; start <= FIRST + 2 * HOUR; start += HOUR) {
+            const hour = hourAt(start);
+            const { records, unnamed } = await readMergedHour(store, hour, folder);
+            expect(unnamed).toEqual([]);
+            covered.push(
+              ...records.flatMap(({ segments }) => segments.map((each) => segmentKey({ ...each, hour }))),
+            );
+          }
         expect(covered.sort()).toEqual(keys);
         wait(2 * HOUR);
         await createMerger({ store, clock, keepSegments: HOUR }).run({ since: new Date(0) });
-        expect([...store.objects.keys()].filter((key) => key.startsWith('ledger/'))).toEqual([]);
-        expect(await contentsOfLog(store)).toEqual({ ...expected, faults: [] });
+        await endSent({ store, clock }, 'crm', 0, new AbortController().signal);
+        expect([...store.objects.keys()].filter((key) => key.endsWith('.ndjson'))).toEqual([]);
+        expect(await contentsOfLog(store, FOLDERS)).toEqual({ ...expected, faults: [] });
       }),
       { numRuns: 150 },
     );

@@ -94,7 +94,7 @@ describe('a foreign object with a high number', () => {
     expect(await scan()).toEqual(['one', 'foreign', 'two']);
     now = START + 2 * HOUR;
     const { faults } = await mergeLedger({ store, clock: () => now, keepSegments: null });
-    expect(faults).toEqual([{ hour: FOLDER, reason: SENTENCE }]);
+    expect(faults).toEqual([{ hour: `ledger/${FOLDER}`, reason: SENTENCE }]);
     expect(await scan()).toEqual(['one', 'foreign', 'two']);
     expect(lost).toEqual([SENTENCE, SENTENCE]);
     expect(store.calls.length).toBeLessThan(4 * CALLS);

@@ -9,7 +9,7 @@ import { contentsOfLog, type LogContents } from '../../../support/ledger/log-con
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const START = Date.parse('2026-03-04T05:00:00.000Z');
-const RECORD = recordKey(hourAt(START), 1);
+const RECORD = recordKey('ledger/', hourAt(START), 1);
 const UNMERGED = new Date(START).toISOString();
 
 let now: number;
@@ -59,7 +59,7 @@ describe('an object that a dead process left without a record', () => {
       now += hours * HOUR;
       const { oldestOpen, faults } = await merge();
       expect(oldestOpen).toBe(UNMERGED);
-      expect(faults).toEqual([{ hour: hourAt(START), reason: expect.stringContaining(object) }]);
+      expect(faults).toEqual([{ hour: `ledger/${hourAt(START)}`, reason: expect.stringContaining(object) }]);
       expect(await contentsOfLog(store)).toEqual(written);
     }
     now += 2 * HOUR;

@@ -109,8 +109,8 @@ const KEYS: Readonly<Record<RetentionClass, (age: number) => string[]>> = {
     const hour = hourFolder(at);
     return [
       `${ledgerPartition(at)}a-r.ndjson`,
-      mergedObjectKey(hour, 1, '0a1b2c3d4e5f6071'),
-      recordKey(hour, 1),
+      mergedObjectKey('ledger/', hour, 1, '0a1b2c3d4e5f6071'),
+      recordKey('ledger/', hour, 1),
     ];
   },
   reports: (age) => [verifyReportKey(new Date(NOW - age).toISOString())],

@@ -124,17 +124,23 @@ describe('the record of what was sent', () => {
     expect(log.errors).toHaveLength(1);
   });
 
-  it('is removed by the day once the index reaches no further back, and nothing else is', async () => {
+  it('is removed by the hour once the index reaches no further back, and nothing else is', async () => {
     const store = createMemoryStore();
     const keys = [
       'outbox/crm/sent/dt=2026-03-01/hour=05/w~00000001.ndjson',
       'outbox/crm/sent/dt=2026-03-02/hour=23/w~00000001.ndjson',
-      'outbox/crm/sent/dt=2026-03-03/hour=05/w~00000001.ndjson',
+      'outbox/crm/sent-hours/dt=2026-03-02/hour=23/1.json',
+      'outbox/crm/sent/dt=2026-03-03/hour=13/w~00000001.ndjson',
       'outbox/crm/state.json',
       'outbox/other/sent/dt=2026-03-01/hour=05/w~00000001.ndjson',
     ];
     for (const key of keys) store.put(key, 'x');
-    await endSent(store, 'crm', Date.parse('2026-03-03T12:00:00Z'), new AbortController().signal);
-    expect([...store.objects.keys()].sort()).toEqual([...keys.slice(2)].sort());
+    await endSent(
+      { store, clock: Date.now },
+      'crm',
+      Date.parse('2026-03-03T12:00:00Z'),
+      new AbortController().signal,
+    );
+    expect([...store.objects.keys()].sort()).toEqual([...keys.slice(3)].sort());
   });
 });

@@ -22,7 +22,7 @@ export interface OpenLedgerOptions {
   readonly indexFiles: (storeId: string) => IndexFiles;
   /** Default: in a worker. */
   readonly startIndex?: StartIndex | undefined;
-  /** How far back the index reaches, when that is further than it usually does. */
+  /** Start of the index, when it reaches further back than usual. */
   readonly since?: Date | undefined;
   /** The store as the ledger and its reader ask it, such as one that gives up sooner. Default: as it is. */
   readonly asked?: ((store: ObjectStore) => ObjectStore) | undefined;

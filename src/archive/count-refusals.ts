@@ -23,7 +23,7 @@ export interface RefusalCount {
   /** ISO 8601: of the first and the last one. */
   readonly first: string;
   readonly last: string;
-  /** Those that are most likely the speech service's, by minute of the hour: "07". */
+  /** Requests that most likely came from the speech service, by minute of the hour: "07". */
   readonly fromSender: Readonly<Record<string, number>>;
 }
 

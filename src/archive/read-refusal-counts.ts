@@ -45,7 +45,7 @@ const HOLDS_FOR = { daily: 30_000, lastHour: 5000 };
 interface HourlyCounts {
   /** `YYYY-MM-DDTHH`. */
   readonly hour: string;
-  /** Null for an object that is none of ours. */
+  /** Counts of the object; null when it is not one of ours. */
   readonly counts: readonly RefusalCount[] | null;
 }
 

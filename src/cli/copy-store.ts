@@ -88,7 +88,7 @@ async function run(
   const fault = await copyFault({ from, to, canaryAge });
   if (fault !== null) throw new UsageError(fault);
   if (!(await hasContent(from))) return null;
-  // Neither begins a store where there is nothing to copy, nor ends the state of a copy.
+  // The probe must neither begin a store where there is nothing to copy nor end the state of a copy.
   await proveStore({ ...storeProofTarget(config, to), identify: async () => {} });
   const progress = createProgress();
   try {

@@ -82,7 +82,7 @@ async function rejectErasedThere(jobId: string, files: readonly string[]): Promi
   }
 }
 
-/** Whether a file lies where a store has it: all of that store may be about to be imported, one job after the other. */
+/** Whether a file is in the layout of a store: somebody may be importing a whole store, job by job. */
 function isCopyOfStore(jobId: string, files: readonly string[]): boolean {
   return files.some((file) => resolve(file).includes(`/jobs/${jobId}/`));
 }

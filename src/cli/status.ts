@@ -58,7 +58,7 @@ interface Status {
   readonly verdict: Verdict;
   /** Deliveries of the last 24 hours; null when they could not be counted. */
   readonly deliveries: number | null;
-  /** Those of this configuration. */
+  /** Credentials of this configuration. */
   readonly credentials: readonly CredentialState[];
   /** When credentials were last used, by `<source>/<credential>`; of the last 7 days. */
   readonly lastUses: Readonly<Record<string, string>>;

@@ -48,7 +48,7 @@ interface Listed extends Omit<SubscriberFigures, 'url'> {
   readonly waitingEvents: WaitingEventList['waitingEvents'];
   /** Causes of the events that ended without being sent. */
   readonly causes: readonly DeadCause[];
-  /** Those that were tried, newest first; null unless they were asked for. */
+  /** Attempted events, newest first; null unless they were asked for. */
   readonly sentEvents: SentEvents['events'] | null;
 }
 

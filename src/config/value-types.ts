@@ -60,7 +60,7 @@ export function oneOf<const T extends string>(values: readonly T[]) {
   return leaf(`one of ${values.join(', ')}`, (input) => values.find((value) => value === String(input)));
 }
 
-/** One of some words; a misspelt one is answered with the word that it probably means. */
+/** A word of a set; the fault for a misspelt one names the nearest word. */
 export function nearestOf<const T extends string>(values: readonly T[]) {
   const expected = `one of ${values.join(', ')}`;
   return leaf(expected, (input) => {

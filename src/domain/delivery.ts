@@ -146,11 +146,11 @@ export interface LedgerLine {
   readonly contextOmitted?: OmittedContext;
   /** What expired; `bytes` is their size. */
   readonly expired?: ExpiredObjects;
-  /** Only of a body that was too large. */
+  /** Present only when the body was too large. */
   readonly tooLarge?: TooLargeBody;
   /** ISO 8601: about when the callback was expected of a job that recovery had to fetch, as far as the service says. */
   readonly expectedAt?: string;
-  /** Only of a quarantined body: what it should have brought. */
+  /** Kinds that a quarantined body should have brought; present only then. */
   readonly wanted?: readonly Wanted[];
   /** Delivery id of the quarantined body that an operator released or dismissed. */
   readonly body?: string;

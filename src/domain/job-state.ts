@@ -11,7 +11,7 @@ import {
 import { reasonInWords } from './reasons.js';
 import { exactBytes, tooLargeInWords } from './submitted-words.js';
 
-/** How far a state needs a person: nothing is missing, nothing to say, needs attention, needs action. */
+/** Urgency of a state: nothing is missing, nothing to say, needs attention, needs action. */
 export type StateTone = 'good' | 'neutral' | 'notice' | 'bad';
 
 /** The state of a job as people read it, on its page and on the command line. */

@@ -74,7 +74,7 @@ export function settlesBodies({
   outcome,
 }: Pick<ActLine, 'origin' | 'outcome'>): Exclude<SettledBy, 'dismissed'> | null {
   if (outcome === 'acknowledged') return 'acknowledged';
-  // Between two versions somebody still has to decide.
+  // An import that conflicts leaves a decision open, so it settles nothing.
   if (origin === 'import') return IMPORTED.includes(outcome) ? 'imported' : null;
   return (origin === 'recovery' || origin === 'replay') && COMPLETE.includes(outcome) ? 'refetched' : null;
 }

@@ -292,7 +292,7 @@ export function reasonOf(code: string | null | undefined): Reason | null {
   return isReasonCode(code) ? REASONS[code] : null;
 }
 
-/** From what Explain can judge a request that was rejected with this code; null for what it does not judge. */
+/** Facts from which Explain can judge a request that was rejected with this code; null when it cannot. */
 export function explainFrom(code: string | null): NonNullable<Reason['explain']> | null {
   return reasonOf(code)?.explain ?? null;
 }

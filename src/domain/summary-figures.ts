@@ -15,7 +15,7 @@ export interface PeriodFigures {
   readonly refused: number;
   readonly outcomes: Readonly<Record<string, number>>;
   readonly regions: Readonly<Record<string, number>>;
-  /** Of callbacks; null without any. */
+  /** Durations of callbacks; null without any. */
   readonly duration: Percentiles | null;
 }
 
@@ -28,7 +28,7 @@ export interface SummaryFigures extends PeriodFigures {
 export interface SummaryRow extends SummaryFigures {
   /** Null: none, or what the note says. ISO 8601 for hours and days. */
   readonly value: string | null;
-  /** Of a cause; else null. */
+  /** Source of the group, when groups are causes; otherwise null. */
   readonly source: string | null;
   /** Why a value of the context is null: it was left out when the callback arrived, or its line cannot be read any more. */
   readonly note: 'omitted' | 'unreadable' | null;

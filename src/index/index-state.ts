@@ -23,7 +23,7 @@ export interface IndexState {
 
 const MAX_MISSING = 100;
 
-/** How far the log was read, beside the positions. */
+/** Range of the log that was read, beside the positions. */
 export type IndexRange = Pick<IndexState, 'since' | 'until'>;
 
 export function readState(database: DatabaseSync): IndexState {

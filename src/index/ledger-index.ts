@@ -10,7 +10,7 @@ import { createLineClasses } from './line-classes.js';
 import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-database.js';
 import { createIndexQuestions } from './queries/index-questions.js';
 
-/** How far an hour is in the index. */
+/** Progress of the index within an hour. */
 export interface IndexedHour {
   /** It was read to its end after nothing could appear in it any more. */
   readonly isFinished: boolean;

@@ -7,7 +7,7 @@ interface RefusalEntry {
   readonly reason: ReasonCode;
   readonly source: string | null;
   readonly clientIp: string | null;
-  /** Of requests that are not valid HTTP/1.1. */
+  /** Port of a request that is not valid HTTP/1.1; absent otherwise. */
   readonly port?: 'public' | 'admin';
   readonly detail?: string;
 }

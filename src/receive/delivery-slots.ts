@@ -19,7 +19,7 @@ export type SlotRequest = Pick<CallbackRequest, 'declaredLength' | 'isGone' | 'h
 
 /** Held by a delivery while it is received. */
 export interface Slot {
-  /** Its pace decides who is refused; null until it is opened. */
+  /** Body of the delivery, whose pace decides which delivery is refused; null until it is opened. */
   body: RequestBody | null;
   /** Frees the slot; acts once. */
   leave(): void;

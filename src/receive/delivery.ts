@@ -97,7 +97,7 @@ export class Delivery {
     this.#storedAt = performance.now();
   }
 
-  /** Its job is erased: nothing of it is stored. */
+  /** Records that the job is erased, so nothing of the delivery is stored. */
   erased(): void {
     this.#reason = 'erased';
     this.#outcome = 'noted';

@@ -11,7 +11,7 @@ export function apiKeyCredentials(apiKey: string): Credentials {
 const RENEWAL_SHARE = 0.2;
 const RENEWAL_MAX_MS = 60_000;
 
-/** Between replacements of rejected keys: a lasting 401 must not create a key per request. */
+/** Shortest time between replacements of rejected keys: a lasting 401 must not create a key per request. */
 const REPLACEMENT_INTERVAL_MS = 60_000;
 
 interface HeldKey {

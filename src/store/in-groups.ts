@@ -1,4 +1,4 @@
-/** What a listing brings, so many at a time: the rest is not read before the group is worked on. */
+/** Groups of a listing. The next group is read only after the one before was worked on. */
 export async function* inGroups<T>(entries: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
   let group: T[] = [];
   for await (const entry of entries) {

@@ -179,7 +179,7 @@ export interface ObjectHeaders {
   readonly content?: ContentTags | undefined;
 }
 
-/** By what rules of an operator distinguish objects: object tags, storage classes. */
+/** Properties by which an operator's rules distinguish objects: object tags, storage classes. */
 export interface ContentTags {
   readonly kind: string;
   readonly source: string;

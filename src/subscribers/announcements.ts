@@ -116,7 +116,7 @@ interface Artefact {
   readonly storedAt: number;
 }
 
-/** Those that a delivery created, and those that it found there because one before it had died half-way. */
+/** Artefacts that a delivery created, and those that it found because an earlier delivery died half-way. */
 function itemsOf(artefacts: readonly Artefact[], creator: string): LedgerLine['items'] {
   const own = artefacts.filter((each) => each.creator === creator);
   const end = Math.max(...own.map(({ storedAt }) => storedAt));

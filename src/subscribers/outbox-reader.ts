@@ -14,7 +14,7 @@ import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js'
 
 /** What the store knows of the subscribers of all replicas. */
 export interface OutboxReader {
-  /** How far each configured subscriber is that follows a source of the scope. */
+  /** Status of each configured subscriber that follows a source of the scope. */
   statuses(scope?: SourceScope): Promise<SubscriberStatus[]>;
   /**
    * Events that failed and will be tried again, the next one first. Empty for an unknown subscriber. Rejects with

@@ -20,10 +20,10 @@ import type { Subscriber } from './subscriber.js';
 
 /** Milliseconds between steps of a sender. */
 export interface OutboxTimes {
-  /** Between two reads of the ledger while it is quiet, and while it is not. */
+  /** Milliseconds between reads of a quiet ledger, and of a busy one. */
   readonly poll: number;
   readonly busyPoll: number;
-  /** Between saves while something changes, and at the latest. */
+  /** Milliseconds between saves while something changes, and at the latest. */
   readonly save: number;
   readonly heartbeat: number;
   readonly retry?: RetryTimes;

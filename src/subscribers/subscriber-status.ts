@@ -12,15 +12,15 @@ export interface SubscriberStatus {
   /** Scheme, host and port of its address; the rest may be a secret. */
   readonly origin: string;
   readonly events: readonly string[];
-  /** Those that exist for the client. Empty: all. */
+  /** Sources that exist for the client. Empty: all. */
   readonly sources: readonly string[];
-  /** Its state cannot be read, so that nobody sends to it and what follows is unknown. */
+  /** The state cannot be read: nothing is sent, and the following fields are unknown. */
   readonly stateDamaged: boolean;
   /** Replica that sends at present; null while none does. */
   readonly sender: string | null;
   /** ISO 8601: events before it were never sent on their own. Null before the first replica began. */
   readonly since: string | null;
-  /** How far the log was read; null before the first replica began. */
+  /** Position in the log; null before the first replica began. */
   readonly position: LogProgress | null;
   /** Events that failed and will be tried again, the next one first. */
   readonly waiting: readonly WaitingEvent[];

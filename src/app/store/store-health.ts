@@ -219,7 +219,7 @@ interface GateParts {
   readonly identity: Pick<StoreIdentity, 'isWrong'>;
 }
 
-/** Which callbacks are answered 503 without a call of the store. */
+/** Decides which callbacks are answered 503 without a call of the store. */
 export function createStoreGate({ proof, canary, store, identity }: GateParts): StoreGate {
   let known: Promise<unknown> | null = Promise.race([
     proof.tried,

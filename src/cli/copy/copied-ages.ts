@@ -6,7 +6,7 @@ import { exampleKey } from '../doctor/check-retention.js';
 
 const DAY = 86_400_000;
 
-/** What ends copies by their age, which begins anew. Never throws. */
+/** Lines that name what removes copies by age: ages restart with the copy. Never throws. */
 export async function copiedAges(config: Config, to: StoreOptions): Promise<string[]> {
   const location = readStoreLocation(to.url);
   if ('fault' in location) return [];

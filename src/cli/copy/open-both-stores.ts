@@ -44,7 +44,7 @@ function optionsOf(name: string, config: Config, url: string): StoreOptions {
   const location = readStoreLocation(url);
   if ('fault' in location) throw new UsageError(`${name} should be ${location.fault}`);
   const options = storeOptions(config);
-  // That of a folder can be smaller.
+  // The part size of a folder can be smaller.
   const partSize =
     location.kind === 's3' ? Math.max(config.store.partSize, MIN_S3_PART) : config.store.partSize;
   return { ...options, url, partSize, id: url === config.store.url ? config.store.id : null };

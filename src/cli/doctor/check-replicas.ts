@@ -8,7 +8,7 @@ import {
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'replicas';
-/** Also where the verdict sends people to this command. */
+/** Advice for every issue, also where the verdict sends people to this command. */
 const ADVICE = 'See the log of the replica.';
 
 /** What running replicas report of themselves: this machine may be well where theirs are not. Never throws. */

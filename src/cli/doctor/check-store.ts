@@ -73,7 +73,7 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
   );
 }
 
-/** The check of which store it is. */
+/** Name of the check that shows the id of the store. */
 export const STORE_ID = 'store id';
 
 async function storeId({ store, isPinned, known }: StoreCheckOptions): Promise<Finding> {

@@ -3,7 +3,7 @@ import type { SegmentContent } from './segment-content.js';
 
 type Numbered = Pick<SegmentContent, 'hour' | 'writer' | 'number'>;
 
-/** How far the log is in the index: one number for each writer of an hour, and what is missing before it. */
+/** Position of the index in the log: one number for each writer of an hour, and what is missing before it. */
 export interface Positions {
   /**
    * Moves the position behind a segment; numbers in between count as missing. Returns the id of its run, or null when the segment is in

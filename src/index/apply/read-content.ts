@@ -18,7 +18,7 @@ export interface ReadContent {
   readonly unread: {
     /** All of them. */
     readonly lines: number;
-    /** Those that a newer version wrote. */
+    /** Lines that a newer version wrote. */
     readonly newer: number;
   };
 }

@@ -57,7 +57,7 @@ export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { s
       if (!known.has(name) && !name.endsWith(FAILED)) void answer(name).catch(ignore);
   }
 
-  // Those that a writer left behind, whoever asked.
+  // Requests that an earlier writer left behind are obsolete.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return { stop: whenChanged(folder, () => tolerate(look)) };

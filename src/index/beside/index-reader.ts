@@ -21,7 +21,7 @@ export function openIndexReader(path: string, storeId: string): IndexReader | nu
   }
 }
 
-/** Its questions throw `IndexLostError` for a file that is damaged, or that its writer has begun anew: the reader is then of no more use. */
+/** Questions throw `IndexLostError` when the file is damaged or its writer has replaced it. The reader must not be used after that. */
 function createIndexReader(path: string, database: DatabaseSync, classes: LineClasses) {
   const file = fileOf(path);
 
@@ -49,7 +49,7 @@ function createIndexReader(path: string, database: DatabaseSync, classes: LineCl
   };
 }
 
-/** Another number for a file that was deleted and begun anew. */
+/** Inode of the file, which changes when the file is deleted and created again. */
 function fileOf(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
 }

@@ -5,7 +5,7 @@ import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
 import { idsOf, type LineClasses } from '../line-classes.js';
 import { placesOf } from '../line-places.js';
 
-/** Which quarantined bodies are wanted; an absent filter matches everything. */
+/** Filters for quarantined bodies; an absent one matches everything. */
 export interface BodyQuery {
   readonly state?: QuarantineState | undefined;
   /** Delivery id of the only body. */

@@ -83,7 +83,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     return { hour, read: new Map(Object.entries(numbers)), ...state };
   }
 
-  /** How far an hour was taken, without what is being deleted of it. */
+  /** Progress within an hour, without rows that are being deleted. */
   async function begun(hour: string): Promise<TakenHour> {
     const place = await known(hour);
     if (!place.isDeleted) return place;
@@ -164,7 +164,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     for await (const hour of walk) {
       const start = startOfHour(hour);
       if (start + HOUR <= end) {
-        // Between that hour and the ones that are in, nothing was written.
+        // Nothing was written between that hour and the ones in the index.
         since = Math.min(since ?? start, Math.floor(end / HOUR) * HOUR);
         await save();
         return true;

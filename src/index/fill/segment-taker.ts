@@ -52,7 +52,7 @@ export function createSegmentTaker(index: IndexCalls): SegmentTaker {
         if (batch.length >= BATCH || bytes >= BATCH_BYTES) await give();
       }
       await give();
-      // Behind all that is there: the position passes nothing that is still to come.
+      // Missing segments are applied last, so that the position never passes a segment that is still to come.
       if (missing.length > 0) await index.call('apply', missing);
     },
     addMissing({ hour, writer, to }) {

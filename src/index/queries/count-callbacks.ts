@@ -20,7 +20,7 @@ interface RefusedCallbacks {
   readonly reason: ReasonCode | null;
   /** Jobs whose callback was rejected and not accepted afterwards, and requests that named no job. */
   readonly count: number;
-  /** Those of them after the last accepted callback of the source. */
+  /** Requests after the last accepted callback of the source. */
   readonly sinceAccepted: number;
   /** Milliseconds since the epoch. */
   readonly first: number;

@@ -6,7 +6,7 @@ import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
 
-/** Which failing jobs are wanted; an absent filter matches everything. */
+/** Filters for failing jobs; an absent one matches everything. */
 export interface FailingQuery {
   readonly outcome?: string | undefined;
   /** An outcome that is left out. */

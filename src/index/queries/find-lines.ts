@@ -7,7 +7,7 @@ import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
 
-/** Which lines are wanted; an absent filter matches everything. */
+/** Filters for lines; an absent one matches everything. */
 export interface LineQuery {
   /** Only lines written from `since` until before `until`, in milliseconds since the epoch. */
   readonly since?: number | undefined;

@@ -83,7 +83,7 @@ export function addLine(
 }
 
 interface Stretch extends TimeRange {
-  /** Of the sums that it is read from; null: from the lines. */
+  /** Width of the sums that the stretch is read from; null when it is read from lines. */
   readonly width: number | null;
 }
 

@@ -7,7 +7,7 @@ export const NO_REGION = 'none';
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
 const MAX_COUNTED_NAMES = 100;
 
-/** Sums of which figures are made. They can be sent to another thread. */
+/** Sums from which figures are computed. They can be sent to another thread. */
 export interface FigureParts {
   readonly lines: number;
   readonly bytes: number;

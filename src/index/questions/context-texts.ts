@@ -10,7 +10,7 @@ export type ContextTexts = (
   signal?: AbortSignal,
 ) => Promise<ReadonlyMap<string, string>>;
 
-/** Texts that are kept: a hash means the same value for ever. */
+/** Upper bound of cached texts. A hash always means the same value, so entries never become stale. */
 const MOST_KEPT = 20_000;
 
 /** Reads values of the context from the log: a line of each that is not known yet. One whose line cannot be read any more is left out. */

@@ -128,7 +128,7 @@ export async function findSummary(
   };
 }
 
-/** How far back the last accepted callbacks are searched, in milliseconds. */
+/** Milliseconds within which the last accepted callbacks are searched. */
 const LAST_WITHIN = 7 * 24 * HOUR;
 
 function rangeOf(query: SummaryQuery, now: number): TimeRange {
@@ -164,7 +164,7 @@ function sumQueryOf(query: SummaryQuery, range: TimeRange) {
   };
 }
 
-/** Those that match; null where they could not be read. Of a request without a line no more is known than its source and that it was refused. */
+/** Matching refusals; null where they could not be read. A request without a line is known only by its source. */
 async function refusalsOf(query: SummaryQuery, range: TimeRange): Promise<readonly SenderRefusals[] | null> {
   const { source, region, status, context, outcome = 'refused', origin = 'callback', scope = null } = query;
   const areOthers = [region, status, context].some((filter) => filter !== undefined);

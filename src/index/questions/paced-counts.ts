@@ -34,7 +34,7 @@ export function createPacedCounts(index: IndexCalls, clock: () => number, many =
     const known = kept.get(name);
     if (known !== undefined && clock() < known.until) return known.counts;
     const counts = count(name, scope);
-    // Who asks meanwhile gets the same one.
+    // Callers share the count that is under way.
     kept.set(name, { until: Number.POSITIVE_INFINITY, counts });
     return counts;
   };

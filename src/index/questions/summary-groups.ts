@@ -170,7 +170,7 @@ function sizeOf({ lines, refused, outcomes, missed }: SummaryFigures): number {
   return lines + Math.max(0, refused - (outcomes.refused ?? 0)) + (missed ?? 0);
 }
 
-/** Behind every value. */
+/** Sorts behind every value. */
 const LAST = '\uffff';
 
 function compareRows(one: SummaryRow, other: SummaryRow): number {

@@ -14,7 +14,7 @@ export interface BehindQuery {
   readonly sources: readonly string[];
   /** The hours that began before are read, but for those of `again`; in milliseconds since the epoch. */
   readonly before: number;
-  /** How far hours are read. */
+  /** Last numbers read, per hour. */
   readonly hours: HourNumbers;
   readonly again: HourNumbers;
 }
@@ -27,7 +27,7 @@ export interface CountedBehind {
   readonly oldest: number;
 }
 
-/** Lines behind the position of a sender that announce an event and of which no attempt is on record, by source. */
+/** Lines behind the position of a sender that announce an event without an attempt on record, by source. */
 export function countBehind(
   database: DatabaseSync,
   classes: LineClasses,
@@ -66,7 +66,7 @@ export function countBehind(
   return [...counted.values()];
 }
 
-/** Behind the numbers of an hour, segment by segment. */
+/** Lines behind the numbers of an hour, segment by segment. */
 function inHour(
   database: DatabaseSync,
   classes: LineClasses,

@@ -12,7 +12,7 @@ export interface IndexedEvent {
   readonly job: string;
   readonly source: string | null;
   readonly type: string;
-  /** Of the attempt that says what became of it, as the following; in milliseconds since the epoch. */
+  /** Time of the attempt that decided the event, in milliseconds since the epoch; the following fields are of the same attempt. */
   readonly at: number;
   readonly status: number | null;
   readonly error: string | null;

@@ -40,9 +40,9 @@ export interface MergeRecord {
   readonly size: number;
   /** Hash of the text, in hex digits. */
   readonly sha256: string;
-  /** In the order of the text. */
+  /** Segments in the order of the text. */
   readonly segments: readonly MergedSegment[];
-  /** In the order of the object. */
+  /** Gzip members in the order of the object. */
   readonly members: readonly MergedMember[];
 }
 

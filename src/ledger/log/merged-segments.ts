@@ -22,7 +22,7 @@ const LINE_FEED = 0x0a;
 /** A segment of a merged text, with its content. */
 export interface MergedContent {
   readonly segment: MergedSegment;
-  /** Its bytes. */
+  /** Bytes of the segment. */
   readonly content: Buffer;
   /** The same as part of the text: with a line feed at its end. */
   readonly text: Buffer;

@@ -7,9 +7,9 @@ import { coveredNumbers, isLong, type LostSegments, type Numbered } from './cove
 import { type MergedHour, nullIfDamaged, readMergedHour } from './merge-record.js';
 import { fetchMerged } from './merged-segments.js';
 
-/** How far an hour was read. */
+/** Progress of a follower within an hour. */
 export interface FollowedHour {
-  /** Its folder, `dt=…/hour=HH/`. */
+  /** Folder of the hour, `dt=…/hour=HH/`. */
   readonly hour: string;
   /** The last number that was taken of each writer. Nothing ever appears behind it. */
   readonly read: ReadonlyMap<string, number>;

@@ -23,7 +23,7 @@ export interface UnreadLines {
 }
 
 export interface LinesAt {
-  /** In the order of the places; null for one that is not there any more, or cannot be read. */
+  /** Lines in the order of the places; null for one that no longer exists or cannot be read. */
   readonly lines: readonly (LedgerLine | null)[];
   /** The segments of those. */
   readonly unread: readonly UnreadLines[];

@@ -5,7 +5,7 @@ import { ledgerFolders } from '../log/log-hours.js';
 
 /** A whole hour that may have something to merge. */
 export interface HourToMerge {
-  /** Its folder. */
+  /** Folder of the hour. */
   readonly hour: string;
   /** The last hour before it that has lines; null where it is not known. */
   readonly previous: string | null;

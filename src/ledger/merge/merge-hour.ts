@@ -117,7 +117,7 @@ async function commit(
   const object = mergedObjectKey(folder, hour, n, text.sha256);
   const key = recordKey(folder, hour, n);
   const result = await store.create(object, body, { contentType: 'application/gzip', metadata: {} });
-  // Its bytes are those of the process that was first: another line of Node compresses to others.
+  // An existing object has the bytes of the process that was first: another line of Node compresses differently.
   const there = result === 'created' ? text : await textThere(parts, object, key, text.sha256);
   if (there === null || clock() - begunAt > DEADLINE) return null;
   const record: MergeRecord = { hour, n, previous, object, segments, ...there };

@@ -156,7 +156,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     request.on('end', this.#onEnd);
     request.on('error', this.#onError);
     request.on('close', this.#onClose);
-    // Also when all of the body has arrived: a destroyed request delivers nothing, not even its end.
+    // A destroyed request delivers nothing, not even its end, also when the whole body has arrived.
     if (request.destroyed) this.fail(new BodyAbortedError());
     else this.#onStart?.();
   }

@@ -9,7 +9,7 @@ export function encodePlace(place: readonly unknown[]): string {
 /**
  * The place in a cursor. Throws `request-invalid` unless `encodePlace` made it.
  *
- * @param read the place of what was in it; null when that is none
+ * @param read returns the place for the decoded value; null when the value is not a place
  */
 export function decodePlace<Place>(
   cursor: string,

@@ -109,7 +109,7 @@ function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {
   return method.toLowerCase() as 'get' | 'post' | 'delete';
 }
 
-/** Also rejects with `right-missing`, before anything of the body is read. */
+/** Signs in, and rejects with `right-missing` before any of the body is read. */
 async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Promise<Access> {
   const ticket = route.ticket === true ? queryOf(request).get('ticket') : null;
   const access =

@@ -226,7 +226,7 @@ type CanaryObject = Required<Pick<CanaryOptions, 'store' | 'report'>> & { readon
 /** @param tests also tries a write that the store must refuse, because there is an object */
 async function proveStore({ store, key, report }: CanaryObject, tests: boolean): Promise<void> {
   const body = bodyOf(report());
-  // Also of this replica: where it is not refused, it is what others read.
+  // The second write has the report of this replica, too: where it is not refused, others read it.
   const refused = bodyOf(report());
   await store.replace(key, body, HEADERS);
   // An object that somebody removed meanwhile is created: only a second creation shows that the condition does not hold.

@@ -61,7 +61,7 @@ export interface VerdictFacts {
   /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
   readonly scoped: boolean;
   readonly subscribers: readonly { readonly issues: readonly Issue[] }[] | null;
-  /** Which of the facts that are null could not be read; the others are none. */
+  /** Facts that are null because they could not be read; other nulls mean that there is nothing. */
   readonly unknown: UnknownFacts;
 }
 

@@ -37,7 +37,7 @@ const warning = { level: 'warning', notified: true } as const;
 const unknown = { level: 'unknown', notified: false } as const;
 const failing = { level: 'failing', notified: true } as const;
 
-/** The remedy of what only a look from the machine of the receiver explains. */
+/** Remedy of issues that only a check on the machine of the receiver explains. */
 export const RUN_DOCTOR = 'Run transcript-receiver doctor.';
 const SEE_FAILURES = 'See Failures on the page, or run transcript-receiver failures.';
 const subscriberRemedy = ({ status }: { readonly status: number | null }) =>

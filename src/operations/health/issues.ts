@@ -64,7 +64,7 @@ export interface IssueParams {
     readonly lastHour: number;
     /** All jobs of that time. */
     readonly jobs: number;
-    /** One of the missed. */
+    /** Id of one missed job. */
     readonly job: string | null;
     /** Jobs from then on were counted: a day, or less where the index reaches back less. */
     readonly since: string;
@@ -73,7 +73,7 @@ export interface IssueParams {
   'store-unreadable': Omit<StoreFailure, 'since'>;
   'store-denied': {
     readonly prefix: string;
-    /** Those whose callbacks all need the prefix; empty where only some bodies do. */
+    /** Sources whose callbacks all need the prefix; empty where only some bodies do. */
     readonly sources: readonly string[];
     readonly reason: string;
     readonly condition: StoreCondition | null;

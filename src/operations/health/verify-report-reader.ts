@@ -106,7 +106,7 @@ function openFindings(runs: readonly Run[]): OpenFindings {
       open.set(finding.key, open.get(finding.key) ?? finding);
     }
     if (later.some(({ window }) => isWithin(run.window, window))) continue;
-    // Those beyond the report's list have no times.
+    // Findings beyond the report's list have no times.
     for (const outcome of ['missing', 'damaged'] as const) {
       const listed = run.findings.filter((finding) => outcomeOf(finding) === outcome).length;
       counts[outcome] += run.outcomes[outcome] - listed;

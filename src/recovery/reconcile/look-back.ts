@@ -2,7 +2,7 @@ import { LIST_OVERLAP } from './clock-tolerance.js';
 import type { RecoveryParts } from './recovery-parts.js';
 import type { EarlierReports } from './report/report-store.js';
 
-/** How far back a run looks. */
+/** Time range of a run. */
 export interface LookBack {
   /** Jobs of a region created at or after this. */
   readonly since: (region: string) => Date;

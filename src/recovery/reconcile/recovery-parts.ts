@@ -18,7 +18,7 @@ export interface RecoveryParts {
   readonly sources: RecoverySources;
   /** Address senders use, when it is known. */
   readonly publicUrl: string | null;
-  /** How far back jobs are looked at. */
+  /** Milliseconds back to which jobs are listed. */
   readonly window: number;
   /** How long a callback may be in flight. */
   readonly grace: number;

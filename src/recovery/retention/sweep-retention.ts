@@ -94,7 +94,7 @@ export async function sweepRetention(
       for (const folder of LEDGER_STEPS)
         if (faults.length === before) await take(expiredLedger(search, folder));
     }
-    // Also when something could not be removed: another sweep at once would fare no better.
+    // A sweep counts as finished also when something could not be removed: repeating it at once would not help.
     const finishedAt = new Date(clock()).toISOString();
     await writeRetentionState(store, { ...(await readRetentionState(store)), finishedAt, periods });
   } catch (error) {

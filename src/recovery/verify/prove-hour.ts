@@ -14,7 +14,7 @@ type OnLost = (key: string, reason: string) => void;
 
 export interface HourProof {
   readonly store: ObjectStore;
-  /** Its folder. */
+  /** Folder of the hour. */
   readonly hour: string;
   /** Whether the bytes of segments that were merged are compared as well; otherwise their size is. */
   readonly deep: boolean;
@@ -22,7 +22,7 @@ export interface HourProof {
 }
 
 export interface ProvenHour {
-  /** Its segments and merged objects. */
+  /** Number of segments and merged objects. */
   readonly objects: number;
   /** Whether a segment or a record is left of it, damaged or not: nothing vouches for an object alone. */
   readonly isLeft: boolean;

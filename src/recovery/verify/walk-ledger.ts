@@ -47,7 +47,7 @@ export async function* walkLedger(given: LedgerWalk): AsyncGenerator<LedgerLine>
 
 /** What a walk keeps. */
 interface Walk extends LedgerWalk {
-  /** Hours that it has come to, and of which anything is left. */
+  /** Hours reached so far that still have a segment or a record. */
   readonly seen: Set<string>;
   /** Reports each loss once, but those of hours that have expired. */
   readonly noteLost: (key: string, reason: string) => void;

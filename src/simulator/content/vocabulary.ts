@@ -3,7 +3,7 @@ export interface Language {
   readonly code: string;
   readonly description: string;
   readonly direction: 'ltr' | 'rtl';
-  /** Between words; empty where the script has no spaces. */
+  /** Separator of words; empty where the script has no spaces. */
   readonly delimiter: string;
   readonly comma: string;
   readonly stop: string;

@@ -4,7 +4,7 @@ import type { AudioTally } from './session/session-report.js';
 import type { RealtimeSocket } from './socket/socket.js';
 import type { AudioFormat } from './wire.js';
 
-/** How far audio may run ahead. The limits of the protocol are upper bounds; options can only lower them. */
+/** Limits of audio ahead of its acknowledgement. Those of the protocol are upper bounds; options can only lower them. */
 export interface AudioLimits {
   /** Frames without AudioAdded: at most 500, the default. */
   readonly unacknowledgedFrames: number;

@@ -2,5 +2,5 @@
 export const REALTIME_REGIONS = ['global', 'eu1', 'us1', 'au1'] as const;
 export type RealtimeRegion = (typeof REALTIME_REGIONS)[number];
 
-/** Which interface a session talks to; both live on the same hosts. */
+/** Interface of a session; both are on the same hosts. */
 export type SessionService = 'realtime' | 'agent';

@@ -75,7 +75,7 @@ export interface SessionOptions extends EndpointOptions {
   readonly connector?: SocketConnector;
   /** Proxies for the library `ws`, such as `readProxySettings(process.env)` of `transcript-receiver/speech`. Default: none. */
   readonly proxies?: ProxySettings | undefined;
-  /** How far audio may run ahead; the document's limits are the defaults and the ceilings. */
+  /** Limits of audio ahead of its acknowledgement; those of the protocol are defaults and ceilings. */
   readonly audio?: Partial<AudioLimits>;
   /** Milliseconds of one connection attempt. Default 10 s. */
   readonly handshakeTimeoutMs?: number;

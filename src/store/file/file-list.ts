@@ -6,7 +6,7 @@ import type { ListedObject, ListRange } from '../object-store.js';
 import { ifAbsent, isAbsent } from './file-errors.js';
 import type { FileRoot } from './file-root.js';
 
-/** Names of a folder in memory at a time; one with more is read again for each so many. */
+/** Names of a folder in memory at a time. A larger folder is read again for each further batch. */
 const MAX_NAMES = 10_000;
 /** Entries that one call to the system brings. */
 const READ_AT_ONCE = 1024;

@@ -71,7 +71,7 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
       throw error;
     });
     if (result === 'exists') await meta.remove(key, ino);
-    // Also when another process won: its link may not be durable yet, and the caller will report that it exists.
+    // Needed also when another process won: its link may not be durable yet, and the caller reports that the object exists.
     await folders.sync(dirname(target));
     return result;
   }

@@ -9,7 +9,7 @@ import { type GuardedRoot, makeDurably } from './file-folders.js';
 import { syncFolder } from './folder-sync.js';
 import { openIfThere, openToWrite } from './open-file.js';
 
-/** One of these at the top identifies a store of a version that wrote no marker, or a restored backup of one. */
+/** Top-level names that identify a store without a marker, such as a restored backup. */
 const OWN_LAYOUT = ['.meta', 'jobs', 'ledger'];
 
 /** `mkfs` creates it at the top of a volume: a folder that holds nothing else counts as empty. */

@@ -32,7 +32,7 @@ export interface PlaceProofsOptions<P extends Place> {
   readonly clock?: () => number;
 }
 
-/** Which places of the store can be used. A write proves its place, and a failed call makes it doubtful. */
+/** Tracks which places of the store can be used. A write proves its place, and a failed call makes it doubtful. */
 export interface PlaceProofs<P extends Place> {
   /** To be called after a call of the store. True when a check is due because of it. */
   called(key: string, result: 'written' | 'failed'): boolean;

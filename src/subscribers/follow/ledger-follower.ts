@@ -19,7 +19,7 @@ export interface LedgerFollower {
   newLines(): AsyncGenerator<SegmentLines>;
   /** From when on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
   unreadSince(): number | null;
-  /** How far it was read: before the lines that were brought last, until the next ones are asked for. */
+  /** Position before the lines that were returned last, until the next ones are requested. */
   progress(): LogProgress;
 }
 

@@ -7,7 +7,7 @@ type Numbers = Readonly<Record<string, number>>;
 /** Numbers of passed hours that a state has: some hundred kilobytes. Without those of an hour it is not listed again. */
 const MAX_NUMBERS = 5_000;
 
-/** How far the log was read, as the state of a subscriber has it. */
+/** Position in the log, as the state of a subscriber has it. */
 export interface LogProgress {
   /** The hours that began before were read, but for those in `again`; in milliseconds since the epoch. */
   readonly before: number;

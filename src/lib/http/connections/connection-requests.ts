@@ -41,7 +41,7 @@ class DroppedRequest extends IncomingMessage {
   }
 }
 
-/** Their response, which is never sent. Node adds a listener for each request, of which none will ever be called. */
+/** Response of a dropped request, which is never sent. Node adds listeners that will never be called. */
 class DroppedResponse extends ServerResponse {
   override on(): this {
     return this;
@@ -72,7 +72,7 @@ export class ConnectionRequests {
     this.#watchers.push(watcher);
   }
 
-  /** The classes to create a server with: those given, of which a connection gets eight instances at a time. */
+  /** Classes to create a server with. A connection gets at most eight instances at a time. */
   bound({ IncomingMessage, ServerResponse }: MessageClasses): MessageClasses {
     // Node calls both with `new`, which gives it what they return.
     const newRequest = (socket: Socket): IncomingMessage => this.#drop(socket) ?? new IncomingMessage(socket);

@@ -31,7 +31,7 @@ export function limitConnections(
   const connections = new Set<Duplex>();
   const idleUntrusted = new Set<Duplex>();
   const idleTrusted = new Set<Duplex>();
-  /** Those on which an authenticated request was answered. */
+  /** Connections on which an authenticated request was answered. */
   const trusted = new WeakSet<Duplex>();
 
   function forget(socket: Duplex): void {

@@ -14,12 +14,12 @@ const ACCEPTING_TURNS = 8;
  * with seconds of work, and a callback needs about ten turns until it is durable.
  *
  * A turn accepts one connection, and the system hands them out in the order of their arrival: while each turn brings one, accepting goes
- * first, or a callback would wait behind all of a flood. Of those that wait the newest and the oldest go in turn, so that none waits for ever.
+ * first, or a callback would wait behind all of a flood. The newest and the oldest waiting one go in turn, so that each is read.
  */
 export function paceConnections(server: Server, requests: ConnectionRequests): void {
   /** Connections that are read and sent no request yet. */
   const readable = new Set<Socket>();
-  /** In the order of their arrival. */
+  /** Waiting connections in the order of their arrival. */
   const paused: Socket[] = [];
   let begun = 0;
   let hasAccepted = false;

@@ -41,7 +41,7 @@ export class UncopiedObjectError extends StoreError {
 export async function copyBetween(parts: BetweenStores, pair: KeyPair): Promise<number | null> {
   const { gate, to, from } = parts;
   let size = pair.source?.size ?? 0;
-  // Its size can have changed since it was listed.
+  // The object may have changed its size since it was listed.
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const memory = size <= to.partSize ? size : BUFFERS * to.partSize;
     const found = await gate.hold(memory, async () => {
@@ -152,7 +152,7 @@ function assertIntact({ key, metadata }: ObjectInfo, sha256: string): void {
   throw new UncopiedObjectError(key, 'its bytes are not those that its metadata names (verify --deep)');
 }
 
-/** As the store wrote them; tags, storage class and lock are those of the settings of the copy. */
+/** Headers as the store wrote them. Tags, storage class and lock follow the settings of the copy. */
 function headersOf(info: ObjectInfo): ObjectHeaders {
   const { key, contentType, metadata } = info;
   const kind = CONTENT_CLASSES.find((each) => each === classOfKey(key));

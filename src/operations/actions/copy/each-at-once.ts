@@ -1,5 +1,5 @@
 /**
- * Works on what a listing brings, so many at a time; the listing is read no further than that. Rejects with the first error of the
+ * Works on the entries of a listing with bounded concurrency, and reads no further ahead. Rejects with the first error of the
  * listing or of the work, once all work that has begun has ended.
  */
 export async function eachAtOnce<T>(

@@ -118,7 +118,7 @@ async function* ledgerEvents(
   }
 }
 
-/** Those of one subscriber after those of another, the newest first. */
+/** Dead events, subscriber by subscriber, newest first. */
 async function* deadEvents(
   { outbox }: NotifyParts,
   names: readonly string[],

@@ -14,7 +14,7 @@ export interface SelectionParts {
 }
 
 const MAX_REPLAY_ITEMS = 100_000;
-/** Of a page. */
+/** Quarantined bodies per page of the listing. */
 const BODIES_AT_ONCE = 500;
 
 /**

@@ -12,7 +12,7 @@ interface StoredReplay {
   readonly cancelled: boolean;
 }
 
-/** Failures in one object: the first so many, the next so many. The last object is written again while it fills. */
+/** Failures per object. The last object is written again while it fills. */
 const FAILURES_TOGETHER = 500;
 
 /**
@@ -93,7 +93,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
       }
     },
     async *behind(id) {
-      // Behind everything in the folder of that replay.
+      // The listing starts behind everything in the folder of that replay.
       const startAfter = `${REPLAYS_FOLDER}${id}~`;
       for await (const object of store.list(REPLAYS_FOLDER, { startAfter })) yield* replayIdOf(object);
     },

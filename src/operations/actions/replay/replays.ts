@@ -76,7 +76,7 @@ export function createReplays(options: ReplaysOptions): Replays {
   const { replays, lease = LEASE, onError } = options;
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
-  /** Those that are created or run here. */
+  /** Replays that this process creates or runs. */
   const running = new Map<string, Promise<unknown>>();
   /** Replays that have ended never change again, and are not read again. */
   const ended = new Set<string>();

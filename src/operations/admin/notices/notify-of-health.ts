@@ -16,7 +16,7 @@ import {
 import { createNoticeStore, type NoticesState } from './notice-store.js';
 
 export interface NoticesOptions {
-  /** Those that ask for `health.opened` or `health.closed`. */
+  /** Subscribers that ask for `health.opened` or `health.closed`. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;
   readonly outbox: Pick<Outbox, 'send'>;
   readonly store: ObjectStore;

@@ -71,7 +71,7 @@ export function createJobEvents(parts: JobEventsParts): JobEvents {
   };
 }
 
-/** Of an event without an attempt on record; null where none is expected. */
+/** Outcome of an event without an attempt on record; null where none is expected. */
 function outcomeOf(
   { since, position, stateDamaged }: SubscriberStatus,
   { place }: PlacedEntry,

@@ -222,7 +222,7 @@ function previewPanel(selector, found) {
   );
 }
 
-/** A preview names at most so many jobs. */
+/** Upper bound of the jobs that a preview names. */
 const NAMED_JOBS = 100;
 
 /** @param {ReplayPreview} found */

@@ -31,7 +31,7 @@ export function sentSection({ name }, { events }) {
           describeTold(one, clock),
           ...(may('repair')
             ? [
-                // Those that ended unsent have theirs in the list above.
+                // Events that ended unsent have their button in the list above.
                 one.outcome === 'delivered' &&
                   sendOneButton({
                     ...{ kind: /** @type {const} */ ('notify'), subscriber: name },

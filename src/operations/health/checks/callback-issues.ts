@@ -29,7 +29,7 @@ interface Refused {
   /** Unauthenticated requests name no job that could be believed. */
   readonly unit: 'jobs' | 'requests';
   readonly count: number;
-  /** Those after the last accepted callback. */
+  /** Requests after the last accepted callback. */
   readonly sinceAccepted: number;
   /** Milliseconds since the epoch. */
   readonly first: number;

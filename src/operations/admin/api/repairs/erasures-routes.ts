@@ -15,7 +15,7 @@ const erasureOrder = z
     jobs: z
       .array(z.string().refine(isJobId, 'is no job id'))
       .min(1)
-      // So that an answer comes within seconds, and a client that is gone has asked for no more than these.
+      // The bound keeps an answer within seconds, and a client that disconnects has asked for no more than these.
       .max(ERASED_AT_ONCE)
       .describe('ids of the jobs'),
     unknown: z

@@ -7,7 +7,7 @@ import { isEmpty, sentenceOf } from './chart-text.js';
 /** Charts over time: drawn on a canvas, with a sentence and a table as text alternatives. */
 
 /**
- * @param {readonly Chart[]} charts @param {string} period a name of what is shown: another one is drawn anew
+ * @param {readonly Chart[]} charts @param {string} period name of what is shown; a different one replaces the drawing
  */
 export function chartFigures(charts, period) {
   return h(

@@ -81,7 +81,7 @@ export function refetchButton(jobId, isFirst, again) {
   );
 }
 
-/** Which settings are missing where the page could offer Refetch; null where it does, and for tokens that may not. */
+/** Note on the settings that Refetch lacks; null where the page offers it, and for tokens without the right. */
 export function noRefetch() {
   if (!may('repair') || canRefetch()) return null;
   return h('p', { class: 'quiet', 'data-key': 'no-refetch' }, NOTHING_CAN_BE_REFETCHED);

@@ -64,7 +64,17 @@ export type {
 /** The batch regions (docs/service-interface.md#regions); others can be simulated by name. */
 export const SIMULATED_REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
 
-/** Starts a simulator of the speech service. */
+/**
+ * Starts a simulator of the speech service.
+ *
+ * @example
+ * const simulator = await createSimulator({ timeScale: 0.001 });
+ * const { notified } = simulator.submit({
+ *   config: { type: 'transcription', notification_config: [{ url: callbackUrl, contents: ['transcript'] }] },
+ * });
+ * await notified;
+ * await simulator.close();
+ */
 export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const clock = options.clock ?? scaledClock(options.timeScale ?? 1);
   const seed = options.seed ?? randomBytes(6).toString('hex');

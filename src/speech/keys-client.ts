@@ -21,7 +21,12 @@ export interface TemporaryKey {
 }
 
 export interface KeysClient {
-  /** Throws `SpeechError`: `invalid-request` (nothing sent) for orders outside the bounds, `forbidden` for a bad API key. */
+  /**
+   * Throws `SpeechError`: `invalid-request` (nothing sent) for orders outside the bounds, `forbidden` for a bad API key.
+   *
+   * @example
+   * const { value } = await clients.keys().create({ type: 'rt', ttlSeconds: 60 });
+   */
   create(order: TemporaryKeyOrder, signal?: AbortSignal): Promise<TemporaryKey>;
 }
 

@@ -70,7 +70,14 @@ export interface SpeechClients {
   close(): Promise<void>;
 }
 
-/** Clients of the speech service that share connections and credentials. Nothing is sent before the first call. */
+/**
+ * Clients of the speech service that share connections and credentials. Nothing is sent before the first call.
+ *
+ * @example
+ * const clients = createSpeechClients({ apiKey, regions: { eu1: { batchUrl: 'https://eu1.speech.example.com' } } });
+ * const { status } = await clients.jobs('eu1').record('650krlru2e');
+ * await clients.close();
+ */
 export function createSpeechClients(options: SpeechOptions): SpeechClients {
   const clock = options.clock ?? systemClock;
   const connect = createConnect({ timeout: 10_000, proxies: options.proxies ?? NO_PROXIES });
@@ -152,12 +159,22 @@ export type RegionAddresses = Readonly<
   Record<string, { readonly batchUrl?: string | URL | null | undefined }>
 >;
 
-/** Regions that have an address. */
+/**
+ * Regions that have an address.
+ *
+ * @example
+ * const regions = configuredRegions({ eu1: { batchUrl }, us1: {} }); // ['eu1']
+ */
 export function configuredRegions(addresses: RegionAddresses): string[] {
   return Object.keys(addresses).filter((region) => addresses[region]?.batchUrl);
 }
 
-/** The region's address. Throws `SpeechError` of kind `configuration` with the regions that have one. */
+/**
+ * The region's address. Throws `SpeechError` of kind `configuration` with the regions that have one.
+ *
+ * @example
+ * const address = batchAddress('eu1', { eu1: { batchUrl } });
+ */
 export function batchAddress(region: string, addresses: RegionAddresses): URL {
   const configured = configuredRegions(addresses);
   const address = configured.includes(region) ? addresses[region]?.batchUrl : null;
@@ -169,7 +186,12 @@ export function batchAddress(region: string, addresses: RegionAddresses): URL {
   return webAddress(address, `batchUrl of region ${region}`);
 }
 
-/** A plain http(s) address. A user name in it would end up in logs, a query would be lost. */
+/**
+ * A plain http(s) address. A user name in it would end up in logs, a query would be lost.
+ *
+ * @example
+ * const keysUrl = webAddress('https://keys.speech.example.com', 'keysUrl');
+ */
 export function webAddress(address: string | URL, name: string): URL {
   const url = URL.canParse(String(address)) ? new URL(address) : null;
   if (!url || !/^https?:$/.test(url.protocol)) throw fault(`${name} is no http or https address`);

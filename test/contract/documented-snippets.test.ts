@@ -2,7 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { documentedSnippets } from '../support/project/documented-snippets.js';
+import * as simulator from '../../src/simulator/simulator.js';
+import * as realtime from '../../src/speech/realtime/realtime.js';
+import * as speech from '../../src/speech/speech.js';
+import { documentedExamples, documentedSnippets } from '../support/project/documented-snippets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 /* The snippets of the documentation, as a reader pastes them: a project of its own that takes the built package. */
@@ -29,6 +32,28 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/simulator.md': 'test/integration/speech/documented-examples.test.ts',
   'docs/speech-clients.md': 'test/integration/speech/documented-examples.test.ts',
 };
+
+const entries = {
+  'transcript-receiver/speech': speech,
+  'transcript-receiver/realtime': realtime,
+  'transcript-receiver/simulator': simulator,
+};
+/** Functions by their module; classes are written like types. */
+const functions = Object.entries(entries).map(
+  ([from, module]) =>
+    [from, Object.keys(module).filter((name) => /^[a-z]/.test(name))] satisfies [string, string[]],
+);
+const examples = documentedExamples(['src/speech', 'src/simulator', 'src/lib/outbound']);
+
+/** What an example takes from the program around it. */
+const AROUND_EXAMPLES = `import { text } from 'node:stream/consumers';
+${functions.map(([from, names]) => `import { ${names.join(', ')} } from '${from}';`).join('\n')}
+import type { JobsClient, SpeechClients } from 'transcript-receiver/speech';
+import type { SessionReport } from 'transcript-receiver/realtime';
+declare const apiKey: string, key: string, batchUrl: string, callbackUrl: string, begunAt: Date;
+declare const regions: Record<string, { batchUrl: string }>;
+declare const clients: SpeechClients, jobs: JobsClient, report: SessionReport, audio: AsyncIterable<Uint8Array>;
+`;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
@@ -62,6 +87,11 @@ describe('the snippets of the documentation', () => {
     expect(snippets.filter(({ name }) => !Object.hasOwn(RUN_BY, name.split('#')[0] ?? ''))).toEqual([]);
   });
 
+  it('are in the comments of all public functions of the clients', () => {
+    const described = [...examples.keys()].map((name) => name.split('#')[1]);
+    expect(functions.flatMap(([, names]) => names).filter((name) => !described.includes(name))).toEqual([]);
+  });
+
   it('pass the type checker with --strict', async () => {
     await installPackages();
     await writeFile(join(folder.path, 'package.json'), '{"type":"module"}');
@@ -70,13 +100,20 @@ describe('the snippets of the documentation', () => {
         writeFile(join(folder.path, fileOf(name)), `${AROUND[name] ?? ''}${code}\nexport {};\n`),
       ),
     );
+    const bodies = [...examples.values()].map((code) => `async () => {\n${code}}`);
+    await writeFile(
+      join(folder.path, 'examples.ts'),
+      `${AROUND_EXAMPLES}export const examples = [${bodies.join(', ')}];\n`,
+    );
     const options = [
       ...['--ignoreConfig', '--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022'],
       ...['--skipLibCheck', '--lib', 'es2023,dom', '--types', 'node'],
       ...['--typeRoots', join(ROOT, 'node_modules/@types')],
     ];
     const files = snippets.map(({ name }) => fileOf(name));
-    expect(await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...files], folder.path)).toBe('');
+    expect(
+      await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...files, 'examples.ts'], folder.path),
+    ).toBe('');
   });
 });
 

@@ -10,7 +10,12 @@ export interface ProxySettings {
 
 export const NO_PROXIES: ProxySettings = { http: '', https: '', noProxy: '' };
 
-/** Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; as in curl, the name in lower case comes first. */
+/**
+ * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; as in curl, the name in lower case comes first.
+ *
+ * @example
+ * const clients = createSpeechClients({ apiKey, regions, proxies: readProxySettings(process.env) });
+ */
 export function readProxySettings(env: Readonly<Record<string, string | undefined>>): ProxySettings {
   const read = (name: string) => (env[name] || env[name.toUpperCase()] || '').trim();
   return { http: read('http_proxy'), https: read('https_proxy'), noProxy: read('no_proxy') };

@@ -22,7 +22,14 @@ const LIMITS: AudioBufferLimits = {
   frameBytes: 1024 * 1024,
 };
 
-/** Starts a simulator of the realtime and agent hosts of one region that enforces every rule of the protocol. */
+/**
+ * Starts a simulator of the realtime and agent hosts of one region that enforces every rule of the protocol.
+ *
+ * @example
+ * const simulator = await startRealtimeSimulator({ verifyKey: () => 'ok' });
+ * const session = await connectSession({ hosts: { global: simulator.origin }, credential: { apiKey: 'any' } });
+ * await simulator.close();
+ */
 export async function startRealtimeSimulator(options: RealtimeSimulatorOptions): Promise<RealtimeSimulator> {
   const server = createServer((_request, response) => response.writeHead(426).end());
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });

@@ -43,13 +43,23 @@ export interface ListOptions {
  */
 export interface JobsClient {
   readonly region: string;
-  /** The list from new to old, page by page, without duplicates or gaps at page borders. */
+  /**
+   * The list from new to old, page by page, without duplicates or gaps at page borders.
+   *
+   * @example
+   * for await (const { jobs: page } of jobs.list({ since: new Date('2026-03-04') })) {
+   *   for (const { id, status } of page) console.log(id, status);
+   * }
+   */
   list(options?: ListOptions): AsyncIterable<JobPage>;
   record(jobId: string, signal?: AbortSignal): Promise<JobRecord>;
   /**
    * Downloads a document and hands it to `take`. A download that breaks off, stalls or comes too slowly is
    * retried from its beginning, like every request, and `take` is called again. What `take` itself throws ends
    * it. `not-found` also while the transcript is not ready yet.
+   *
+   * @example
+   * const transcript = await jobs.receive('650krlru2e', 'txt', ({ body }) => text(body));
    */
   receive<T>(
     jobId: string,
@@ -62,9 +72,21 @@ export interface JobsClient {
   /**
    * Submits a job and returns its id. Without `media` the configuration must hold `fetch_data`. Not repeated
    * when it is unknown whether the service took it.
+   *
+   * @example
+   * const id = await jobs.submit({
+   *   type: 'transcription',
+   *   transcription_config: { language: 'en' },
+   *   fetch_data: { url: 'https://media.example.com/call.wav' },
+   * });
    */
   submit(config: JobConfig, media?: JobMedia | null, signal?: AbortSignal): Promise<string>;
-  /** `conflict` for a running job, unless forced. */
+  /**
+   * `conflict` for a running job, unless forced.
+   *
+   * @example
+   * await jobs.delete('650krlru2e', { force: true });
+   */
   delete(jobId: string, options?: { force?: boolean; signal?: AbortSignal }): Promise<void>;
 }
 

@@ -97,6 +97,11 @@ export interface StartOptions extends SessionOptions {
 /**
  * Connects; the session is `connected` and waits for `start`. Throws `RealtimeConfigError` for wrong options
  * and `RealtimeConnectError` when no region accepts the connection.
+ *
+ * @example
+ * const session = await connectSession({ hosts: { eu1: 'eu.rt.example.com' }, region: 'eu1', credential: { apiKey } });
+ * session.on('segment', ({ text }) => console.log(text));
+ * await session.start({ type: 'file' }, { language: 'en' });
  */
 export async function connectSession(options: SessionOptions): Promise<RealtimeSession> {
   const audio = { ...DEFAULT_AUDIO_LIMITS, ...options.audio };
@@ -117,7 +122,18 @@ export async function connectSession(options: SessionOptions): Promise<RealtimeS
   });
 }
 
-/** Connects and starts; throws what `connectSession` and `RealtimeSession.start` throw, and leaves no socket. */
+/**
+ * Connects and starts; throws what `connectSession` and `RealtimeSession.start` throw, and leaves no socket.
+ *
+ * @example
+ * const session = await startSession({
+ *   hosts: { global: 'rt.example.com' },
+ *   credential: { apiKey },
+ *   audioFormat: { type: 'file' },
+ *   transcriptionConfig: { language: 'en' },
+ * });
+ * const { segments } = await session.stream(audio);
+ */
 export async function startSession(options: StartOptions): Promise<RealtimeSession> {
   checkStart(options.audioFormat, options.transcriptionConfig);
   const session = await connectSession(options);

@@ -17,6 +17,9 @@ export interface Snippet {
 
 const FENCE = /(<!-- quoted from \S+ -->\n)?^```(ts|tsx|mts|typescript|js|jsx|mjs|javascript)\n(.*?)^```$/gms;
 
+/** An example at the end of a comment, and the function or method behind it. */
+const EXAMPLE = /@example\n((?: *\* ?.*\n)+?) *\*\/\n *(?:export (?:async )?function )?(\w+)/g;
+
 /** All of README and docs, in the order of the pages. */
 export function documentedSnippets(): Snippet[] {
   const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -31,6 +34,23 @@ export function documentedSnippets(): Snippet[] {
         code,
         quoted: quoted !== undefined,
       }),
+    ),
+  );
+}
+
+/** The examples in the comments of functions that a package's modules declare, by `<file>#<function>`. */
+export function documentedExamples(folders: readonly string[]): Map<string, string> {
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => join(folder, file)),
+  );
+  return new Map(
+    files.flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(EXAMPLE)].map(([, code = '', name = '']) => [
+        `${file}#${name}`,
+        code.replaceAll(/^ *\* ?/gm, ''),
+      ]),
     ),
   );
 }

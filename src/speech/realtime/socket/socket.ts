@@ -57,7 +57,12 @@ export interface WebSocketLike {
   addEventListener(type: 'close', listener: (event: { code: number; reason: string }) => void): void;
 }
 
-/** Adapts a WebSocket; call it before the socket opens, so that no event is missed. */
+/**
+ * Adapts a WebSocket; call it before the socket opens, so that no event is missed.
+ *
+ * @example
+ * const socket = adaptWebSocket(new WebSocket(`wss://rt.example.com/v2?jwt=${key}`));
+ */
 export function adaptWebSocket(socket: WebSocketLike): RealtimeSocket {
   let events: SocketEvents | null = null;
   const early: ((events: SocketEvents) => void)[] = [];

@@ -3,6 +3,9 @@ import { adaptWebSocket, type SocketConnector, type WebSocketLike } from './sock
 /**
  * Connects with a WHATWG WebSocket, such as a browser's: `connectWithWebSocket(WebSocket)`. Such a socket
  * sends no headers, so the credential must be a temporary `rt` key, and it does not report the HTTP status of a rejected upgrade.
+ *
+ * @example
+ * const connector = connectWithWebSocket(WebSocket);
  */
 export function connectWithWebSocket(WebSocketClass: new (url: string) => WebSocketLike): SocketConnector {
   return ({ url, headers, signal }) =>

@@ -65,6 +65,12 @@ export type TranscribedSession = Pick<
   | 'segments'
 >;
 
+/**
+ * Document of a session in the shape of the batch `json-v2` format; `metadata.realtime` says whether it is complete.
+ *
+ * @example
+ * const document = transcriptJson(report, { createdAt: begunAt, finishedAt: new Date() });
+ */
 export function transcriptJson(
   report: TranscribedSession,
   options: TranscriptJsonOptions,

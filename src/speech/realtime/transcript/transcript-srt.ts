@@ -19,7 +19,12 @@ interface Cue {
   closed: boolean;
 }
 
-/** SubRip file of the final segments. Segments without words (agent sessions) become one cue each. */
+/**
+ * SubRip file of the final segments. Segments without words (agent sessions) become one cue each.
+ *
+ * @example
+ * const subtitles = transcriptSrt(report.segments, 'en');
+ */
 export function transcriptSrt(segments: readonly TranscriptSegment[], language = ''): string {
   const space = UNSPACED.has(language.split('-')[0] ?? '') ? '' : ' ';
   const cues: Cue[] = [];

@@ -3,6 +3,9 @@ import type { TranscriptSegment } from './transcript-segment.js';
 /**
  * Plain text of the final segments. Realtime segments are "ready to concatenate" and bring their own spaces;
  * agent segments are turns of speakers and get a line each, with the speaker where there is one.
+ *
+ * @example
+ * const text = transcriptText(report.segments);
  */
 export function transcriptText(segments: readonly TranscriptSegment[]): string {
   let text = '';

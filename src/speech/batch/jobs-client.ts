@@ -52,6 +52,12 @@ export interface JobsClient {
    * }
    */
   list(options?: ListOptions): AsyncIterable<JobPage>;
+  /**
+   * Record of a job, with the errors of its callbacks.
+   *
+   * @example
+   * const { status, errors } = await jobs.record('650krlru2e');
+   */
   record(jobId: string, signal?: AbortSignal): Promise<JobRecord>;
   /**
    * Downloads a document and hands it to `take`. A download that breaks off, stalls or comes too slowly is
@@ -67,7 +73,12 @@ export interface JobsClient {
     take: (download: Download) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
-  /** Times are dates or times the service understands. `forbidden` with a key made with `client_ref`. */
+  /**
+   * Times are dates or times the service understands. `forbidden` with a key made with `client_ref`.
+   *
+   * @example
+   * const report = await jobs.usage({ since: '2026-03-01', until: '2026-04-01' });
+   */
   usage(window?: { since?: string; until?: string }, signal?: AbortSignal): Promise<UsageResponse>;
   /**
    * Submits a job and returns its id. Without `media` the configuration must hold `fetch_data`. Not repeated

@@ -52,18 +52,6 @@ describe('the rights that operations need', () => {
   it('are decided for each of them', () => {
     expect(declared).toEqual(RIGHTS);
   });
-
-  it('are those that docs/admin-api.md lists', () => {
-    const page = readFileSync('docs/admin-api.md', 'utf8');
-    const rows = [...page.matchAll(/^\| `(view|read|repair|erase)` \| (.*) \|$/gm)];
-    const documented = rows.flatMap(([, right = '', cell = '']) =>
-      [...cell.matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, operation = '']) => [operation, right]),
-    );
-    const expected = Object.entries(RIGHTS).filter(([, right]) => right !== null);
-    expect(Object.fromEntries(documented)).toEqual(
-      Object.fromEntries(expected.map(([operation, right]) => [operation.replace('*path', '…'), right])),
-    );
-  });
 });
 
 const PAGE = 'src/operations/dashboard';

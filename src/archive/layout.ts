@@ -84,6 +84,11 @@ export function outboxStateKey(subscriber: string): string {
   return `${OUTBOX_FOLDER}${subscriber}/state.json`;
 }
 
+/** Key of the pause of a subscriber that a process that does not send to it has ended. */
+export function endedPauseKey(subscriber: string): string {
+  return `${OUTBOX_FOLDER}${subscriber}/ended-pause.json`;
+}
+
 /** Key of the claim on a subscriber, numbered from 1; each belongs to one replica. */
 export function outboxClaimKey(subscriber: string, claim: number): string {
   return `${OUTBOX_FOLDER}${subscriber}/claim-${String(claim).padStart(9, '0')}.json`;

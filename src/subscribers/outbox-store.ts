@@ -1,4 +1,4 @@
-import { outboxClaimKey, outboxStateKey } from '../archive/layout.js';
+import { endedPauseKey, outboxClaimKey, outboxStateKey } from '../archive/layout.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { type ClaimSequence, createClaimSequence } from '../store/take-over.js';
@@ -11,6 +11,10 @@ export interface OutboxStore extends ClaimSequence {
   save(state: OutboxState): Promise<void>;
   /** Name of the replica that made the claim; null without the claim. */
   claimant(claim: number): Promise<string | null>;
+  /** Tells the sender, which may be another process, that the address works: its pause, if there is one, ends. */
+  endPause(): Promise<void>;
+  /** `openSince` of the pause that was ended last; null without one. */
+  endedPause(): Promise<string | null>;
 }
 
 /** Starting from now in place of the damaged state would leave out every event since. */
@@ -48,6 +52,19 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
     async claimant(claim) {
       const document = await readDocument(store, outboxClaimKey(subscriber, claim));
       return typeof document?.owner === 'string' ? document.owner : null;
+    },
+    async endPause() {
+      const openSince = (await read())?.openSince ?? null;
+      if (openSince === null) return;
+      await store.replace(
+        endedPauseKey(subscriber),
+        Buffer.from(JSON.stringify({ openSince })),
+        DOCUMENT_HEADERS,
+      );
+    },
+    async endedPause() {
+      const document = await readDocument(store, endedPauseKey(subscriber));
+      return typeof document?.openSince === 'string' ? document.openSince : null;
     },
   };
 }

@@ -7,6 +7,7 @@ import { removeDeadEvent } from './dead/dead-events.js';
 import { isJobEvent } from './job-event.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { createOutboxReader, type OutboxReader } from './outbox-reader.js';
+import { createOutboxStore } from './outbox-store.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
 import type { SubscriberRunOptions } from './run-subscriber.js';
 import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
@@ -38,7 +39,7 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
 export interface Outbox extends OutboxReader {
   /**
    * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
-   * deleted, and a pause ends that this process makes. Rejects with `not-found` for an unknown subscriber.
+   * deleted, and a pause of the subscriber ends, also that of another process. Rejects with `not-found` for an unknown subscriber.
    */
   send(
     subscriber: string,
@@ -98,6 +99,15 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return result;
   }
 
+  async function endPause(name: string): Promise<void> {
+    const run = watches.get(name)?.run();
+    if (run) return run.addressWorks();
+    // The event was delivered whatever this write does; without it the pause ends by itself.
+    await createOutboxStore(store, name)
+      .endPause()
+      .catch(() => undefined);
+  }
+
   /** For the subscribers that this process sends to. What fails is tried again a day later. */
   async function endOldSent(signal: AbortSignal): Promise<void> {
     const before = clock() + store.clockOffset() - keepSent;
@@ -117,7 +127,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         : await endpointOf(subscriber).send(event, signal);
       const { retryAfterMs: _, ...attempt } = result;
       const { delivered } = attempt;
-      if (delivered) watches.get(subscriber)?.run()?.addressWorks();
+      if (delivered) await endPause(subscriber);
       if (delivered && isOfJob) {
         const { jobId } = event.data;
         await removeDeadEvent(store, { subscriber, eventId: event.id, jobId });

@@ -161,6 +161,12 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     savedAt = began;
   }
 
+  /** Another process has sent an event with success: a command, or a replica that does not hold the claim. */
+  async function endPause(): Promise<void> {
+    const { openSince } = sender.snapshot();
+    if (openSince !== null && (await states.endedPause()) === openSince) sender.addressWorks();
+  }
+
   async function saveRegularly(): Promise<void> {
     while (!ending.signal.aborted) {
       await sleep(times.save, null, { signal: ending.signal, ref: false }).catch(() => undefined);
@@ -168,7 +174,10 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
       try {
         isSuperseded = await states.isSuperseded(claimed.claim);
         if (isSuperseded) ending.abort();
-        else await save(false);
+        else {
+          await save(false);
+          await endPause();
+        }
       } catch (error) {
         onError(error, null);
       }

@@ -176,6 +176,25 @@ describe('a subscriber', () => {
     await until(() => idsOf(server).includes(next.deliveryId));
   });
 
+  it('is sent what comes again once another process has sent an event with success', async () => {
+    const { store, server, outbox, append } = await subscribed({
+      answer: (index) => (index === 0 ? 410 : 200),
+    });
+    await append(storedLine());
+    await until(async () => (await outbox.statuses())[0]?.breaker === 'open');
+    const [dead] = (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
+    if (dead === undefined) throw new Error('no dead event');
+    const command = outboxOf(store, { crm: subscriberAt(server.url) }, { owner: 'command' });
+    running.push(command);
+    expect(await command.send('crm', dead.event, AbortSignal.timeout(5000))).toMatchObject({
+      delivered: true,
+    });
+    await until(async () => (await outbox.statuses())[0]?.breaker === 'closed');
+    const next = storedLine();
+    await append(next);
+    await until(() => idsOf(server).includes(next.deliveryId));
+  });
+
   it('that is gone leaves new events untried, and all of them are counted, whether they were read or not', async () => {
     const { server, outbox, figures, append } = await subscribed({
       answer: (index) => (index === 0 ? 410 : 200),

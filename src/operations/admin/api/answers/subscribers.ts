@@ -48,7 +48,11 @@ export const subscriberSchema = z
       .enum(['closed', 'open'])
       .describe('open: the address fails, and one request at a time tries it'),
     openSince: instant.nullable(),
-    pausedUntil: instant.nullable().describe('while `breaker` is open: nothing is sent before'),
+    pausedUntil: instant
+      .nullable()
+      .describe(
+        'while `breaker` is open: nothing is sent before, unless somebody sends an event with success',
+      ),
     sender: z.string().nullable().describe('replica that sends at present'),
     issues: z.array(issueSchema).describe('those of the verdict that concern it'),
   })

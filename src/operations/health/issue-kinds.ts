@@ -199,7 +199,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     text: ({ missing, damaged, finishedAt }, time) =>
       `Verify found ${lossesInWords(missing, damaged)}; it last ran at ${time(finishedAt)}.`,
     remedy:
-      'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss. Then run transcript-receiver verify, with --deep where that found it.',
+      'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss: transcript-receiver verify names them, and prints the command. Then run it again, with --deep where that found it.',
   },
   'verify-incomplete': {
     ...{ topic: 'verify', ...quiet, label: 'Incomplete' },

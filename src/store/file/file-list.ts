@@ -16,6 +16,7 @@ interface ListSearch {
   readonly startAfter: string;
   readonly names: number;
   readonly signal?: AbortSignal | undefined;
+  readonly onPassed?: ListRange['onPassed'];
 }
 
 /**
@@ -25,7 +26,7 @@ interface ListSearch {
 export async function* listFiles(
   root: FileRoot,
   prefix: string,
-  { startAfter = '', limit = Number.POSITIVE_INFINITY, signal }: ListRange = {},
+  { startAfter = '', limit = Number.POSITIVE_INFINITY, signal, onPassed }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   await assertReadable(root, folder);
@@ -35,6 +36,7 @@ export async function* listFiles(
     startAfter,
     names: Math.min(limit, MAX_NAMES),
     signal,
+    onPassed,
   })) {
     yield object;
     left -= 1;
@@ -106,6 +108,8 @@ async function entriesAfter(
     for await (const dirent of await opendir(join(root, folder), { bufferSize: READ_AT_ONCE })) {
       search.signal?.throwIfAborted();
       const entry = entryOf(dirent);
+      if (entry === null && `${folder}${dirent.name}`.startsWith(search.prefix))
+        search.onPassed?.(`${folder}${dirent.name}`);
       if (entry === null || (last !== null && compareKeys(entry.name, last) <= 0)) continue;
       if (mayHold(`${folder}${entry.name}`, entry.folder, search)) first.add(entry);
     }
@@ -121,11 +125,13 @@ function entryOf(dirent: Dirent): Entry | null {
 }
 
 /** @param key of a folder it ends in `/`: all its keys begin with it, so it sorts as they do */
-function mayHold(key: string, isFolder: boolean, { prefix, startAfter }: ListSearch): boolean {
+function mayHold(key: string, isFolder: boolean, { prefix, startAfter, onPassed }: ListSearch): boolean {
   if (!key.startsWith(prefix) && !(isFolder && prefix.startsWith(key))) return false;
   if (startAfter !== '' && compareKeys(key, startAfter) <= 0 && !(isFolder && startAfter.startsWith(key)))
     return false;
-  return isListed(isFolder ? key.slice(0, -1) : key, prefix);
+  if (isListed(isFolder ? key.slice(0, -1) : key, prefix)) return true;
+  onPassed?.(key);
+  return false;
 }
 
 /** Keeps the first entries in order of any number that are added. */

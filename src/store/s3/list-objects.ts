@@ -15,7 +15,7 @@ const NOT_BEHIND = 'its listings do not begin behind a key (StartAfter)';
 export async function* listObjects(
   bucket: S3Bucket,
   prefix: string,
-  { startAfter = '', limit = Number.POSITIVE_INFINITY, pageSize = PAGE, signal }: ListRange = {},
+  { startAfter = '', limit = Number.POSITIVE_INFINITY, pageSize = PAGE, signal, onPassed }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   let left = limit;
   let last: string | null = null;
@@ -30,7 +30,10 @@ export async function* listObjects(
       if (last === null) assertAscends(prefix, startAfter, key, NOT_BEHIND);
       else assertAscends(prefix, last, key);
       last = key;
-      if (!isListed(key, prefix)) continue;
+      if (!isListed(key, prefix)) {
+        onPassed?.(key);
+        continue;
+      }
       yield { key, size: object.Size ?? 0, modifiedAt: object.LastModified ?? new Date(0) };
       left -= 1;
       if (left === 0) return;

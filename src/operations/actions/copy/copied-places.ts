@@ -8,6 +8,7 @@ import {
   RETENTION_FOLDER,
 } from '../../../archive/layout.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../../../ledger/ledger-keys.js';
+import { isKey } from '../../../store/object-key.js';
 import type { ListedObject, ObjectStore } from '../../../store/object-store.js';
 
 /**
@@ -39,23 +40,43 @@ export function isErasureMark(key: string): boolean {
  */
 const CLAIM = /^(?:outbox\/[^/]+|\.notices)\/claim-\d+\.json$/;
 
-/** Objects of a part of a store, in the order of keys. */
-export type ListPlace = (store: ObjectStore) => AsyncIterable<ListedObject>;
+/** What a store holds for itself, or for one replica: made again where it is needed. */
+const NOT_COPIED =
+  /^(?:\.(?:meta|tmp|store|canary|probe|conflicts)\/|\.transcript-receiver$)|(?:^|\/)\.writable$|^lost\+found\//;
+
+/** Whether it is no part of a store, or is not known to be: nobody reads it, and it is not copied. */
+export function isForeign(key: string): boolean {
+  return (
+    !NOT_COPIED.test(key) &&
+    !(isKey(key.replace(/\/$/, '')) && FIRST.some((folder) => key.startsWith(folder)))
+  );
+}
+
+/**
+ * Objects of a part of a store, in the order of keys.
+ *
+ * @param onPassed as of `ObjectStore.list`
+ */
+export type ListPlace = (store: ObjectStore, onPassed?: (key: string) => void) => AsyncIterable<ListedObject>;
 
 /** The parts of a store that are copied one after the other. */
 export function copiedPlaces(): readonly ListPlace[] {
   return [
-    ...FIRST.map((folder) => (store: ObjectStore) => copied(store, folder, () => true)),
-    (store) => copied(store, '', (key) => !FIRST.some((folder) => key.startsWith(folder))),
+    ...FIRST.map(
+      (folder): ListPlace =>
+        (store, onPassed) =>
+          copied(store.list(folder, { onPassed }), () => true),
+    ),
+    (store, onPassed) =>
+      copied(store.list('', { onPassed }), (key) => !FIRST.some((folder) => key.startsWith(folder))),
   ];
 }
 
 async function* copied(
-  store: ObjectStore,
-  folder: string,
+  listed: AsyncIterable<ListedObject>,
   isHere: (key: string) => boolean,
 ): AsyncGenerator<ListedObject> {
-  for await (const object of store.list(folder)) {
+  for await (const object of listed) {
     if (isHere(object.key) && !CLAIM.test(object.key)) yield object;
   }
 }

@@ -322,7 +322,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     params: { missing: 2, damaged: 1, finishedAt: '2026-11-15T04:00:00Z' },
     text: 'Verify found 2 artefacts missing from the store and 1 artefact damaged; it last ran at 2026-11-15T04:00:00Z.',
     remedy:
-      'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss. Then run transcript-receiver verify, with --deep where that found it.',
+      'Refetch the jobs while the service keeps them, restore the objects from a backup, or acknowledge the loss: transcript-receiver verify names them, and prints the command. Then run it again, with --deep where that found it.',
   },
   'verify-incomplete': {
     facts: { verify: { ...VERIFIED, faults: ['jobs/a/data: timed out'] } },

@@ -66,8 +66,11 @@ export function saveRange(database: DatabaseSync, { since, until }: IndexRange):
   });
 }
 
-export function saveRelisted(database: DatabaseSync, at: number): void {
-  saveTime(database, 'relistedAt', at);
+export function reopenHours(database: DatabaseSync, from: number, at: number): void {
+  inTransaction(database, () => {
+    database.prepare('DELETE FROM hours WHERE hour >= ? AND NOT is_deleted').run(from);
+    saveTime(database, 'relistedAt', at);
+  });
 }
 
 function saveTime(database: DatabaseSync, name: keyof IndexState, time: number | null): void {

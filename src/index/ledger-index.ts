@@ -5,7 +5,7 @@ import type { SegmentContent } from './apply/segment-content.js';
 import { createHourDeletion } from './fill/delete-hours.js';
 import { deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './fill/trim-index.js';
 import { inTransaction } from './in-transaction.js';
-import { type IndexRange, saveRange, saveRelisted } from './index-state.js';
+import { type IndexRange, reopenHours, saveRange } from './index-state.js';
 import { createLineClasses } from './line-classes.js';
 import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-database.js';
 import { createIndexQuestions } from './queries/index-questions.js';
@@ -93,13 +93,9 @@ export function createLedgerIndex(path: string, storeId: string) {
     hour: (hour: number): IndexedHour => step(({ database }) => readHour(database, hour)),
     finishHour: (hour: number, faults: readonly MergedFault[] = []): void =>
       step(({ database }) => finishHour(database, hour, faults)),
-    deleteFault: (key: string): void =>
-      step(({ database }) => void database.prepare('DELETE FROM faults WHERE key = ?').run(key)),
-    /** It is to be read again to its end. */
-    reopenHour: (hour: number): void =>
-      step(({ database }) => void database.prepare('DELETE FROM hours WHERE hour = ?').run(hour)),
+    /** The hours from an instant on are to be read to their end again. */
+    reopenHours: (from: number, at: number): void => step(({ database }) => reopenHours(database, from, at)),
     saveRange: (range: IndexRange): void => step(({ database }) => saveRange(database, range)),
-    saveRelisted: (at: number): void => step(({ database }) => saveRelisted(database, at)),
     usedBytes: (limit: number): number => step(({ database }) => usedBytes(database, path, limit)),
     freeShare: (): number => freeShare(path),
     oldestHour: (): number | null => step(({ database }) => oldestHour(database)),

@@ -25,11 +25,11 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses): Bo
      WHERE delivery = ?1`,
   );
   const dismiss = database.prepare(
-    'UPDATE bodies SET settled = ?1, settled_at = ?2 WHERE delivery = ?3 AND coalesce(settled_at > ?2, TRUE)',
+    'UPDATE bodies SET settled = ?1, settled_at = ?2 WHERE delivery = ?3 AND coalesce(settled_at >= ?2, TRUE)',
   );
   const settle = database.prepare(
     `UPDATE bodies SET settled = ?1, settled_at = ?2
-     WHERE job = ?3 AND (?4 IS NULL OR source = ?4) AND received <= ?2 AND coalesce(settled_at > ?2, TRUE)`,
+     WHERE job = ?3 AND (?4 IS NULL OR source = ?4) AND received <= ?2 AND coalesce(settled_at >= ?2, TRUE)`,
   );
   const bring = database.prepare(
     `UPDATE bodies SET missing = missing & ~?1

@@ -7,11 +7,11 @@ import { parseSegmentKey } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type IndexCalls, IndexError } from '../index-calls.js';
 import type { IndexState } from '../index-state.js';
-import type { IndexedHour, MergedFault } from '../ledger-index.js';
+import type { MergedFault } from '../ledger-index.js';
 import { createFollowedFolders } from './followed-folders.js';
 import { createIndexBounds } from './index-bounds.js';
-import { repairedIn, repairedObjects } from './repaired.js';
-import { contentOf, createSegmentTaker, type TakenHour } from './segment-taker.js';
+import { repairedHours } from './repaired-hours.js';
+import { createSegmentTaker, type TakenHour } from './segment-taker.js';
 
 export interface IndexFillerOptions {
   readonly store: ObjectStore;
@@ -58,12 +58,9 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   /** What the index has: `since` is undefined before anything, null from the beginning of the ledger on. */
   let since: number | null | undefined;
   let until: number | null = null;
-  let relistedAt: number | null = null;
-  let isBegun = false;
   let hasWalked = false;
-  /** The first open hour when older hours were taken last, and when failures that are too old were deleted. */
-  let walkedIn: number | null = null;
-  let sweptIn: number | null = null;
+  /** The first open hour when what is older was looked at last. */
+  let lookedIn: number | null = null;
   let retriedAt = Number.NEGATIVE_INFINITY;
 
   function follow() {
@@ -73,20 +70,10 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     return createLogFollower({ store, hours, clock: now, open, onLost: addMissing, folders: current });
   }
 
-  async function begin(): Promise<void> {
-    if (!isBegun) ({ relistedAt } = await index.call('state'));
-    isBegun = true;
-  }
-
-  async function known(hour: string): Promise<TakenHour & Pick<IndexedHour, 'isFinished' | 'isDeleted'>> {
-    const { numbers, ...state } = await index.call('hour', startOfHour(hour));
-    return { hour, read: new Map(Object.entries(numbers)), ...state };
-  }
-
   /** Progress within an hour, without rows that are being deleted. */
   async function begun(hour: string): Promise<TakenHour> {
-    const place = await known(hour);
-    if (!place.isDeleted) return place;
+    const { numbers, isDeleted } = await index.call('hour', startOfHour(hour));
+    if (!isDeleted) return { hour, read: new Map(Object.entries(numbers)) };
     while (await index.call('deleteSome'));
     return { hour, read: new Map() };
   }
@@ -96,46 +83,42 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     await save();
   }
 
-  /** Takes the rest of an hour that nothing appears in any more. */
-  async function finish(hour: string, onFirst?: () => Promise<void>): Promise<void> {
+  /** Takes the rest of an hour that nothing appears in any more. The index does not claim to have it before it has. */
+  async function finish(hour: string): Promise<void> {
     const place = await begun(hour);
     const faults = new Map<string, MergedFault>();
     const onFault = ({ key, record }: MergedHourError) =>
       void faults.set(key, { key, segments: record === null ? 1 : 0 });
     const reading = { store, onLost: addMissing, onFault, folders: folders.all() };
-    await take(segmentsOfHour(reading, place), onFirst);
-    await index.call('finishHour', startOfHour(hour), [...faults.values()]);
-    hours.delete(hour);
-  }
-
-  /** Takes what was not read of a finished hour: the index does not claim to have it before it has. */
-  async function finishAgain(hour: string): Promise<void> {
     const reached = until;
-    await finish(hour, () => moveBack(hour));
-    if (until === reached) return;
-    until = reached;
-    await save();
-  }
-
-  async function moveBack(hour: string): Promise<void> {
     const start = startOfHour(hour);
-    if (until !== null) until = Math.min(until, start);
-    await save();
-    await index.call('reopenHour', start);
+    const isClaimed = until !== null && start < firstOpenHour(until) && start >= (since ?? start);
+    await take(segmentsOfHour(reading, place), async () => {
+      if (isClaimed) await moveTo(start);
+    });
+    await index.call('finishHour', start, [...faults.values()]);
+    hours.delete(hour);
+    await moveTo(reached);
   }
 
-  /** Reads all of an hour again: what was read of it once was damaged. */
+  async function moveTo(time: number | null): Promise<void> {
+    if (until === time) return;
+    until = time;
+    await save();
+  }
+
+  /** Reads all of an hour again: what was missing or damaged of it once is there. */
   async function readAgain(hour: string): Promise<void> {
     const reached = until;
-    await moveBack(hour);
-    await index.call('deleteHour', startOfHour(hour));
+    const start = startOfHour(hour);
+    if (until !== null) await moveTo(Math.min(until, start));
+    await index.call('deleteHour', start);
     if (openHours(now()).includes(hour)) {
       log = follow();
       return takeNew();
     }
     await finish(hour);
-    until = reached;
-    await save();
+    await moveTo(reached);
   }
 
   /** Takes what is new: of the hours that are open, and of those that were when the log was listed last. */
@@ -156,7 +139,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     await save();
   }
 
-  /** Takes older hours, newest first. Resolves to whether all are in: there can be no room. */
+  /** Takes older hours that are not finished, newest first. Resolves to whether all are in: there can be no room. */
   async function walkBack(pause: () => Promise<void>): Promise<boolean> {
     const end = now() - options.reach;
     const last = firstOpenHour(now()) - 1;
@@ -165,16 +148,16 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       const start = startOfHour(hour);
       if (start + HOUR <= end) {
         // Nothing was written between that hour and the ones in the index.
-        since = Math.min(since ?? start, Math.floor(end / HOUR) * HOUR);
-        await save();
+        await reachBackTo(Math.floor(end / HOUR) * HOUR);
         return true;
       }
-      if (!(await known(hour)).isFinished) {
-        if (!(await bounds.hasRoom())) return false;
+      const { isFinished, numbers } = await index.call('hour', start);
+      if (!isFinished) {
+        const isBegun = Object.values(numbers).some((number) => number > 0);
+        if (!isBegun && !(await bounds.hasRoom())) return false;
         await finish(hour);
       }
-      since = Math.min(since ?? start, start);
-      await save();
+      await reachBackTo(start);
       await pause();
     }
     since = null;
@@ -182,16 +165,9 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     return true;
   }
 
-  /** A segment may have appeared in an hour after it was whole: a fault, but its lines count. */
-  async function takeLate(pause: () => Promise<void>): Promise<void> {
-    const began = now();
-    const end = firstOpenHour(began);
-    for await (const hour of hoursInOrder(store, 'oldest', end - LISTED_AGAIN, end - 1, folders.roots())) {
-      if ((await known(hour)).isFinished) await finishAgain(hour);
-      await pause();
-    }
-    relistedAt = began;
-    await index.call('saveRelisted', began);
+  async function reachBackTo(time: number): Promise<void> {
+    if (since !== null) since = Math.min(since ?? time, time);
+    await save();
   }
 
   /** What was missing or damaged may have been brought back: an operator waits for that to be seen. */
@@ -199,19 +175,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     const { missing } = await index.call('state');
     if (Math.abs(now() - retriedAt) < retryInterval(missing)) return;
     retriedAt = now();
-    const damaged = new Set<string>();
-    for await (const each of repairedIn(store, index, missing)) {
-      if (typeof each === 'string') damaged.add(each);
-      else await index.call('apply', [contentOf(each.place, each.segment)]);
-      await pause();
-    }
-    for (const hour of damaged) {
+    for await (const hour of repairedHours(store, index, missing)) {
       await readAgain(hour);
-      await pause();
-    }
-    for await (const { key, hour } of repairedObjects(store, missing)) {
-      await finishAgain(hour);
-      await index.call('deleteFault', key);
       await pause();
     }
   }
@@ -220,12 +185,19 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     await index.call('saveRange', { since: since ?? null, until });
   }
 
-  /** What is done once an hour, and once a day. */
+  /** Once an hour: where there was no room, there can be an hour later. */
   async function lookBack(pause: () => Promise<void>): Promise<void> {
-    await retryMissing(pause);
-    if (sweptIn !== firstOpenHour(now())) await index.call('deleteFailuresBefore', now() - options.retention);
-    sweptIn = firstOpenHour(now());
-    if (relistedAt === null || now() - relistedAt >= DAY) await takeLate(pause);
+    const time = now();
+    if (lookedIn === firstOpenHour(time)) return;
+    const { relistedAt } = await index.call('state');
+    // A segment may have appeared in an hour after it was whole: a fault, but its lines count.
+    if (relistedAt === null || time - relistedAt >= DAY) {
+      await index.call('reopenHours', time - LISTED_AGAIN, time);
+      hasWalked = false;
+    }
+    if (!hasWalked) hasWalked = await walkBack(pause);
+    await index.call('deleteFailuresBefore', time - options.retention);
+    lookedIn = firstOpenHour(time);
   }
 
   return {
@@ -237,21 +209,16 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
         await onNew();
       };
       try {
-        await begin();
         await takeNew();
         await onNew();
-        // Where there was no room, there can be an hour later.
-        if (!hasWalked && walkedIn !== firstOpenHour(now())) {
-          hasWalked = await walkBack(pause);
-          walkedIn = firstOpenHour(now());
-        }
         await lookBack(pause);
+        await retryMissing(pause);
         await bounds.trim(pause);
       } catch (error) {
         // The index says how far it came.
         log = follow();
         if (error instanceof IndexError && error.failure === 'lost')
-          [since, until, relistedAt, hasWalked, walkedIn] = [undefined, null, null, false, null];
+          [since, until, hasWalked, lookedIn] = [undefined, null, false, null];
         throw error;
       }
     },

@@ -1,0 +1,73 @@
+import { hourAt, startOfHour } from '../../ledger/hours.js';
+import { segmentsFolderOf } from '../../ledger/ledger-keys.js';
+import {
+  MergedHourError,
+  type MergeRecord,
+  nullIfDamaged,
+  readMergedHour,
+} from '../../ledger/log/merge-record.js';
+import { createLogFetcher, type FetchFromLog, readMergedSegments } from '../../ledger/log/merged-segments.js';
+import { parseSegmentKey, type SegmentPlace } from '../../ledger/segment-key.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { IndexCalls } from '../index-calls.js';
+import type { IndexState } from '../index-state.js';
+import { contentOf } from './segment-taker.js';
+
+/** Missing numbers of a row that are asked for. */
+const ASKED = 10;
+
+/** Hours of segments and objects that were missing or damaged and are not any more, each once. Throws `StoreError`. */
+export async function* repairedHours(
+  store: ObjectStore,
+  index: IndexCalls,
+  missing: IndexState['missing'],
+): AsyncGenerator<string> {
+  const fetch = createLogFetcher(store);
+  const hours = new Set<string>();
+  for (const each of missing) {
+    const hour = hourAt(startOfHour(each.key));
+    if (hours.has(hour)) continue;
+    const place = parseSegmentKey(each.key);
+    const isRepaired =
+      place === null
+        ? await isObjectRepaired(store, hour, each.key)
+        : await isSegmentRepaired(fetch, index, place, each);
+    if (!isRepaired) continue;
+    hours.add(hour);
+    yield hour;
+  }
+}
+
+async function isSegmentRepaired(
+  fetch: FetchFromLog,
+  index: IndexCalls,
+  first: SegmentPlace,
+  { segments, unreadable }: IndexState['missing'][number],
+): Promise<boolean> {
+  for (let number = first.number; number < first.number + Math.min(segments, ASKED); number += 1) {
+    const place = { ...first, number };
+    const segment = await fetch(place).catch(nullIfDamaged);
+    if (segment === null) continue;
+    if (unreadable === null) return true;
+    return (await index.call('countUnreadable', contentOf(place, segment))) !== unreadable;
+  }
+  return false;
+}
+
+/** Whether an object is sound, or no record names it any more. */
+async function isObjectRepaired(store: ObjectStore, hour: string, key: string): Promise<boolean> {
+  const { records, faults } = await readMergedHour(store, hour, segmentsFolderOf(key) ?? undefined);
+  if (faults.some((fault) => fault.key === key)) return false;
+  const record = records.find(({ object }) => object === key);
+  return record === undefined || (await isReadable(store, record));
+}
+
+async function isReadable(store: ObjectStore, record: MergeRecord): Promise<boolean> {
+  try {
+    for await (const _segment of readMergedSegments(store, record));
+    return true;
+  } catch (error) {
+    if (error instanceof MergedHourError) return false;
+    throw error;
+  }
+}

@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { stepsAfterRelease } from '../domain/next-steps.js';
+import { stepsAfterReplay, worthRetrying } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
@@ -173,8 +173,8 @@ function formatReplay({
     `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
     ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
     ...(waitingFor === null ? [] : [`Every item failed for one reason: ${waitingFor}`]),
-    ...stepsAfterRelease(outcomes).map(({ words, command }) => `${words} ${command}`),
-    ...(state !== 'running' && failed > (outcomes.undecodable ?? 0)
+    ...stepsAfterReplay(outcomes).map(({ words, command }) => `${words} ${command}`),
+    ...(state !== 'running' && worthRetrying(failed, outcomes) > 0
       ? [`Try the failed ones again: transcript-receiver replay ${selector.kind} --failed-of ${replayId}`]
       : []),
     ...(state === 'interrupted'

@@ -245,15 +245,34 @@ function step(action: NextStep['action'], words: string, command: string): NextS
   return { action, words, command: `transcript-receiver ${command}` };
 }
 
-/** What is left to do about the bodies that a release could not decode: the same bytes fail again. */
-export function stepsAfterRelease(outcomes: Readonly<Record<string, number>>): NextStep[] {
-  if (!outcomes.undecodable) return [];
+type Outcomes = Readonly<Record<string, number>>;
+
+/** What is left to do about the items of a replay that another one would end in the same way. */
+export function stepsAfterReplay({ undecodable, unrecoverable }: Outcomes): NextStep[] {
   return [
-    step(
-      'refetch',
-      'A body that is still undecodable stays so: fetch its job from the service.',
-      'refetch <job>',
-    ),
-    step('dismiss', 'Or dismiss a body that nothing needs.', 'dismiss <id> --reason <words>'),
+    ...(undecodable
+      ? [
+          step(
+            'refetch',
+            'A body that is still undecodable stays so: fetch its job from the service.',
+            'refetch <job>',
+          ),
+          step('dismiss', 'Or dismiss a body that nothing needs.', 'dismiss <id> --reason <words>'),
+        ]
+      : []),
+    ...(unrecoverable
+      ? [
+          step(
+            'import',
+            'What the service does not have stays lost there: import the results if you have them elsewhere, or acknowledge the loss.',
+            'failures',
+          ),
+        ]
+      : []),
   ];
+}
+
+/** How many of the items that failed another replay may bring. */
+export function worthRetrying(failed: number, { undecodable = 0, unrecoverable = 0 }: Outcomes): number {
+  return failed - undecodable - unrecoverable;
 }

@@ -9,7 +9,7 @@ import { shape, status } from '../lib/elements/status.js';
 import { to } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
 import { own } from '../lib/text/ledger-terms.js';
-import { stepsAfterRelease } from '../vendor/next-steps.js';
+import { stepsAfterReplay, worthRetrying } from '../vendor/next-steps.js';
 
 /** @import { Replay, ReplayInFull } from '../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../lib/elements/element-types.js' */
@@ -158,9 +158,9 @@ function failuresOf({ failures, failed, selector, replayId, state, outcomes }) {
     }),
     failed > failures.length &&
       h('p', { class: 'quiet' }, `The first ${count(failures.length)} of ${count(failed)}.`),
-    stepsAfterRelease(outcomes).map(({ words }) => h('p', {}, words)),
+    stepsAfterReplay(outcomes).map(({ words }) => h('p', {}, words)),
     state !== 'running' &&
-      failed > (outcomes.undecodable ?? 0) &&
+      worthRetrying(failed, outcomes) > 0 &&
       may('repair') &&
       h('p', {}, link(again, `Retry the ${count(failed, 'failed item')}`)),
   );

@@ -18,7 +18,7 @@ export interface OpenLedger {
 }
 
 export interface OpenLedgerOptions {
-  /** Where the index is, by the id of the store. */
+  /** Place of the index, by the id of the store. */
   readonly indexFiles: (storeId: string) => IndexFiles;
   /** Default: in a worker. */
   readonly startIndex?: StartIndex | undefined;

@@ -120,7 +120,7 @@ function eventRow({ type, subject = '', data }: ReceiverEvent): Parameters<Paint
   ];
 }
 
-/** As people call them: json, txt, srt, data. */
+/** Short names of contents: json, txt, srt, data. */
 function shortNames(kinds: readonly string[]): string {
   return kinds.map((kind) => kind.replace(/^transcript\.(json)?(-v2)?/, '$1')).join(', ');
 }

@@ -70,7 +70,7 @@ export function createCommand(): Command {
     });
 }
 
-/** Without --url these options would be ignored silently. */
+/** Refuses options that would be ignored silently without --url. */
 function checkOptions({ url, source, credential }: Options): void {
   if (url !== undefined || (source === undefined && credential === undefined)) return;
   throw new UsageError('--source and --credential need --url <public address>');

@@ -24,7 +24,7 @@ interface Answer {
   /** What the service said of an unknown job. */
   readonly serviceAnswer: NoRecord;
   readonly bodies: readonly ListedBody[];
-  /** Where nothing has this id: the jobs that the text fits. */
+  /** Jobs that the text fits, where nothing has this id. */
   readonly found: JobMatches | null;
 }
 

@@ -43,7 +43,7 @@ interface Options {
 
 type DeadCause = DeadEvents['causes'][number];
 
-/** Without the address: commands that send nothing do not read it, since it may hold a secret. */
+/** Status without the address: commands that send nothing do not read it, since it may hold a secret. */
 interface Listed extends Omit<SubscriberFigures, 'url'> {
   readonly waitingEvents: WaitingEventList['waitingEvents'];
   /** Causes of the events that ended without being sent. */

@@ -23,7 +23,7 @@ export type Config = DeepReadonly<
   }
 >;
 
-/** For a configuration without references to secrets. */
+/** Context for a configuration without references to secrets. */
 const NO_CONTEXT: RuntimeContext = {
   env: {},
   readFile: () => {

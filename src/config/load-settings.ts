@@ -12,7 +12,7 @@ import { referencedVariables, settingsFromVariables, variableNames } from './loa
 const PACKAGE_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
 
 export interface LoadedSettings {
-  /** As written. */
+  /** Settings as written. */
   readonly tree: unknown;
   /** Names of the environment variables that are mapped to settings or referenced by a text of the tree. */
   readonly variables: ReadonlySet<string>;

@@ -22,7 +22,7 @@ export function storageClasses() {
   });
 }
 
-/** Without the quarantine, whose bodies usually end before the minimum age of other classes. */
+/** One class for all kinds but the quarantine, whose bodies usually end before the minimum age of other classes. */
 function ofArtefacts(name: string): StorageClasses {
   const kinds = CONTENT_CLASSES.filter((kind) => kind !== 'quarantine');
   return Object.fromEntries(kinds.map((kind) => [kind, name]));

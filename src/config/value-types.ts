@@ -110,7 +110,7 @@ export function url<const P extends string>(protocols: readonly P[]) {
   });
 }
 
-/** Where events are posted. The path and the query may hold a token, so that no message shows the address. */
+/** Address to which events are posted. Path and query may hold a token, so no message shows it. */
 export function webhookUrl() {
   return leaf('an absolute address beginning with https:// or http://', (input) => {
     if (typeof input !== 'string' || !URL.canParse(input)) return undefined;

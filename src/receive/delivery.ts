@@ -104,7 +104,7 @@ export class Delivery {
     this.#storedAt = performance.now();
   }
 
-  /** Where the artefacts go, and what their metadata says. */
+  /** Place of the artefacts, and their metadata. */
   artefactContext(): ArtefactContext {
     const { source, region } = this.sender;
     const { jobId, status, context } = this.query;

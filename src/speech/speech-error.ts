@@ -36,7 +36,7 @@ export interface SpeechErrorDetails {
   readonly status?: number;
   /** The service's own message, scrubbed and truncated. */
   readonly said?: string;
-  /** From `Retry-After`. */
+  /** Pause that `Retry-After` asked for. */
   readonly retryAfterMs?: number;
 }
 

@@ -15,7 +15,7 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
   return isRepetition(line) ? null : eventOf(line, location);
 }
 
-/** As `jobEventOf`, of repetitions as well. */
+/** Variant of `jobEventOf` that covers repetitions as well. */
 export function eventOf(line: LedgerLine, location: string): JobEvent | null {
   const { deliveryId, jobId, source, region, status, origin, outcome, context, items } = line;
   const type = eventOfLine(line);

@@ -7,7 +7,7 @@ import type { LogProgress } from './follow/log-place.js';
 export interface WaitingEvent {
   readonly id: string;
   readonly jobId: string;
-  /** Where its ledger line is. */
+  /** Place of the ledger line. */
   readonly segment: SegmentPlace;
   /** ISO 8601 of the ledger line. */
   readonly receivedAt: string;
@@ -23,7 +23,7 @@ export interface WaitingEvent {
   readonly ended?: 'rejected' | 'expired';
 }
 
-/** Where the sender of a subscriber is: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
+/** Progress of the sender of a subscriber: the document at `outbox/<subscriber>/state.json` (docs/decisions/outbox.md). */
 export interface OutboxState extends Claimed, LogProgress {
   readonly v: 1;
   /** ISO 8601: what was written before is not announced. */

@@ -7,7 +7,7 @@ import { MAX_STATE_BYTES, type OutboxState } from './outbox-state.js';
 /** State and claims of a subscriber's sender. Methods throw `StoreError`. */
 export interface OutboxStore extends ClaimSequence {
   read(): Promise<OutboxState | null>;
-  /** Only for the replica that holds the latest claim. */
+  /** Writes the state. Only the replica that holds the latest claim may call it. */
   save(state: OutboxState): Promise<void>;
   /** Name of the replica that made the claim; null without the claim. */
   claimant(claim: number): Promise<string | null>;

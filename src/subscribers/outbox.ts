@@ -50,7 +50,7 @@ export interface Outbox extends OutboxReader {
   start(): void;
   /** A segment of the ledger was written by this process: its events are sent soon. */
   wake(): void;
-  /** By subscriber, for those that this process sends to. */
+  /** State by subscriber, for those that this process sends to. */
   sending(): readonly {
     readonly subscriber: string;
     readonly oldestUnsent: number | null;
@@ -108,7 +108,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       .catch(() => undefined);
   }
 
-  /** For the subscribers that this process sends to. What fails is tried again a day later. */
+  /** Removes old records of what was sent, for the subscribers that this process sends to. A failure is retried a day later. */
   async function endOldSent(signal: AbortSignal): Promise<void> {
     const before = clock() + store.clockOffset() - keepSent;
     for (const [name, watch] of watches)

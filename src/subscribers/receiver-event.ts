@@ -12,7 +12,7 @@ export interface CloudEvent<Type extends string, Data> {
   readonly data: Data;
 }
 
-/** Where one item of a job is in the store. The event never carries the item itself. */
+/** Place of one item of a job in the store. The event never carries the item itself. */
 export interface EventItem {
   /** What the item is, such as `transcript.json-v2` or `jobinfo`. An open set. */
   readonly kind: string;
@@ -34,7 +34,7 @@ export interface JobEventData {
   readonly region: string | null;
   /** Callback status of the speech service, such as `success` or `fetch_error`; null where there was no callback. */
   readonly status: string | null;
-  /** Where the bytes came from: `callback`, `recovery`, `replay`, `import` or `realtime`. */
+  /** Origin of the bytes: `callback`, `recovery`, `replay`, `import` or `realtime`. */
   readonly origin: string;
   /** Outcome of the ledger line, such as `stored`, `recovered`, `failed` or `erased`. An open set. */
   readonly outcome: string;

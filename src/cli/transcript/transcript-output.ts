@@ -4,10 +4,10 @@ import { StringDecoder } from 'node:string_decoder';
 import { terminalText } from '../../lib/text/terminal-text.js';
 import { UsageError } from '../shared/exit-codes.js';
 
-/** Where the bytes of a transcript go. */
+/** Destination of the bytes of a transcript. */
 export interface TranscriptOutput {
   write(chunk: Buffer): Promise<void>;
-  /** After the last byte. Throws when the bytes are not safe. */
+  /** Ends the output after the last byte. Throws when the bytes are not safe. */
   end(): Promise<void>;
   /** Removes what was written, where that is possible. */
   discard(): Promise<void>;

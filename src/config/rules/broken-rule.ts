@@ -7,7 +7,7 @@ export interface BrokenRule {
   readonly also?: readonly SettingPath[];
 }
 
-/** Where the settings are used, as far as rules depend on it. */
+/** Use of the settings, as far as rules depend on it. */
 export interface RuleContext {
   readonly production: boolean;
 }

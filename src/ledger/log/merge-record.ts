@@ -30,7 +30,7 @@ export interface MergedMember {
  */
 export interface MergeRecord {
   readonly hour: string;
-  /** From 1; segments that appear later are in a further record. */
+  /** Number of the record, from 1; segments that appear later are in a further record. */
   readonly n: number;
   /** Folder of the last hour before this one that has lines; null where the merge did not know it. */
   readonly previous: string | null;
@@ -101,7 +101,7 @@ function sum<Field extends string>(items: readonly Readonly<Record<Field, number
   return items.reduce((total, item) => total + item[field], 0);
 }
 
-/** For a catch: null instead of what cannot be read. Throws every other error. */
+/** Handler for a catch: null for an object that cannot be read. Throws every other error. */
 export function nullIfDamaged(error: unknown): null {
   if (error instanceof MergedHourError) return null;
   throw error;

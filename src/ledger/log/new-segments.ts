@@ -24,7 +24,7 @@ export interface NewSegment<Place extends FollowedHour = FollowedHour> extends N
 /** Segments that are read at once. */
 export const AT_ONCE = 8;
 
-/** All segments of an hour that is not whole which were not read before, those of new writers among them. */
+/** Unread segments of an hour that is not whole, including those of new writers. */
 export async function* newSegmentsOf<Place extends FollowedHour>(
   store: ObjectStore,
   place: Place,

@@ -11,7 +11,7 @@ const LONGEST_PAUSE = 20;
 /** A timer takes a millisecond at least: shorter pauses than half of that are left out. */
 const SHORTEST_PAUSE = 0.5;
 
-/** With fewer lines than this in the last and the next flush together, the replica counts as idle. */
+/** Lines in the last and the next flush together, below which the replica counts as idle. */
 const BUSY = 4;
 
 export interface FlushPacerOptions {

@@ -21,7 +21,7 @@ export interface HealthParts extends FactSources<SubscriberFigures> {
   readonly store: { readonly location: string; readonly status: () => CanaryStatus };
   readonly memory: () => { readonly total: number; readonly used: number; readonly waiters: number };
   readonly activeDeliveries: () => number;
-  /** Where senders reach it: the configured address, and the port that it listens on. Null: not known yet. */
+  /** Address at which senders reach the receiver, as configured, and its port. Null: not known yet. */
   readonly callbackAddress: () => { readonly url: string | null; readonly port: number | null };
   /** Regions callbacks or recovery are configured for. */
   readonly regions: readonly string[];

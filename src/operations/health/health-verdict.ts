@@ -176,7 +176,7 @@ function unseenIn(facts: VerdictFacts): Unseen[] {
   ];
 }
 
-/** Not what a token or a configuration leaves out: that is known to be left out. */
+/** Facts that a token or a configuration leaves out do not count: they are known to be left out. */
 function unknownIn({ isIndexed, unknown }: VerdictFacts): boolean {
   return !isIndexed || UNREAD.some((name) => unknown[name] !== undefined);
 }

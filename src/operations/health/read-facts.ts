@@ -15,7 +15,7 @@ import type { ReconcileFigures } from './reconcile-report-reader.js';
 import { issuesInScope } from './replica-issues.js';
 import type { VerifyFigures } from './verify-report-reader.js';
 
-/** Where the facts behind the verdict come from. */
+/** Sources of the facts behind the verdict. */
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }>
   extends CallbackSources {
   readonly view: Pick<LedgerView, 'status' | 'extent' | 'failingNow' | 'callbacks' | 'bodyFigures'>;
@@ -123,7 +123,7 @@ async function readBodies<Subscriber extends { readonly issues: readonly Issue[]
 
 const HOUR = 3_600_000;
 
-/** Where the facts about callbacks come from. */
+/** Sources of the facts about callbacks. */
 export interface CallbackSources {
   readonly view: Pick<LedgerView, 'callbacks'>;
   /** Refusals of the last hour, by all replicas, of requests that are most likely the speech service's. */

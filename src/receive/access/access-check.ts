@@ -41,7 +41,7 @@ export interface AccessDecision {
   /** Name of the credential that matched, also when it is expired or not valid yet. */
   readonly credential: string | null;
   readonly credentialFailure: AuthenticationFailure | null;
-  /** In report mode: the code that enforcement would have refused the address with. */
+  /** Code with which enforcement would have refused the address, in report mode. */
   readonly wouldRefuse: 'address-refused' | 'address-unreadable' | null;
   /**
    * Whether the request is most likely the sender's, also when it is refused: it carries the secret of a credential, or comes from an

@@ -40,7 +40,7 @@ interface PresentedHeader {
   readonly digest: Buffer;
 }
 
-/** No digest of a value, so that the comparison takes as long as with a wrong value. */
+/** Placeholder that is no digest of a value: the comparison takes as long as with a wrong value. */
 const MISSING_DIGEST = Buffer.alloc(32);
 
 /**

@@ -20,7 +20,7 @@ export interface Explanation {
   readonly decision: 'accept' | 'refuse';
   /** 200 for accept, else the status the sender would see. */
   readonly status: number;
-  /** For the operator, with details that the sender does not get. */
+  /** Text for the operator, with details that the sender does not get. */
   readonly reason: string;
   readonly clientIp: string | null;
   readonly region: string | null;
@@ -78,7 +78,7 @@ function unknownSource(source: string, known: Iterable<string>): Explanation {
   };
 }
 
-/** As Node delivers them, so that a header given twice in different case is still given twice. */
+/** Headers as Node delivers them: one given twice in different case is still given twice. */
 function byLowerCaseName(headers: RequestHeaders): RequestHeaders {
   const merged = new Map<string, string[]>();
   for (const [name, values] of Object.entries(headers)) {

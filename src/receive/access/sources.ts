@@ -69,7 +69,7 @@ export interface Sender {
   readonly region: string | null;
   /** Name of the credential that matched; null for a source without credentials. */
   readonly credential: string | null;
-  /** In report mode: the code that enforcement would have refused the address with. */
+  /** Code with which enforcement would have refused the address, in report mode. */
   readonly wouldRefuse: string | null;
 }
 
@@ -79,7 +79,7 @@ export interface UnauthenticatedCaller {
   /** Null when no source of the requested name is configured. */
   readonly source: string | null;
   readonly clientIp: string | null;
-  /** For operators only: the response tells the sender no more than it must. */
+  /** Detail for operators only: the response tells the sender no more than it must. */
   readonly cause: AuthenticationFailure | null;
   /** Whether it is most likely the speech service all the same. */
   readonly isFromSender: boolean;

@@ -35,7 +35,7 @@ export async function decodeMultipart(
 class FormReader {
   readonly parts: PartShape[] = [];
   readonly #sink: ItemSink;
-  /** For header blocks that are not plain. */
+  /** Parser for header blocks that are not plain. */
   #busboy: BusboyParts | null = null;
   #head: PartHead | null = null;
   #item: PlannedItem | null = null;

@@ -153,7 +153,7 @@ export class DelimiterScanner {
     return { type: 'head', block };
   }
 
-  /** Where an incomplete delimiter may begin; the end of `data` when nowhere. */
+  /** Offset at which an incomplete delimiter may begin; the end of `data` when there is none. */
   #possibleStart(data: Buffer, from: number): number {
     const first = Math.max(from, data.length - this.#needle.length + 1);
     for (let at = data.length - 1; at >= first; at--) {

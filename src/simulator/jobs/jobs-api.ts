@@ -15,7 +15,7 @@ export interface JobsApiParts {
   readonly jobs: JobStore;
   readonly keys: KeyRing;
   readonly faults: ActiveFaults;
-  /** Where uploads are spooled. */
+  /** Folder in which uploads are spooled. */
   readonly folder: string;
   submit(job: NewJob): SimulatedJob;
 }

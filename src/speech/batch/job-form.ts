@@ -47,7 +47,7 @@ function fileHead(boundary: string, media: JobMedia): string {
   );
 }
 
-/** As browsers write it (WHATWG: multipart/form-data encoding algorithm). */
+/** Name as browsers write it (WHATWG: multipart/form-data encoding algorithm). */
 function escaped(name: string): string {
   return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }

@@ -47,7 +47,7 @@ const NO_JOBS: JobPage = { jobs: [], malformed: 0, gapAt: null, disorder: null }
 interface Walk {
   /** How many older jobs the list has before a job, at most; of the jobs found. */
   displacement: number;
-  /** By how much a job was newer than one before it, at most; milliseconds. 0 for a list that descends. */
+  /** Largest time in milliseconds by which a job was newer than one before it. 0 for a list that descends. */
   disorder: number;
   /** Every job that has fewer older ones before it was found. */
   reach: number;
@@ -206,7 +206,7 @@ interface RecentIds {
   hasForgotten(): boolean;
 }
 
-/** At least the last `size` ids, however long the list is. */
+/** Set of at least the last `size` ids, however long the list is. */
 function createRecentIds(size: number): RecentIds {
   let recent = new Set<string>();
   let earlier = new Set<string>();

@@ -12,7 +12,7 @@ export interface Download {
    * `network`, `timeout` or `aborted`. Reading slowly is no time-out.
    */
   readonly body: Readable;
-  /** As sent by the service, for information; the request determines the format. */
+  /** Type as sent by the service, for information; the request determines the format. */
   readonly contentType: string | null;
   /** Bytes to come; null when sent in chunks of unknown total. */
   readonly size: number | null;

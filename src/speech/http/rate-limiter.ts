@@ -18,7 +18,7 @@ export interface RateLimiter {
 }
 
 export interface RateLimits {
-  /** On average; as many may go out at once after a quiet time. */
+  /** Average rate; as many may go out at once after a quiet time. */
   readonly perSecond: number;
   /** Longest total pause of requests without a success in between. */
   readonly maxPauseMs: number;

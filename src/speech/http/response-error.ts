@@ -61,7 +61,7 @@ function describe(
   return `answered ${status}${said === undefined ? '' : ` (${said})`}`;
 }
 
-/** Only the host: addresses to redirect to can hold secrets. */
+/** Host alone: addresses to redirect to can hold secrets. */
 function hostOf(location: string | undefined): string {
   return location !== undefined && URL.canParse(location) ? ` to ${new URL(location).host}` : '';
 }

@@ -14,7 +14,7 @@ const JSON_LIMIT = 32 * 1024 * 1024;
 
 /** One request to the service. */
 export interface SpeechRequest {
-  /** For messages and metrics, without secrets. */
+  /** Name for messages and metrics, without secrets. */
   readonly operation: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;

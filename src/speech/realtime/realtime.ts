@@ -79,11 +79,11 @@ export interface SessionOptions extends EndpointOptions {
   readonly audio?: Partial<AudioLimits>;
   /** Milliseconds of one connection attempt. Default 10 s. */
   readonly handshakeTimeoutMs?: number;
-  /** From StartRecognition to RecognitionStarted. Default 30 s, with `additional_vocab` 60 s. */
+  /** Milliseconds from StartRecognition to RecognitionStarted. Default 30 s, with `additional_vocab` 60 s. */
   readonly startTimeoutMs?: number;
   /** Silence of the service while it owes an answer. Default 60 s. */
   readonly inactivityTimeoutMs?: number;
-  /** For the closing handshake, before the connection is cut. Default 5 s. */
+  /** Milliseconds for the closing handshake, before the connection is cut. Default 5 s. */
   readonly closeTimeoutMs?: number;
   /** Gives up connecting and starting; a session that has started is ended by `end` or `abort`. */
   readonly signal?: AbortSignal;

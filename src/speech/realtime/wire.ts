@@ -87,7 +87,7 @@ export interface RealtimeResult {
   readonly start_time: number;
   /** Seconds, relative to `metadata.start_time`; equals `start_time` for all but words. */
   readonly end_time: number;
-  /** On punctuation only: the mark ends a sentence. */
+  /** Present on punctuation only: the mark ends a sentence. */
   readonly is_eos?: boolean;
   /** Empty for `speaker_change`. */
   readonly alternatives?: readonly Alternative[];

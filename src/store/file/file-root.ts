@@ -180,7 +180,7 @@ function refuseForeign(path: string, names: readonly string[]): void {
   );
 }
 
-/** Only when the folder becomes a store: modes that an operator changes later stay. */
+/** Sets modes only when the folder becomes a store: those that an operator changes later stay. */
 async function closeToOthers(path: string): Promise<void> {
   const { mode } = await lstat(path);
   if ((mode & 0o077) === 0) return;

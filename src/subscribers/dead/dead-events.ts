@@ -60,7 +60,7 @@ export async function readDeadEvent(
 /** A form has at most some hundred parts; an event of them is far below this. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Where a list of dead events begins, and what it holds. */
+/** Start and filter of a list of dead events. */
 export interface DeadEventQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;

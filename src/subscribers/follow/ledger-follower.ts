@@ -17,7 +17,7 @@ export interface FollowerOptions extends Omit<LogReading, 'place'> {
 export interface LedgerFollower {
   /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
   newLines(): AsyncGenerator<SegmentLines>;
-  /** From when on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
+  /** Time from which on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
   unreadSince(): number | null;
   /** Position before the lines that were returned last, until the next ones are requested. */
   progress(): LogProgress;
@@ -29,7 +29,7 @@ const RETRY = 10_000;
 /** Milliseconds between listings of the hours that were read last. */
 const LATE = 24 * HOUR;
 
-/** Where a subscription begins: behind everything that is written. */
+/** Start of a subscription: behind everything that is written. */
 export async function beginningOf(store: ObjectStore, clock: number): Promise<LogProgress> {
   const time = clock + store.clockOffset();
   const hours = openHours(time).map(async (hour) => [hour, await lastNumbers(store, hour)] as const);

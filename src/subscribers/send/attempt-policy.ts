@@ -5,7 +5,7 @@ import type { SendResult } from './endpoint.js';
 export interface RetryTimes {
   readonly firstPause: number;
   readonly longestPause: number;
-  /** Since the first attempt; the last one is made when it ends. */
+  /** Period since the first attempt; the last one is made when it ends. */
   readonly total: number;
 }
 

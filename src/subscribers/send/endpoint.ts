@@ -112,7 +112,7 @@ function signatures(id: string, body: Buffer, secrets: readonly string[]): Recor
   };
 }
 
-/** As one line of text; empty when nothing legible came. The rest stays unread. */
+/** Answer as one line of text; empty when nothing legible came. The rest stays unread. */
 async function beginningOf(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

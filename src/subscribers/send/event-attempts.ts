@@ -18,7 +18,7 @@ import type { Waiting, WaitingEvents } from './waiting-events.js';
 /** An event to send for the first time. */
 export interface EventTask {
   readonly event: JobEvent;
-  /** Where its ledger line is. */
+  /** Place of the ledger line. */
   readonly segment: SegmentPlace;
   /** Whether that line is the event's own, and no repetition. */
   readonly isOwnLine: boolean;

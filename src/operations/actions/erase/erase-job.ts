@@ -121,14 +121,14 @@ export async function eraseJob(
   return { jobId, deliveryId, complete: kept === null, erasedAt, ...audit, erased: { ...counts }, kept };
 }
 
-/** For people: what remains, why, and until when. */
+/** Sentence that says what remains, why, and until when. */
 export function keptText({ versions, bytes, reasons, until }: KeptRest): string {
   const reason = reasons.map((each) => KEPT_REASONS[each]).join(', ');
   const end = until === null ? '' : ` until ${until}`;
   return `INCOMPLETE: ${plural(versions, 'version')} (${bytes} bytes) cannot be removed${end}: ${reason}`;
 }
 
-/** For people: what was erased. */
+/** Sentence that says what was erased. */
 export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {
   const { artefacts, conflicts, quarantined, events, versions, uploads } = erased;
   const parts: readonly (readonly [number, one: string, many?: string])[] = [

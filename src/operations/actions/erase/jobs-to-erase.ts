@@ -104,7 +104,7 @@ async function lookForTraces(parts: JobSearchParts, jobId: string): Promise<JobT
   return { ...NOTHING, jobId, state: (await isInLedger(parts, jobId)) ? 'known' : 'unknown' };
 }
 
-/** Until when a retention or a legal hold protects any of the objects. */
+/** Time until which a retention or a legal hold protects any of the objects. */
 async function protectionOf(store: ObjectStore, keys: readonly string[]): Promise<Protection | null> {
   const limit = pLimit(JOBS_AT_ONCE);
   const heads = await Promise.all(keys.map((key) => limit(() => store.head(key))));

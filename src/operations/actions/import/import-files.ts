@@ -25,7 +25,7 @@ export interface FileSink {
   readonly files: readonly PartShape[];
 }
 
-/** Where the files go. Known once the first file begins: the text fields come before it. */
+/** Target of the files. Known once the first file begins: the text fields come before it. */
 export interface FileDestination {
   readonly staged: StagedDelivery;
   readonly maxBytes: number;

@@ -31,7 +31,7 @@ export function readImportFields(fields: Record<string, string>): ImportFields {
   throw new Problem('request-invalid', `The field ${name} is unknown; content is sent as a file.`);
 }
 
-/** Where the files of an import go. */
+/** Target of the files of an import. */
 export interface ImportTarget {
   readonly source: string;
   readonly settings: ImportSource;

@@ -34,7 +34,7 @@ export const DELIVERY_FILTERS = {
 };
 
 export const reason = reasonText.describe('why, for the ledger');
-/** For clients that cannot send a body with DELETE. */
+/** Query for clients that cannot send a body with DELETE. */
 export const REASON_QUERY = {
   reason: reason.describe('why, for clients that cannot send a body with DELETE'),
 };

@@ -111,7 +111,7 @@ function contextFilters(text: string, names: readonly string[]): string[] {
     .map(({ name, value }) => `${name}=${value}`);
 }
 
-/** From when on lines were searched for a part of a context (ISO 8601); null: all that the index has. */
+/** Time from which on lines were searched for a part of a context (ISO 8601); null: all that the index has. */
 async function findByPart(
   { view, clock }: FindParts,
   text: string,

@@ -95,7 +95,7 @@ function countingFirst(artefacts: readonly Artefact[]): Artefact[] {
   return [...artefacts.filter((each) => !isConflict(each)), ...artefacts.filter(isConflict)];
 }
 
-/** By the rules of the list of failures. */
+/** Open failure of a job, by the rules of the list of failures. */
 function failureOf(lines: readonly LedgerLine[], scope: SourceScope): Job['failure'] {
   const open = openFailure(lines, ({ source }) => isInScope(scope, source));
   return open && { outcome: open.outcome, reason: open.reason, receivedAt: open.receivedAt };

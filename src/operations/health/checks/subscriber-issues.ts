@@ -4,7 +4,7 @@ import type { Issue } from '../issues.js';
 /** What the verdict needs to know of a subscriber. */
 export interface SubscriberFacts {
   readonly name: string;
-  /** Where it stands is unknown: its state cannot be read. */
+  /** State of the subscriber cannot be read, so its progress is unknown. */
   readonly stateDamaged: boolean;
   /** Age of the oldest event that is not sent yet. */
   readonly lagSeconds: number;

@@ -7,11 +7,11 @@ export interface SessionSettings {
   readonly service: SessionService;
   readonly region: RealtimeRegion;
   readonly audio: AudioLimits;
-  /** From StartRecognition to RecognitionStarted. Null: `startTimeoutFor` the configuration. */
+  /** Milliseconds from StartRecognition to RecognitionStarted. Null: `startTimeoutFor` the configuration. */
   readonly startTimeoutMs: number | null;
   /** Silence of the service while an acknowledgement or the end of the transcript is awaited. */
   readonly inactivityTimeoutMs: number;
-  /** For the closing handshake, before the connection is terminated. */
+  /** Milliseconds for the closing handshake, before the connection is terminated. */
   readonly closeTimeoutMs: number;
 }
 

@@ -14,7 +14,7 @@ type Immutable<T> = T extends readonly (infer Element)[]
 export const count = z.int().min(0);
 export const amount = z.number().min(0);
 export const countsByName = z.record(z.string(), count);
-/** In UTC, with milliseconds. */
+/** Instant in UTC, with milliseconds. */
 export const instant = z.iso.datetime({ precision: 3 });
 export const ulid = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/);
 

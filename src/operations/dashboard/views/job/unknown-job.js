@@ -43,7 +43,7 @@ export function notFoundYet({ jobId, index, serviceAnswer }, again) {
   ];
 }
 
-/** Without what the service answered, which the API says. @param {string} jobId */
+/** State of an unknown job, without what the service answered, which the API says. @param {string} jobId */
 export function unknownState(jobId) {
   return unknownJobState(jobId, currentSession()?.canAskService ? 'unknown' : 'not-configured');
 }

@@ -15,9 +15,13 @@ const COUNT_OF_THE_DAY = `
   import { startDemo } from './scripts/dashboard-demo.mjs';
   const demo = await startDemo();
   const headers = { authorization: 'Bearer ' + demo.token };
-  const answer = await fetch(demo.adminUrl + '/admin/api/deliveries?limit=500', { headers });
-  if (!answer.ok) throw new Error(await answer.text());
-  console.log((await answer.json()).deliveries.length);
+  let page = null;
+  while (page === null || page.index.until === null) {
+    const answer = await fetch(demo.adminUrl + '/admin/api/deliveries?limit=500', { headers });
+    if (!answer.ok) throw new Error(await answer.text());
+    page = await answer.json();
+  }
+  console.log(page.deliveries.length);
   await demo.stop();
   process.exit(0);`;
 

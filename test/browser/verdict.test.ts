@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { sendCallback } from '../support/processes/admin-api.js';
+import { until } from '../support/until.js';
 
 /** The light of the overview, in the four states that an operator must tell apart at a glance. */
 
@@ -51,6 +52,7 @@ describe('the light', () => {
       );
     await banner(fixture).getByText('Act now').waitFor({ timeout: 40_000 });
     const issue = banner(fixture).locator('.issue').first();
+    await until(async () => (await issue.textContent())?.startsWith('6 callbacks') === true);
     expect(await issue.textContent()).toMatch(
       /^6 callbacks to intake were rejected since .*: the headers match no credential of the source\. .*transcript-receiver notification-config intake prints/,
     );

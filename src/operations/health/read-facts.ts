@@ -112,12 +112,12 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   };
 }
 
-/** Quarantined bodies that have not expired. */
+/** Quarantined bodies that have not expired; all of them while the store does not say what has. */
 async function readBodies<Subscriber extends { readonly issues: readonly Issue[] }>({
   view,
   retained,
 }: Pick<FactSources<Subscriber>, 'view' | 'retained'>) {
-  const expiredBefore = await retained.expiredBefore();
+  const expiredBefore = await retained.expiredBefore().catch(() => () => Number.NEGATIVE_INFINITY);
   return view.bodyFigures(expiredBefore('quarantine'));
 }
 

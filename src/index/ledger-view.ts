@@ -41,9 +41,6 @@ export interface LedgerViewOptions {
   readonly retention?: number | undefined;
   /** Bytes of the index, of one in memory 64 MiB at most. Default 2 GiB. */
   readonly maxBytes?: number | undefined;
-  /** Milliseconds between reads of what is new while somebody looks, and otherwise. Defaults 2,000 and 30,000. */
-  readonly fastInterval?: number | undefined;
-  readonly slowInterval?: number | undefined;
   /** Names of subscribers; others are found in the store. */
   readonly subscribers?: readonly string[] | undefined;
   /** Called when the index was opened, and again when its worker had to be started again. */
@@ -148,7 +145,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     onOpened,
     isLookedAt: () => !isStarted || schedule.isLookedAt(),
   });
-  const schedule = createFillSchedule({ ...options, fill: index.fill, clock });
+  const schedule = createFillSchedule({ fill: index.fill, clock });
   const parts = { store, index };
   const counts = createPacedCounts(index, clock);
   let isStarted = false;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ObjectStore } from '../../src/store/object-store.js';
 import { createRandom } from '../support/random.js';
 import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.js';
 import { createAccount } from './account.js';
@@ -9,7 +10,7 @@ import { createCommands } from './commands.js';
 import { createDeliverer } from './deliver.js';
 import { disturb, type FileFaultPlan, type Surroundings } from './disturbances.js';
 import { gaugesAtRest, watchGrowth } from './growth.js';
-import { checkIndexes } from './index-check.js';
+import { checkIndexes, checkKilledIndex } from './index-check.js';
 import { runLoad } from './load.js';
 import { openPlace, type Place } from './place.js';
 import { CLOCK_FILE, createReplica, FILE_CALLS_FILE, type Replica } from './replica.js';
@@ -104,6 +105,7 @@ async function play(
     deliverer,
     account,
   );
+  const fromKilled: string[] = [];
   const around: Surroundings = {
     replicas,
     senderProxies,
@@ -116,6 +118,9 @@ async function play(
     strain,
     commands,
     subscriber,
+    checkIndex: async ({ name }) => {
+      fromKilled.push(...(await withStore(place, (store) => checkKilledIndex(store, folder, name))));
+    },
     onOddity: (oddity) => account.oddities.push(oddity),
   };
   const simulated = await startSimulatedJobs(addresses[0] ?? '', {
@@ -145,7 +150,9 @@ async function play(
   for (const replica of replicas) await replica.end('SIGTERM');
   const fromCommands = await commands?.finish();
   const leftovers = await sweep(place);
-  const fromIndexes = await compareIndexes(place, folder, replicas);
+  // An index that was killed on the way must have what one has that is built now.
+  const names = replicas.map(({ name }) => name);
+  const fromIndexes = await withStore(place, (store) => checkIndexes(store, folder, names));
   const [verdict, fromSimulator] = [
     await check(account, simulated.jobIds(), place.view),
     await simulated.check(place.view),
@@ -159,7 +166,7 @@ async function play(
     verdict,
     fromSimulator,
     fromCommands,
-    fromIndexes,
+    fromIndexes: [...fromKilled, ...fromIndexes],
     announcements,
     leftovers,
     growth: growth.findings(),
@@ -191,19 +198,13 @@ async function startReplicas(
   return replicas;
 }
 
-/** After all kills: an index that was killed on the way must have what one has that is built now. */
-async function compareIndexes(
+async function withStore<Result>(
   { openStore }: Place,
-  folder: string,
-  replicas: readonly Replica[],
-): Promise<string[]> {
+  work: (store: ObjectStore) => Promise<Result>,
+): Promise<Result> {
   const store = await openStore();
   try {
-    return await checkIndexes(
-      store,
-      folder,
-      replicas.map(({ name }) => name),
-    );
+    return await work(store);
   } finally {
     await store.close();
   }

@@ -26,6 +26,8 @@ export interface Surroundings {
   /** Null for none. */
   readonly commands: Commands | null;
   readonly subscriber: Pick<ChaosSubscriber, 'setMood'>;
+  /** Compares the index of a replica that was killed with one that is built from the log. */
+  readonly checkIndex: (replica: Replica) => Promise<void>;
   /** Told of what breaks the contract. */
   readonly onOddity: (oddity: string) => void;
 }
@@ -84,14 +86,16 @@ function isPossible(name: string, around: Surroundings): boolean {
 }
 
 const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
-  async 'kill -9'(random, { replicas }) {
+  async 'kill -9'(random, { replicas, checkIndex }) {
     const replica = oneOf(random, replicas);
     await replica.end('SIGKILL');
+    await checkIndex(replica);
     await sleep(random.whole(0, 800));
     await replica.start();
   },
-  async 'kill -9 all'(_random, { replicas }) {
+  async 'kill -9 all'(_random, { replicas, checkIndex }) {
     await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+    for (const replica of replicas) await checkIndex(replica);
     await Promise.all(replicas.map((replica) => replica.start()));
   },
   async SIGTERM(random, { replicas }) {

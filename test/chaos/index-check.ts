@@ -1,7 +1,9 @@
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openIndexOfStore } from '../../src/index/fill/open-index-of-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { isOldWriter } from './old-hours.js';
+import { SUBSCRIBER } from './subscriber.js';
 
 const DAY = 86_400_000;
 
@@ -26,6 +28,37 @@ export async function checkIndexes(
   return faults;
 }
 
+/** The same of the lines that were written before, for a replica that was just killed while the other one goes on. */
+export async function checkKilledIndex(
+  store: ObjectStore,
+  folder: string,
+  replica: string,
+): Promise<string[]> {
+  const before = Date.now() + store.clockOffset() - LISTED_AFTER;
+  const [killed, built] = [indexPath(folder, `${replica}-killed`), indexPath(folder, `${replica}-built`)];
+  for (const path of [killed, built]) for (const end of FILES) await rm(path + end, { force: true });
+  for (const end of FILES.slice(0, 2))
+    await copyFile(indexPath(folder, replica) + end, killed + end).catch(ignoreMissing);
+  const found = await answersOf(store, killed, before);
+  const expected = await answersOf(store, built, before);
+  console.log(`compared ${expected.lines?.size} lines of the index of ${replica}`);
+  return ['lines', 'missing'].flatMap((question) =>
+    differences(
+      `${replica}, killed: ${question}`,
+      expected[question] ?? new Set(),
+      found[question] ?? new Set(),
+    ),
+  );
+}
+
+const FILES = ['', '-wal', '-shm'];
+/** Milliseconds: times of objects can be in whole seconds. */
+const LISTED_AFTER = 2_000;
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
 function differences(name: string, expected: ReadonlySet<string>, found: ReadonlySet<string>): string[] {
   const lacks = [...expected].filter((each) => !found.has(each));
   const more = [...found].filter((each) => !expected.has(each));
@@ -35,22 +68,30 @@ function differences(name: string, expected: ReadonlySet<string>, found: Readonl
   ];
 }
 
-async function answersOf(store: ObjectStore, path: string): Promise<Record<string, ReadonlySet<string>>> {
+async function answersOf(
+  store: ObjectStore,
+  path: string,
+  until?: number,
+): Promise<Record<string, ReadonlySet<string>>> {
   const index = openIndexOfStore({
     ...{ store, filesFor: () => ({ path }), clock: Date.now },
     ...{ reach: 30 * DAY, retention: 7 * DAY, maxBytes: 2 ** 31 },
   });
   try {
     await index.fill();
-    const places = await index.call('findLines', { limit: 10_000_000 });
+    const places = await index.call('findLines', { limit: 10_000_000, until });
     const { missing } = await index.call('state');
     // Hours that were laid down long after they were whole are not in a running index.
     const lines = places.filter(({ writer }) => !isOldWriter(writer)).map((each) => JSON.stringify(each));
     const failures = await index.call('findFailures', {});
+    const bodies = await index.call('findBodies', { limit: 1_000_000 });
+    const events = await index.call('findEvents', { subscriber: SUBSCRIBER, limit: 1_000_000 });
     if (new Set(lines).size < lines.length) lines.push(`${lines.length - new Set(lines).size} lines twice`);
     return {
       lines: new Set(lines),
       failures: new Set(failures.map((each) => JSON.stringify(each))),
+      bodies: new Set(bodies.map((each) => JSON.stringify(each))),
+      events: new Set(events.map((each) => JSON.stringify(each))),
       missing: new Set(missing.map((each) => JSON.stringify(each))),
     };
   } finally {

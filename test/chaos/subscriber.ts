@@ -8,7 +8,7 @@ import type { StoreView } from './store-view.js';
 import { waitForLess } from './wait-for-less.js';
 
 const KEY = Buffer.alloc(32, 'chaos');
-const SUBSCRIBER = 'crm';
+export const SUBSCRIBER = 'crm';
 
 /** How the subscriber answers for a while. */
 export type SubscriberMood = 'accepts' | 'fails' | 'hangs' | 'slow' | 'gone' | 'loses answers';

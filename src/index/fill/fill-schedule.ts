@@ -6,9 +6,6 @@ import type { IndexFiller } from './fill-index.js';
 export interface FillScheduleOptions {
   readonly fill: IndexFiller['fill'];
   readonly clock: () => number;
-  /** Milliseconds between reads of what is new while somebody looks, and otherwise. Default 2,000 and 30,000. */
-  readonly fastInterval?: number | undefined;
-  readonly slowInterval?: number | undefined;
 }
 
 /** When to ask the store for what is new: often while somebody looks, rarely otherwise, because requests cost money. */
@@ -41,6 +38,9 @@ interface FillStatus {
 }
 
 const MINUTE = 60_000;
+/** Milliseconds between reads of what is new while somebody looks, and otherwise. */
+const FAST_INTERVAL = 2_000;
+const SLOW_INTERVAL = 30_000;
 /** Somebody looks for this long after a touch. */
 const IN_USE = MINUTE;
 /** Milliseconds beyond the interval after which a read is overdue. The store's own time-outs are shorter. */
@@ -52,7 +52,7 @@ interface Waiting {
 }
 
 export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
-  const { fill, clock, fastInterval = 2_000, slowInterval = 30_000 } = options;
+  const { fill, clock } = options;
   let running = false;
   let touchedAt = Number.NEGATIVE_INFINITY;
   let refreshedAt: number | null = null;
@@ -67,7 +67,7 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
   const answering: Waiting[] = [];
 
   const isLookedAt = () => clock() - touchedAt < IN_USE;
-  const interval = () => (isLookedAt() ? fastInterval : slowInterval);
+  const interval = () => (isLookedAt() ? FAST_INTERVAL : SLOW_INTERVAL);
 
   function beginRead(): void {
     readAt = clock();
@@ -148,7 +148,7 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
     whole: begin,
     status() {
       const silent = clock() - Math.max(refreshedAt ?? startedAt, startedAt);
-      const isOverdue = running && failure === null && silent >= slowInterval + OVERDUE;
+      const isOverdue = running && failure === null && silent >= SLOW_INTERVAL + OVERDUE;
       return {
         refreshedAt,
         isWhole,

@@ -1,4 +1,4 @@
-import type { ScannedLine } from '../../ledger/log/line-scan.js';
+import type { ScannedLine } from '../../ledger/log/scan-hour.js';
 import { scanLines } from '../../ledger/log/scan-lines.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { beginOf } from '../index-extent.js';

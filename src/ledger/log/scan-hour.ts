@@ -1,7 +1,30 @@
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { ObjectStore } from '../../store/object-store.js';
 import { segmentKey } from '../segment-key.js';
 import { describeLost, type LostSegments } from './covered-numbers.js';
-import type { LineScan, ScannedLine } from './line-scan.js';
+import type { LinePlace } from './line-place.js';
 import { segmentsOfHour } from './segments-of-hour.js';
+
+export interface LineScan {
+  readonly store: ObjectStore;
+  /** Only lines written from `since` until before `until`, in milliseconds since the epoch. */
+  readonly since: number;
+  readonly until: number;
+  /**
+   * Called with what is damaged or missing, so that lines may be. The scan goes on beside it.
+   *
+   * @param key the object, or the folder of its hour
+   */
+  readonly onFault: (text: string, key: string) => void;
+  /** Called with lines that cannot be parsed, or are of a newer version. */
+  readonly onSkipped: (key: string, lines: { readonly broken: number; readonly newer: number }) => void;
+}
+
+/** A line of the log. */
+export interface ScannedLine {
+  readonly place: LinePlace;
+  readonly line: LedgerLine;
+}
 
 /** Segments that are read at once: a store of objects takes some 30 ms for each. */
 const AT_ONCE = 32;

@@ -1,8 +1,7 @@
 import { cooperativeYield } from '../../lib/time/cooperative-yield.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
-import type { LineScan, ScannedLine } from './line-scan.js';
 import { hoursInOrder } from './log-hours.js';
-import { scanHour } from './scan-hour.js';
+import { type LineScan, type ScannedLine, scanHour } from './scan-hour.js';
 
 /**
  * All lines of a range as a stream, hour by hour from the oldest, in bounded memory: within an hour by writer and number. Rejects with

@@ -11,13 +11,10 @@ export interface RegularMerge {
   /** Whether callbacks need the process; work waits until they do not. */
   readonly isBusy: () => boolean;
   readonly onReport: (report: MergeReport) => void;
-  /** In [0, 1); keeps replicas that started together from running together. Default `Math.random`. */
-  readonly random?: () => number;
-  /** Milliseconds from the end of one run to the beginning of the next. Default an hour: one more is whole then. */
-  readonly interval?: number;
 }
 
-const HOUR = 3_600_000;
+/** Milliseconds from the end of one run to the beginning of the next: one more hour is whole then. */
+const INTERVAL = 3_600_000;
 /** The first run begins at a random moment within this, so that a restart does not put it off by an hour. */
 const FIRST_RUN_WITHIN = 600_000;
 /** Callbacks need the connections too. */
@@ -25,7 +22,7 @@ const CONCURRENCY = 4;
 
 /** Merges in this process until `stop`, which interrupts the current run and waits for its end. */
 export function mergeRegularly(options: RegularMerge): { stop(): Promise<void> } {
-  const { interval = HOUR, random, isBusy } = options;
+  const { isBusy } = options;
   const merger = createMerger({ concurrency: CONCURRENCY, ...options.parts });
 
   async function runOnce(signal: AbortSignal): Promise<void> {
@@ -33,5 +30,5 @@ export function mergeRegularly(options: RegularMerge): { stop(): Promise<void> }
     options.onReport(await merger.run({ signal, pause: backgroundYield(isBusy, signal) }));
   }
 
-  return repeat(runOnce, { interval, firstWithin: FIRST_RUN_WITHIN, random });
+  return repeat(runOnce, { interval: INTERVAL, firstWithin: FIRST_RUN_WITHIN });
 }

@@ -1,9 +1,8 @@
 import type { LedgerLine } from '../../domain/delivery.js';
 import { HOUR, startOfHour } from '../../ledger/hours.js';
 import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
-import type { LineScan } from '../../ledger/log/line-scan.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import { scanHour } from '../../ledger/log/scan-hour.js';
+import { type LineScan, scanHour } from '../../ledger/log/scan-hour.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { isHourLeft, proveHour } from './prove-hour.js';
 import type { VerifyReportBuilder } from './verify-report.js';

@@ -9,7 +9,7 @@ import { isDelivery, type LedgerLine } from '../../../domain/delivery.js';
 import { beginOfIndex, linesBeforeIndex } from '../../../index/questions/lines-before-index.js';
 import { newDeliveryId } from '../../../ledger/ledger-line.js';
 import { comparePlaces } from '../../../ledger/log/line-place.js';
-import type { ScannedLine } from '../../../ledger/log/line-scan.js';
+import type { ScannedLine } from '../../../ledger/log/scan-hour.js';
 import { searchFrom } from '../clock-tolerance.js';
 import type { RecoveryParts } from '../recovery-parts.js';
 

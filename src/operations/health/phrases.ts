@@ -56,10 +56,12 @@ export function refusedInWords(
   time: ShowTime,
 ): string {
   const what = unit === 'jobs' ? `The callbacks of ${plural(refused, 'job')}` : plural(refused, 'callback');
-  const target = source === null ? 'to an unknown source' : `to ${source}`;
+  // What is rejected before the source is looked up may name one that there is.
+  const noSource = cause === 'source-unknown' ? ' to an unknown source' : '';
+  const target = source === null ? noSource : ` to ${source}`;
   const others =
     accepted === 0 ? 'none was accepted' : `${count(accepted)} ${accepted === 1 ? 'was' : 'were'} accepted`;
-  return `${what} ${target} were rejected since ${time(since)}: ${reasonInWords(cause)}. In the last hour ${others}.`;
+  return `${what}${target} were rejected since ${time(since)}: ${reasonInWords(cause)}. In the last hour ${others}.`;
 }
 
 /** Causes that jobs with other headers do not have. */

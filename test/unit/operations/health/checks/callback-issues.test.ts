@@ -117,6 +117,16 @@ describe('rejected callbacks', () => {
   });
 });
 
+describe('refused callbacks to no source', () => {
+  it.each([
+    ['source-unknown', '6 callbacks to an unknown source were rejected'],
+    ['method-not-allowed', '6 callbacks were rejected'],
+  ] as const)('of the cause %s name no source that there may be', (cause, words) => {
+    const params = { source: null, cause, unit: 'requests', refused: 6, accepted: 0, since: '' } as const;
+    expect(describeIssue({ code: 'callbacks-refused', params }).text).toContain(words);
+  });
+});
+
 describe('missed callbacks', () => {
   const missed = (jobs: number, ofJobs: number, lastHour = 0) => ({
     missed: { jobs, ofJobs, lastHour, lastJob: 'j1' },

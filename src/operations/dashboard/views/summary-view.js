@@ -33,7 +33,10 @@ const HOUR = 3_600_000;
 /** Parts of the time that a chart has at most. */
 const BUCKETS = 72;
 
-/** Milliseconds between two looks. A sum by context reads every line of the time; what has ended changes only while the index is built. */
+/**
+ * Milliseconds between two looks. A sum by context reads every line of the time; what has ended changes only while the index is built, and
+ * days little by what is new.
+ */
 const OFTEN = 10_000;
 const SELDOM = 60_000;
 
@@ -47,7 +50,8 @@ export function summaryView(screen) {
   screen.start('Summary');
   showFilters(screen.root, values);
   const isOver = Date.parse(values.until ?? '') < Date.now();
-  screen.keepFresh(isOver || contextOfGroup(by) !== null ? SELDOM : OFTEN, async (signal) => {
+  const isLong = Date.now() - Date.parse(values.since ?? '') > 48 * HOUR;
+  screen.keepFresh(isOver || isLong || contextOfGroup(by) !== null ? SELDOM : OFTEN, async (signal) => {
     const form = filterForm('summary', filtersOf(await knownNames(), values), values);
     const answers = await Promise.all([
       get('/summary', { query: { ...filters, by, limit: 500 }, signal }),

@@ -180,7 +180,8 @@ describe('the summary', () => {
     await fixture.dashboard.go(`summary?by=cause&outcome=noted&since=${since}`);
     await page.getByText('1 noted. Most at').waitFor({ state: 'attached' });
     await page.getByText('Every callback in this window was answered 2xx.').waitFor();
-    expect(await page.locator('.plot canvas:visible').count()).toBe(1);
+    // Charts are drawn once their library is there.
+    await until(async () => (await page.locator('.plot canvas:visible').count()) === 1);
     await until(() => page.evaluate<boolean>(ALL_DRAWN));
     const plot = page.locator('#plot-outcomes .u-over');
     const { width = 0 } = (await plot.boundingBox()) ?? {};

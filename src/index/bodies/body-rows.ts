@@ -95,11 +95,14 @@ export function createBodyRows(database: DatabaseSync, classes: LineClasses): Bo
 
 const ANY = maskOf(['any']);
 
+const BROUGHT: ReadonlyMap<unknown, number> = new Map(
+  ITEM_KINDS.map((kind) => [kind, maskOf(broughtBy(kind))]),
+);
+
 /** What a line brought, as bits in the order of `WANTED`. Lines that were edited by hand can hold anything. */
 export function kindsOf({ origin, items }: LedgerLine): number {
   if (!isDelivery(origin) || !Array.isArray(items)) return 0;
-  const kinds = items.map((item: unknown) => (item as { readonly kind?: unknown } | null)?.kind);
-  return maskOf(ITEM_KINDS.filter((kind) => kinds.includes(kind)).flatMap(broughtBy));
+  return items.reduce((mask, item) => mask | (BROUGHT.get(item?.kind) ?? 0), 0);
 }
 
 function maskOf(names: readonly unknown[]): number {

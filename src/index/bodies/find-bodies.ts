@@ -65,13 +65,17 @@ export function findBodies(
     `SELECT id, delivery, state, released, settled FROM bodies WHERE ${conditions.join(' AND ')}
      ORDER BY delivery DESC, id LIMIT ?`,
   );
-  const placeOf = (id: unknown) => (id === null ? null : (placesOf(database, [Number(id)])[0] ?? null));
-  return rows.all(...values, limit).map((row) => ({
-    delivery: String(row.delivery),
-    state: row.state as QuarantineState,
-    line: placeOf(row.id),
-    released: placeOf(row.released),
-    settled: placeOf(row.settled),
+  const found = rows.all(...values, limit);
+  const ids = found.flatMap(({ id, released, settled }) => [id, released, settled]);
+  const known = [...new Set(ids.filter((id) => id !== null))].map(Number);
+  const places = placesOf(database, known);
+  const placeOf = new Map(known.map((id, at) => [id, places[at] ?? null]));
+  return found.map(({ delivery: name, state: of, id, released, settled }) => ({
+    delivery: String(name),
+    state: of as QuarantineState,
+    line: placeOf.get(Number(id)) ?? null,
+    released: placeOf.get(Number(released)) ?? null,
+    settled: placeOf.get(Number(settled)) ?? null,
   }));
 }
 

@@ -26,6 +26,15 @@ export interface FoundBodies {
   readonly unread: LinesAt['unread'];
 }
 
+/** What the index knows of one body; null for a body without a line in it. */
+export async function bodyOf(
+  view: { bodies(query: BodiesQuery): Promise<Pick<FoundBodies, 'bodies'>> },
+  delivery: string,
+): Promise<LedgerBody | null> {
+  const { bodies } = await view.bodies({ delivery, limit: 1 });
+  return bodies[0] ?? null;
+}
+
 /** Quarantined bodies, newest first. Rejects with `Problem` `request-invalid` for a foreign cursor, `StoreError` and `IndexError`. */
 export async function listBodies(
   { store, index }: QuestionParts,

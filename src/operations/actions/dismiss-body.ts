@@ -1,6 +1,7 @@
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
 import { type Settlement, settlementOf } from '../../domain/quarantined-body.js';
+import { bodyOf } from '../../index/bodies/list-bodies.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
@@ -24,8 +25,7 @@ export async function dismissBody(
 ): Promise<Settlement> {
   const request = await quarantine.request(id);
   if (request === null) throw unknownBody();
-  const { bodies } = await view.bodies({ delivery: id, limit: 1 });
-  const { release = null, settlement = null } = bodies[0] ?? {};
+  const { release = null, settlement = null } = (await bodyOf(view, id)) ?? {};
   if (release !== null) throw new Problem('conflict', 'The body was released: there is nothing to dismiss.');
   if (settlement !== null) return settlementOf(settlement);
   const { jobId, source, region } = request;

@@ -4,6 +4,7 @@ import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.
 import { type Acknowledgement, outcomeOf } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
 import { Problem } from '../../domain/problem.js';
+import { bodyOf } from '../../index/bodies/list-bodies.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
@@ -37,8 +38,7 @@ export function releaseBody(parts: ReleaseParts, id: string, audit: AuditInfo): 
   return parts.quarantine.withBody(id, async (body) => {
     const request = await parts.quarantine.request(id);
     if (request === null || body === null) throw unknownBody();
-    const { bodies } = await parts.view.bodies({ delivery: id, limit: 1 });
-    const released = bodies[0]?.release ?? null;
+    const released = (await bodyOf(parts.view, id))?.release ?? null;
     if (released !== null)
       return resultOf(request, released.deliveryId, released.items as readonly StoredItem[]);
     return release(parts, { id, request, body }, audit);

@@ -1,6 +1,7 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
-import { ISSUES, type IssueKind, type ShowTime } from './issue-kinds.js';
+import { ISSUES, type IssueKind } from './issue-kinds.js';
 import type { Issue, IssueCode } from './issues.js';
+import type { ShowTime } from './phrases.js';
 
 /** An issue for people: on the page, in `status`, and in notices. */
 export interface IssueWords {

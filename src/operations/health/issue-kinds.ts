@@ -12,10 +12,8 @@ import {
   missedRemedy,
   refusedInWords,
   refusedRemedy,
+  type ShowTime,
 } from './phrases.js';
-
-/** How instants are shown: the page uses the chosen time zone, everything else ISO 8601. */
-export type ShowTime = (instant: string) => string;
 
 export interface IssueKind<Params> {
   readonly topic: Topic;

@@ -1,8 +1,12 @@
+// Loaded by the dashboard as well: whatever this module imports must run in a browser.
 import { reasonInWords, remedyFor } from '../../domain/reasons.js';
 import { count, plural } from '../../lib/text/plural.js';
 import type { IssueParams } from './issues.js';
 
-/** Parts of the sentences about issues. */
+/** Parts of the sentences about issues, and the words of those about callbacks. */
+
+/** How instants are shown: the page uses the chosen time zone, everything else ISO 8601. */
+export type ShowTime = (instant: string) => string;
 
 /** Outcomes whose name does not say it. */
 const FAILURES: Readonly<Record<string, string>> = {
@@ -43,13 +47,8 @@ export function attemptInWords(status: number | null, error: string | null): str
   return error === null ? '' : `; the last attempt failed: ${error}`;
 }
 
-// Loaded by the dashboard as well: whatever this module imports must run in a browser.
-
-/** The words of the issues about callbacks. */
-
 type Refused = IssueParams['callbacks-refused'];
 type Missed = IssueParams['callbacks-missed'];
-type ShowTime = (instant: string) => string;
 
 export function refusedInWords(
   { source, cause, unit, refused, accepted, since }: Refused,

@@ -61,17 +61,16 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const ledger = view.status();
   const known = createKnownFacts(patience === undefined ? { ledger } : { ledger, patience });
   const ofAll = scope === null;
-  const [callbacks, summary, failures, quarantine, reconcile, verify, subscribers, replicas] =
-    await Promise.all([
-      known.read('callbacks', () => readCallbacks(from, scope)),
-      known.read('last24h', (): Promise<LedgerSummary> => from.summarise({ scope, buckets: 1 })),
-      known.read('failing', () => view.failingNow({ scope, givenUpBy: now })),
-      ofAll ? known.read('quarantine', () => readBodies(from)) : null,
-      ofAll ? known.read('reconcile', from.lastReconcile) : null,
-      ofAll ? known.read('verify', from.lastVerify) : null,
-      known.read('subscribers', (signal) => from.subscribers(scope, signal)),
-      within(patience, from.replicaIssues).catch(() => null),
-    ]);
+  const [callbacks, summary, failures, found, reconcile, verify, subscribers, replicas] = await Promise.all([
+    known.read('callbacks', () => readCallbacks(from, scope)),
+    known.read('last24h', (): Promise<LedgerSummary> => from.summarise({ scope, buckets: 1 })),
+    known.read('failing', () => view.failingNow({ scope, givenUpBy: now })),
+    ofAll ? known.read('quarantine', () => readBodies(from)) : null,
+    ofAll ? known.read('reconcile', from.lastReconcile) : null,
+    ofAll ? known.read('verify', from.lastVerify) : null,
+    known.read('subscribers', (signal) => from.subscribers(scope, signal)),
+    within(patience, from.replicaIssues).catch(() => null),
+  ]);
   const { unknown } = known;
   // The newest hours are read first: callbacks are known before the rest.
   if (ledger.error !== null || callbacks === null || callbacks.hourSince > now - HOUR)
@@ -79,7 +78,8 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   known.noteUnread('last24h', 'regions', 'sources', 'credentials');
   // Failures that are known stay known while the ledger cannot be read.
   if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
-  if (ofAll && !quarantine?.waiting) known.noteUnread('quarantine');
+  if (ofAll && !found?.waiting) known.noteUnread('quarantine');
+  const quarantine = unknown.quarantine === undefined ? found : null;
   const lastUses = summary?.last.byCredential ?? {};
   const index = failures?.index ?? view.extent();
   const facts = {
@@ -93,7 +93,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
     oldestOpen: failures && oldestOpen(failures, retention),
     retentionEnds: failures && retentionEnding(failures, retentionWarning, now),
-    waiting: unknown.quarantine === undefined ? (quarantine?.waiting ?? null) : null,
+    waiting: quarantine?.waiting ?? null,
     reconcile,
     verify,
     service,
@@ -106,17 +106,17 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     subscribers,
     unknown,
   } satisfies VerdictFacts;
-  return {
-    ...{ facts, summary, last24h: unknown.last24h === undefined ? summary : null },
-    quarantine: unknown.quarantine === undefined ? quarantine : null,
-  };
+  return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, quarantine };
 }
 
 /** Quarantined bodies that have not expired; all of them while the store does not say what has. */
-async function readBodies<Subscriber extends { readonly issues: readonly Issue[] }>({
+async function readBodies({
   view,
   retained,
-}: Pick<FactSources<Subscriber>, 'view' | 'retained'>) {
+}: {
+  readonly view: Pick<LedgerView, 'bodyFigures'>;
+  readonly retained: RetentionView;
+}) {
   const expiredBefore = await retained.expiredBefore().catch(() => () => Number.NEGATIVE_INFINITY);
   return view.bodyFigures(expiredBefore('quarantine'));
 }

@@ -2,8 +2,8 @@
 
 import { type IndexExtent, notIndexedInWords } from '../../index/index-extent.js';
 import { plural } from '../../lib/text/plural.js';
-import type { ShowTime } from './issue-kinds.js';
 import type { Issue, Level } from './issues.js';
+import type { ShowTime } from './phrases.js';
 
 /** Members of the health summary that come from the store, and are unknown when it cannot be read. */
 export const UNKNOWABLE = [

@@ -52,7 +52,7 @@ async function removeGroup({ store, onRemoved, onFault }: RemovalParts, group: G
   }
 }
 
-/** A body without its request.json is not listed any more; the reverse would be a body that cannot be read. */
+/** Without its request.json a body is not found by its id any more; the reverse would be one that is found and cannot be read. */
 function requestFirst(group: Group): readonly ExpiredObject[] {
   return group.toSorted((a, b) => Number(isRequest(b)) - Number(isRequest(a)));
 }

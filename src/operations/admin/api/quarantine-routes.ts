@@ -4,6 +4,7 @@ import type { QuarantinedRequest } from '../../../archive/quarantine/quarantine.
 import type { QuarantineStore } from '../../../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
+import { bodyOf } from '../../../index/bodies/list-bodies.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
@@ -77,8 +78,8 @@ export function quarantineRoutes({
       async handle({ params: { id = '' }, access, peer }) {
         const request = await quarantinedRequest(quarantine, id, access.scope);
         await fresh();
-        const { bodies } = await view.bodies({ delivery: id, limit: 1 });
-        const became = becameOf(bodies[0] ?? { state: 'waiting', release: null, settlement: null });
+        const known = await bodyOf(view, id);
+        const became = becameOf(known ?? { state: 'waiting', release: null, settlement: null });
         const seen = await quarantine.withBody(id, async (body) => {
           if (body === null) throw unknownBody();
           await accessLedger.read(readOf(request, id, body.length, { access, peer }));

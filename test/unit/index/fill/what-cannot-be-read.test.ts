@@ -40,6 +40,14 @@ describe('what the index cannot read of the ledger', () => {
     }));
   const countLines = async () => (await index.call('findLines', { limit: 100 })).length;
 
+  /** Nothing is missing any more, and each line is counted once. */
+  async function expectAll(): Promise<void> {
+    await filler.fill();
+    expect(await missing()).toEqual([]);
+    expect(await countLines()).toBe(6);
+    expect(await index.call('countLines')).toBe(6);
+  }
+
   /** Takes objects out of the store, and puts them back. */
   function takeOut(keys: readonly string[]): () => void {
     const objects = keys.map((key) => [key, store.objects.get(key)] as const);
@@ -59,9 +67,7 @@ describe('what the index cannot read of the ledger', () => {
     expect(await missing()).toContainEqual({ key: FIRST, segments: 3, unreadable: null });
     putBack();
     now += 11 * MINUTE;
-    await filler.fill();
-    expect(await missing()).toEqual([]);
-    expect(await countLines()).toBe(6);
+    await expectAll();
     segmentsBack();
   });
 
@@ -88,9 +94,7 @@ describe('what the index cannot read of the ledger', () => {
     expect(await missing()).toEqual([{ key: record, segments: 1, unreadable: null }]);
     putBack();
     now += 11 * MINUTE;
-    await filler.fill();
-    expect(await missing()).toEqual([]);
-    expect(await countLines()).toBe(6);
+    await expectAll();
   });
 
   it('are lines of a damaged segment, until it is repaired', async () => {
@@ -101,10 +105,7 @@ describe('what the index cannot read of the ledger', () => {
     expect(await countLines()).toBe(5);
     putBack();
     now += MINUTE;
-    await filler.fill();
-    expect(await missing()).toEqual([]);
-    expect(await countLines()).toBe(6);
-    expect(await index.call('countLines')).toBe(6);
+    await expectAll();
   });
 
   it('are lines and segments of an hour that is still written, until a minute for each after they were repaired', async () => {
@@ -122,10 +123,7 @@ describe('what the index cannot read of the ledger', () => {
     expect(await missing()).toHaveLength(2);
     putBack();
     now += MINUTE;
-    await filler.fill();
-    expect(await missing()).toEqual([]);
-    expect(await countLines()).toBe(6);
-    expect(await index.call('countLines')).toBe(6);
+    await expectAll();
     expect((await index.call('state')).until).toBe(now);
     putSegment(store, WRITTEN, [ledgerLine()]);
     now += 2 * HOUR;

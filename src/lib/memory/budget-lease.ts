@@ -1,6 +1,6 @@
 import type { Problem } from '../../domain/problem.js';
+import type { Holder } from './fair-queue.js';
 import type { FillRate } from './fill-rate.js';
-import type { ShortLivedMember } from './short-lived-set.js';
 
 export class LeaseClosedError extends Error {
   constructor() {
@@ -19,9 +19,6 @@ export interface LeaseOwner {
   drop(lease: BudgetLease): void;
 }
 
-/** The part of the budget that taken bytes count against. */
-export type Share = 'small' | 'large';
-
 /** Memory that can be released at any time, such as a raw body kept for quarantine. */
 export interface Discardable {
   readonly bytes: number;
@@ -36,7 +33,7 @@ export interface LeaseOptions {
 }
 
 /** One delivery's memory. At most one `take` may be pending at a time. */
-export class BudgetLease implements ShortLivedMember {
+export class BudgetLease implements Holder {
   /** Bytes held, by the share they were taken from. */
   readonly taken = { small: 0, large: 0 };
   /** Bytes held from the reserve of a share. */

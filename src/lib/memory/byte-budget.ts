@@ -1,14 +1,7 @@
 import { Problem } from '../../domain/problem.js';
-import {
-  BudgetLease,
-  LeaseClosedError,
-  type LeaseOptions,
-  type LeaseOwner,
-  type Share,
-} from './budget-lease.js';
-import { FillRate, SMALL_BODY, SMALL_WITHIN, slowestFirst } from './fill-rate.js';
-import { ShortLivedSet } from './short-lived-set.js';
-import { WaitQueue } from './wait-queue.js';
+import { BudgetLease, LeaseClosedError, type LeaseOptions, type LeaseOwner } from './budget-lease.js';
+import { FairQueue, type Resource, type Share, type Shortage, type Waiter } from './fair-queue.js';
+import { FillRate, SMALL_BODY, SMALL_WITHIN } from './fill-rate.js';
 
 /** Smallest buffer of the pool: without room for four of them there is no small share. */
 const SMALLEST = 64 * 1024;
@@ -18,11 +11,6 @@ const FIRST_CHUNK = 64 * 1024;
 
 /** First chunks may take this fraction of the budget. */
 const FIRST_CHUNKS = 1 / 16;
-
-/** Milliseconds that a lease waits before slow deliveries are refused for it. */
-const BEFORE_REFUSING = 1_000;
-
-const CHECK_EVERY = 250;
 
 const SHARES = ['small', 'large'] as const;
 
@@ -37,7 +25,7 @@ export interface BudgetOptions {
 
 /**
  * The process-wide byte budget. Every buffer that holds a delivery's bytes is taken from it, so memory use is bounded for
- * any number and size of uploads. The reasons: docs/decisions/byte-budget.md.
+ * any number and size of uploads, and shared out by a `FairQueue`. The reasons: docs/decisions/byte-budget.md.
  *
  * - **Small share.** A quarter is reserved for bodies up to `smallBody`. Larger bodies never use it. Small bodies also use free
  *   memory outside it, unless large ones wait for that. A body of unknown size counts as small until it exceeds `smallBody`.
@@ -54,7 +42,7 @@ export interface BudgetOptions {
  *
  * `test/unit/lib/memory/byte-budget.test.ts` proves each rule.
  */
-export class ByteBudget implements LeaseOwner {
+export class ByteBudget implements LeaseOwner, Resource<BudgetLease> {
   readonly total: number;
   readonly #now: () => number;
   /** Bytes that large bodies never take, small reserve included. */
@@ -62,13 +50,8 @@ export class ByteBudget implements LeaseOwner {
   readonly #reserve: Readonly<Record<Share, number>>;
   readonly #used = { small: 0, large: 0 };
   readonly #holder: Record<Share, BudgetLease | null> = { small: null, large: null };
-  readonly #queue = {
-    small: new WaitQueue((lease) => this.#dueAt(lease)),
-    large: new WaitQueue(({ age }) => age),
-  };
-  readonly #leases = new ShortLivedSet<BudgetLease>();
+  readonly #queue: FairQueue<BudgetLease>;
   #lastAge = 0;
-  #timer: NodeJS.Timeout | null = null;
 
   constructor({ total, reserve, now = () => performance.now() }: BudgetOptions) {
     if (total < reserve * 2) {
@@ -76,6 +59,7 @@ export class ByteBudget implements LeaseOwner {
     }
     this.total = total;
     this.#now = now;
+    this.#queue = new FairQueue(this, now);
     const share = Math.min(Math.floor(total / 4), total - 2 * reserve);
     const smallBody = share < 4 * SMALLEST ? 0 : Math.min(SMALL_BODY, 2 ** Math.floor(Math.log2(share / 4)));
     this.#smallShare = smallBody === 0 ? 0 : share;
@@ -89,12 +73,12 @@ export class ByteBudget implements LeaseOwner {
 
   /** Leases that wait for bytes right now. */
   get waiters(): number {
-    return this.#queue.small.length + this.#queue.large.length;
+    return this.#queue.waiters.length;
   }
 
   /** The length of the queue that a delivery of that size would join; null for an unknown size. */
   waitersFor(expected: number | null): number {
-    return this.#queue[this.#shareOf(expected ?? 0)].length;
+    return this.#queue.waitersOf(this.#shareOf(expected ?? 0));
   }
 
   lease({ expected = null, firstByteTimeout = Number.POSITIVE_INFINITY }: LeaseOptions = {}): BudgetLease {
@@ -102,7 +86,7 @@ export class ByteBudget implements LeaseOwner {
     const fillRate = new FillRate(this.#now, steps, expected);
     const age = ++this.#lastAge;
     const lease = new BudgetLease(this, { age, begun: this.#now(), fillRate, expected, firstByteTimeout });
-    this.#leases.add(lease);
+    this.#queue.holders.add(lease);
     return lease;
   }
 
@@ -110,7 +94,7 @@ export class ByteBudget implements LeaseOwner {
     const share = this.#shareFor(lease, bytes);
     if (this.#borrow(share, lease, bytes)) return true;
     if (this.#isFirstChunk(share, lease, bytes)) return this.#charge(share, lease, bytes);
-    return !this.#queue[share].isBefore(lease) && this.#chargeWithRoom(share, lease, bytes);
+    return !this.#queue.isAheadOf(lease, share) && this.#chargeWithRoom(share, lease, bytes);
   }
 
   wait(lease: BudgetLease, bytes: number): Promise<void> {
@@ -122,14 +106,7 @@ export class ByteBudget implements LeaseOwner {
     }
     // Until it is served the receiver takes its time.
     lease.fillRate.received(0);
-    return new Promise((resolve, reject) => {
-      this.#queue[share].add({ lease, bytes, since: this.#now(), resolve, reject });
-      this.#serve();
-      if (this.waiters === 0) return;
-      this.#releaseDiscardables();
-      // After a pause of the process, what has arrived meanwhile is read first.
-      this.#timer ??= setInterval(() => setImmediate(() => this.checkWaiters()), CHECK_EVERY).unref();
-    });
+    return this.#queue.wait(lease, bytes, share);
   }
 
   /** Repays the reserves first, so that the next in the queue can use them. */
@@ -147,44 +124,44 @@ export class ByteBudget implements LeaseOwner {
       this.#used[share] -= given;
       rest -= given;
     }
-    if (lease.closed && lease.held === 0) this.#leases.delete(lease);
-    this.#serve();
+    if (lease.closed && lease.held === 0) this.#queue.holders.delete(lease);
+    this.#queue.serve();
   }
 
   flushed(): void {
-    this.#serve();
+    this.#queue.serve();
   }
 
   drop(lease: BudgetLease): void {
-    if (lease.held === 0) this.#leases.delete(lease);
-    if (this.#end(lease, leaseClosed)) this.#serve();
+    if (lease.held === 0) this.#queue.holders.delete(lease);
+    if (this.#queue.end(lease, leaseClosed)) this.#queue.serve();
   }
 
   /** Runs a few times a second while leases wait. Times out waits and refuses slow deliveries. */
   checkWaiters(): void {
-    const instant = this.#now();
-    for (const queue of [this.#queue.small, this.#queue.large]) {
-      for (const { lease, since } of queue.all()) {
-        if (lease.held === 0 && instant - since >= lease.firstByteTimeout)
-          this.#end(lease, () => firstByteTimedOut(lease));
-      }
-    }
-    this.#serve();
-    this.#releaseDiscardables();
-    for (const share of SHARES) this.#refuseSlowest(share, instant);
-    if (this.waiters > 0 || this.#timer === null) return;
-    clearInterval(this.#timer);
-    this.#timer = null;
+    this.#queue.check();
+  }
+
+  /** When a small body should be whole, or when a large one began. */
+  rank({ begun, expected, fillRate }: BudgetLease, share: Share): number {
+    if (share === 'large') return begun;
+    const lacking = Math.max(0, (expected ?? SMALL_BODY) - fillRate.arrived);
+    return begun + (lacking / SMALL_BODY) * SMALL_WITHIN;
+  }
+
+  grant({ holder: lease, units: bytes, share }: Waiter<BudgetLease>, isNext: boolean): boolean {
+    if (!isNext) return this.#isFirstChunk(share, lease, bytes) && this.#charge(share, lease, bytes);
+    if (this.#chargeWithRoom(share, lease, bytes)) return true;
+    this.#holder[share] ??= lease;
+    return this.#borrow(share, lease, bytes);
+  }
+
+  endOf({ holder }: Waiter<BudgetLease>, waited: number): Problem | null {
+    return holder.held === 0 && waited >= holder.firstByteTimeout ? firstByteTimedOut(holder) : null;
   }
 
   #shareOf(bytes: number): Share {
     return this.#smallShare > 0 && bytes <= this.#reserve.small ? 'small' : 'large';
-  }
-
-  /** When a small body should be whole. */
-  #dueAt({ begun, expected, fillRate }: BudgetLease): number {
-    const lacking = Math.max(0, (expected ?? SMALL_BODY) - fillRate.arrived);
-    return begun + (lacking / SMALL_BODY) * SMALL_WITHIN;
   }
 
   /** @param bytes the size of the next take */
@@ -197,13 +174,13 @@ export class ByteBudget implements LeaseOwner {
     const ownSmall = this.#smallShare - this.#reserve.small;
     const common = this.total - this.#reserve.large - this.#smallShare - this.#used.large;
     if (share === 'large') return common - Math.max(0, small - ownSmall);
-    return ownSmall - small + (this.#queue.large.length > 0 ? 0 : common);
+    return ownSmall - small + (this.#queue.waitersOf('large') > 0 ? 0 : common);
   }
 
   #isFirstChunk(share: Share, lease: BudgetLease, bytes: number): boolean {
     if (share === 'small' || lease.held > 0 || bytes > FIRST_CHUNK) return false;
     let others = 0;
-    for (const { held, taken } of this.#leases.members())
+    for (const { held, taken } of this.#queue.holders.members())
       if (held <= FIRST_CHUNK && taken.large > 0) others += held;
     return others + bytes <= this.total * FIRST_CHUNKS;
   }
@@ -219,7 +196,7 @@ export class ByteBudget implements LeaseOwner {
 
   #claimsBefore({ age }: BudgetLease): number {
     let claims = 0;
-    for (const older of this.#leases.members())
+    for (const older of this.#queue.holders.members())
       if (older.age < age && this.#shareFor(older, 0) === 'large') claims += older.claim;
     return claims;
   }
@@ -241,77 +218,35 @@ export class ByteBudget implements LeaseOwner {
     return true;
   }
 
-  #serve(): void {
-    for (const share of SHARES) {
-      const queue = this.#queue[share];
-      for (let head = queue.head; head !== undefined; head = queue.head) {
-        if (!this.#grant(share, head.lease, head.bytes)) break;
-        queue.shift();
-        head.resolve();
-      }
-    }
-    for (const { lease, bytes } of this.#queue.large.all()) {
-      if (this.#isFirstChunk('large', lease, bytes) && this.#charge('large', lease, bytes))
-        this.#queue.large.remove(lease)?.resolve();
-    }
-  }
-
-  #grant(share: Share, lease: BudgetLease, bytes: number): boolean {
-    if (this.#chargeWithRoom(share, lease, bytes)) return true;
-    this.#holder[share] ??= lease;
-    return this.#borrow(share, lease, bytes);
-  }
-
-  /** Ends a wait; false when there was none. The error is made only when needed, as each one captures a stack. */
-  #end(lease: BudgetLease, reason: () => Error): boolean {
-    const waiter = this.#queue.small.remove(lease) ?? this.#queue.large.remove(lease);
-    waiter?.reject(reason());
-    return waiter !== undefined;
-  }
-
   /** Releases discardable memory of the shares that leases wait for. */
-  #releaseDiscardables(): void {
-    for (const lease of this.#leases.members()) {
-      if (this.waiters === 0) return;
+  reclaim(): void {
+    for (const lease of this.#queue.holders.members()) {
       if (lease.discardable === null || lease.discardable.bytes === 0) continue;
-      if (SHARES.some((share) => this.#queue[share].length > 0 && this.#useOf(lease, share) > 0)) {
+      if (SHARES.some((share) => this.#queue.waitersOf(share) > 0 && this.#useOf(lease, share) > 0)) {
         lease.discardable.release();
       }
     }
   }
 
-  /**
-   * Refuses the slowest deliveries, until what the others wait for is free. Earlier refusals count, and a refused delivery that
-   * waits needs nothing any more. Of equally slow ones the youngest are refused, so that the others can finish.
-   */
-  #refuseSlowest(share: Share, instant: number): void {
+  /** One that waits needs nothing any more once it was refused. */
+  shortage(share: Share, waiters: readonly Waiter<BudgetLease>[]): Shortage<BudgetLease> {
     const wanted = new Map<BudgetLease, number>();
-    for (const { lease, bytes, since } of this.#queue[share].all())
-      if (instant - since >= BEFORE_REFUSING) wanted.set(lease, bytes);
+    for (const { holder, units, share: waitsFor } of waiters)
+      if (waitsFor === share) wanted.set(holder, units);
     const [oldest] = wanted.keys();
-    if (oldest === undefined) return;
-    let missing = -this.#roomFor(share, oldest);
+    let missing = oldest === undefined ? 0 : -this.#roomFor(share, oldest);
     for (const bytes of wanted.values()) missing += bytes;
-    const leases = this.#leases.members().map((lease) => {
-      return { lease, age: lease.age, use: this.#useOf(lease, share), wants: wanted.get(lease) ?? 0 };
-    });
-    for (const { lease, use } of leases) if (lease.refusal !== null) missing -= use;
-    const slow = leases
-      .filter(({ lease, use, wants }) => use + wants > 0 && lease.refusal === null)
-      .map((one) => ({ ...one, sufficiency: this.#sufficiency(one.lease, share) }))
-      .filter(({ sufficiency }) => sufficiency < 1)
-      .sort(slowestFirst);
-    for (const { lease, use, wants } of slow) {
-      if (missing <= 0) return;
-      missing -= use + wants;
-      this.#refuse(lease);
-    }
+    return {
+      missing,
+      gain: (lease) => this.#useOf(lease, share) + (wanted.get(lease) ?? 0),
+      sufficiency: (lease) => this.#sufficiency(lease, share),
+    };
   }
 
   /** Bytes that a share would gain if the lease returned everything. */
   #useOf({ taken, borrowed }: BudgetLease, share: Share): number {
     if (share === 'large') return taken.large + borrowed.large + (this.#free('small') < 0 ? taken.small : 0);
-    return taken.small + borrowed.small + (this.#queue.large.length > 0 ? 0 : taken.large);
+    return taken.small + borrowed.small + (this.#queue.waitersOf('large') > 0 ? 0 : taken.large);
   }
 
   /** A lease that has outgrown the small share and waits for the large one counts as slow there. */
@@ -320,13 +255,13 @@ export class ByteBudget implements LeaseOwner {
     return outgrown ? 0 : lease.fillRate.sufficiency();
   }
 
-  #refuse(lease: BudgetLease): void {
+  refuse(lease: BudgetLease): void {
     const problem = new Problem(
       'overloaded',
       'The body arrived too slowly while others waited for memory; send it again.',
     );
     lease.refusal = problem;
-    this.#end(lease, () => problem);
+    this.#queue.end(lease, () => problem);
     lease.onRefused?.(problem);
   }
 }

@@ -158,19 +158,3 @@ export class FillRate {
     return Math.max(0, (this.arrived <= smallBody ? smallBody : part) - came);
   }
 }
-
-/** The order in which senders are refused. Of equally slow ones the youngest goes first, so that the others can finish. */
-export function slowestFirst(one: RankedSender, other: RankedSender): number {
-  return rank(one.sufficiency) - rank(other.sufficiency) || other.age - one.age;
-}
-
-export interface RankedSender {
-  readonly sufficiency: number;
-  /** A sequence number. */
-  readonly age: number;
-}
-
-/** Senders within a factor of four count as equally slow. */
-function rank(sufficiency: number): number {
-  return Math.max(-20, Math.floor(Math.log(sufficiency) / Math.log(4)));
-}

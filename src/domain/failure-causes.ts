@@ -20,9 +20,11 @@ interface Failures extends Pick<FailureCause, 'outcome' | 'source' | 'count' | '
   readonly reason: string | null;
 }
 
-/** Whether the service may still have the results of such a failing job. */
+/** Outcomes of failing jobs whose results the service may still have. */
+export const FETCHABLE: readonly string[] = ['failed', 'refused'];
+
 export function isFetchable({ outcome }: { readonly outcome: string }): boolean {
-  return outcome === 'failed' || outcome === 'refused';
+  return FETCHABLE.includes(outcome);
 }
 
 /** A conflict has no reason of its own, whatever its line says. */

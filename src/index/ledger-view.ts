@@ -1,4 +1,5 @@
 import type { LedgerLine } from '../domain/delivery.js';
+import { FETCHABLE } from '../domain/failure-causes.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
 import { waitAtMost } from '../lib/time/deadline.js';
@@ -62,8 +63,14 @@ export interface BodyPage extends Omit<FoundBodies, 'unread'> {
 }
 
 export interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
-  /** At most one. */
-  readonly failures: readonly { jobId: string; outcome: string; retentionEndsAt: string }[];
+  /** The job that is open for longest: its callback was received, or expected, at `since`. Instants are ISO 8601. */
+  readonly oldest: {
+    readonly jobId: string;
+    readonly since: string;
+    readonly retentionEndsAt: string;
+  } | null;
+  /** When the service next deletes results that can still be fetched; null when there are none. */
+  readonly nextEnd: string | null;
 }
 
 export interface FailurePage extends FoundFailures {
@@ -212,14 +219,25 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       return { ...found, since: writeInstant(since), index: without(await extent(), unread) };
     },
     async failingNow(query) {
-      const page = { ...query, limit: 1, since: clock() - retention, after: null };
-      const { counts, jobs } = await index.call('failurePage', page);
-      const failures = jobs.map(({ job, outcome, first }) => ({
+      const kept = clock() - retention;
+      const page = { ...query, limit: 1, since: kept };
+      const { counts, jobs } = await index.call('failurePage', { ...page, after: null });
+      // What has ended is no longer at the service.
+      const kinds = FETCHABLE.map((outcome) =>
+        index.call('findFailures', { ...page, outcome, after: [kept, ''] }),
+      );
+      const next = (await Promise.all(kinds)).flat().map(({ first }) => first);
+      const [oldest] = jobs.map(({ job, first }) => ({
         jobId: job,
-        outcome,
+        since: writeInstant(first),
         retentionEndsAt: writeInstant(first + retention),
       }));
-      return { counts, failures, index: await extent() };
+      return {
+        counts,
+        oldest: oldest ?? null,
+        nextEnd: next.length === 0 ? null : writeInstant(Math.min(...next) + retention),
+        index: await extent(),
+      };
     },
     async allFailing(query) {
       const since = Math.max(query.since ?? 0, clock() - retention);

@@ -4,7 +4,7 @@ import { subscriberOf } from '../../ledger/segment-key.js';
 import { createBodyRows, kindsOf } from '../bodies/body-rows.js';
 import { contextKeys } from '../context-keys.js';
 import { inTransaction } from '../in-transaction.js';
-import { isMissed, type LineClasses } from '../line-classes.js';
+import type { LineClasses } from '../line-classes.js';
 import { LINES } from '../schema.js';
 import { createAttemptRows } from './attempt-rows.js';
 import { createContextRows } from './context-rows.js';
@@ -36,13 +36,13 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     const received = Date.parse(line.receivedAt);
     const job = typeof line.jobId === 'string' ? line.jobId : null;
     const took = lineClass.origin === 'callback' ? numberOf(line.durationMs) : null;
-    const due = isMissed(lineClass) ? dueAt(line, received) : null;
+    const due = lineClass.origin === 'recovery' ? dueAt(line, received) : null;
     const kinds = kindsOf(line);
     insertLine.run(id, written, lineClass.id, job, received, numberOf(line.bytes), took, due, kinds);
     for (const key of contextKeys(line.context, line.contextOmitted)) contexts.add(key, written, id);
     sums.add(written, lineClass, line);
     if (job === null) return;
-    failures.add({ id, lineClass, job, received }, line);
+    failures.add({ id, lineClass, job, received, begun: due ?? received }, line);
     bodies.add({ id, lineClass, job, received, kinds }, line);
   }
 

@@ -16,10 +16,13 @@ export interface JobLine {
   readonly received: number;
 }
 
+/** `begun`: when the callback was expected that the line is about; its receipt where the line does not say so. */
+type FailureLine = JobLine & { readonly begun: number };
+
 /** Keeps the failing lines that no line of their job settles, in whatever order lines come. */
 export interface FailureRows {
   /** Call it when the line is in the index. */
-  add(line: JobLine, shown: Pick<LedgerLine, 'reason' | 'bytes'>): void;
+  add(line: FailureLine, shown: Pick<LedgerLine, 'reason' | 'bytes'>): void;
 }
 
 /** A longer reason is cut: the line itself has all of it. */
@@ -31,6 +34,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   const firstOfClass = database.prepare(
     'SELECT min(received) AS first FROM lines WHERE job = ? AND class = ?',
   );
+  const firstDueOfClass = database.prepare('SELECT min(due) AS first FROM lines WHERE job = ? AND class = ?');
   const remove = database.prepare('DELETE FROM failures WHERE job = ? AND class = ?');
   const moveFirst = database.prepare('UPDATE failures SET first = ? WHERE job = ?');
   const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?)');
@@ -49,7 +53,12 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   }
 
   function firstOf(job: string): number {
-    return Math.min(...[...classesOf(job)].map(({ id }) => Number(firstOfClass.get(job, id)?.first)));
+    const times = [...classesOf(job)].map(({ id, origin }) => {
+      // Only lines of recoveries say when a callback was expected, and a job has few of them.
+      const statement = origin === 'recovery' ? firstDueOfClass : firstOfClass;
+      return Number(statement.get(job, id)?.first);
+    });
+    return Math.min(...times);
   }
 
   /** Whether a newer line of the class is known; of equal times the one that comes later in the log counts. */
@@ -64,10 +73,10 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
 
   return {
     add(line, { reason, bytes }) {
-      const { id, lineClass, job, received } = line;
+      const { id, lineClass, job, received, begun } = line;
       const known = failuresOfJob.all(job);
       const first = known[0] === undefined ? null : Number(known[0].first);
-      if (first !== null && received < first) moveFirst.run(received, job);
+      if (first !== null && begun < first) moveFirst.run(begun, job);
       for (const row of known) {
         const failing = { outcome: classes.byId(Number(row.class)).outcome, time: Number(row.received) };
         if (settles({ outcome: lineClass.outcome, time: received }, failing))
@@ -80,7 +89,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
         lineClass.id,
         id,
         received,
-        Math.min(first ?? firstOf(job), received),
+        Math.min(first ?? firstOf(job), begun),
         text,
         numberOf(bytes),
       );

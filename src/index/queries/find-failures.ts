@@ -23,7 +23,7 @@ export interface FailingQuery {
   readonly scope?: SourceScope | undefined;
 }
 
-/** A failing job in the order of the list: receipt of its first line in milliseconds since the epoch, and its id. */
+/** A failing job in the order of the list: `first` of `IndexedFailure`, and its id. */
 export type FailurePosition = readonly [first: number, job: string];
 
 /** A job whose last outcome is a failure. */
@@ -36,8 +36,9 @@ export interface IndexedFailure {
   readonly region: string | null;
   readonly reason: string | null;
   readonly bytes: number;
-  /** Receipt of the failing line and of the first line of the job, in milliseconds since the epoch. */
+  /** Receipt of the failing line, in milliseconds since the epoch. */
   readonly received: number;
+  /** Receipt of the first line of the job, or when its callback was expected, if that is earlier. */
   readonly first: number;
 }
 

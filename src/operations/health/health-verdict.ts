@@ -24,7 +24,7 @@ export interface ReceiverFacts {
 /** The job that has been open for longest, of those that are failing. */
 export interface OldestOpen {
   readonly jobId: string;
-  /** ISO 8601: time of its first ledger line. */
+  /** ISO 8601: time of its first ledger line, or when its callback was expected, if that is earlier. */
   readonly since: string;
   /** When the service deletes its results, at the latest. */
   readonly retentionEndsAt: string;

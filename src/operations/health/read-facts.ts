@@ -1,14 +1,13 @@
-import { isFetchable } from '../../domain/failure-causes.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { SenderRefusals } from '../../domain/summary-figures.js';
 import { hasAllSince } from '../../index/index-extent.js';
-import type { FailingNow, LedgerView } from '../../index/ledger-view.js';
+import type { LedgerView } from '../../index/ledger-view.js';
 import type { LedgerSummary, Summarise } from '../../index/questions/create-summary.js';
 import type { RetentionView } from '../../recovery/retention/retention-view.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
-import type { OldestOpen, ReceiverFacts, VerdictFacts } from './health-verdict.js';
+import type { ReceiverFacts, VerdictFacts } from './health-verdict.js';
 import type { Issue } from './issues.js';
 import { createKnownFacts, within } from './known-facts.js';
 import type { ReconcileFigures } from './reconcile-report-reader.js';
@@ -91,8 +90,8 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     index,
     isIndexed: hasAllSince(index, now - retention) && ledger.error === null,
     failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
-    oldestOpen: failures && oldestOpen(failures, retention),
-    retentionEnds: failures && retentionEnding(failures, retentionWarning, now),
+    oldestOpen: failures?.oldest ?? null,
+    retentionEnds: ifBefore(failures?.nextEnd, now + retentionWarning),
     waiting: quarantine?.waiting ?? null,
     reconcile,
     verify,
@@ -138,18 +137,7 @@ export async function readCallbacks(
   return { ...figures, unauthenticated: unauthenticated.filter(({ source }) => isInScope(scope, source)) };
 }
 
-/** Failures are sorted by when the service deletes the results: the first is of the oldest job. */
-function oldestOpen({ failures }: FailingNow, retention: number): OldestOpen | null {
-  const [first] = failures;
-  if (first === undefined) return null;
-  const { jobId, retentionEndsAt } = first;
-  return { jobId, since: new Date(Date.parse(retentionEndsAt) - retention).toISOString(), retentionEndsAt };
-}
-
-/** When the service begins to delete results that can still be fetched; null while that is far away. */
-function retentionEnding({ failures }: FailingNow, warning: number, now: number): string | null {
-  const first = failures.find(isFetchable);
-  if (first === undefined) return null;
-  const left = Date.parse(first.retentionEndsAt) - now;
-  return left > 0 && left < warning ? first.retentionEndsAt : null;
+/** An instant (ISO 8601), when it is before `end`, in milliseconds since the epoch; else null. */
+function ifBefore(instant: string | null | undefined, end: number): string | null {
+  return instant && Date.parse(instant) < end ? instant : null;
 }

@@ -36,7 +36,7 @@ export async function recordEnded(
     ends.push(await endOf({ parts, client, job, expectation, options }, callback));
   const items = ends.flatMap((end) => (typeof end === 'string' ? [] : end));
   const reason = endedReason(job);
-  if (items.length > 0) return jobResult(job, client.region, items, reason, parts, parts.clock());
+  if (items.length > 0) return jobResult(job, client.region, items, reason);
   if (ends.includes('retried')) return endedResult(job, client.region, 'pending', BEING_RETRIED);
   if (ends.includes('claimed')) return endedResult(job, client.region, 'pending', BEING_RECORDED);
   if (!ends.includes('recorded'))

@@ -11,7 +11,7 @@ import { createContexts, recordRecovery } from './fetch/record-recovery.js';
 import { isEnded, isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
-import { endedResult, jobResult, untouchedJob } from './report/job-result.js';
+import { endedResult, jobResult, untouchedJob, withDeadline } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 import { wasErased } from './was-erased.js';
 
@@ -21,6 +21,16 @@ import { wasErased } from './was-erased.js';
  * region must not be asked now; every other failure becomes the result.
  */
 export async function reconcileJob(
+  parts: RecoveryParts,
+  client: JobsClient,
+  job: JobRecord,
+  options: JobOptions,
+): Promise<RecoveredJob | null> {
+  const result = await resultOf(parts, client, job, options);
+  return result && withDeadline(result, job, parts, parts.clock());
+}
+
+async function resultOf(
   parts: RecoveryParts,
   client: JobsClient,
   job: JobRecord,
@@ -44,7 +54,7 @@ export async function reconcileJob(
     if (isPaused(error)) throw error;
     if (isEnded(job, expectation)) return endedResult(job, region, 'failed', failureReason(error));
     const failed = expectation.items.map((item) => notFetched(item, 'failed', failureReason(error)));
-    return jobResult(job, region, failed, null, parts, parts.clock());
+    return jobResult(job, region, failed, null);
   }
 }
 
@@ -133,6 +143,6 @@ async function fetchJob(
   const left = fetched.filter(isLeft).map(({ item }) => item.kind);
   const note = left.length > 0 ? `the service has it no more, so not compared: ${left.join(', ')}` : null;
   const results = fetched.filter((each) => !isLeft(each));
-  const result = jobResult(job, region, results, joinReasons([plan.reason, note]), parts, now);
+  const result = jobResult(job, region, results, joinReasons([plan.reason, note]));
   return recordRecovery(parts, { result, results, job, contextOf, options, startedAt: now });
 }

@@ -165,11 +165,12 @@ function askIn({ region, batchUrl, paths }: JobsClientOptions): Ask {
   };
 }
 
+/** The operation names no job: errors of many jobs have one cause, and whoever reports one names its job. */
 function askFor(ask: Ask, jobId: string, document: JobDocument, signal?: AbortSignal): SpeechRequest {
-  if (document === 'record') return ask('record', `fetch the record of ${jobId}`, { jobId, signal });
-  if (document === 'media') return ask('media', `fetch media of ${jobId}`, { jobId, signal });
+  if (document === 'record') return ask('record', 'fetch a job record', { jobId, signal });
+  if (document === 'media') return ask('media', 'fetch media', { jobId, signal });
   const query = { format: document };
-  return ask('transcript', `fetch ${document} transcript of ${jobId}`, { jobId, query, signal });
+  return ask('transcript', `fetch ${document} transcript`, { jobId, query, signal });
 }
 
 function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIterable<JobPage> {

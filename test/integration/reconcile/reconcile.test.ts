@@ -540,6 +540,16 @@ describe('failures of the service', () => {
     expect(await artefacts()).toEqual([`jobs/${good}/transcript.json`]);
   });
 
+  it('records one cause for all jobs that fail in the same way', async () => {
+    const { simulator, parts, lose } = await begin();
+    for (let n = 1; n <= 3; n += 1) await lose({}, { createdAt: Date.now() - (140 + n) * HOUR });
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, failed: 3 });
+    const reasons = (await ledgerOf(fixture.folder)).map(({ reason }) => reason);
+    expect(reasons).toEqual(Array(3).fill(expect.stringContaining('answered 500')));
+    expect(new Set(reasons).size).toBe(1);
+  });
+
   it('retries failed jobs beyond the window, and warns as their retention ends', async () => {
     const { simulator, parts, lose } = await begin();
     const id = await lose();

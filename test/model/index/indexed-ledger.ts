@@ -184,7 +184,10 @@ export function failingOf(lines: readonly Placed[], scope: ReadonlySet<string> |
     // Among equal times the last in the log counts.
     const newestFirst = own.map(({ line, place }) => ({ ...line, place })).reverse();
     const open = openFailure(newestFirst, ({ source }) => scope === null || scope.has(source ?? ''));
-    const first = Math.min(...own.map(({ line }) => Date.parse(line.receivedAt)));
+    const times = own.flatMap(({ line: { origin, receivedAt, expectedAt = receivedAt } }) =>
+      origin === 'recovery' ? [receivedAt, expectedAt] : [receivedAt],
+    );
+    const first = Math.min(...times.map((time) => Date.parse(time)));
     return open === null ? [] : [{ job, place: open.place, outcome: open.outcome, first, line: open }];
   });
   failing.sort((a, b) => a.first - b.first || (a.job < b.job ? -1 : 1));

@@ -47,30 +47,42 @@ export function endedResult(
  * The result of a job from the results of its items.
  *
  * @param reason what the record says about the notification
- * @param now milliseconds since the epoch
  */
 export function jobResult(
   job: JobRecord,
   region: string,
   results: readonly ItemResult[],
   reason: string | null,
-  rules: RetentionRules,
-  now: number,
 ): RecoveredJob {
-  const outcome = outcomeOfItems(results);
-  const end = outcome === 'failed' ? retentionDeadline(job.created_at, rules, now) : null;
-  const deadline = end === null ? null : `the service keeps it only until ${end.toISOString()}`;
   return {
     jobId: job.id,
     region,
-    outcome,
-    reason: joinReasons([reason, ...new Set(results.map((result) => result.reason)), deadline]),
+    outcome: outcomeOfItems(results),
+    reason: joinReasons([reason, ...new Set(results.map((result) => result.reason))]),
     items: results.map(({ item, stored, outcome: itemOutcome }) => ({
       kind: item.kind,
       key: stored?.key ?? item.key,
       outcome: itemOutcome,
     })),
   };
+}
+
+/**
+ * The result as a report has it: that of a failed job says when its retention ends, if that is soon. The ledger leaves it out: the reason is
+ * the cause that failing jobs have in common.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function withDeadline(
+  result: RecoveredJob,
+  { created_at }: JobRecord,
+  rules: RetentionRules,
+  now: number,
+): RecoveredJob {
+  const end = result.outcome === 'failed' ? retentionDeadline(created_at, rules, now) : null;
+  if (end === null) return result;
+  const deadline = `the service keeps it only until ${end.toISOString()}`;
+  return { ...result, reason: joinReasons([result.reason, deadline]) };
 }
 
 /**

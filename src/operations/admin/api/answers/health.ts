@@ -252,7 +252,7 @@ export const healthSchema = z
     oldestOpen: z
       .strictObject({
         jobId: z.string(),
-        since: instant.describe('time of its first ledger line'),
+        since: instant.describe('when its callback was received first, or expected'),
         retentionEndsAt: instant.describe('when the service deletes its results, at the latest'),
       })
       .nullable()

@@ -106,7 +106,7 @@ async function readStatus({ config, store, view }: LedgerWork): Promise<Status> 
       summarise: createSummary(view),
       retained: retentionViewOf(config, store),
       senderRefusals: createRefusalCountsReader(store, Date.now).lastHour,
-      lastReconcile: createReconcileReportReader(store),
+      lastReconcile: createReconcileReportReader(store, view.settled),
       lastVerify: createVerifyReportReader(store),
       subscribers: () => listSubscribers({ outbox, view, dead: createDeadEventCounter(store, view.sent) }),
       replicaIssues: async () => issuesOfReports((await reports()).reports),

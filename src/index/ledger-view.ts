@@ -15,6 +15,7 @@ import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs } from './queries/failure-page.js';
 import type { findJobsByPart } from './queries/find-jobs-by-part.js';
+import type { SettledQuery } from './queries/find-settled.js';
 import type { NamedField } from './queries/knows-name.js';
 import type { DeliveryQuery } from './questions/delivery-query.js';
 import {
@@ -117,6 +118,8 @@ export interface LedgerView {
   bodyFigures(since: number): Promise<BodyFigures>;
   /** Ids of the failing jobs that their results settle: a conflict is an operator's to decide. Reads the ledger before. */
   failingJobs(): Promise<ReadonlySet<string>>;
+  /** Those of the jobs whose results came since, or whose loss an operator accepted: from the index alone. */
+  settled(query: SettledQuery): Promise<readonly string[]>;
   /** Whether a line was ever in the index with this value. */
   holds(field: NamedField, value: string, scope?: SourceScope): Promise<boolean>;
   /** Ids of the jobs whose id contains a text, in whatever case, those with the newest lines first. */
@@ -254,6 +257,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       const query = { since: clock() - retention, without: 'conflict' };
       return new Set((await index.call('failingJobs', query)).jobs);
     },
+    settled: (query) => index.call('findSettled', query),
     holds: (field, value, scope = null) => index.call('knowsName', field, value, scope),
     async jobsByPart(query) {
       const found = await index.call('findJobsByPart', query);

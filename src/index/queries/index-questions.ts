@@ -12,6 +12,7 @@ import { failingJobs, failurePage } from './failure-page.js';
 import { type FailuresQuery, findFailures, type IndexedFailure } from './find-failures.js';
 import { findJobsByPart } from './find-jobs-by-part.js';
 import { findLines, type LineQuery } from './find-lines.js';
+import { findSettled, type SettledQuery } from './find-settled.js';
 import { knowsName, type NamedField } from './knows-name.js';
 import { lastAccepted } from './last-accepted.js';
 import { countActs, countMissed, type SumQuery, sumLines } from './sum-lines.js';
@@ -38,6 +39,8 @@ export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex)
       attempt(({ database, classes }) => failurePage(database, classes, query)),
     failingJobs: (query: Parameters<typeof failingJobs>[2]) =>
       attempt(({ database, classes }) => failingJobs(database, classes, query)),
+    findSettled: (query: SettledQuery): string[] =>
+      attempt(({ database, classes }) => findSettled(database, classes, query)),
     findBodies: (query: BodyQuery) =>
       attempt(({ database, classes }) => findBodies(database, classes, query)),
     countBodies: (since: number) => attempt(({ database }) => countBodies(database, since)),

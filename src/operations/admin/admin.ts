@@ -125,7 +125,7 @@ export function createAdmin(options: AdminOptions): Admin {
     sources: options.credentials,
     summarise: createSummary(view),
     senderRefusals: refusalCounts.lastHour,
-    lastReconcile: createReconcileReportReader(store),
+    lastReconcile: createReconcileReportReader(store, view.settled),
     lastVerify,
     subscribers: (scope: SourceScope, signal?: AbortSignal) =>
       listSubscribers({ outbox, view, dead }, scope, signal),

@@ -127,8 +127,8 @@ function failureIssues(facts: VerdictFacts): Issue[] {
     issues.push(issueOf('jobs-failing', { jobs, outcomes, since: oldestOpen?.since ?? null }));
   }
   if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
-  // The failing jobs are the same ones, and there is more to say about them.
-  if (jobs === 0 && reconcile !== null && reconcile.missing > 0) {
+  // The failing jobs are the same ones, and there is more to say about them. What settled the others may be still to be read.
+  if (jobs === 0 && facts.ledger.state !== 'loading' && reconcile !== null && reconcile.missing > 0) {
     issues.push(issueOf('results-missing', { jobs: reconcile.missing }));
   }
   return issues;

@@ -155,8 +155,9 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   },
   'results-missing': {
     ...{ topic: 'expected', ...warning, label: 'Missing' },
-    text: ({ jobs }) => `Reconcile misses the results of ${plural(jobs, 'job')}.`,
-    remedy: SEE_FAILURES,
+    text: ({ jobs }) =>
+      `Reconcile misses the results of ${plural(jobs, 'job')} that the ledger has no failure of.`,
+    remedy: 'Run transcript-receiver reconcile: it tries again, and names each with the reason.',
   },
   'expected-unknown': {
     ...{ topic: 'expected', ...unknown, label: 'Unknown' },

@@ -1,4 +1,5 @@
 import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
+import type { LedgerView } from '../../index/ledger-view.js';
 import { INTERRUPTED } from '../../recovery/reconcile/recovery-errors.js';
 import { sawEverything } from '../../recovery/reconcile/report/recovery-report.js';
 import type { ListRange, ObjectStore } from '../../store/object-store.js';
@@ -14,7 +15,7 @@ export interface ReconcileFigures {
   readonly expected: number;
   /** Jobs that are here: matched, recovered, conflict. */
   readonly received: number;
-  /** Jobs that should be here and are not. A later run that found more of them counts. */
+  /** Jobs that should be here and are not, nor came since. A later run that found more of them counts. */
   readonly missing: number;
   /** Jobs of the account that lead to no source here. */
   readonly ignored: number;
@@ -26,6 +27,8 @@ export interface ReconcileFigures {
 
 /** The figures of one report. */
 interface RunFigures extends Omit<ReconcileFigures, 'isWhole'> {
+  /** Ids of those missing jobs that nothing has settled since. */
+  readonly open: readonly string[];
   /** The run was limited to a part of the jobs. */
   readonly limited: boolean;
 }
@@ -38,10 +41,11 @@ const RUNS_LOOKED_AT = 100;
 
 /**
  * Reads the results of reconcile; null before the first run. A run that saw only a part of the jobs, because it was limited or
- * had a fault, can add to the missing jobs but not remove any.
+ * had a fault, can add to the missing jobs but not remove any; what the ledger has of a job since can.
  */
 export function createReconcileReportReader(
   store: ObjectStore,
+  settled: LedgerView['settled'],
   clock: () => number = Date.now,
 ): (signal?: AbortSignal) => Promise<ReconcileFigures | null> {
   // Reports never change, and while a fault lasts the same ones are needed again and again.
@@ -61,6 +65,17 @@ export function createReconcileReportReader(
     return runs;
   }
 
+  /** Leaves out missing jobs that were fetched, or whose loss was accepted, since the run: once that is so it stays so. */
+  async function withoutSettled(key: string, run: RunFigures): Promise<RunFigures> {
+    const since = Date.parse(run.startedAt ?? '');
+    if (run.open.length === 0 || Number.isNaN(since)) return run;
+    const done = new Set(await settled({ jobs: run.open, since }));
+    const open = run.open.filter((job) => !done.has(job));
+    const left = { ...run, open, missing: run.missing - (run.open.length - open.length) };
+    read.set(key, left);
+    return left;
+  }
+
   return async (signal) => {
     // Reports accumulate over years; the last ones are nearly always recent.
     const startAfter = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
@@ -68,7 +83,7 @@ export function createReconcileReportReader(
     read = [...recent.values()].some(sawEverything)
       ? recent
       : await runsOf(await keysOf(store, { signal }), signal);
-    return summed([...read.values()]);
+    return summed(await Promise.all([...read].map(([key, run]) => withoutSettled(key, run))));
   };
 }
 
@@ -87,7 +102,7 @@ function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
   const unlimited = runs.filter(({ limited }) => !limited);
   const picture = whole ?? unlimited[0] ?? runs[0];
   if (picture === undefined) return null;
-  const { limited: _, ...figures } = picture;
+  const { limited: _, open: __, ...figures } = picture;
   return {
     ...figures,
     isWhole: whole !== undefined,
@@ -115,10 +130,16 @@ function runOf(report: Record<string, unknown> | null): RunFigures | null {
     expected: Object.values(outcomes).reduce((total, count) => total + count, 0) - sum('expired'),
     received: sum('matched', 'recovered', 'conflict'),
     missing: sum('unrecoverable', 'failed'),
+    open: Array.isArray(report.jobs) ? report.jobs.flatMap(missingJob) : [],
     ignored: typeof report.ignored === 'number' ? report.ignored : 0,
     faults: Array.isArray(report.faults) ? report.faults.map(faultInWords) : [],
     limited: report.limited === true,
   };
+}
+
+function missingJob(job: Partial<Record<string, unknown>> | null): string[] {
+  const { jobId, outcome } = job ?? {};
+  return typeof jobId === 'string' && (outcome === 'unrecoverable' || outcome === 'failed') ? [jobId] : [];
 }
 
 function faultInWords(fault: Partial<Record<string, unknown>> | null): string {

@@ -11,7 +11,7 @@ import { createContexts, recordRecovery } from './fetch/record-recovery.js';
 import { isEnded, isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
-import { endedResult, jobResult, untouchedJob, withDeadline } from './report/job-result.js';
+import { endedResult, jobResult, untouchedJob, withRetentionEnd } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
 import { wasErased } from './was-erased.js';
 
@@ -27,7 +27,7 @@ export async function reconcileJob(
   options: JobOptions,
 ): Promise<RecoveredJob | null> {
   const result = await resultOf(parts, client, job, options);
-  return result && withDeadline(result, job, parts, parts.clock());
+  return result && withRetentionEnd(result, job, parts, parts.clock());
 }
 
 async function resultOf(

@@ -73,7 +73,7 @@ export function jobResult(
  *
  * @param now milliseconds since the epoch
  */
-export function withDeadline(
+export function withRetentionEnd(
   result: RecoveredJob,
   { created_at }: JobRecord,
   rules: RetentionRules,

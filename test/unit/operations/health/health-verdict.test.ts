@@ -269,8 +269,8 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     facts: { reconcile: { ...RECONCILED, missing: 2 } },
     is: 'expected warning',
     params: { jobs: 2 },
-    text: 'Reconcile misses the results of 2 jobs.',
-    remedy: 'See Failures on the page, or run transcript-receiver failures.',
+    text: 'Reconcile misses the results of 2 jobs that the ledger has no failure of.',
+    remedy: 'Run transcript-receiver reconcile: it tries again, and names each with the reason.',
   },
   'expected-unknown': {
     facts: { reconcile: { ...RECONCILED, isWhole: false } },

@@ -10,13 +10,23 @@ const DENIED = { region: 'eu1', reason: 'answered 401' };
 let store: MemoryStore;
 let reads: number;
 let last: ReturnType<typeof createReconcileReportReader>;
+let settled: string[];
+let asked: unknown[];
 
 beforeEach(() => {
   reads = 0;
+  [settled, asked] = [[], []];
   store = createMemoryStore((operation) => {
     if (operation === 'read') reads += 1;
   });
-  last = createReconcileReportReader(store, () => NOW);
+  last = createReconcileReportReader(
+    store,
+    async (query) => {
+      asked.push(query);
+      return settled.filter((job) => query.jobs.includes(job));
+    },
+    () => NOW,
+  );
 });
 
 async function report(hoursAgo: number, outcomes: Record<string, number>, more: object = {}): Promise<void> {
@@ -46,6 +56,22 @@ describe('the last reconcile', () => {
     await report(2, {}, { faults: [DENIED, { region: null, reason: 'the run was interrupted' }] });
     const faults = ['eu1: answered 401', 'the run was interrupted'];
     expect(await last()).toMatchObject({ expected: 302, received: 300, missing: 2, faults });
+  });
+
+  it('misses no job that was fetched, or whose loss was accepted, since', async () => {
+    const jobs = ['one', 'two', 'three'].map((jobId) => ({ jobId, outcome: 'failed' }));
+    await report(3, { matched: 300, failed: 3 }, { jobs: [...jobs, { jobId: 'four', outcome: 'pending' }] });
+    expect(await last()).toMatchObject({ expected: 303, missing: 3 });
+    settled = ['two', 'four'];
+    expect(await last()).toMatchObject({ expected: 303, received: 300, missing: 2 });
+    settled = ['one', 'three'];
+    expect(await last()).toMatchObject({ missing: 0 });
+    const since = NOW - 3 * HOUR;
+    expect(asked).toEqual([
+      { jobs: ['one', 'two', 'three'], since },
+      { jobs: ['one', 'two', 'three'], since },
+      { jobs: ['one', 'three'], since },
+    ]);
   });
 
   it('still counts as missing what a limited run did not check', async () => {

@@ -6,7 +6,7 @@ import {
   absentJob,
   jobResult,
   outcomeOfItems,
-  withDeadline,
+  withRetentionEnd,
 } from '../../../../../src/recovery/reconcile/report/job-result.js';
 import type { RecoveredJob } from '../../../../../src/recovery/reconcile/report/recovery-report.js';
 import { createMemoryStore } from '../../../../support/store/memory-store.js';
@@ -50,7 +50,7 @@ describe('the result of a job', () => {
     };
     const rules = { retention: 24 * HOUR, retentionWarning: 2 * HOUR };
     const reasonOf = (...results: ItemResult[]) =>
-      withDeadline(jobResult(job, 'eu1', results, null), job, rules, NOW).reason;
+      withRetentionEnd(jobResult(job, 'eu1', results, null), job, rules, NOW).reason;
     expect(reasonOf(itemResult('failed', 'no answer'), itemResult('failed', 'no answer'))).toBe(
       'no answer; the service keeps it only until 2026-03-04T13:00:00.000Z',
     );

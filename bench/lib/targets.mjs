@@ -108,7 +108,8 @@ async function startProduct({
     logFile: join(scratch, 'product.log'),
     isReady: (line) => line.event === 'listening',
   });
-  const { receiverUrl, adminUrl } = server.said;
+  // Older builds call it publicUrl.
+  const { publicUrl, receiverUrl = publicUrl, adminUrl } = server.said;
   // It listens before it has proven the store, and refuses callbacks until then.
   for (let waited = 0; (await fetch(`${receiverUrl}/readyz`)).status !== 200; waited += 20) {
     if (waited > 30_000) throw new Error('the product did not become ready');

@@ -13,9 +13,8 @@ import { openIndexOfStore } from './fill/open-index-of-store.js';
 import { extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { CallbackCounts } from './queries/count-callbacks.js';
-import type { FailingJobs } from './queries/failure-page.js';
+import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
 import type { findJobsByPart } from './queries/find-jobs-by-part.js';
-import type { SettledQuery } from './queries/find-settled.js';
 import type { NamedField } from './queries/knows-name.js';
 import type { DeliveryQuery } from './questions/delivery-query.js';
 import {

@@ -81,13 +81,14 @@ async function waitForInterrupt(
   signal: AbortSignal,
 ): Promise<void> {
   const { listening, adminToken, configFolder, dataFolder } = stage;
-  const command = `node ${relative('', process.argv[1] ?? '')}`;
+  // npm's Node, which may not be the one of the shell.
+  const command = `${relative('', process.execPath)} ${relative('', process.argv[1] ?? '')}`;
   paint.heading('Look around: it goes on until Ctrl-C');
   paint.copy('The dashboard:', `${listening.adminUrl}/#token=${adminToken}`);
   paint.copy('The ledger, a line per event:', `cat ${dataFolder}/ledger/*/*/*.ndjson`);
   paint.copy(
-    'Lose an artefact yourself, then fetch it again:',
-    `rm ${dataFolder}/jobs/${work.example()}/transcript.json; NODE_CONFIG_DIR=${configFolder} ${command} reconcile`,
+    'Lose an artefact yourself; a line below says that it is recovered:',
+    `rm ${dataFolder}/jobs/${work.example()}/transcript.json`,
   );
   paint.copy(
     'Why would a callback be refused?',

@@ -11,6 +11,7 @@ import { EVENT_ENDS } from '../domain/sent-attempt.js';
 import { notIndexedInWords } from '../index/index-extent.js';
 import type { LedgerView } from '../index/ledger-view.js';
 import type { SentQuery } from '../index/sent/sent-questions.js';
+import { span } from '../lib/text/amounts.js';
 import { plural } from '../lib/text/plural.js';
 import type {
   DeadEvents,
@@ -160,7 +161,7 @@ function figuresOf(subscriber: Listed): string[] {
   const { sender, sent, lastSentAt, lagSeconds, lastError } = subscriber;
   const pause = describePause(subscriber, Date.now());
   const last = lastSentAt === null ? '' : `, the last at ${lastSentAt}`;
-  const lag = lagSeconds === 0 ? '' : `; the oldest has waited for ${plural(lagSeconds, 'second')}`;
+  const lag = lagSeconds === 0 ? '' : `; the oldest has waited for ${span(lagSeconds * 1000)}`;
   return [
     `  ${plural(sent, 'event')} sent${last}; ${describeUnsent(subscriber)}${lag}`,
     sender === null ? '  No replica sends to it.' : `  Sent by ${sender}`,

@@ -88,7 +88,7 @@ export function describeTold(
     case 'delivered':
       return `told${at === null ? '' : ` at ${time(at)}`}, ${answer}, ${ordinal(attempts)} attempt`;
     case 'waiting':
-      return `not told yet, tried again: ${tried}`;
+      return `not told yet: ${tried}`;
     case 'rejected':
       return `not told, the answer was final: ${tried}`;
     case 'expired':

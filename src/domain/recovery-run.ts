@@ -11,6 +11,8 @@ export interface RunResult {
 }
 
 const NOTHING_SEEN = 'No job was compared, and nothing is known of the results of this time';
+const WOULD_BE_FETCHED =
+  'Pending jobs would be fetched, are still running, or are younger than recovery.grace';
 const PENDING =
   'Pending jobs are still running, or younger than recovery.grace, and their callbacks may still come: run reconcile again then';
 
@@ -39,7 +41,7 @@ export function notesOfRun(result: RunResult, dryRun = false): string[] {
   return [
     ...(countsOfRun(result) === null ? [NOTHING_SEEN] : []),
     ...(recorded > 0 ? [recordedInWords(recorded, dryRun)] : []),
-    ...((outcomes.pending ?? 0) > 0 ? [PENDING] : []),
+    ...((outcomes.pending ?? 0) > 0 ? [dryRun ? WOULD_BE_FETCHED : PENDING] : []),
   ];
 }
 

@@ -19,7 +19,8 @@ interface Counted {
 export function summaryInWords({ total, acts, unrecorded }: Counted): string[] {
   const { lines, callbacks, refused, duration, missed } = total;
   const share = percent(refused, callbacks);
-  const without = unrecorded ? `, ${count(unrecorded)} of them before they had a valid credential` : '';
+  const those = unrecorded === refused ? 'all' : count(unrecorded ?? 0);
+  const without = unrecorded ? `, ${those} of them before they had a valid credential` : '';
   return [
     `${plural(lines, 'delivery', 'deliveries')}, ${plural(callbacks, 'callback')}.`,
     ...(refused > 0

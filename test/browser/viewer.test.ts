@@ -127,7 +127,8 @@ describe('a reader of one source', () => {
     await dashboard.go('jobs/hidden');
     await page.getByText('This receiver does not know the job.').waitFor();
     await dashboard.go('');
-    await page.getByText('Not shown').first().waitFor();
+    await page.getByText('Not covered: the quarantine').waitFor();
+    expect(await page.getByRole('heading', { name: 'Last reconcile' }).count()).toBe(0);
     expect(await page.content()).not.toContain('court');
     expect(dashboard.trouble).toEqual([]);
     await dashboard.close();

@@ -165,7 +165,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
       since === null
         ? 'Whether every job was received is unknown: no reconcile has seen all of them yet.'
         : `Whether every job since ${time(since)} was received is unknown: no later reconcile has seen all of them.`,
-    remedy: 'Correct what the issues of reconcile say.',
+    remedy: 'Correct what other issues say of reconcile, then run transcript-receiver reconcile.',
   },
   'reconcile-not-configured': {
     ...{ topic: 'reconcile', ...quiet, label: 'Not configured' },

@@ -89,6 +89,7 @@ describe('reconcile on the command line', () => {
     const result = await runCommand(['reconcile', '--dry-run', '--since', '1h'], settings());
     expect(result).toMatchObject({ code: 0, stderr: expect.stringMatching(/^.*the store is empty.*\n$/) });
     expect(result.stdout).toMatch(new RegExp(`${id}.*would be fetched`));
+    expect(result.stdout).toContain('Pending jobs would be fetched, are');
     expect(await visibleKeys(fixture.folder)).toEqual([]);
   });
 

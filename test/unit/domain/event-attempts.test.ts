@@ -26,12 +26,9 @@ describe('the words about what is not sent', () => {
   it.each<[string, Partial<ToldEvent>]>([
     ['told at 11:22, 200, 1st attempt', {}],
     ['told at 11:22, 204, 12th attempt', { status: 204, attempts: 12 }],
+    ['not told yet: 503 at 11:22, 3rd attempt', { outcome: 'waiting', status: 503, attempts: 3 }],
     [
-      'not told yet, tried again: 503 at 11:22, 3rd attempt',
-      { outcome: 'waiting', status: 503, attempts: 3 },
-    ],
-    [
-      'not told yet, tried again: no answer: timeout at 11:22, 2nd attempt',
+      'not told yet: no answer: timeout at 11:22, 2nd attempt',
       { outcome: 'waiting', status: null, error: 'timeout', attempts: 2 },
     ],
     ['not told, the answer was final: 410 at 11:22, 1st attempt', { outcome: 'rejected', status: 410 }],

@@ -34,7 +34,7 @@ export function subscribersView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'HTTP addresses that are sent signed events about jobs. Failed requests are retried for 24 hours; 410 ends an event at once. What ended waits here.',
+        'HTTP addresses that are sent signed events about jobs. Failed requests are retried for 24 hours; 410 ends an event at once. What was not sent waits here.',
       ),
       subscribers.length === 0
         ? emptyPanel('No subscriber is configured.', h('p', {}, link('#/help/subscribers', 'How to add one')))
@@ -90,7 +90,18 @@ function cellsOf(subscriber, again) {
       h('p', { class: 'detail' }, url),
       h('p', { class: 'detail' }, asksFor),
     ),
-    h('div', {}, status(tone, word), pause && h('p', { class: 'detail' }, withClock(pause))),
+    h(
+      'div',
+      {},
+      status(tone, word),
+      pause &&
+        h(
+          'p',
+          { class: 'detail' },
+          withClock(pause),
+          may('repair') && '. A test event that is accepted ends it',
+        ),
+    ),
     ...(subscriber.stateDamaged
       ? ['unknown', 'unknown', 'unknown', 'unknown']
       : [

@@ -125,7 +125,7 @@ function figures(summary, values) {
     h(
       'section',
       { 'aria-labelledby': 'in-all', 'data-key': 'total' },
-      h('h2', { id: 'in-all' }, `${clock(since)} to ${clock(until)}`),
+      h('h2', { id: 'in-all' }, `${clock(since)} to ${clock(until, Date.parse(since))}`),
       indexNote(index, asked),
       h(
         'ul',

@@ -277,7 +277,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'expected unknown',
     params: { since: null },
     text: 'Whether every job was received is unknown: no reconcile has seen all of them yet.',
-    remedy: 'Correct what the issues of reconcile say.',
+    remedy: 'Correct what other issues say of reconcile, then run transcript-receiver reconcile.',
   },
   'reconcile-not-configured': {
     facts: { reconcile: null, service: { configured: false, interval: 900_000 } },

@@ -36,3 +36,8 @@ export function may(right) {
 export function canRefetch() {
   return may('repair') && session?.canAskService === true;
 }
+
+/** Whether the token may begin a run of reconcile, which covers all sources. */
+export function canReconcile() {
+  return canRefetch() && session?.sources === null;
+}

@@ -12,7 +12,7 @@ import { dismissButton } from './dismiss-button.js';
 import { releaseBody } from './quarantine-list.js';
 import { bodyStatus, settlementInWords } from './settlement.js';
 
-/** @import { QuarantinedBodyView, Release, Trial } from '../../lib/api/api-answers.js' */
+/** @import { QuarantinedBodyView, Release } from '../../lib/api/api-answers.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 
 /**
@@ -32,8 +32,8 @@ function pageOf(body, again) {
   const released = body.state === 'released';
   return [
     heading('Quarantined body', bodyStatus(body)),
-    h('p', { class: 'prose', 'data-key': 'why' }, why(body, 'It could not be decoded')),
-    released ? null : trial(body.decodes),
+    h('p', { class: 'prose', 'data-key': 'why' }, why(body)),
+    released ? null : trial(body),
     body.state === 'settled' &&
       h('p', { 'data-key': 'settlement' }, settlementInWords(body.settlement), ' The body stays.'),
     body.release ? releaseNote(body.release) : actions(body, again),
@@ -58,17 +58,14 @@ function pageOf(body, again) {
   ];
 }
 
-/**
- * The reason, and the decoder's words where they say more.
- * @param {{reason: string | null, detail: string}} found @param {string} unnamed
- */
-function why({ reason, detail }, unnamed) {
-  const words = `${capital(reasonInWords(reason) ?? unnamed)}.`;
+/** The reason, and the decoder's words where they say more. @param {{reason: string | null, detail: string}} found */
+function why({ reason, detail }) {
+  const words = `${capital(reasonInWords(reason) ?? 'It could not be decoded')}.`;
   return detail === words ? words : `${words} ${detail}`;
 }
 
-/** @param {Trial} decodes */
-function trial(decodes) {
+/** @param {QuarantinedBodyView} body */
+function trial({ decodes, ...arrived }) {
   return h(
     'div',
     { class: 'panel', 'data-key': 'trial' },
@@ -79,7 +76,7 @@ function trial(decodes) {
         ]
       : [
           h('p', { class: 'lead' }, status('notice', 'Still cannot be decoded')),
-          h('p', {}, why(decodes, 'Not decodable')),
+          why(decodes) !== why(arrived) && h('p', {}, why(decodes)),
         ],
   );
 }

@@ -1,5 +1,5 @@
 import { post, remove } from '../../lib/api/admin-api.js';
-import { canRefetch, may } from '../../lib/api/session.js';
+import { canReconcile, canRefetch, may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { runAction } from '../../lib/elements/run-action.js';
@@ -31,7 +31,7 @@ export function stepActs(jobId, again) {
       case 'acknowledge':
         return acknowledgeButton(jobId, again);
       case 'reconcile':
-        return canRefetch() && link('#/reconcile', 'Reconcile now');
+        return canReconcile() && link('#/reconcile', 'Reconcile now');
       default:
         return null;
     }

@@ -2,7 +2,7 @@ import { may } from '../../lib/api/session.js';
 import { ago, bytes, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
 import { lastUseOf } from '../../vendor/health/verdict-words.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
-import { isPartlyRead, notShown, OF_ALL_SOURCES, toFailures } from './tile-parts.js';
+import { isPartlyRead, toFailures } from './tile-parts.js';
 
 /** @import { CredentialState, Health } from '../../lib/api/api-answers.js' */
 /** @import { Facts } from './tile-parts.js' */
@@ -12,15 +12,15 @@ import { isPartlyRead, notShown, OF_ALL_SOURCES, toFailures } from './tile-parts
  * @param {Health} health @param {number} now @returns {Facts[]}
  */
 export function healthFacts(health, now) {
+  // What covers all sources is not shown to a token of some.
+  const ofAll = health.scope === null;
   return [
     callbacksFacts(health, now),
     storeFacts(health, now),
     receivingFacts(health),
-    quarantineFacts(health),
+    ...(ofAll ? [quarantineFacts(health)] : []),
     failuresFacts(health),
-    expectedFacts(health),
-    reconcileFacts(health, now),
-    verifyFacts(health, now),
+    ...(ofAll ? [expectedFacts(health), reconcileFacts(health, now), verifyFacts(health, now)] : []),
     credentialsFacts(health, now),
     subscribersFacts(health),
     ledgerFacts(health, now),
@@ -74,7 +74,7 @@ function receivingFacts({ ready, activeDeliveries, budget }) {
     isNeutral: !ready,
     word: ready ? 'Ready' : 'Not ready',
     figure: activeDeliveries === null ? '–' : count(activeDeliveries),
-    details: budget === null ? [OF_ALL_SOURCES] : ['deliveries in flight', memoryInWords(budget)],
+    details: budget === null ? [] : ['deliveries in flight', memoryInWords(budget)],
   };
 }
 
@@ -87,11 +87,11 @@ function memoryInWords({ total: all, used, waiters }) {
 
 /** @param {Health} health @returns {Facts} */
 function quarantineFacts({ quarantine }) {
-  if (quarantine === null) return notShown('quarantine', 'Quarantine');
+  const tile = { id: /** @type {const} */ ('quarantine'), title: 'Quarantine' };
+  if (quarantine === null) return { ...tile, isNeutral: true, word: 'Unknown', figure: '–', details: [] };
   const { waiting, waitingBytes, released, settled } = quarantine;
   return {
-    id: 'quarantine',
-    title: 'Quarantine',
+    ...tile,
     word: 'Empty',
     figure: count(waiting),
     details: [
@@ -178,6 +178,6 @@ function ledgerFacts({ ledger }, now) {
     title: 'Ledger',
     word: 'Up to date',
     figure: rows === null ? '–' : count(rows),
-    details: [`${rows === null ? 'read' : 'lines loaded'}${read}`],
+    details: [`${rows === null ? 'read' : rows === 1 ? 'line loaded' : 'lines loaded'}${read}`],
   };
 }

@@ -1,7 +1,7 @@
 import { canRefetch } from '../../lib/api/session.js';
 import { to } from '../../lib/screen/route.js';
 import { ago, count, span } from '../../lib/text/format.js';
-import { notShown, toFailures } from './tile-parts.js';
+import { toFailures } from './tile-parts.js';
 
 /** @import { Health, ReconcileFigures, VerifyFigures } from '../../lib/api/api-answers.js' */
 /** @import { Action, Facts } from './tile-parts.js' */
@@ -9,9 +9,8 @@ import { notShown, toFailures } from './tile-parts.js';
 /** What reconcile and verify found. */
 
 /** @param {Health} health @returns {Facts} */
-export function expectedFacts({ reconcile, callbacks, scope, verdict }) {
+export function expectedFacts({ reconcile, callbacks, verdict }) {
   const tile = { id: /** @type {const} */ ('expected'), title: 'Expected and received' };
-  if (scope !== null) return notShown(tile.id, tile.title);
   if (reconcile === null) {
     const details = ['Reconcile has not run yet'];
     return { ...tile, isNeutral: true, word: 'Never compared', figure: '–', details };
@@ -70,8 +69,7 @@ function expectedInWords({ expected, received, missing, ignored, outcomes }) {
 }
 
 /** @param {Health} health @param {number} now @returns {Facts} */
-export function reconcileFacts({ reconcile, scope }, now) {
-  if (scope !== null) return notShown('reconcile', 'Last reconcile');
+export function reconcileFacts({ reconcile }, now) {
   const finished = reconcile?.finishedAt ?? null;
   return {
     id: 'reconcile',
@@ -88,9 +86,8 @@ export function reconcileFacts({ reconcile, scope }, now) {
 }
 
 /** @param {Health} health @param {number} now @returns {Facts} */
-export function verifyFacts({ verify, scope }, now) {
+export function verifyFacts({ verify }, now) {
   const tile = { id: /** @type {const} */ ('verify'), title: 'Last verify' };
-  if (scope !== null) return notShown(tile.id, tile.title);
   if (verify === null) {
     const details = ['Store and ledger were not compared yet'];
     return { ...tile, isNeutral: true, word: 'Never', figure: '–', details };

@@ -15,12 +15,6 @@ import { may } from '../../lib/api/session.js';
  * @property {Action} [action] where the facts lead; help by default
  */
 
-/** Without a figure: it covers all sources. @param {Topic} id @param {string} title @returns {Facts} */
-export function notShown(id, title) {
-  return { id, title, isNeutral: true, word: 'Not shown', figure: '–', details: [OF_ALL_SOURCES] };
-}
-export const OF_ALL_SOURCES = 'The figure covers all sources, and this token may see some only';
-
 /** @param {string} repairing what somebody does there who may @returns {Action} */
 export function toFailures(repairing) {
   return { href: '#/failures', text: may('repair') ? repairing : 'Show' };

@@ -2,7 +2,6 @@ import { h, link } from '../../lib/elements/dom.js';
 import { status } from '../../lib/elements/status.js';
 import { ago } from '../../lib/text/format.js';
 import { healthTiles } from './health-tiles.js';
-import { OF_ALL_SOURCES } from './tile-parts.js';
 
 /** @import { Health } from '../../lib/api/api-answers.js' */
 /** @import { Action } from './tile-parts.js' */
@@ -48,26 +47,20 @@ function tileAction(title, { href, text }) {
 }
 
 /** @param {Health} health @param {number} now */
-function regionsTile({ regions, noRegion, scope, unknown }, now) {
+function regionsTile({ regions, noRegion, unknown }, now) {
+  if (regions.length === 0) return null;
   const others = noRegion?.lastDeliveryAt ?? null;
   return h(
     'li',
     { class: 'tile wide', 'data-key': 'regions' },
     h('h2', {}, 'Last callback by region'),
-    regions.length === 0
-      ? h('p', { class: 'detail' }, scope === null ? 'No source is bound to a region.' : OF_ALL_SOURCES)
-      : h(
-          'ul',
-          { class: 'regions' },
-          regions.map((region) => regionState(region, unknown.regions !== undefined, now)),
-          others !== null &&
-            h(
-              'li',
-              { 'data-key': 'none' },
-              'other addresses',
-              h('span', { class: 'quiet' }, ago(others, now)),
-            ),
-        ),
+    h(
+      'ul',
+      { class: 'regions' },
+      regions.map((region) => regionState(region, unknown.regions !== undefined, now)),
+      others !== null &&
+        h('li', { 'data-key': 'none' }, 'other addresses', h('span', { class: 'quiet' }, ago(others, now))),
+    ),
     tileAction('Last callback by region', { href: '#/help/regions', text: 'What this means' }),
   );
 }

@@ -73,6 +73,9 @@ export function createMemoryStore() {
             from = page.at(-1);
           }
         },
+        async *keys(prefix, range) {
+          for await (const { key } of this.list(prefix, range)) yield key;
+        },
         async *folders(prefix) {
           await enter('LIST', prefix);
           const below = keys.slice(after(prefix)).filter((key) => key.startsWith(prefix));

@@ -1,6 +1,6 @@
 import { decodeTime, encodeTime } from 'ulid';
 import { isUlid } from '../lib/text/id-cursor.js';
-import type { ListedObject, ObjectStore } from './object-store.js';
+import type { ObjectStore } from './object-store.js';
 
 /** The most that S3 puts into one answer. */
 const PAGE = 1000;
@@ -12,26 +12,25 @@ const AHEAD = 600_000;
 const TIME_LENGTH = 10;
 
 export interface NewestOptions {
-  /** Only objects whose ids come before this one. Default: all. */
+  /** Only keys whose ids come before this one. Default: all. */
   readonly before?: string | undefined;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The objects of a folder whose names begin with ULIDs, as stretches of time, the newest one first; each in key order. All objects of an
- * id are in one stretch. A store lists in ascending order only, so the length of a stretch is searched: one that holds more than S3 puts
+ * The keys of a folder whose names begin with ULIDs, as stretches of time, the newest one first; each in key order. All keys of an id are in one stretch. A store lists in ascending order only, so the length of a stretch is searched: one that holds more than S3 puts
  * into one answer is tried again shorter. So a page of the newest costs a few calls, however many there are, and the memory of one answer;
  * only what was written within one millisecond is never divided.
  *
  * @param folder ends in `/`
  */
 export async function* newestStretches(
-  store: Pick<ObjectStore, 'list'>,
+  store: Pick<ObjectStore, 'keys'>,
   folder: string,
   { before = '~', signal }: NewestOptions = {},
-): AsyncGenerator<readonly ListedObject[]> {
-  const isWanted = ({ key }: ListedObject) => key < folder + before;
+): AsyncGenerator<readonly string[]> {
+  const isWanted = (key: string) => key < folder + before;
   const hints = hintsOf(store);
   let hint = hints.get(folder);
   if (hint === undefined) {
@@ -143,15 +142,15 @@ interface Stretch {
 }
 
 async function stretch(
-  store: Pick<ObjectStore, 'list'>,
+  store: Pick<ObjectStore, 'keys'>,
   folder: string,
   { startAfter, end = null, limit, signal }: Stretch,
-): Promise<ListedObject[]> {
-  const found: ListedObject[] = [];
+): Promise<string[]> {
+  const found: string[] = [];
   const range = { startAfter, signal, ...(Number.isFinite(limit) ? { limit } : {}) };
-  for await (const object of store.list(folder, range)) {
-    if (end !== null && object.key >= placeOf(folder, end)) break;
-    found.push(object);
+  for await (const key of store.keys(folder, range)) {
+    if (end !== null && key >= placeOf(folder, end)) break;
+    found.push(key);
   }
   return found;
 }
@@ -161,7 +160,7 @@ function placeOf(folder: string, time: number): string {
   return folder + encodeTime(time, TIME_LENGTH);
 }
 
-function timeOf(object: ListedObject | undefined, folder: string): number | null {
-  const id = object?.key.slice(folder.length, folder.length + 26) ?? '';
+function timeOf(key: string | undefined, folder: string): number | null {
+  const id = key?.slice(folder.length, folder.length + 26) ?? '';
   return isUlid(id) ? decodeTime(id) : null;
 }

@@ -69,6 +69,9 @@ export interface ObjectStore {
   /** Lists all objects below a prefix in key order. A broken listing throws; it never ends early. */
   list(prefix: string, options?: ListRange): AsyncIterable<ListedObject>;
 
+  /** The keys of the same listing. A file system is asked for size and time file by file: where they are not needed, this costs a tenth. */
+  keys(prefix: string, options?: ListRange): AsyncIterable<string>;
+
   /** Lists the immediate sub-folders of a prefix that ends in `/`, each ending in `/`, in order. */
   folders(prefix: string): AsyncIterable<string>;
 

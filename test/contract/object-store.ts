@@ -46,6 +46,9 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         ...(limit !== undefined && { limit }),
       };
       for await (const { key } of store.list(prefix, options)) keys.push(key);
+      const alone: string[] = [];
+      for await (const key of store.keys(prefix, options)) alone.push(key);
+      expect(alone).toEqual(keys);
       return keys;
     };
     const foldersBelow = async (prefix: string): Promise<string[]> => {

@@ -26,22 +26,41 @@ interface ListSearch {
 export async function* listFiles(
   root: FileRoot,
   prefix: string,
-  { startAfter = '', limit = Number.POSITIVE_INFINITY, signal, onPassed }: ListRange = {},
+  range: ListRange = {},
 ): AsyncGenerator<ListedObject> {
-  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-  await assertReadable(root, folder);
-  let left = limit;
-  for await (const object of walk(root.path, folder, {
-    prefix,
-    startAfter,
-    names: Math.min(limit, MAX_NAMES),
-    signal,
-    onPassed,
-  })) {
+  let left = range.limit ?? Number.POSITIVE_INFINITY;
+  for await (const key of walkBelow(root, prefix, range)) {
+    const object = await describe(root.path, key);
+    if (object === null) continue;
     yield object;
     left -= 1;
     if (left === 0) return;
   }
+}
+
+/** The keys of the same objects. */
+export async function* listFileKeys(
+  root: FileRoot,
+  prefix: string,
+  range: ListRange = {},
+): AsyncGenerator<string> {
+  let left = range.limit ?? Number.POSITIVE_INFINITY;
+  for await (const key of walkBelow(root, prefix, range)) {
+    yield key;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+async function* walkBelow(
+  root: FileRoot,
+  prefix: string,
+  { startAfter = '', limit = Number.POSITIVE_INFINITY, signal, onPassed }: ListRange,
+): AsyncGenerator<string> {
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  await assertReadable(root, folder);
+  const names = Math.min(limit, MAX_NAMES);
+  yield* walk(root.path, folder, { prefix, startAfter, names, signal, onPassed });
 }
 
 /** Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. */
@@ -70,13 +89,12 @@ function everythingBelow(prefix: string): ListSearch {
   return { prefix, startAfter: '', names: MAX_NAMES };
 }
 
-async function* walk(root: string, folder: string, search: ListSearch): AsyncGenerator<ListedObject> {
+async function* walk(root: string, folder: string, search: ListSearch): AsyncGenerator<string> {
   for await (const entry of sortedEntries(root, folder, search)) {
     search.signal?.throwIfAborted();
     const key = `${folder}${entry.name}`;
-    const object = entry.folder ? null : await describe(root, key);
     if (entry.folder) yield* walk(root, key, search);
-    else if (object !== null) yield object;
+    else yield key;
   }
 }
 

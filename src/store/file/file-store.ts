@@ -13,7 +13,7 @@ import {
 import { copyFile } from './copy-file.js';
 import { fileCall, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
-import { listFileFolders, listFiles } from './file-list.js';
+import { listFileFolders, listFileKeys, listFiles } from './file-list.js';
 import { createFilePublisher, type FilePublisher } from './file-publisher.js';
 import { createFileRoot, type FileRoot } from './file-root.js';
 import { createFileUpload } from './file-upload.js';
@@ -118,6 +118,10 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       return listing(prefix, () => listFiles(root, prefix, options), options?.signal);
     },
 
+    keys(prefix, options) {
+      return listing(prefix, () => listFileKeys(root, prefix, options), options?.signal);
+    },
+
     folders(prefix) {
       return listing(prefix, () => listFileFolders(root, prefix));
     },
@@ -131,8 +135,8 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       return listing(place, () => purgePlace(parts, place));
     },
 
-    async *traces(folder) {
-      for await (const { key } of listing(folder, () => listFiles(root, folder))) yield key;
+    traces(folder) {
+      return listing(folder, () => listFileKeys(root, folder));
     },
 
     expiry: {

@@ -43,6 +43,7 @@ export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectS
     head: (key) => within(() => store.head(key)),
     read: (...args) => within(() => store.read(...args)),
     list: (...args) => listed(store.list(...args)),
+    keys: (...args) => listed(store.keys(...args)),
     folders: (prefix) => listed(store.folders(prefix)),
     identity: () => within(() => store.identity()),
   };

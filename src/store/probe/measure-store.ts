@@ -105,6 +105,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     head: timed('head', store.head, resultOfRead),
     read: timed('read', store.read, resultOfRead),
     list: (prefix, options) => timedListing('list', prefix, store.list(prefix, options)),
+    keys: (prefix, options) => timedListing('list', prefix, store.keys(prefix, options)),
     folders: (prefix) => timedListing('folders', prefix, store.folders(prefix)),
     delete: timed('delete', store.delete),
     purge: (folder) => timedListing('purge', folder, store.purge(folder)),

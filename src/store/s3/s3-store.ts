@@ -112,6 +112,11 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
       yield* listObjects(bucket, prefix, options);
     },
 
+    async *keys(prefix, options) {
+      assertPrefix('list', prefix);
+      for await (const { key } of listObjects(bucket, prefix, options)) yield key;
+    },
+
     async *folders(prefix) {
       assertPrefix('list', prefix);
       yield* listS3Folders(bucket, prefix);

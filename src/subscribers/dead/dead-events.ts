@@ -101,23 +101,23 @@ export async function listDeadEvents(
 }
 
 async function* newestIds(
-  store: Pick<ObjectStore, 'list'>,
+  store: Pick<ObjectStore, 'keys'>,
   subscriber: string,
   options: NewestOptions,
 ): AsyncGenerator<string> {
   const folder = deadEventsFolder(subscriber);
-  for await (const objects of newestStretches(store, folder, options))
-    yield* objects.flatMap(({ key }) => eventIdOf(key, folder)).reverse();
+  for await (const keys of newestStretches(store, folder, options))
+    yield* keys.flatMap((key) => eventIdOf(key, folder)).reverse();
 }
 
 /** Oldest first; no more are read than are asked for. */
 export async function* deadEventIds(
-  store: Pick<ObjectStore, 'list'>,
+  store: Pick<ObjectStore, 'keys'>,
   subscriber: string,
   range: Pick<ListRange, 'limit' | 'signal'> = {},
 ): AsyncGenerator<string> {
   const folder = deadEventsFolder(subscriber);
-  for await (const { key } of store.list(folder, range)) yield* eventIdOf(key, folder);
+  for await (const key of store.keys(folder, range)) yield* eventIdOf(key, folder);
 }
 
 function eventIdOf(key: string, folder: string): string[] {

@@ -15,7 +15,7 @@ export function listedIds({ folder, count, names, every = 1000 }) {
   const listed = { calls: 0, objects: 0 };
   return {
     listed,
-    async *list(prefix, { startAfter = '', limit = Number.POSITIVE_INFINITY, signal } = {}) {
+    async *keys(prefix, { startAfter = '', limit = Number.POSITIVE_INFINITY, signal } = {}) {
       listed.calls += 1;
       let left = limit;
       for (let n = firstBehind(startAfter, folder, count, every); n < count; n += 1) {
@@ -24,7 +24,7 @@ export function listedIds({ folder, count, names, every = 1000 }) {
           if (!key.startsWith(prefix) || key <= startAfter) continue;
           signal?.throwIfAborted();
           listed.objects += 1;
-          yield { key, size: 4, modifiedAt: new Date(0) };
+          yield key;
           left -= 1;
           if (left === 0) return;
         }

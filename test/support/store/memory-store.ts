@@ -144,6 +144,9 @@ export function createMemoryStore(
         if (left === 0) return;
       }
     },
+    async *keys(prefix, options) {
+      for await (const { key } of this.list(prefix, options)) yield key;
+    },
     async *folders(prefix) {
       await enter('folders', prefix);
       const rest = sortedKeys(prefix).map((key) => key.slice(prefix.length));

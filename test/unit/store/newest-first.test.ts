@@ -9,8 +9,7 @@ const NOW = Date.now();
 
 async function newest(store: ReturnType<typeof createMemoryStore>, before?: string): Promise<string[]> {
   const keys: string[] = [];
-  for await (const objects of newestStretches(store, FOLDER, { before }))
-    keys.push(...objects.map(({ key }) => key).reverse());
+  for await (const found of newestStretches(store, FOLDER, { before })) keys.push(...found.toReversed());
   return keys;
 }
 
@@ -61,9 +60,9 @@ describe('the newest of a folder', () => {
       for (const name of ['body', 'request.json'])
         store.put(`${FOLDER}${idOf(NOW - n * 1000, n)}/${name}`, '');
     const seen = new Set<string>();
-    for await (const objects of newestStretches(store, FOLDER)) {
-      const ids = new Set(objects.map(({ key }) => key.split('/')[1] ?? ''));
-      expect(objects).toHaveLength(ids.size * 2);
+    for await (const keys of newestStretches(store, FOLDER)) {
+      const ids = new Set(keys.map((key) => key.split('/')[1] ?? ''));
+      expect(keys).toHaveLength(ids.size * 2);
       for (const id of ids) expect(seen.has(id)).toBe(false);
       for (const id of ids) seen.add(id);
     }
@@ -80,9 +79,9 @@ describe('the newest of a folder', () => {
       store.put(`${FOLDER}${idOf(NOW - age - Math.floor((over * n) / 50_000), n)}`, '');
     const limits: unknown[] = [];
     const counted = {
-      list: (prefix: string, range: Parameters<typeof store.list>[1]) => {
+      keys: (prefix: string, range: Parameters<typeof store.keys>[1]) => {
         limits.push(range?.limit);
-        return store.list(prefix, range);
+        return store.keys(prefix, range);
       },
     };
     let found = 0;

@@ -2,7 +2,7 @@ import { REPLAYS_FOLDER, replayKey } from '../../../archive/layout.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { isUlid } from '../../../lib/text/id-cursor.js';
 import { type NewestOptions, newestStretches } from '../../../store/newest-first.js';
-import { type ListedObject, type ObjectStore, StoreError } from '../../../store/object-store.js';
+import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../../store/read-document.js';
 import { isReplayState, type ReplayFailure, type ReplayState } from './replay-state.js';
 
@@ -88,19 +88,18 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
       }
     },
     async *newest(options) {
-      for await (const objects of newestStretches(store, REPLAYS_FOLDER, options)) {
-        yield* objects.flatMap(replayIdOf).reverse();
-      }
+      for await (const keys of newestStretches(store, REPLAYS_FOLDER, options))
+        yield* keys.flatMap(replayIdOf).reverse();
     },
     async *behind(id) {
       // The listing starts behind everything in the folder of that replay.
       const startAfter = `${REPLAYS_FOLDER}${id}~`;
-      for await (const object of store.list(REPLAYS_FOLDER, { startAfter })) yield* replayIdOf(object);
+      for await (const key of store.keys(REPLAYS_FOLDER, { startAfter })) yield* replayIdOf(key);
     },
   };
 }
 
-function replayIdOf({ key }: ListedObject): string[] {
+function replayIdOf(key: string): string[] {
   const [, id = ''] = /^replays\/([^/]+)\.json$/.exec(key) ?? [];
   return isUlid(id) ? [id] : [];
 }

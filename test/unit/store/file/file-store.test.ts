@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { hash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -107,6 +108,22 @@ describe('the file store', () => {
     const listed: string[] = [];
     for await (const { key } of store.list('many/')) listed.push(key);
     expect(listed).toEqual(['first', ...names].map((name) => `many/${name}`).sort());
+  });
+
+  it('asks the file system for no file whose key alone is listed', async () => {
+    await store.create('many/first', Buffer.from(''), headers('a'));
+    for (let n = 0; n < 2000; n += 1) await writeFile(`${folder}/store/many/n${n}`, '');
+    let requests = 0;
+    const hook = createHook({
+      init(_, type) {
+        if (type === 'FSREQPROMISE') requests += 1;
+      },
+    }).enable();
+    let listed = 0;
+    for await (const _ of store.keys('many/')) listed += 1;
+    hook.disable();
+    expect(listed).toBe(2001);
+    expect(requests).toBeLessThan(50);
   });
 
   it('lists a folder only while an object lies in it', async () => {

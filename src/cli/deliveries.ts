@@ -81,10 +81,9 @@ async function list(work: LedgerWork, options: Options): Promise<void> {
 }
 
 function queryOf(options: Options): DeliveryQuery {
-  const { job, source, region, status, outcome, origin, actor, context, contextOmitted } = options;
-  const { since, until, acts, onlyActs } = options;
+  const { since, until, acts, onlyActs, limit, csv, json, ...filters } = options;
   return {
-    ...{ job, source, region, status, outcome, origin, actor, context, contextOmitted },
+    ...filters,
     since: since?.toISOString(),
     until: until?.toISOString(),
     without: acts || onlyActs ? undefined : 'acts',

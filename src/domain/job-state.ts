@@ -1,5 +1,7 @@
 import type { TooLargeBody } from './delivery.js';
 import { gaveUpInWords } from './given-up.js';
+import { callbackStatusInWords } from './job.js';
+import { isTranscript, retentionClassInWords } from './kinds.js';
 import {
   disputed,
   isConflict,
@@ -220,22 +222,6 @@ export function lostInWords(lost: readonly LostArtefact[], at: ShowInstant): str
   return `Lost from the store: stored at ${at(first.storedAt)}, not there now${others}.`;
 }
 
-const RETENTION_CLASSES = new Map([
-  ['transcript', 'Transcripts'],
-  ['jobinfo', 'Job information'],
-  ['data', 'Media'],
-  ['attachment', 'Attachments'],
-  ['quarantine', 'Bodies in quarantine'],
-  ['ledger', 'Ledger'],
-  ['reports', 'Reports'],
-  ['replays', 'Replays'],
-]);
-
-/** A kind of `retention.<kind>`. */
-export function retentionClassInWords(kind: string): string {
-  return RETENTION_CLASSES.get(kind) ?? kind;
-}
-
 export function expiredInWords({ kind, objects, expiredAt }: ExpiredPart, at: ShowInstant): string {
   const count = objects === 1 ? '1 object' : `${objects} objects`;
   return `${retentionClassInWords(kind)} expired at ${at(expiredAt)} (${count}).`;
@@ -330,26 +316,10 @@ export function settlementInWords(settlement: BodySettlement | null, at: ShowIns
   return `${SETTLED[by] ?? by}${actor === null ? '' : ` by ${actor}`} at ${at(settledAt)}${reason === null ? '' : `: ${reason}`}.`;
 }
 
-const STATUSES = new Map([
-  ['success', 'success'],
-  ['error', 'error: the service could not process the job'],
-  ['fetch_error', 'fetch_error: the service could not fetch the media'],
-  ['trim_error', 'trim_error: the service could not trim the audio'],
-]);
-
-/** The status of a callback: what the service reports about the job. */
-export function callbackStatusInWords(status: string): string {
-  return STATUSES.get(status) ?? status;
-}
-
 function notificationErrors(service: KnownJob['service']): { readonly message: string }[] {
   const errors = service?.record.errors;
   if (!Array.isArray(errors)) return [];
   return errors
     .map((error) => ({ message: String(error?.message) }))
     .filter(({ message }) => /notification/i.test(message));
-}
-
-export function isTranscript({ kind }: Pick<StoredArtefact, 'kind'>): boolean {
-  return kind.startsWith('transcript.');
 }

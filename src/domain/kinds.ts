@@ -132,9 +132,22 @@ export function checkOf(kind: ItemKind): ContentCheckName | null {
   return KINDS[kind].check;
 }
 
+const IS_JSON: Readonly<Record<ContentCheckName, boolean>> = {
+  transcript: true,
+  record: true,
+  text: false,
+  media: false,
+};
+
 /** Whether a kind is JSON by definition, so that anything else under its name is undecodable. */
 export function isJsonKind(kind: ItemKind): boolean {
-  return checkOf(kind) === 'transcript' || checkOf(kind) === 'record';
+  const check = checkOf(kind);
+  return check !== null && IS_JSON[check];
+}
+
+/** Whether a kind is a transcript, in whatever format; also of a kind that this version does not know. */
+export function isTranscript({ kind }: { readonly kind: string }): boolean {
+  return kind.startsWith('transcript.');
 }
 
 /**
@@ -183,6 +196,22 @@ export type RecordClass = (typeof RECORD_CLASSES)[number];
 
 export const RETENTION_CLASSES = [...CONTENT_CLASSES, ...RECORD_CLASSES] as const;
 export type RetentionClass = (typeof RETENTION_CLASSES)[number];
+
+const CLASS_LABELS: Readonly<Record<RetentionClass, string>> = {
+  transcript: 'Transcripts',
+  jobinfo: 'Job information',
+  data: 'Media',
+  attachment: 'Attachments',
+  quarantine: 'Bodies in quarantine',
+  ledger: 'Ledger',
+  reports: 'Reports',
+  replays: 'Replays',
+};
+
+/** A kind of `retention.<kind>`. */
+export function retentionClassInWords(kind: string): string {
+  return Object.hasOwn(CLASS_LABELS, kind) ? CLASS_LABELS[kind as RetentionClass] : kind;
+}
 
 /**
  * A conflict has the kind of the item that it differs from. Lines of the ledger may name kinds that this version does not know:

@@ -1,7 +1,12 @@
 import { type Artefact, describeArtefact, readArtefacts } from '../../archive/artefacts.js';
 import { isErased } from '../../archive/erasure/erasure.js';
-import { isTranscript } from '../../domain/job-state.js';
-import { KINDS, RETRIEVABLE_KINDS, type TranscriptFormat, type TranscriptKind } from '../../domain/kinds.js';
+import {
+  isTranscript,
+  KINDS,
+  RETRIEVABLE_KINDS,
+  type TranscriptFormat,
+  type TranscriptKind,
+} from '../../domain/kinds.js';
 import { isConflict } from '../../domain/next-steps.js';
 import type { ObjectInfo } from '../../store/object-store.js';
 import type { StoreWork } from '../shared/on-store/with-store-writer.js';

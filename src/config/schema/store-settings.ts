@@ -1,3 +1,4 @@
+import { CONTENT_CLASSES } from '../../domain/kinds.js';
 import { optional, section, setting } from '../setting.js';
 import { storageClasses } from '../storage-classes.js';
 import * as types from '../value-types.js';
@@ -44,7 +45,7 @@ const s3 = section('Credentials default to the usual AWS chain.', {
   storageClass: optional(
     storageClasses(),
     'text, or map of kind to text',
-    'Kinds: transcript, jobinfo, data, attachment, quarantine.',
+    `Kinds: ${CONTENT_CLASSES.join(', ')}.`,
   ),
   tags: setting(
     types.flag(),

@@ -29,7 +29,7 @@ const subscriber = z.strictObject({
     z.array(types.text(NAME, NAME_EXPECTED)),
     'list of sources',
     [],
-    'Only jobs of these; empty: all.',
+    'Only jobs of these, but health of all; empty: all.',
   ),
   maxInFlight: setting(types.count(1, 256), 'number', 8, 'Concurrent requests.'),
 });

@@ -7,21 +7,25 @@ import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
 
-/** Filters for lines; an absent one matches everything. */
-export interface LineQuery {
-  /** Only lines written from `since` until before `until`, in milliseconds since the epoch. */
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-  /** A cursor: only lines before this place. */
-  readonly before?: LinePlace | undefined;
-  readonly limit: number;
+/** Filters for lines that a client states as they are; an absent one matches everything. */
+export interface LineFilters {
   readonly job?: string | undefined;
   readonly source?: string | undefined;
   readonly region?: string | undefined;
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
   readonly origin?: string | undefined;
+  /** Name of the token, or `command-line`: what this operator did, accesses included. */
   readonly actor?: string | undefined;
+}
+
+export interface LineQuery extends LineFilters {
+  /** Only lines written from `since` until before `until`, in milliseconds since the epoch. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  /** A cursor: only lines before this place. */
+  readonly before?: LinePlace | undefined;
+  readonly limit: number;
   /** Origins that are left out. */
   readonly without?: readonly string[] | undefined;
   /** With a null value: lines where the value of this name was left out. */

@@ -9,23 +9,15 @@ import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import { instantOf } from '../../lib/time/instant.js';
-import type { LineQuery } from '../queries/find-lines.js';
+import type { LineFilters, LineQuery } from '../queries/find-lines.js';
 import { decodeCursor } from './line-cursor.js';
 
 /** Filters of the list of deliveries; an absent filter matches everything. */
-export interface DeliveryQuery {
+export interface DeliveryQuery extends LineFilters {
   /** ISO 8601; written at or after it. */
   readonly since?: string | undefined;
   /** ISO 8601; written before it. */
   readonly until?: string | undefined;
-  readonly job?: string | undefined;
-  readonly source?: string | undefined;
-  readonly region?: string | undefined;
-  readonly status?: string | undefined;
-  readonly outcome?: string | undefined;
-  readonly origin?: string | undefined;
-  /** Name of the token, or `command-line`: what this operator did, accesses included. */
-  readonly actor?: string | undefined;
   /** Accesses, or all acts of operators, accesses included. An `actor`, `origin` or `outcome` that asks for such lines has precedence. */
   readonly without?: 'accesses' | 'acts' | undefined;
   /** All acts of operators and nothing else, accesses included. */
@@ -45,19 +37,27 @@ export interface DeliveryQuery {
 
 /** The query of the index. Throws `Problem` `request-invalid` for invalid instants, limits, contexts and cursors. */
 export function lineQueryOf(query: DeliveryQuery, lists = listedOrigins(query)): LineQuery {
-  const { limit = 50, cursor, job, source, region, status, outcome, origin, actor, scope } = query;
+  const { limit = 50, cursor, since, until, scope } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
     throw new Problem('request-invalid', 'limit must be a whole number from 1 to 500.');
   }
   return {
-    ...{ limit, job, source, region, status, outcome, origin, actor },
-    since: instantOf('since', query.since),
-    until: instantOf('until', query.until),
+    ...filtersOf(query),
+    limit,
+    since: instantOf('since', since),
+    until: instantOf('until', until),
     before: cursor === undefined ? undefined : decodeCursor(cursor),
     without: LEDGER_ORIGINS.filter((each) => !lists(each)),
     context: contextFilterOf(query),
     scope: scope ?? undefined,
   };
+}
+
+/** What is left of a query without what has a meaning of its own: a new filter goes through by itself. */
+function filtersOf(query: DeliveryQuery): LineFilters {
+  const { since, until, without, only, scope, context, contextOmitted, limit, cursor, signal, ...filters } =
+    query;
+  return filters;
 }
 
 function contextFilterOf({ context, contextOmitted }: DeliveryQuery): LineQuery['context'] {

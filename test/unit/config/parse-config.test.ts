@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Config, parseConfig } from '../../../src/config/config.js';
 import { ConfigError, renderFault, renderPath } from '../../../src/config/config-error.js';
+import { CONTENT_CLASSES, RETENTION_CLASSES } from '../../../src/domain/kinds.js';
 
 const SECRET = 'a-secret-of-good-length';
 
@@ -69,14 +70,10 @@ describe('parseConfig', () => {
   it('reads one storage class as that of all artefacts, and a map as it is', () => {
     const classesOf = (storageClass: unknown) =>
       parseConfig({ store: { s3: { storageClass } } }).store.s3.storageClass;
-    expect(classesOf('STANDARD_IA')).toEqual({
-      ...{
-        transcript: 'STANDARD_IA',
-        jobinfo: 'STANDARD_IA',
-        data: 'STANDARD_IA',
-        attachment: 'STANDARD_IA',
-      },
-    });
+    const artefacts = CONTENT_CLASSES.filter((kind) => kind !== 'quarantine');
+    expect(classesOf('STANDARD_IA')).toEqual(
+      Object.fromEntries(artefacts.map((kind) => [kind, 'STANDARD_IA'])),
+    );
     expect(classesOf({ data: 'GLACIER_IR', quarantine: 'STANDARD_IA', jobinfo: null })).toEqual({
       data: 'GLACIER_IR',
       quarantine: 'STANDARD_IA',
@@ -275,7 +272,7 @@ describe('parseConfig', () => {
     [
       'a class of an unknown kind',
       { store: { s3: { storageClass: { media: 'STANDARD_IA' } } } },
-      /expected a map whose kinds are among transcript, jobinfo, data, attachment, quarantine, not media$/,
+      new RegExp(`expected a map whose kinds are among ${CONTENT_CLASSES.join(', ')}, not media$`),
     ],
     [
       'an account whose leading zeros YAML has dropped',
@@ -457,7 +454,7 @@ describe('parseConfig', () => {
     [
       'a kind that there is not',
       { retention: { recordings: '30d' } },
-      /^retention\.recordings: .*\(transcript, jobinfo, data, attachment, quarantine, ledger, reports, replays\)/,
+      new RegExp(`^retention\\.recordings: .*\\(${RETENTION_CLASSES.join(', ')}\\)`),
     ],
     ['a grace beyond the window', { recovery: { grace: '3d' } }, /^recovery\.grace: /],
     ['a wrong egress entry', { egress: { regions: { eu1: ['1.2.3'] } } }, /^egress\.regions\.eu1\[0\]: /],

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { checkRetention } from '../../../../src/cli/doctor/check-retention.js';
 import { parseConfig } from '../../../../src/config/config.js';
+import { CONTENT_CLASSES } from '../../../../src/domain/kinds.js';
 import { daysUntilEnd } from '../../../../src/store/s3/bucket/inspect-bucket.js';
 import { readManifest, readProjectFile } from '../../../support/manifests.js';
 import { readLifecycleRules } from '../../../support/store/lifecycle-rules.js';
@@ -58,7 +59,8 @@ describe('the check of retention against lifecycle rules', () => {
 
   it('sees that rules by folder miss the sources with a key prefix', () => {
     const rules = [{ Status: 'Enabled', Filter: { Prefix: 'jobs/' }, Expiration: { Days: 30 } }] as const;
-    const all = { data: '30d', transcript: '30d', jobinfo: '30d', attachment: '30d' };
+    const kinds = CONTENT_CLASSES.filter((kind) => kind !== 'quarantine');
+    const all = Object.fromEntries(kinds.map((kind) => [kind, '30d']));
     const periods = parseConfig({ retention: all }).retention;
     const of = (keyPrefixes: string[]) =>
       checkRetention({
@@ -66,7 +68,7 @@ describe('the check of retention against lifecycle rules', () => {
         daysUntilEnd: (key, tags) => daysUntilEnd(rules, key, tags),
       });
     expect(of(['']).map(({ verdict }) => verdict)).toEqual(['ok']);
-    expect(of(['team-a/']).map(({ verdict }) => verdict)).toEqual(Array(4).fill('warning'));
+    expect(of(['team-a/']).map(({ verdict }) => verdict)).toEqual(kinds.map(() => 'warning'));
   });
 
   it('says nothing about rules that it cannot read', () => {

@@ -230,8 +230,8 @@ describe('the reason', () => {
     [{ age: 1 }, 'the callback may still be in flight'],
     [{ present: [JSON_KEY] }, null],
     [
-      { contents: ['alignment', 'summary'] },
-      'not checked, because the API does not offer it: alignment, summary',
+      { contents: ['alignment', 'tea-leaves'] },
+      'not checked, because the API does not offer it: alignment, tea-leaves',
     ],
   ] as const)('of %j is %j', (given, reason) => {
     expect(planJob(situation(given)).reason).toBe(reason);

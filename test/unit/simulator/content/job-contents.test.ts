@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
+import { RETRIEVABLE_KINDS } from '../../../../src/domain/kinds.js';
 import { systemClock } from '../../../../src/lib/time/clock.js';
+import { decodeBody } from '../../../../src/receive/decode/decode-body.js';
 import { contentBytes } from '../../../../src/simulator/content/content.js';
 import { jobContent } from '../../../../src/simulator/content/job-contents.js';
 import { LANGUAGE_CODES } from '../../../../src/simulator/content/vocabulary.js';
 import { createJobStore } from '../../../../src/simulator/jobs/job-store.js';
 import type { TranscriptV2 } from '../../../../src/speech/wire.js';
+import { RecordingSink } from '../../../support/store/recording-sink.js';
 
 const store = createJobStore({ seed: 'contents', clock: systemClock });
 
@@ -43,6 +46,14 @@ describe.each(LANGUAGE_CODES)('a transcript in %s', (language) => {
 });
 
 describe('contents of a job', () => {
+  it.each(RETRIEVABLE_KINDS)('that comes alone is told to be %s', async (kind) => {
+    const { contentType, chunks } = jobContent(job('en'), kind);
+    const sink = new RecordingSink();
+    const headers = { contentType, contentEncoding: null, contentLength: null, contents: [kind] };
+    await decodeBody(headers, chunks(), sink, 2 ** 30);
+    expect(sink.items.map(({ identity }) => identity?.kind)).toEqual([kind]);
+  });
+
   it('are the same bytes every time', async () => {
     const made = job('ja');
     const twice = await Promise.all([1, 2].map(() => contentBytes(jobContent(made, 'transcript.json-v2'))));

@@ -1,4 +1,5 @@
-import { callbackStatusInWords, retentionClassInWords } from '../../vendor/job-state.js';
+import { callbackStatusInWords } from '../../vendor/job.js';
+import { retentionClassInWords } from '../../vendor/kinds.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { omittedInWords, tooLargeInWords } from '../../vendor/submitted-words.js';
 import { bytes, capital, clock, count, listed, milliseconds } from './format.js';

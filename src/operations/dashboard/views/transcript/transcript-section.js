@@ -1,7 +1,7 @@
 import { h } from '../../lib/elements/dom.js';
 import { clock } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
-import { isTranscript } from '../../vendor/job-state.js';
+import { isTranscript } from '../../vendor/kinds.js';
 import { isConflict, otherVersions } from '../../vendor/next-steps.js';
 import { mediaPlayer } from './media-player.js';
 import { TRANSCRIPT_KINDS, versionOf } from './transcript-loader.js';

@@ -1,8 +1,8 @@
-import { reasonInWords, reasonOf, remedyFor, remedyForFailure } from './reasons.js';
+import { isReasonCode, reasonInWords, reasonOf, remedyFor, remedyForFailure } from './reasons.js';
 
 /** What failing jobs have in common: why they fail, and the source. */
 export interface FailureCause {
-  /** A stable code, the service's words, or the outcome where no reason was recorded. */
+  /** A stable code, the service's words without the job's id, or the outcome where no reason was recorded. */
   readonly code: string;
   readonly source: string | null;
   readonly outcome: string;
@@ -17,6 +17,7 @@ export interface FailureCause {
 
 /** Failures with the same reason. */
 interface Failures extends Pick<FailureCause, 'outcome' | 'source' | 'count' | 'first' | 'last'> {
+  /** As `commonReason` has it. */
   readonly reason: string | null;
 }
 
@@ -30,6 +31,18 @@ export function isFetchable({ outcome }: { readonly outcome: string }): boolean 
 /** A conflict has no reason of its own, whatever its line says. */
 export function causeOf({ outcome, reason }: Pick<Failures, 'outcome' | 'reason'>): string {
   return outcome === 'conflict' ? outcome : (reason ?? outcome);
+}
+
+/**
+ * What jobs that fail for the same reason have in common. Words of the service or of the store name the job, so that each job would have a
+ * cause of its own: its id becomes `…`.
+ */
+export function commonReason(reason: string, jobId: string | null): string {
+  if (isReasonCode(reason)) return reason;
+  return reason
+    .split(/([\w-]+)/)
+    .map((word) => (word === jobId ? '…' : word))
+    .join('');
 }
 
 /** Groups failures by cause, source and outcome; the largest group first. */

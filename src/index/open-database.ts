@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { SCHEMA } from './schema.js';
 
 /** Grows when the same lines give other rows. */
-const LAYOUT = 3;
+const LAYOUT = 4;
 
 /**
  * Opens the index of a store. A file that is damaged, of another layout or of another store is deleted, and a new one begun. Throws when the

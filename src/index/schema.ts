@@ -41,7 +41,7 @@ export const SCHEMA = `
     PRIMARY KEY (name, hash, written, line)) WITHOUT ROWID;
 
   -- The newest failing line of each job and class that no line of the job settles; first: receipt of the first line of the job, or when its
-  -- callback was expected, if that is earlier.
+  -- callback was expected, if that is earlier; reason: what it has in common with other jobs, without the id.
   CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,
     first INTEGER NOT NULL, reason TEXT, bytes INTEGER NOT NULL, PRIMARY KEY (job, class)) WITHOUT ROWID;
   CREATE INDEX failures_by_first ON failures (first, job);

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
+import { commonReason } from '../../domain/failure-causes.js';
 import { isFailure, settles } from '../../domain/failure-rules.js';
 import { comparePlaces } from '../../ledger/log/line-place.js';
 import type { LineClass, LineClasses } from '../line-classes.js';
@@ -83,7 +84,7 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
           remove.run(job, Number(row.class));
       }
       if (!isFailure(lineClass.outcome) || isSettled(line) || isOlder(line)) return;
-      const text = typeof reason === 'string' ? reason.slice(0, MAX_REASON) : null;
+      const text = typeof reason === 'string' ? commonReason(reason, job).slice(0, MAX_REASON) : null;
       save.run(
         job,
         lineClass.id,

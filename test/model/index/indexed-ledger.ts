@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { failureCauses } from '../../../src/domain/failure-causes.js';
+import { commonReason, failureCauses } from '../../../src/domain/failure-causes.js';
 import { openFailure } from '../../../src/domain/failure-rules.js';
 import { EVENT_ENDS, type SentAttempt } from '../../../src/domain/sent-attempt.js';
 import type { SegmentContent } from '../../../src/index/apply/segment-content.js';
@@ -29,7 +29,7 @@ const drawnLine = fc.record({
   status: fc.constantFrom('success', 'error'),
   origin: fc.constantFrom(...(['callback', 'callback', 'recovery', 'replay', 'import', 'admin'] as const)),
   credential: fc.constantFrom('one', 'two', null),
-  reason: fc.constantFrom(null, 'overloaded', 'words of an operator'),
+  reason: fc.constantFrom(null, 'overloaded', 'words of an operator', 'jobs/Alpha/data: no room'),
   context: fc.constantFrom(undefined, { call: '1' }, { call: '1', customer: 'acme' }),
   contextOmitted: fc.constantFrom(undefined, undefined, { customer: 'malformed' as const }),
   actor: fc.constantFrom(undefined, undefined, 'alice'),
@@ -188,7 +188,9 @@ export function failingOf(lines: readonly Placed[], scope: ReadonlySet<string> |
       origin === 'recovery' ? [receivedAt, expectedAt] : [receivedAt],
     );
     const first = Math.min(...times.map((time) => Date.parse(time)));
-    return open === null ? [] : [{ job, place: open.place, outcome: open.outcome, first, line: open }];
+    if (open === null) return [];
+    const line = { ...open, reason: open.reason && commonReason(open.reason, job) };
+    return [{ job, place: open.place, outcome: open.outcome, first, line }];
   });
   failing.sort((a, b) => a.first - b.first || (a.job < b.job ? -1 : 1));
   return failing;

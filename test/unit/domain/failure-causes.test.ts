@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { causeInWords, failureCauses } from '../../../src/domain/failure-causes.js';
+import { causeInWords, commonReason, failureCauses } from '../../../src/domain/failure-causes.js';
 
 const line = (outcome: string, reason: string | null, source: string | null, minute: number) => {
   const time = `2026-03-04T05:0${minute}:00.000Z`;
@@ -28,6 +28,15 @@ describe('failures by cause', () => {
     });
     expect(causes[2]?.remedy).toMatch(/choose the one that is right/);
     expect(causes[3]?.remedy).toBeNull();
+  });
+
+  it('have no id of a job, so that jobs that fail alike have one', () => {
+    const reason = (id: string) => `the store failed: create jobs/${id}/data of ${id}, not ${id}2: no room`;
+    expect(commonReason(reason('a-1'), 'a-1')).toBe(
+      'the store failed: create jobs/…/data of …, not a-12: no room',
+    );
+    expect(commonReason(reason('a-1'), null)).toBe(reason('a-1'));
+    expect(commonReason('overloaded', 'overloaded')).toBe('overloaded');
   });
 
   it('are parts of a sentence', () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import { commonReason } from '../../../domain/failure-causes.js';
 import { type ReplayItemParts, recordItemFailure, workOnItem } from './replay-item.js';
 import { type ReplayItemResult, type ReplayState, withItem } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
@@ -130,13 +131,10 @@ function outageIn(results: readonly ReplayItemResult[], waitingFor: string | nul
   return results.length - others >= OUTAGE || cause === waitingFor ? cause : null;
 }
 
-/** Null for a result that does not come from an outage. Reasons name the job, and would all be different. */
+/** Null for a result that does not come from an outage. */
 function causeOf(result: ReplayItemResult | undefined): string | null {
   if (result?.outcome !== 'failed' || result.reason === null) return null;
-  return result.reason
-    .split(/([\w-]+)/)
-    .map((word) => (word === result.jobId ? '…' : word))
-    .join('');
+  return commonReason(result.reason, result.jobId);
 }
 
 /** Ends early, and never rejects, when the signal aborts. */

@@ -21,7 +21,7 @@ export default {
   globalSetup: '<rootDir>/test/support/processes/build-first.mjs',
   testSequencer: '<rootDir>/test/support/processes/slow-folders-first.mjs',
   // Half of a run is spent waiting for processes and time-outs, so two workers for each core keep the cores busy.
-  // Files that share one server or network run one after the other; those of `npm run test:browser`, which share neither, two at a time.
+  // Files that need something of the machine besides run two at a time in their own commands, those that load it one after the other.
   maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder)) ? 1 : availableParallelism() * 2,
   // `it.concurrent` is for tests that wait for intervals and time-outs, and use little of the machine meanwhile.
   maxConcurrency: 8,

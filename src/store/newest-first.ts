@@ -19,9 +19,10 @@ export interface NewestOptions {
 }
 
 /**
- * The keys of a folder whose names begin with ULIDs, as stretches of time, the newest one first; each in key order. All keys of an id are in one stretch. A store lists in ascending order only, so the length of a stretch is searched: one that holds more than S3 puts
- * into one answer is tried again shorter. So a page of the newest costs a few calls, however many there are, and the memory of one answer;
- * only what was written within one millisecond is never divided.
+ * The keys of a folder whose names begin with ULIDs, as stretches of time, the newest one first; each in key order. All keys of an id are in
+ * one stretch. A store lists in ascending order only, so the length of a stretch is searched: one that holds more than S3 puts into one
+ * answer is tried again shorter. So a page of the newest costs a few calls, however many there are, and the memory of one answer; only what
+ * was written within one millisecond is never divided.
  *
  * @param folder ends in `/`
  */

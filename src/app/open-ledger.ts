@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { cacheFolder } from '../config/load/environment.js';
+import type { StartIndex } from '../index/fill/open-index-of-store.js';
 import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
 import type { IndexFiles, IndexPlace } from '../index/open-index.js';
-import type { StartIndex } from '../index/start-index-worker.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
 import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';

@@ -4,7 +4,7 @@ import { countRefusals } from '../archive/count-refusals.js';
 import { createErasures } from '../archive/erasure/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
 import type { Config } from '../config/config.js';
-import type { StartIndex } from '../index/start-index-worker.js';
+import type { StartIndex } from '../index/fill/open-index-of-store.js';
 import { createBodyReader } from '../lib/http/body-reader.js';
 import type { Logger } from '../observe/logger.js';
 import { createMetrics } from '../observe/metrics/metrics.js';
@@ -19,7 +19,7 @@ import { credentialSettings } from '../operations/health/credential-states.js';
 import { issuesOfReports } from '../operations/health/replica-issues.js';
 import { createReplicaReportsReader } from '../operations/health/replica-reports.js';
 import { createSources } from '../receive/access/sources.js';
-import { createAdmission } from '../receive/admission.js';
+import { Admission } from '../receive/admission.js';
 import { mountHealth, type Readiness } from '../receive/health-routes.js';
 import { createReceiver } from '../receive/receive.js';
 import { createDeliveryReport } from '../receive/report.js';
@@ -161,7 +161,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     if (!(error instanceof StoreError)) return unexpectedLog.unexpected(error);
     failures.failed('store-failed', { reason: error.message, condition: conditionOf(error) });
   };
-  const admission = createAdmission(
+  const admission = new Admission(
     { maxConcurrent: limits.maxConcurrentDeliveries, maxWaiters: limits.maxBudgetWaiters },
     budget,
     storeHealth.gate,

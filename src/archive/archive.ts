@@ -6,12 +6,17 @@ import type { ByteBudget } from '../lib/memory/byte-budget.js';
 import type { Memory } from '../lib/memory/part-buffer.js';
 import { settleAll } from '../lib/time/settle-all.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { ArtefactContext } from './artefact-headers.js';
-import { type BufferedCommit, commitBuffered, commitStreamed } from './commit-item.js';
+import {
+  type BufferedCommit,
+  commitBuffered,
+  commitStreamed,
+  createRecentKeys,
+  type RecentKeys,
+} from './commit-item.js';
 import { isErased } from './erasure/erasure.js';
 import { purgeArtefacts } from './erasure/purge-artefacts.js';
+import type { ArtefactContext } from './layout.js';
 import { openStreamTarget } from './open-stream-target.js';
-import { createRecentKeys, type RecentKeys } from './recent-keys.js';
 import { StagedItem, type StagingRules } from './staged-item.js';
 
 /** How a delivery is received. */

@@ -1,6 +1,8 @@
+import { type ArtefactFacts, artefactMetadata } from '../domain/artefact-metadata.js';
 import type { ItemIdentity } from '../domain/item.js';
 import { ITEM_KINDS, type ItemKind, KINDS, type RetentionClass, retentionClassOf } from '../domain/kinds.js';
 import { LEDGER_FOLDER, MERGED_FOLDER, OUTBOX_FOLDER } from '../ledger/ledger-keys.js';
+import type { ObjectHeaders } from '../store/object-store.js';
 
 /**
  * The keys of all objects: the contract with bucket readers (docs/store-layout.md). They are relative to the store's
@@ -193,4 +195,23 @@ export function classOfKey(key: string): RetentionClass | null {
   if (found !== undefined) return found[1];
   const path = ARTEFACT_KEY.exec(key)?.[1];
   return path !== undefined && ARTEFACT_PATH.test(path) ? retentionClassOf(kindOfPath(path)) : null;
+}
+
+/** The delivery of an artefact; determines its key and metadata. */
+export interface ArtefactContext extends ArtefactFacts {
+  /** The source's own prefix: empty, or ending in `/`. */
+  readonly keyPrefix: string;
+}
+
+/** Content type, user metadata and tags of an artefact (docs/store-layout.md). */
+export function artefactHeaders(
+  context: ArtefactContext,
+  { kind, contentType, partName }: ItemIdentity,
+  { fileName, sha256 }: { fileName?: string | undefined; sha256?: string },
+): ObjectHeaders {
+  return {
+    contentType,
+    metadata: artefactMetadata(context, { kind, sha256, fileName, partName }),
+    content: { kind: retentionClassOf(kind), source: context.source },
+  };
 }

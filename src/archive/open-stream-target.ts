@@ -1,6 +1,5 @@
 import type { ObjectHeaders, ObjectStore, PendingUpload } from '../store/object-store.js';
-import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
-import { artefactPath, conflictKey, jobFolder } from './layout.js';
+import { type ArtefactContext, artefactHeaders, artefactPath, conflictKey, jobFolder } from './layout.js';
 import type { StreamedItem, StreamTarget } from './staged-item.js';
 
 /**

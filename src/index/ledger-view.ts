@@ -9,16 +9,16 @@ import { type Ask, answerAsks } from './beside/asks.js';
 import type { BodyFigures } from './bodies/find-bodies.js';
 import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
-import { openIndexOfStore } from './fill/open-index-of-store.js';
+import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
 import { extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
 import type { findJobsByPart } from './queries/find-jobs-by-part.js';
 import type { NamedField } from './queries/knows-name.js';
-import type { DeliveryQuery } from './questions/delivery-query.js';
 import {
   allDeliveries,
+  type DeliveryQuery,
   type FoundLines,
   findDeliveries,
   type QuestionParts,
@@ -28,7 +28,6 @@ import { createPacedCounts } from './questions/paced-counts.js';
 import { rejectBeyond } from './questions/reject-beyond.js';
 import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
 import { createSentQuestions, type SentQuestions } from './sent/sent-questions.js';
-import type { StartIndex } from './start-index-worker.js';
 
 export interface LedgerViewOptions {
   readonly store: ObjectStore;

@@ -1,3 +1,5 @@
+import { StoreError } from '../store/object-store.js';
+import { clockDifference } from '../store/store-remedies.js';
 import { LEDGER_FOLDER } from './ledger-keys.js';
 
 export const HOUR = 3_600_000;
@@ -47,4 +49,23 @@ export function isWhole(hour: string, now: number): boolean {
 /** The hours that are not whole: at most two, oldest first. */
 export function openHours(now: number): string[] {
   return [...new Set([firstOpenHour(now), now].map(hourAt))];
+}
+
+/** Milliseconds. A line of a replica whose clock is further from the store's would be in an hour that is closed, or not open yet. */
+const MAX_CLOCK_OFFSET = 5 * 60_000;
+
+/**
+ * What is wrong with this machine's clock, for people; null when nothing is.
+ *
+ * @param offset of `ObjectStore.clockOffset`
+ */
+export function clockFault(offset: number): string | null {
+  if (Math.abs(offset) <= MAX_CLOCK_OFFSET) return null;
+  return `this machine's clock is ${clockDifference(offset)} the store's`;
+}
+
+/** Throws `StoreError` with the condition `clock` when the ledger must not be written with this clock. */
+export function assertClock(offset: number): void {
+  const fault = clockFault(offset);
+  if (fault !== null) throw new StoreError('ledger', `${fault}: set it`, { condition: 'clock' });
 }

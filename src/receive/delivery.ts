@@ -1,7 +1,7 @@
-import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { UndecodableError } from '../archive/content/decode-error.js';
 import { recordedType } from '../archive/content/media-type.js';
-import type { PartShape } from '../archive/content/part-shape.js';
+import type { PartShape } from '../archive/content/part-plan.js';
+import type { ArtefactContext } from '../archive/layout.js';
 import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
 import {
   type Acknowledgement,

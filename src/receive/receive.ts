@@ -20,11 +20,10 @@ import {
   type Source,
   type UnauthenticatedCaller,
 } from './access/sources.js';
-import type { Admission } from './admission.js';
+import type { Admission, Slot } from './admission.js';
 import type { CallbackRequest } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
 import { Delivery, type PhaseDurations } from './delivery.js';
-import type { Slot } from './delivery-slots.js';
 import { RawBodyCopy } from './raw-body-copy.js';
 import { bodyEncodings, header } from './request-headers.js';
 

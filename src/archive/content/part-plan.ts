@@ -1,15 +1,15 @@
+import type { DeliveryShape } from '../../domain/delivery.js';
 import type { ItemIdentity } from '../../domain/item.js';
 import { type ItemKind, isJsonKind, kindOfToken } from '../../domain/kinds.js';
 import { attachmentName } from './attachment-name.js';
-import type { ItemPlan } from './item-plan.js';
-import { identityOf } from './item-plan.js';
+import { type ItemPlan, identityOf } from './item-plan.js';
 import { JsonCheck } from './json-check.js';
 import { kindByBeginning } from './kind-by-beginning.js';
-import { storableType } from './media-type.js';
+import { recordedType, storableType } from './media-type.js';
 import type { PartHead } from './part-head.js';
 
 /** Whether the name of a part is one of the interface; every other name is the sender's own. */
-export function isKnownPartName(name: string | null): boolean {
+function isKnownPartName(name: string | null): boolean {
   return name !== null && (kindOfToken(name) !== null || name.toLowerCase() === LEGACY_NAME);
 }
 
@@ -76,4 +76,28 @@ class UnknownPart implements ItemPlan {
       ...(name === null ? {} : { partName: name }),
     };
   }
+}
+
+/** A part as the ledger records it. */
+export type PartShape = NonNullable<DeliveryShape['parts']>[number];
+
+/** RFC 2045. Any other value is free text of the sender's. */
+const TRANSFER_ENCODINGS = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
+
+/**
+ * What the ledger may keep of a part: names of the interface only, never file names. Erasing a job removes its objects, but
+ * its ledger lines stay.
+ */
+export function partShape({ name, contentType, transferEncoding }: PartHead, bytes: number): PartShape {
+  return {
+    name: isKnownPartName(name) ? name : null,
+    ...(contentType === undefined ? {} : { contentType: recordedType(contentType) }),
+    ...(transferEncoding === undefined ? {} : { transferEncoding: knownEncoding(transferEncoding) }),
+    bytes,
+  };
+}
+
+function knownEncoding(transferEncoding: string): string {
+  const encoding = transferEncoding.trim().toLowerCase();
+  return TRANSFER_ENCODINGS.has(encoding) ? encoding : 'other';
 }

@@ -1,5 +1,5 @@
 import type { Archive } from '../../archive/archive.js';
-import type { ArtefactContext } from '../../archive/artefact-headers.js';
+import type { ArtefactContext } from '../../archive/layout.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { outcomeOf } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';

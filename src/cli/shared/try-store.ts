@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.js';
+import { clockFault } from '../../ledger/hours.js';
 import { createCanary } from '../../operations/health/canary.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { clockFault } from '../../store/probe/clock-offset.js';
 import { diagnose } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 

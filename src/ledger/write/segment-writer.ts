@@ -1,9 +1,8 @@
 import { ulidMaker } from '../../lib/text/ulid-maker.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { assertClock } from '../../store/probe/clock-offset.js';
 import { readToEnd } from '../../store/read-to-end.js';
-import { hourAt } from '../hours.js';
+import { assertClock, hourAt } from '../hours.js';
 import { LAST_NUMBER, segmentKey } from '../segment-key.js';
 
 /** A line of a segment. */

@@ -2,7 +2,6 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
 import type { ProblemCode } from '../../domain/problem.js';
-import { boundedLabel } from '../bounded-label.js';
 
 /** Deliveries and refusals. */
 export interface DeliveryMetrics {
@@ -156,5 +155,19 @@ function defineMetrics(registry: Registry) {
       labelNames: ['source', 'credential'],
       registers,
     }),
+  };
+}
+
+/**
+ * Maps a value from outside to a label value of a fixed set, so that no sender can create series: an unknown value becomes
+ * `other`, a missing one `none`.
+ */
+export type BoundedLabel = (value: string | null | undefined) => string;
+
+export function boundedLabel(known: Iterable<string>): BoundedLabel {
+  const values = new Set(known);
+  return (value) => {
+    if (value === null || value === undefined) return 'none';
+    return values.has(value) ? value : 'other';
   };
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../domain/recovery-outcome.js';
-import { boundedLabel } from '../bounded-label.js';
+import { boundedLabel } from './delivery-metrics.js';
 
 /** Results of reconcile. */
 export interface RecoveryMetrics {

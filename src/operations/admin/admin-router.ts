@@ -8,9 +8,8 @@ import { BlockedKeyError, StoreError } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { adviceOf } from '../../store/store-remedies.js';
 import type { Access } from './access/access.js';
-import { peerOf, SignInRefusal } from './access/failed-sign-ins.js';
 import type { ChangeGate, ReadGate } from './access/gates.js';
-import type { SignIn } from './access/sign-in.js';
+import { peerOf, type SignIn, SignInRefusal } from './access/sign-in.js';
 import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
 
 export interface AdminRouterOptions extends JsonLimits {

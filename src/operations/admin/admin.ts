@@ -23,9 +23,8 @@ import { createReconcileReportReader } from '../health/reconcile-report-reader.j
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import type { AdminToken } from './access/access.js';
 import { createAccessLedger } from './access/access-ledger.js';
-import type { FailedSignIn } from './access/failed-sign-ins.js';
 import { type ChangeGate, createChangeGate, createReadGate } from './access/gates.js';
-import { createSignIn } from './access/sign-in.js';
+import { createSignIn, type FailedSignIn } from './access/sign-in.js';
 import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/content/download-gate.js';

@@ -1,6 +1,5 @@
 import { parseRange, sharedBits } from '../../lib/text/ip-address.js';
-import type { AccessCheck, AccessDecision, AccessRequest, AccessRules } from './access-check.js';
-import type { EgressTable } from './allowlist.js';
+import type { AccessCheck, AccessDecision, AccessRequest, AccessRules, EgressTable } from './access-check.js';
 import { type CredentialAttempt, compileClosestCredential } from './authenticate.js';
 import type { ForwardedFor, ForwardedForExplainer } from './client-address.js';
 import { forwardingHeader } from './forwarding-header.js';

@@ -2,9 +2,8 @@ import { Problem } from '../../domain/problem.js';
 import { parseHeaderLine } from '../../lib/text/header-line.js';
 import { peerAddress } from '../../lib/text/ip-address.js';
 import type { CallbackRequest } from '../callback-request.js';
-import { type AccessCheck, type AccessRules, compileAccessCheck } from './access-check.js';
+import { type AccessCheck, type AccessRules, compileAccessCheck, type EgressTable } from './access-check.js';
 import { type AccessReporter, compileAccessReport } from './access-report.js';
-import type { EgressTable } from './allowlist.js';
 import type { AuthenticationFailure } from './authenticate.js';
 import { compileClientAddress, explainForwardedFor } from './client-address.js';
 

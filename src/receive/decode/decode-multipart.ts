@@ -1,8 +1,7 @@
 import { UndecodableError } from '../../archive/content/decode-error.js';
 import { PlannedItem } from '../../archive/content/item-plan.js';
 import type { PartHead } from '../../archive/content/part-head.js';
-import { partPlan } from '../../archive/content/part-plan.js';
-import { type PartShape, partShape } from '../../archive/content/part-shape.js';
+import { type PartShape, partPlan, partShape } from '../../archive/content/part-plan.js';
 import type { ItemSink } from '../../domain/item.js';
 import { BusboyParts } from './busboy-parts.js';
 import type { ByteSource } from './byte-source.js';

@@ -8,9 +8,8 @@ import {
 import { StoreError } from '../object-store.js';
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { decodeKey } from './list-objects.js';
-import { asFailure, isMissing } from './s3-failure.js';
+import { asFailure, isMissing, withRetries } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
-import { withRetries } from './with-retries.js';
 
 export interface UploadAddress {
   /** Relative to the store's prefix. */

@@ -9,12 +9,11 @@ import { type CopyResult, type ObjectHeaders, type ObjectInfo, StoreError } from
 import { abortUpload, type UploadAddress } from './abort-upload.js';
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { headObject } from './read-object.js';
-import { asFailure, isConditionFailed, isMissing, isRetryable } from './s3-failure.js';
+import { asFailure, isConditionFailed, isMissing, isRetryable, withRetries } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { beginS3Upload } from './s3-upload.js';
 import { sendsCrc32 } from './wire/object-headers.js';
 import { encodeKey } from './wire/s3-signer.js';
-import { withRetries } from './with-retries.js';
 
 export interface ObjectCopyOrder {
   readonly from: ObjectInfo;

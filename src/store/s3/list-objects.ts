@@ -2,8 +2,8 @@ import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/
 import { compareKeys, isListed } from '../object-key.js';
 import { type ListedObject, type ListRange, StoreError, UnorderedListingError } from '../object-store.js';
 import type { S3Bucket } from './bucket/s3-bucket.js';
+import { withRetries } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
-import { withRetries } from './with-retries.js';
 
 /** The most keys that S3 puts into a page. */
 const PAGE = 1000;

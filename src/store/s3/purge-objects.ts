@@ -10,9 +10,8 @@ import { type KeptObject, type PurgedObject, StoreError } from '../object-store.
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { decodeKey, listObjects } from './list-objects.js';
 import { deleteObject } from './read-object.js';
-import { asFailure, isMissing, type S3Failure } from './s3-failure.js';
+import { asFailure, isMissing, type S3Failure, withRetries } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
-import { withRetries } from './with-retries.js';
 
 interface Version {
   readonly key: string;

@@ -10,10 +10,9 @@ import {
 } from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
-import { asFailure, isMissing } from './s3-failure.js';
+import { asFailure, isMissing, withRetries } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { METADATA } from './wire/object-headers.js';
-import { withRetries } from './with-retries.js';
 
 export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectInfo | null> {
   try {

@@ -4,12 +4,11 @@ import { httpAgents } from '../../lib/outbound/http-agents.js';
 import { readBeginning } from '../../lib/text/read-beginning.js';
 import { StoreError } from '../object-store.js';
 import { useCredentialChain } from './cached-credentials.js';
-import { noAnswer } from './s3-failure.js';
+import { noAnswer, type S3RetryPolicy } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
 import { EXPECTED_OWNER } from './wire/object-headers.js';
 import { storeConnect } from './wire/store-connect.js';
-import type { S3RetryPolicy } from './with-retries.js';
 
 /** Milliseconds without data after which an answer's body counts as broken. */
 const IDLE_TIMEOUT_MS = 30_000;

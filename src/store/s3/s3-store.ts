@@ -12,14 +12,13 @@ import { copyObject } from './copy-object.js';
 import { listObjects, listS3Folders } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
-import { isConditionFailed } from './s3-failure.js';
+import { isConditionFailed, s3RetryRules } from './s3-failure.js';
 import type { S3StoreOptions } from './s3-options.js';
 import { s3StoreError } from './s3-store-error.js';
 import { startS3Upload } from './s3-upload.js';
 import type { WholeAnswer } from './wire/exchange.js';
 import { integrityHeaders, integrityOf, objectHeaders } from './wire/object-headers.js';
 import type { SignedPut } from './wire/s3-sender.js';
-import { s3RetryRules } from './with-retries.js';
 
 /**
  * Opens a store in a bucket of AWS S3 or a compatible server with conditional writes. Sends no request.

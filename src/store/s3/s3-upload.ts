@@ -7,7 +7,14 @@ import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError }
 import { abortUpload, type UploadAddress } from './abort-upload.js';
 import { located, type S3Bucket } from './bucket/s3-bucket.js';
 import { headObject } from './read-object.js';
-import { asFailure, isConditionFailed, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
+import {
+  asFailure,
+  isConditionFailed,
+  isMissing,
+  isRetryable,
+  type S3Failure,
+  withRetries,
+} from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { combineCrc32 } from './wire/combine-crc32.js';
 import {
@@ -19,7 +26,6 @@ import {
   storageClassOf,
   taggingOf,
 } from './wire/object-headers.js';
-import { withRetries } from './with-retries.js';
 
 /** AWS's default is a checksum of the checksums of the parts, which says nothing without the sizes of the parts. */
 const WHOLE_OBJECT = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' } as const;

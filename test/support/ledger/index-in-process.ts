@@ -1,8 +1,8 @@
+import type { StartIndex } from '../../../src/index/fill/open-index-of-store.js';
 import { IndexError } from '../../../src/index/index-calls.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import { indexFailureOf } from '../../../src/index/open-database.js';
 import { openIndex } from '../../../src/index/open-index.js';
-import type { StartIndex } from '../../../src/index/start-index-worker.js';
 
 /** The index without a worker, for tests that open many. */
 export const indexInProcess: StartIndex = async (files, storeId) => {

@@ -1,5 +1,5 @@
 import { createIndexFiller } from '../../../src/index/fill/fill-index.js';
-import { startIndexWorker } from '../../../src/index/start-index-worker.js';
+import { startIndexWorker } from '../../../src/index/fill/open-index-of-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 
 /** A process of its own that keeps an index of a store until it is killed, and says how far it came. */

@@ -10,7 +10,7 @@ import { ConnectionRequests } from '../../../src/lib/http/connections/connection
 import { createBufferPool } from '../../../src/lib/memory/buffer-pool.js';
 import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';
 import { createSources } from '../../../src/receive/access/sources.js';
-import { createAdmission } from '../../../src/receive/admission.js';
+import { Admission } from '../../../src/receive/admission.js';
 import { createPublicServer } from '../../../src/receive/public-server.js';
 import { createReceiver } from '../../../src/receive/receive.js';
 import { createPublicApp, mountCallbacks } from '../../../src/receive/router.js';
@@ -41,7 +41,7 @@ export async function startReceiverWithBudget(options: {
   const bodyReader = createBodyReader();
   const receiver = createReceiver({
     sources: createSources(sources, egress.regions, []),
-    admission: createAdmission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
+    admission: new Admission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
     archive: createArchive({ store, budget, pool }),
     quarantine: createQuarantine(store),
     erasures: createErasures(store),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Archive, createArchive, type StagedDelivery } from '../../../src/archive/archive.js';
-import type { ArtefactContext } from '../../../src/archive/artefact-headers.js';
+import type { ArtefactContext } from '../../../src/archive/layout.js';
 import type { IncomingItem, ItemIdentity, ItemSink, StoredItem } from '../../../src/domain/item.js';
 import { createBufferPool } from '../../../src/lib/memory/buffer-pool.js';
 import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createRecentKeys } from '../../../src/archive/recent-keys.js';
+import { createRecentKeys } from '../../../src/archive/commit-item.js';
 
 describe('the recent keys', () => {
   it('have what was added, and little else', () => {

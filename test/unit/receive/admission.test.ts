@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../src/domain/problem.js';
-import { createAdmission, type StoreGate } from '../../../src/receive/admission.js';
+import { Admission, type StoreGate } from '../../../src/receive/admission.js';
 
 const LIMITS = { maxConcurrent: 2, maxWaiters: 3 };
 
@@ -22,7 +22,7 @@ function admissionOf({
     },
     refusal: () => state.failure,
   };
-  return { admission: createAdmission(LIMITS, { waitersFor }, gate), state, asked };
+  return { admission: new Admission(LIMITS, { waitersFor }, gate), state, asked };
 }
 
 const request = (declaredLength: number | null) => ({

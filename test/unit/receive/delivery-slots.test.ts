@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { BodyAbortedError, type RequestBody } from '../../../src/lib/http/request-body.js';
-import { DeliverySlots, type Slot } from '../../../src/receive/delivery-slots.js';
+import { Admission, type Slot } from '../../../src/receive/admission.js';
 
 const MIB = 1024 * 1024;
 const SMALL = 1000;
@@ -9,13 +9,13 @@ const FAST = 5;
 const SLOW = 0.9;
 const SLOWER = 0.1;
 
-let slots: DeliverySlots;
+let slots: Admission;
 let time: number;
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
   time = 0;
-  slots = new DeliverySlots(8, { now: () => time });
+  slots = new Admission({ maxConcurrent: 8, maxWaiters: 1 }, { waitersFor: () => 0 }, undefined, () => time);
 });
 
 afterEach(() => {
@@ -57,7 +57,7 @@ async function arrive(
       if (leaves) delivery.slot?.leave();
     },
   };
-  slots.take({ declaredLength, isGone: () => delivery.isGone, hasArrived: () => delivery.hasArrived }).then(
+  slots.enter({ declaredLength, isGone: () => delivery.isGone, hasArrived: () => delivery.hasArrived }).then(
     (slot) => {
       slot.body = body as unknown as RequestBody;
       delivery.slot = slot;
@@ -98,7 +98,7 @@ describe('the shares', () => {
     expect(large.map(({ slot }) => slot !== null)).toEqual([true, true, true, true, true, true, false]);
     const small = await arriveMany(3, MIB);
     expect(small.map(({ slot }) => slot !== null)).toEqual([true, true, false]);
-    expect(slots.used).toBe(8);
+    expect(slots.active).toBe(8);
   });
 
   it('give small bodies all slots that are free', async () => {
@@ -200,20 +200,11 @@ describe('the queue', () => {
     expect(refusedOf(slow)).toEqual([]);
   });
 
-  it('ends at once with the given reason', async () => {
-    await arriveMany(8, SMALL);
-    const waiter = await arrive(SMALL);
-    const reason = new Error('closing');
-    slots.rejectWaiters(() => reason);
-    await settle();
-    expect(waiter.error).toBe(reason);
-  });
-
   it('frees a slot once, however often its delivery leaves', async () => {
     const [first] = await arriveMany(2, SMALL);
     first?.slot?.leave();
     first?.slot?.leave();
-    expect(slots.used).toBe(1);
+    expect(slots.active).toBe(1);
   });
 });
 

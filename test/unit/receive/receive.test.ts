@@ -11,7 +11,7 @@ import { BodyAbortedError, type RequestBody } from '../../../src/lib/http/reques
 import { createBufferPool } from '../../../src/lib/memory/buffer-pool.js';
 import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';
 import { createSources } from '../../../src/receive/access/sources.js';
-import { createAdmission } from '../../../src/receive/admission.js';
+import { Admission } from '../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
 import { createReceiver, type ReceiverObserver } from '../../../src/receive/receive.js';
 import { StoreError } from '../../../src/store/object-store.js';
@@ -31,7 +31,7 @@ function receiverOver(before?: BeforeCall) {
   const budget = new ByteBudget({ total: 8 * PART, reserve: PART });
   const pool = createBufferPool({ largest: PART, most: PART });
   const ledger = createLedger({ store, replica: 'test' });
-  const admission = createAdmission({ maxConcurrent: 10, maxWaiters: 10 }, budget);
+  const admission = new Admission({ maxConcurrent: 10, maxWaiters: 10 }, budget);
   const { sources, egress } = parseConfig({
     sources: {
       default: { maxBytes: 100_000 },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Problem } from '../../../src/domain/problem.js';
+import { assertClock } from '../../../src/ledger/hours.js';
 import { asRefusal } from '../../../src/receive/receive.js';
 import { BlockedKeyError, StoreError } from '../../../src/store/object-store.js';
-import { assertClock } from '../../../src/store/probe/clock-offset.js';
 import type { StoreCondition } from '../../../src/store/store-remedies.js';
 
 const failed = (condition: StoreCondition | null) => new StoreError('create', 'at "jobs/a"', { condition });

@@ -4,7 +4,7 @@ import { type ErasureRecord, readErasure } from '../../../archive/erasure/erasur
 import { quarantinedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
-import type { DeliveryQuery } from '../../../index/questions/delivery-query.js';
+import type { DeliveryQuery } from '../../../index/questions/find-deliveries.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 
 export interface JobSearchParts {

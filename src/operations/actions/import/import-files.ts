@@ -5,8 +5,7 @@ import { UndecodableError } from '../../../archive/content/decode-error.js';
 import { type ItemPlan, identityOf, PlannedItem } from '../../../archive/content/item-plan.js';
 import { JobIdFinder } from '../../../archive/content/job-id-finder.js';
 import { storableType } from '../../../archive/content/media-type.js';
-import { partPlan } from '../../../archive/content/part-plan.js';
-import { type PartShape, partShape } from '../../../archive/content/part-shape.js';
+import { type PartShape, partPlan, partShape } from '../../../archive/content/part-plan.js';
 import { type ItemKind, isJsonKind } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';
 

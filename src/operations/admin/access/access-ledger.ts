@@ -3,7 +3,7 @@ import type { ReasonCode } from '../../../domain/reasons.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
 import type { Access } from './access.js';
-import type { FailedSignIn } from './failed-sign-ins.js';
+import type { FailedSignIn } from './sign-in.js';
 
 /** Content that is about to be shown. */
 export interface ContentRead {

@@ -1,7 +1,7 @@
 import type { SignInMetrics } from '../../../observe/metrics/sign-in-metrics.js';
 import type { RefusalLog } from '../../../observe/refusal-log.js';
 import type { RefusalRing } from '../../../observe/refusal-ring.js';
-import type { FailedSignIn } from './failed-sign-ins.js';
+import type { FailedSignIn } from './sign-in.js';
 
 export interface SignInReportTargets {
   readonly metrics: SignInMetrics;

@@ -1,4 +1,4 @@
-import type { ArtefactContext } from '../../../archive/artefact-headers.js';
+import type { ArtefactContext } from '../../../archive/layout.js';
 import type { OmittedContext } from '../../../domain/context.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';

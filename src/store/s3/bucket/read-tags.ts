@@ -1,7 +1,6 @@
 import { GetObjectTaggingCommand } from '@aws-sdk/client-s3';
-import { asFailure, isMissing } from '../s3-failure.js';
+import { asFailure, isMissing, withRetries } from '../s3-failure.js';
 import { s3StoreError } from '../s3-store-error.js';
-import { withRetries } from '../with-retries.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 
 /** The object tags of an object; null when it is missing. */

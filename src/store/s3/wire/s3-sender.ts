@@ -11,8 +11,13 @@ import type { S3Settings } from '../s3-options.js';
 import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
 import { Exchange, openExchange, type WholeAnswer, type WireRequest } from './exchange.js';
 import { EXPECTED_OWNER, type SentHeaders } from './object-headers.js';
-import { createS3Signer, encodedQuery, encodeKey, type SigningKeyHolder } from './s3-signer.js';
-import { createServerClock } from './server-clock.js';
+import {
+  createS3Signer,
+  createServerClock,
+  encodedQuery,
+  encodeKey,
+  type SigningKeyHolder,
+} from './s3-signer.js';
 import { openPool } from './store-pool.js';
 
 /** A PUT of a body that is in memory. */

@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { openIndexOfStore } from '../../../../src/index/fill/open-index-of-store.js';
-import type { IndexWorker } from '../../../../src/index/start-index-worker.js';
+import { type IndexWorker, openIndexOfStore } from '../../../../src/index/fill/open-index-of-store.js';
 import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 

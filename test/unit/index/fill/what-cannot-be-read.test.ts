@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createIndexFiller, type IndexFiller } from '../../../../src/index/fill/fill-index.js';
+import type { IndexWorker } from '../../../../src/index/fill/open-index-of-store.js';
 import { hasAllSince } from '../../../../src/index/index-extent.js';
-import type { IndexWorker } from '../../../../src/index/start-index-worker.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
 import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';

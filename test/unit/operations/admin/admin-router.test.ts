@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import supertest from 'supertest';
 import { createBodyReader } from '../../../../src/lib/http/body-reader.js';
-import { SignInRefusal } from '../../../../src/operations/admin/access/failed-sign-ins.js';
 import { createReadGate } from '../../../../src/operations/admin/access/gates.js';
+import { SignInRefusal } from '../../../../src/operations/admin/access/sign-in.js';
 import { createAdminRouter } from '../../../../src/operations/admin/admin-router.js';
 
 let release: () => void;

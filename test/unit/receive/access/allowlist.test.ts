@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileAllowlist } from '../../../../src/receive/access/allowlist.js';
+import { compileAllowlist } from '../../../../src/receive/access/access-check.js';
 import { addressText, holds, type OracleAddress } from '../../../support/cidr-oracle.js';
 
 const egress = {

@@ -16,7 +16,7 @@ import {
 import { releaseBody } from '../../../../../src/operations/actions/release-body.js';
 import { workOnItem } from '../../../../../src/operations/actions/replay/replay-item.js';
 import { createSources } from '../../../../../src/receive/access/sources.js';
-import { createAdmission } from '../../../../../src/receive/admission.js';
+import { Admission } from '../../../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../../../src/receive/callback-request.js';
 import { createReceiver } from '../../../../../src/receive/receive.js';
 import { refetchJob } from '../../../../../src/recovery/reconcile/fetch/refetch.js';
@@ -58,7 +58,7 @@ function replica(store: MemoryStore, clock: { ms: number }) {
   const erasedJobs = createErasedJobs(store, [() => clock.ms]);
   const receiver = createReceiver({
     sources: createSources(sources, egress.regions, []),
-    admission: createAdmission({ maxConcurrent: 10, maxWaiters: 10 }, budget),
+    admission: new Admission({ maxConcurrent: 10, maxWaiters: 10 }, budget),
     archive,
     quarantine: createQuarantine(store),
     erasures: createErasures(store, erasedJobs),

@@ -3,8 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../../../src/domain/problem.js';
 import { RIGHTS } from '../../../../../src/domain/rights.js';
-import type { SignInRefusal } from '../../../../../src/operations/admin/access/failed-sign-ins.js';
-import { createSignIn, createTicketKeys } from '../../../../../src/operations/admin/access/sign-in.js';
+import {
+  createSignIn,
+  createTicketKeys,
+  type SignInRefusal,
+} from '../../../../../src/operations/admin/access/sign-in.js';
 
 const all = (token: string) => ({ token, may: RIGHTS, sources: [] });
 const TOKENS = { ops: all('token-of-the-operators'), ci: all('token-of-the-pipeline') };

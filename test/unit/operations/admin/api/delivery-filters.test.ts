@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { createCommand } from '../../../../../src/cli/deliveries.js';
-import { lineQueryOf } from '../../../../../src/index/questions/delivery-query.js';
+import { lineQueryOf } from '../../../../../src/index/questions/find-deliveries.js';
 import { deliveriesRoutes } from '../../../../../src/operations/admin/api/deliveries-routes.js';
 
 const route = deliveriesRoutes({} as never).find(({ path }) => path === '/deliveries');

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Archive, Reception } from '../../../../../src/archive/archive.js';
 import type { RetrievableKind } from '../../../../../src/domain/kinds.js';
 import { Problem } from '../../../../../src/domain/problem.js';
-import { fetchItem } from '../../../../../src/recovery/reconcile/fetch/fetch-item.js';
+import { fetchItem } from '../../../../../src/recovery/reconcile/fetch/fetch-missing.js';
 import { StoreError } from '../../../../../src/store/object-store.js';
 import { visibleKeys } from '../../../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../../../support/recovery/recovery-fixture.js';

@@ -3,19 +3,24 @@ import { erasureKey } from '../../archive/layout.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
-import { objectKindOf } from './artefact-claims.js';
+import { type ArtefactClaim, objectKindOf } from './artefact-claims.js';
 import type { VerifyFinding } from './verify-finding.js';
 import type { ChosenVersion, SettledAs } from './verify-report.js';
 
-/** Why artefacts are not as recorded: an operator erased the job, accepted a loss or chose a version, or the sweep expired them. */
+/**
+ * Why artefacts are not as recorded: an operator erased the job, accepted a loss or chose a version, the sweep expired them, or they
+ * were lost and fetched again with other content.
+ */
 export interface JobSettlements {
   /** Takes note of the line of an operator or of the sweep. Lines come in any order: the latest counts. */
   note(line: LedgerLine): void;
+  /** Takes note of what recovery stored under the key of an artefact that earlier lines record with other content. */
+  noteFetched(claim: ArtefactClaim, line: LedgerLine): void;
   /** Whether the store's mark says that the job was erased at or after an instant. Throws `StoreError`. */
   isErasedSince(jobId: string, instant: string): Promise<boolean>;
   /** By the lines that were noted. */
   settled(finding: VerifyFinding): SettledAs | null;
-  /** The last choice of a version of this artefact, by the lines that were noted; null without one. */
+  /** The last choice of a version of this artefact, or what recovery fetched, by the lines that were noted; null without one. */
   choiceOf(key: string): ChosenVersion | null;
 }
 
@@ -33,6 +38,7 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
   const acknowledged = new Map<string, string>();
   const expired = new Map<number, number>();
   const choices = new Map<string, ChosenVersion>();
+  const fetched = new Map<string, ChosenVersion & Pick<ArtefactClaim, 'size' | 'sha256'>>();
   return {
     note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }) {
       if (outcome === 'chosen' && first !== undefined) {
@@ -52,6 +58,11 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
       const before = known.get(jobId);
       if (before === undefined ? known.size < MAX_JOBS : before < receivedAt) known.set(jobId, receivedAt);
     },
+    noteFetched({ key, size, sha256, receivedAt }, { actor, reason }) {
+      const last = fetched.get(key);
+      if (last === undefined ? fetched.size < MAX_JOBS : last.chosenAt <= receivedAt)
+        fetched.set(key, { chosenAt: receivedAt, actor: actor ?? null, reason, size, sha256 });
+    },
     async isErasedSince(jobId, instant) {
       const mark = await store.head(erasureKey(jobId));
       if (mark === null) return false;
@@ -60,14 +71,22 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
       const last = times.length === 0 ? mark.modifiedAt.getTime() : Math.max(...times);
       return instant === '' || Date.parse(instant) <= last + CLOCK_DIFFERENCE;
     },
-    settled({ jobId, receivedAt, kind, reason }) {
+    settled({ jobId, receivedAt, kind, reason, key, found }) {
       if (jobId === null) return null;
       if ((erased.get(jobId) ?? '') >= receivedAt) return 'erased';
       const expiredAt = expired.get(nameOf(jobId, objectKindOf(kind))) ?? Number.NEGATIVE_INFINITY;
       if (reason === 'missing' && expiredAt >= Date.parse(receivedAt)) return 'expired';
-      return (acknowledged.get(jobId) ?? '') >= receivedAt ? 'acknowledged' : null;
+      if ((acknowledged.get(jobId) ?? '') >= receivedAt) return 'acknowledged';
+      const now = fetched.get(key);
+      const isFetched = now !== undefined && now.size === found?.size && now.sha256 === found.sha256;
+      return isFetched && now.chosenAt >= receivedAt ? 'replaced' : null;
     },
-    choiceOf: (key) => choices.get(key) ?? null,
+    choiceOf(key) {
+      const choice = choices.get(key) ?? fetched.get(key);
+      return choice === undefined
+        ? null
+        : { chosenAt: choice.chosenAt, actor: choice.actor, reason: choice.reason };
+    },
   };
 }
 

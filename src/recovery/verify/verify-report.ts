@@ -3,7 +3,10 @@ import type { ArtefactClaim } from './artefact-claims.js';
 import type { Comparison } from './check-artefact.js';
 import type { VerifyFinding } from './verify-finding.js';
 
-/** `replaced`: an operator chose another version, and these bytes are among the conflicts. `unchecked`: the store could not say. */
+/**
+ * `replaced`: an operator chose another version, and these bytes are among the conflicts; or recovery found it lost, and the service had
+ * other content. `unchecked`: the store could not say.
+ */
 export const VERIFY_OUTCOMES = [
   'intact',
   'missing',
@@ -17,9 +20,9 @@ export const VERIFY_OUTCOMES = [
 type VerifyOutcome = (typeof VERIFY_OUTCOMES)[number];
 
 /** Why an artefact need not be as its line says, by a later line. */
-export type SettledAs = 'erased' | 'expired' | 'acknowledged';
+export type SettledAs = 'erased' | 'expired' | 'acknowledged' | 'replaced';
 
-/** Who chose which version of an artefact counts, and why. */
+/** Who chose which version of an artefact counts, or fetched it again, and why. */
 export interface ChosenVersion extends Pick<LedgerLine, 'reason'> {
   /** ISO 8601. */
   readonly chosenAt: string;
@@ -28,7 +31,7 @@ export interface ChosenVersion extends Pick<LedgerLine, 'reason'> {
 
 /** An artefact that another version replaced. */
 interface ReplacedArtefact extends Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'> {
-  /** The last one; null when its line is not in the window. */
+  /** The last one, or what recovery fetched; null when its line is not in the window. */
   readonly choice: ChosenVersion | null;
 }
 
@@ -140,11 +143,15 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
     ...{ broken: 0, newer: 0, unusable: 0 },
   };
   const findings: Record<'missing' | 'damaged', VerifyFinding[]> = { missing: [], damaged: [] };
-  const replaced: ArtefactClaim[] = [];
+  const replacedOnes: Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'>[] = [];
   const faults: VerifyFault[] = [];
   let faulty = false;
   let repeated = 0;
   let bytes = 0;
+  const replaced = (one: Pick<ArtefactClaim, 'jobId' | 'key' | 'sha256'>) => {
+    outcomes.replaced += 1;
+    if (replacedOnes.length < MAX_FINDINGS) replacedOnes.push(one);
+  };
   const checked = () => VERIFY_OUTCOMES.reduce((sum, each) => sum + outcomes[each], -outcomes.unchecked);
 
   return {
@@ -162,10 +169,7 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
       outcomes[outcome] += 1;
       if (findings[outcome].length < MAX_FINDINGS) findings[outcome].push(finding);
     },
-    replaced(claim) {
-      outcomes.replaced += 1;
-      if (replaced.length < MAX_FINDINGS) replaced.push(claim);
-    },
+    replaced,
     repeated() {
       repeated += 1;
     },
@@ -185,7 +189,8 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
           const settlement = settled(finding);
           if (settlement === null) return true;
           outcomes[outcome] -= 1;
-          outcomes[settlement] += 1;
+          if (settlement === 'replaced') replaced({ ...finding, sha256: finding.expected.sha256 });
+          else outcomes[settlement] += 1;
           return false;
         });
       const missing = open('missing');
@@ -205,7 +210,10 @@ export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyR
         ledger,
         missing,
         damaged,
-        replaced: replaced.map(({ jobId, key, sha256 }) => ({ jobId, key, sha256, choice: choiceOf(key) })),
+        replaced: replacedOnes.map(({ jobId, key, sha256 }) => ({
+          ...{ jobId, key, sha256 },
+          choice: choiceOf(key),
+        })),
         refetch: [...new Set(commands)],
         faults,
       };

@@ -114,6 +114,7 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
       report.ledger.unusable += unusable;
       for (const claim of claims) {
         const known = memory.add(claim.key, `${claim.size} ${claim.sha256}`);
+        if (known === 'different' && line.outcome === 'recovered') settlements.noteFetched(claim, line);
         // Other content is remembered by key and content, so that it is looked at once as well.
         const seen =
           known === 'different' ? memory.add(`${claim.key} ${claim.size} ${claim.sha256}`, '') : known;

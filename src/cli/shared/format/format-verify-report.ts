@@ -68,7 +68,7 @@ function formatReplaced({ key, sha256, choice }: VerifyReport['replaced'][number
   const about = `replaced ${key}  sha256 ${sha256 ?? 'unknown'}`;
   if (choice === null) return `${about}  chosen at another time than this report covers`;
   const { chosenAt, actor, reason } = choice;
-  return `${about}  another version chosen ${chosenAt} by ${actor ?? 'unknown'}: ${reason ?? 'no reason'}`;
+  return `${about}  by another version of ${chosenAt}, by ${actor ?? 'recovery'}: ${reason ?? 'no reason'}`;
 }
 
 function contentInWords({ size, sha256 }: VerifyFinding['expected']): string {

@@ -197,6 +197,30 @@ describe('verify', () => {
     expect((await run()).outcomes).toMatchObject({ erased: 1, missing: 1 });
   });
 
+  it('takes an artefact that was lost and fetched again with other content as replaced, unless the object is neither', async () => {
+    const key = 'jobs/j1/jobinfo.json';
+    const lost = { ...put(key, 'of the callback'), kind: 'jobinfo' as const };
+    const fetched = { ...put(key, 'of the API'), kind: 'jobinfo' as const };
+    const later = '2026-03-05T00:00:00.000Z';
+    const recovery = {
+      receivedAt: later,
+      origin: 'replay',
+      outcome: 'recovered',
+      actor: 'ops',
+      reason: 'why',
+    };
+    putSegment(store, AT, [lineOf('j1', [lost]), lineOf('j1', [fetched], recovery as Partial<LedgerLine>)]);
+    expect(await run()).toMatchObject({
+      outcomes: { intact: 1, replaced: 1, damaged: 0 },
+      replaced: [
+        { jobId: 'j1', key, sha256: lost.sha256, choice: { chosenAt: later, actor: 'ops', reason: 'why' } },
+      ],
+      refetch: [],
+    });
+    put(key, 'of nobody');
+    expect(await run()).toMatchObject({ outcomes: { replaced: 0, damaged: 2 } });
+  });
+
   it('compares by size what has no hash, and says how many', async () => {
     putSegment(store, AT, [
       lineOf('j', [put('jobs/j/data', 'media', { metadata: false }), put('jobs/j/transcript.txt', 'text')]),

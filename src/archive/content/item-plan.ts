@@ -37,14 +37,15 @@ export class PlannedItem {
     });
   }
 
-  async write(chunk: Buffer): Promise<void> {
+  /** @throws UndecodableError */
+  write(chunk: Buffer): Promise<void> {
     this.bytes += chunk.length;
     if (this.#plan.json?.push(chunk) === false) this.#refuseIfJson();
     return this.#item.write(chunk);
   }
 
-  /** Rejects with UndecodableError, as `write` does. */
-  async end(): Promise<void> {
+  /** @throws UndecodableError */
+  end(): Promise<void> {
     if (this.#plan.json?.finish() === false) this.#refuseIfJson();
     return this.#item.end();
   }

@@ -24,9 +24,6 @@ export interface WholeAnswer {
   readonly text: string;
 }
 
-/** What RFC 9110, 5.5 lets the value of a header have. */
-const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 /** S3 answers a write with an error document at most; a proxy's page may have no end. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const EARLY = 'success before the body was sent';
@@ -55,14 +52,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #received = 0;
 
-  /** @throws TypeError for a header that would break the request apart */
   constructor(request: WireRequest) {
     const { method, path, headers, body, signal, timeoutMs } = request;
-    for (const name in headers) {
-      const value = headers[name] ?? '';
-      // undici would never use the connection again that it refuses such a request for.
-      if (!SENDABLE.test(value)) throw new TypeError(`${JSON.stringify(value)} cannot be sent in a header`);
-    }
     // Without `reset: false` undici closes the connection after a HEAD, in case a server sends a body all the same; that ends in a
     // parse error.
     this.options = { method, path, headers, body, reset: false };

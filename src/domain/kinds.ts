@@ -1,6 +1,6 @@
 /**
  * Everything the receiver knows of each kind of content, in one table: a new kind is one entry. Content checks, the simulator's
- * writers and the page's viewers are code beside it, which the compiler misses (CONTRIBUTING.md, "Small changes"). The page
+ * writers and the page's viewers are code beside it, which the compiler asks for (CONTRIBUTING.md, "Small changes"). The page
  * loads this module too: it imports nothing.
  */
 

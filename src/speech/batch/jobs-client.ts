@@ -1,5 +1,5 @@
 import { isJobId } from '../../domain/job.js';
-import type { JobDocument } from '../../domain/kinds.js';
+import type { JobDocument, TranscriptFormat } from '../../domain/kinds.js';
 import { isJsonObject } from '../../lib/text/parse-json.js';
 import type { Download } from '../http/download.js';
 import type { SpeechRequest, Transport } from '../http/transport.js';
@@ -169,8 +169,9 @@ function askIn({ region, batchUrl, paths }: JobsClientOptions): Ask {
 function askFor(ask: Ask, jobId: string, document: JobDocument, signal?: AbortSignal): SpeechRequest {
   if (document === 'record') return ask('record', 'fetch a job record', { jobId, signal });
   if (document === 'media') return ask('media', 'fetch media', { jobId, signal });
-  const query = { format: document };
-  return ask('transcript', `fetch ${document} transcript`, { jobId, query, signal });
+  const format: TranscriptFormat = document;
+  const query = { format };
+  return ask('transcript', `fetch ${format} transcript`, { jobId, query, signal });
 }
 
 function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIterable<JobPage> {

@@ -74,7 +74,7 @@ beforeAll(async () => {
 afterAll(() => copy.remove());
 
 describe('a kind added to the table', () => {
-  it('is missed by the compiler where it needs code: a writer of the simulator, a viewer of the page', async () => {
+  it('is asked for by the compiler where it needs code: a writer of the simulator, a viewer of the page', async () => {
     expect([await compile('tsconfig.build.json'), await compile('src/operations/dashboard')]).toEqual([
       [WRITER],
       [VIEWER],

@@ -9,7 +9,7 @@ import { buildNotificationConfig } from '../../../src/speech/batch/notification-
 
 /**
  * A program: sends jobs with a kind of content from the simulator to a receiver, and prints as JSON what became of them. It
- * runs on a copy of the sources to which a kind was added (test/unit/project/add-a-kind.test.ts).
+ * runs on a copy of the sources to which a kind was added (test/integration/project/add-a-kind.test.ts).
  */
 
 const [kind = '', folder = ''] = process.argv.slice(2);

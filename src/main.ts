@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { constants } from 'node:os';
 import { handleSignals } from './cli/shared/signal-handling.js';
-import { unsupportedNode } from './cli/shared/unsupported-node.js';
+import { unsupportedNode } from './cli/unsupported-node.js';
 
 /* Imports little: an older Node cannot load the program, and signals have to be handled before it is loaded. */
 

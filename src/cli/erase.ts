@@ -10,15 +10,15 @@ import { terminalText } from '../lib/text/terminal-text.js';
 import { type ErasureLine, eraseJobs } from '../operations/actions/erase/erase-jobs.js';
 import { type FoundJobs, jobsOfContext } from '../operations/actions/erase/jobs-of-context.js';
 import { type JobToErase, previewErasure } from '../operations/actions/erase/jobs-to-erase.js';
-import { CLI_ACTOR } from './shared/cli-actor.js';
-import { openEraseReport } from './shared/erase-report.js';
-import { EXIT, UsageError } from './shared/exit-codes.js';
+import { openEraseReport } from './reports/erase-report.js';
 import {
   formatErasureLine,
   formatErasureRecord,
   formatErasureTotals,
   isNotable,
-} from './shared/format/format-erasure.js';
+} from './reports/format-erasure.js';
+import { CLI_ACTOR } from './shared/cli-actor.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { type WriterWork, withLedgerWriter } from './shared/on-store/with-ledger-writer.js';

@@ -10,9 +10,9 @@ import { type InspectParts, inspectJob } from '../operations/admin/jobs/inspect-
 import { listQuarantine } from '../operations/admin/jobs/list-quarantine.js';
 import { createJobEvents } from '../operations/admin/subscribers/job-events.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
+import { formatJobMatches, formatJobPage } from './reports/format-job-page.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
-import { formatJobMatches, formatJobPage } from './shared/format/format-job-page.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';

@@ -5,7 +5,7 @@ import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
 import type { ListedBody, QuarantineList } from '../operations/admin/api/answers/quarantine.js';
 import { listQuarantine, type QuarantineQuery } from '../operations/admin/jobs/list-quarantine.js';
-import { formatRemedies } from './shared/format/format-remedies.js';
+import { formatRemedies } from './reports/format-remedies.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
 import { withLedger } from './shared/on-store/with-ledger.js';

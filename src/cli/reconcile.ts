@@ -3,8 +3,8 @@ import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { clientsOf } from '../recovery/reconcile/find-job.js';
 import { reconcile } from '../recovery/reconcile/reconcile.js';
 import type { RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
+import { formatReconcileReport } from './reports/format-reconcile-report.js';
 import { UsageError } from './shared/exit-codes.js';
-import { formatReport } from './shared/format/format-report.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
 import { checkSource } from './shared/options/check-source.js';
@@ -37,7 +37,7 @@ export function createCommand(): Command {
     .action(async (options: Options) => {
       const report = await withNewStore(options.dryRun === true, (work) => run(work, options));
       if (options.json) printJson(report);
-      else printLines(formatReport(report, options.dryRun === true));
+      else printLines(formatReconcileReport(report, options.dryRun === true));
       process.exitCode = exitCodeOf(report.outcomes, report.faults);
     });
 }

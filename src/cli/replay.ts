@@ -1,10 +1,12 @@
 import { Argument, Command } from 'commander';
+import { openCommandOutbox } from '../app/open-outbox.js';
 import { stepsAfterReplay, worthRetrying } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { isUlid } from '../lib/text/id-cursor.js';
 import { plural } from '../lib/text/plural.js';
+import { createRepairs, type Repairs } from '../operations/actions/repairs.js';
 import type {
   ReplayFailure,
   ReplaySelector,
@@ -12,12 +14,12 @@ import type {
   ReplayView,
 } from '../operations/actions/replay/replay-state.js';
 import type { Replays } from '../operations/actions/replay/replays.js';
+import type { Outbox } from '../subscribers/outbox.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
-import { openRepairs } from './shared/open-repairs.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { checkSource } from './shared/options/check-source.js';
 import { readTime } from './shared/options/read-time.js';
@@ -181,4 +183,20 @@ function formatReplay({
       ? ['A receiver on the same store continues it, unless it is cancelled.']
       : []),
   ];
+}
+
+/** The ledger view and the repairs, as on the admin port, and the subscribers. Commands do not yield to callbacks. */
+function openRepairs({ config, parts, view }: RecoveryWork): Repairs & { readonly outbox: Outbox } {
+  const subscribers = new Map(Object.entries(config.subscribers));
+  const outbox = openCommandOutbox(config, parts.store);
+  const repairs = createRepairs({
+    ...parts,
+    view,
+    events: { outbox, subscribers },
+    recovery: parts,
+    sources: new Map(Object.entries(config.sources)),
+    replica: `${config.replicaName}-${CLI_ACTOR}`,
+    busy: () => false,
+  });
+  return { ...repairs, outbox };
 }

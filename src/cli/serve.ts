@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { createService, type Listening, type Service } from '../app/service.js';
 import { type Config, loadConfig } from '../config/config.js';
@@ -11,9 +14,8 @@ import { createLogger, type Logger } from '../observe/logger.js';
 import { StoreError } from '../store/object-store.js';
 import { WeakStoreError } from '../store/probe/store-proof.js';
 import { packageVersion } from './package-version.js';
-import { writeLinkFile } from './shared/link-file.js';
+import { dashboardLink, welcome } from './reports/welcome.js';
 import { handleSignals } from './shared/signal-handling.js';
-import { dashboardLink, welcome } from './shared/welcome.js';
 
 /** Name of the generated token in the ledger. */
 const START_TOKEN = 'start-link';
@@ -104,6 +106,14 @@ function showLink(link: string, log: Logger): void {
       `${made}, and no file for the sign-in link can be written (${(error as NodeJS.ErrnoException).code}): set admin.tokens (TR_ADMIN_TOKEN)`,
     );
   }
+}
+
+/** Writes the link into a file of mode 0600 in a new folder of mode 0700, to be removed with this process. Throws when nothing can be written. */
+function writeLinkFile(link: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'transcript-receiver-'));
+  const file = join(folder, 'dashboard-link');
+  writeFileSync(file, `${link}\n`, { mode: 0o600, flag: 'wx' });
+  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** The first signal drains, the second ends at once: not a second SIGHUP, which shell and terminal each send. */

@@ -6,8 +6,14 @@ import { type Load, runLoad, type SettledJob } from '../simulator/run-load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { UsageError } from './shared/exit-codes.js';
 import { readPositive, readShare, readWhole } from './shared/options/read-number.js';
+import {
+  RATED_FAULTS,
+  readContents,
+  readFault,
+  readPort,
+  readRegion,
+} from './shared/options/simulate-arguments.js';
 import { END_SIGNALS } from './shared/signal-handling.js';
-import { RATED_FAULTS, readContents, readFault, readPort, readRegion } from './shared/simulate-arguments.js';
 
 interface SimulateOptions {
   readonly callback?: string;

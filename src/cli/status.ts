@@ -34,8 +34,8 @@ import { reasonUnlessUsage } from './shared/could-not-look.js';
 import { EXIT } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { createProgress } from './shared/format/progress.js';
+import { tryStore } from './shared/on-store/try-store.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
-import { tryStore } from './shared/try-store.js';
 
 export function createCommand(): Command {
   return new Command('status')

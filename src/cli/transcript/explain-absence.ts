@@ -4,7 +4,7 @@ import { createQuarantineStore } from '../../archive/quarantine/quarantine-store
 import { type JobState, jobState, unknownJobState } from '../../domain/job-state.js';
 import { inspectJob } from '../../operations/admin/jobs/inspect-job.js';
 import { listQuarantine } from '../../operations/admin/jobs/list-quarantine.js';
-import { formatJobPage } from '../shared/format/format-job-page.js';
+import { formatJobPage } from '../reports/format-job-page.js';
 import type { StoreWork } from '../shared/on-store/with-store-writer.js';
 
 /** What became of a job whose transcript is not in the store, in the words of its page. The service is not asked. */

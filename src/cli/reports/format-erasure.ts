@@ -1,8 +1,8 @@
-import type { ErasureRecord } from '../../../archive/erasure/erasure.js';
-import type { ErasureTotals } from '../../../domain/erasure-totals.js';
-import { plural } from '../../../lib/text/plural.js';
-import { type Erasure, keptText, summaryOf } from '../../../operations/actions/erase/erase-job.js';
-import type { ErasureLine } from '../../../operations/actions/erase/erase-jobs.js';
+import type { ErasureRecord } from '../../archive/erasure/erasure.js';
+import type { ErasureTotals } from '../../domain/erasure-totals.js';
+import { plural } from '../../lib/text/plural.js';
+import { type Erasure, keptText, summaryOf } from '../../operations/actions/erase/erase-job.js';
+import type { ErasureLine } from '../../operations/actions/erase/erase-jobs.js';
 
 /** Printed for every job, however many a run erases: somebody has to act. */
 export function isNotable(line: ErasureLine): boolean {

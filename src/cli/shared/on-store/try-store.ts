@@ -1,9 +1,9 @@
-import type { Config } from '../../config/config.js';
-import { clockFault } from '../../ledger/hours.js';
-import { createCanary } from '../../operations/health/canary.js';
-import type { ObjectStore } from '../../store/object-store.js';
-import { diagnose } from '../../store/store-condition.js';
-import type { StoreCondition } from '../../store/store-remedies.js';
+import type { Config } from '../../../config/config.js';
+import { clockFault } from '../../../ledger/hours.js';
+import { createCanary } from '../../../operations/health/canary.js';
+import type { ObjectStore } from '../../../store/object-store.js';
+import { diagnose } from '../../../store/store-condition.js';
+import type { StoreCondition } from '../../../store/store-remedies.js';
 
 interface TriedStore {
   readonly writable: boolean;

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
-import { CONTENT_TOKENS } from '../../domain/kinds.js';
-import { EXPECTED_REGION_NAME, isRegionName } from '../../domain/region.js';
-import type { Fault } from '../../simulator/faults.js';
-import { readShare, readWhole } from './options/read-number.js';
+import { CONTENT_TOKENS } from '../../../domain/kinds.js';
+import { EXPECTED_REGION_NAME, isRegionName } from '../../../domain/region.js';
+import type { Fault } from '../../../simulator/faults.js';
+import { readShare, readWhole } from './read-number.js';
 
 /** Faults a rate on the command line can ask for, with what else they need. */
 export const RATED_FAULTS: Readonly<Record<string, Fault>> = {

@@ -1,6 +1,6 @@
-import type { DamageReason } from '../../../recovery/verify/check-artefact.js';
-import type { VerifyFinding } from '../../../recovery/verify/verify-finding.js';
-import { VERIFY_OUTCOMES, type VerifyReport } from '../../../recovery/verify/verify-report.js';
+import type { DamageReason } from '../../recovery/verify/check-artefact.js';
+import type { VerifyFinding } from '../../recovery/verify/verify-finding.js';
+import { VERIFY_OUTCOMES, type VerifyReport } from '../../recovery/verify/verify-report.js';
 
 /** Findings and commands that are printed; `--json` has all of the report. */
 const MAX_LINES = 100;

@@ -1,7 +1,7 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import type { ErasureRunLine } from '../../domain/erasure-totals.js';
 import type { ErasureLine } from '../../operations/actions/erase/erase-jobs.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from '../shared/exit-codes.js';
 
 /** The report of an erasure as a file of JSON lines. */
 export interface EraseReport {

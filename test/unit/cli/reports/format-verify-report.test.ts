@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatVerifyReport } from '../../../../../src/cli/shared/format/format-verify-report.js';
-import type { VerifyFinding } from '../../../../../src/recovery/verify/verify-finding.js';
-import { buildVerifyReport } from '../../../../../src/recovery/verify/verify-report.js';
+import { formatVerifyReport } from '../../../../src/cli/reports/format-verify-report.js';
+import type { VerifyFinding } from '../../../../src/recovery/verify/verify-finding.js';
+import { buildVerifyReport } from '../../../../src/recovery/verify/verify-report.js';
 
 const AT = '2026-03-04T05:06:07.089Z';
 

@@ -1,9 +1,9 @@
-import { countsOfRun, faultsOfRun, notesOfRun } from '../../../domain/recovery-run.js';
-import type { RecoveryReport } from '../../../recovery/reconcile/report/recovery-report.js';
+import { countsOfRun, faultsOfRun, notesOfRun } from '../../domain/recovery-run.js';
+import type { RecoveryReport } from '../../recovery/reconcile/report/recovery-report.js';
 import { formatRecoveredJob } from './format-recovered-job.js';
 
 /** A report as text: counts, then the jobs that need attention. */
-export function formatReport(report: RecoveryReport, dryRun: boolean): string[] {
+export function formatReconcileReport(report: RecoveryReport, dryRun: boolean): string[] {
   const { window, jobs } = report;
   const notable = jobs.filter(({ outcome }) => dryRun || outcome !== 'pending');
   return [

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
-import { unsupportedNode } from '../../../../src/cli/shared/unsupported-node.js';
+import { unsupportedNode } from '../../../src/cli/unsupported-node.js';
 
 it.each(['v22.19.0', 'v22.23.3', 'v24.14.0', 'v26.0.0', 'v27.1.0', 'v28.0.0'])(
   '%s runs the program',

@@ -1,4 +1,4 @@
-import { reasonInWords, remedyFor } from '../../../domain/reasons.js';
+import { reasonInWords, remedyFor } from '../../domain/reasons.js';
 
 /** What to do, once for each of these reasons that has a remedy; a blank line before them. */
 export function formatRemedies(reasons: readonly (string | null)[]): string[] {

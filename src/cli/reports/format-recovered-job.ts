@@ -1,4 +1,4 @@
-import type { RecoveredJob } from '../../../recovery/reconcile/report/recovery-report.js';
+import type { RecoveredJob } from '../../recovery/reconcile/report/recovery-report.js';
 
 export function formatRecoveredJob({ jobId, region, outcome, reason, items }: RecoveredJob): string {
   const kinds = items.map((item) => `${item.kind} ${item.outcome}`).join(', ');

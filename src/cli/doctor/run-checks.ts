@@ -1,0 +1,213 @@
+import { destinationsOf } from '../../app/destinations.js';
+import { indexOfCommand, type OpenLedger, openLedger } from '../../app/open-ledger.js';
+import { openCommandOutbox } from '../../app/open-outbox.js';
+import { speechOptions } from '../../app/speech-options.js';
+import { knownStore } from '../../app/store/known-stores.js';
+import { storeOptions } from '../../app/store/store-options.js';
+import { callbackPlaces } from '../../archive/callback-places.js';
+import { createErasures } from '../../archive/erasure/erasures.js';
+import type { Config } from '../../config/config.js';
+import { cacheFolder, proxies } from '../../config/load/environment.js';
+import { warningsOfProcess } from '../../config/rules/warnings.js';
+import { newDeliveryId } from '../../ledger/ledger-line.js';
+import { readStoreLocation } from '../../lib/text/store-location.js';
+import { createSpeechClients } from '../../speech/speech.js';
+import { type ObjectStore, StoreGoneError } from '../../store/object-store.js';
+import { assertStoreExists, openTrialStore } from '../../store/open-store.js';
+import { impatientStore } from '../../store/probe/impatient-store.js';
+import { inspectBucket } from '../../store/s3/bucket/inspect-bucket.js';
+import { conditionOf } from '../../store/store-condition.js';
+import { remedyOf } from '../../store/store-remedies.js';
+import { chosenSource, credentialHeaders, sourceNamed } from '../shared/source-credential.js';
+import { checkCallbacks } from './check-callbacks.js';
+import { checkEgress } from './check-egress.js';
+import { checkProxies } from './check-proxies.js';
+import { checkPublic } from './check-public.js';
+import { checkService } from './check-service.js';
+import { checkStore, STORE_ID } from './check-store.js';
+import { checkSubscribers } from './check-subscribers.js';
+import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
+
+/** What the checks of the public address are given. */
+export interface DoctorOptions {
+  readonly url?: URL;
+  readonly source?: string;
+  readonly credential?: string;
+}
+
+/** Milliseconds to a response of the public address. */
+const PUBLIC_TIMEOUT = 10_000;
+/** Milliseconds for each region of the service: a key and a list, with all attempts. */
+const SERVICE_TIMEOUT = 30_000;
+
+/** Every check of this machine, the store, the service, the subscribers and, where one is given, the public address. */
+export async function runChecks(config: Config, options: DoctorOptions): Promise<Finding[]> {
+  const target = options.url === undefined ? null : publicTarget(config, options);
+  const here = [
+    ...configuration(config),
+    egress(config),
+    ...checkProxies({ proxies: proxies(), destinations: await destinationsOf(config, options.url) }),
+  ];
+  const indexFiles = indexOfCommand(config);
+  const opened = await openLedger(config, { indexFiles, asked: impatientStore }).catch(errorMessage);
+  if (typeof opened === 'string') {
+    const service = await tried('service', serviceFindings(config));
+    return [
+      ...here,
+      failed('store', `${opened}.`, STORE_SETTINGS),
+      ...service,
+      ...withoutStore(config, target),
+    ];
+  }
+  const { store } = opened;
+  const outside = async () =>
+    target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT, proxies: proxies() });
+  try {
+    const found = await Promise.all([
+      tried('store', storeFindings(config, opened)),
+      tried('service', serviceFindings(config)),
+      tried('public address', outside()),
+      tried('subscribers', subscriberFindings(config, store)),
+    ]);
+    return [...here, ...found.flat()];
+  } finally {
+    await opened.close();
+  }
+}
+
+const STORE_SETTINGS = 'Correct the settings below store; docs/stores.md has them for each kind of store.';
+const REPORT = 'The other checks say more. If they do not, report it.';
+
+/** A fault of one check keeps no other one from running. */
+function tried(check: string, work: Promise<Finding[]>): Promise<Finding[]> {
+  return work.catch((error: unknown) => [
+    failed(check, `It could not be checked: ${errorMessage(error)}.`, REPORT),
+  ]);
+}
+
+/** The checks that need the store. */
+function withoutStore({ subscribers }: Config, target: object | null): Finding[] {
+  const names = [
+    ...(Object.keys(subscribers).length > 0 ? ['subscribers'] : []),
+    ...(target === null ? [] : ['public address']),
+  ];
+  return names.map((name) => skipped(name, 'Not checked, because the store cannot be opened.'));
+}
+
+function configuration(config: Config): Finding[] {
+  const warnings = warningsOfProcess(config);
+  if (warnings.length === 0) return [passed('configuration', 'It is valid.')];
+  return warnings.map((text) => warned('configuration', `${text}.`, 'See docs/configuration.md.'));
+}
+
+async function storeFindings(config: Config, { store, view }: OpenLedger): Promise<Finding[]> {
+  const missing = await assertStoreExists(config.store.url).then(() => null, gone);
+  if (missing === null || config.store.id !== null) {
+    const [found, callbacks] = await Promise.all([
+      checkOpened(config, store),
+      checkCallbacks({ view, store }),
+    ]);
+    return [...callbacks, ...found];
+  }
+  const known = knownStore(cacheFolder(), store.location);
+  if (known !== null)
+    return [failed('store', `${missing}; ${known.id} was there at ${known.seenAt}.`, remedyOf('missing'))];
+  const advice = 'If a receiver has stored there before, mount the volume or correct store.url.';
+  return [warned('store folder', `${missing}.`, advice), ...(await checkTrial(config))];
+}
+
+function gone(error: unknown): string | null {
+  return error instanceof StoreGoneError ? error.message : null;
+}
+
+/** Whether a store could begin in the folder. None does: it would hide that a volume is not mounted. */
+async function checkTrial(config: Config): Promise<Finding[]> {
+  const trial = await openTrialStore(storeOptions(config)).catch((error: unknown) => ({ error }));
+  if ('error' in trial) {
+    const { error } = trial;
+    return [failed('store', `${errorMessage(error)}.`, remedyOf(conditionOf(error) ?? 'denied'))];
+  }
+  try {
+    const findings = await checkOpened(config, trial.store);
+    return findings.filter(({ check }) => check !== STORE_ID);
+  } finally {
+    await trial.close();
+  }
+}
+
+function checkOpened(config: Config, store: ObjectStore): Promise<Finding[]> {
+  return checkStore({
+    store,
+    acceptWeak: config.store.s3.conditionalWrites === 'emulated',
+    inspect: bucket(config),
+    places: callbackPlaces(config.sources, store, createErasures(store)),
+    canaryInterval: config.store.canaryInterval,
+    isPinned: config.store.id !== null,
+    known: knownStore(cacheFolder(), store.location),
+    retention: {
+      periods: config.retention,
+      keyPrefixes: config.keyPrefixes,
+      tags: config.store.s3.tags,
+    },
+  });
+}
+
+async function subscriberFindings(config: Config, store: ObjectStore): Promise<Finding[]> {
+  const outbox = openCommandOutbox(config, store);
+  try {
+    return await checkSubscribers({
+      subscribers: Object.keys(config.subscribers),
+      send: (name, event) => outbox.send(name, event, new AbortController().signal),
+      newId: newDeliveryId,
+    });
+  } finally {
+    await outbox.stop();
+  }
+}
+
+function egress({ egress: table, sources }: Config): Finding {
+  return checkEgress({
+    takenOn: table.takenOn,
+    regions: Object.keys(table.regions),
+    allow: Object.values(sources).flatMap(({ allow }) => allow),
+    now: Date.now(),
+  });
+}
+
+function bucket(config: Config): (() => ReturnType<typeof inspectBucket>) | null {
+  const { url, s3 } = storeOptions(config);
+  const place = readStoreLocation(url);
+  return 'bucket' in place ? () => inspectBucket({ ...place, settings: s3 ?? {} }) : null;
+}
+
+/** Longest Retry-After of the service that is waited for, in milliseconds. */
+const LONGEST_PAUSE = 2_000;
+
+async function serviceFindings(config: Config): Promise<Finding[]> {
+  // A person at a terminal waits for the result: fail fast.
+  const speech = createSpeechClients({
+    ...speechOptions(config),
+    retries: 1,
+    retry: { maxPauseMs: LONGEST_PAUSE },
+  });
+  try {
+    return await checkService({
+      speech,
+      hasKey: config.speech.apiKey !== null,
+      timeout: SERVICE_TIMEOUT,
+    });
+  } finally {
+    await speech.close();
+  }
+}
+
+function publicTarget(config: Config, options: DoctorOptions) {
+  const name = chosenSource(config, options.source);
+  const source = sourceNamed(config, name);
+  return {
+    url: options.url as URL,
+    source: name,
+    credential: credentialHeaders(source, options.credential, Date.now()),
+    maxBytes: source.maxBytes,
+  };
+}

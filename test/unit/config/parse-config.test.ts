@@ -31,7 +31,7 @@ describe('parseConfig', () => {
     expect(config.receiver).toMatchObject({ host: '', port: 8080, keepAliveTimeout: 620_000 });
     expect(config.admin).toEqual({ host: '127.0.0.1', port: 8081, hosts: [], tokens: {} });
     expect(config.store).toMatchObject({ url: 'file:./data', partSize: 8 * 2 ** 20 });
-    expect(config.sources).toEqual({
+    expect(config.sources).toMatchObject({
       default: {
         credentials: {},
         allowUnauthenticated: false,

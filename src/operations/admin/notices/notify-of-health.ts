@@ -4,16 +4,9 @@ import type { ObjectStore } from '../../../store/object-store.js';
 import { type EventFilter, eventName } from '../../../subscribers/job-event.js';
 import type { Outbox } from '../../../subscribers/outbox.js';
 import type { Health } from '../api/answers/health.js';
-import {
-  afterDelivery,
-  afterLook,
-  CLOSE_AFTER,
-  dueEvent,
-  type Seen,
-  type TrackedIssue,
-  type TrackedIssues,
-} from './notice-state.js';
-import { createNoticeStore, type NoticesState } from './notice-store.js';
+import { createHeldNotices } from './held-notices.js';
+import { afterDelivery, afterLook, dueEvent, type Seen } from './notice-state.js';
+import { createNoticeStore } from './notice-store.js';
 
 export interface NoticesOptions {
   /** Subscribers that ask for `health.opened` or `health.closed`. */
@@ -41,75 +34,18 @@ export function noticeSubscribers(all: ReadonlyMap<string, EventFilter>): Map<st
 }
 
 /**
- * Notifies subscribers when an issue of the verdict begins and ends. One replica does, by a claim in the store. While the
- * store is down its memory is the state: the replica that held the claim goes on with it, and one that never reached the
- * store since its start acts on its own.
+ * Notifies subscribers when an issue of the verdict begins and ends. One replica does: the one that holds what they know of it.
  */
 export function createHealthNotices(options: NoticesOptions) {
   const { subscribers, outbox, replica, health, interval = 15_000, clock = Date.now } = options;
   const store = createNoticeStore(options.store, replica, createLeaseWatch(LEASE));
-  const knownByName = new Map<string, TrackedIssues>();
+  const held = createHeldNotices(store, [...subscribers.keys()], clock);
   const pauses = new Map<string, { readonly failures: number; readonly until: number }>();
   const sending = new Map<string, Promise<void>>();
-  /** What the store knows. */
-  let saved: NoticesState['subscribers'] = {};
-  let held: NoticesState | null = null;
   let looking: ReturnType<typeof repeat> | null = null;
-  /** Whether this replica has ever read the state: then it knows that another one is there for it. */
-  let hasRead = false;
-
-  /** Whether this replica sends notices now. */
-  async function isOurs(): Promise<boolean> {
-    try {
-      if (held !== null && (await store.isSuperseded(held.claim))) held = null;
-      if (held !== null) return true;
-      const stored = await store.read();
-      hasRead = true;
-      held = await store.takeOver(stored);
-      for (const name of subscribers.keys()) {
-        const own = knownByName.get(name) ?? {};
-        const after =
-          held === null
-            ? leftWithoutClaim(saved[name] ?? {}, own)
-            : goOnWith(stored.subscribers[name] ?? {}, own);
-        knownByName.set(name, after);
-      }
-      saved = held === null ? {} : stored.subscribers;
-      return held !== null;
-    } catch {
-      return held !== null || !hasRead;
-    }
-  }
-
-  /** With the claim: what the store knows, and what this replica announced without it. Nothing is over at once. */
-  function goOnWith(stored: TrackedIssues, own: TrackedIssues): TrackedIssues {
-    return mapped({ ...own, ...stored }, (known) => ({ ...known, lastSeen: clock() }));
-  }
-
-  /** Without the claim: what this replica announced while it could not save is over for it. */
-  function leftWithoutClaim(lastSaved: TrackedIssues, own: TrackedIssues): TrackedIssues {
-    const orphans = Object.entries(own).filter(([issue, { told }]) => told !== null && !(issue in lastSaved));
-    return mapped(Object.fromEntries(orphans), (known) => ({
-      ...known,
-      lastSeen: Math.min(known.lastSeen, clock() - CLOSE_AFTER),
-    }));
-  }
-
-  async function save(): Promise<void> {
-    if (held === null) return;
-    const state = Object.fromEntries(knownByName);
-    held = { ...held, heartbeatAt: new Date().toISOString(), subscribers: state };
-    await store.save(held).then(
-      () => {
-        saved = state;
-      },
-      // While the store fails, the memory goes on.
-      () => undefined,
-    );
-  }
 
   async function sendTo(name: string, events: readonly string[], signal: AbortSignal): Promise<void> {
-    for (const known of Object.values(knownByName.get(name) ?? {})) {
+    for (const known of Object.values(held.of(name))) {
       const event = dueEvent(known, options.store.location, clock());
       if (event === null) continue;
       if (events.includes(eventName(event))) {
@@ -117,7 +53,7 @@ export function createHealthNotices(options: NoticesOptions) {
         if (!delivered) return void pauses.set(name, pauseAfter(pauses.get(name)?.failures ?? 0));
       }
       pauses.delete(name);
-      knownByName.set(name, afterDelivery(knownByName.get(name) ?? {}, event));
+      held.set(name, afterDelivery(held.of(name), event));
     }
   }
 
@@ -140,12 +76,10 @@ export function createHealthNotices(options: NoticesOptions) {
   /** One look: decides, saves, then sends, so that a replica that dies in between sends the same notice again. */
   async function look(signal: AbortSignal): Promise<void> {
     try {
-      if (await isOurs()) {
+      if (await held.isOurs()) {
         const seen = seenIn(await health());
-        for (const name of subscribers.keys()) {
-          knownByName.set(name, afterLook(knownByName.get(name) ?? {}, seen, clock()));
-        }
-        await save();
+        for (const name of subscribers.keys()) held.set(name, afterLook(held.of(name), seen, clock()));
+        await held.save();
       }
       sendPending(signal);
     } catch (error) {
@@ -165,9 +99,7 @@ export function createHealthNotices(options: NoticesOptions) {
     async stop() {
       await looking?.stop();
       await Promise.all(sending.values());
-      if (held === null) return;
-      const last = { ...held, subscribers: Object.fromEntries(knownByName), heartbeatAt: null };
-      await store.save(last).catch(() => undefined);
+      await held.release();
     },
   };
 }
@@ -175,8 +107,4 @@ export function createHealthNotices(options: NoticesOptions) {
 /** While something cannot be read, an issue that does not show may still be there. */
 function seenIn({ verdict, store, unknown }: Health): Seen {
   return { issues: verdict.issues, whole: store.writable && Object.keys(unknown).length === 0 };
-}
-
-function mapped(tracked: TrackedIssues, change: (known: TrackedIssue) => TrackedIssue): TrackedIssues {
-  return Object.fromEntries(Object.entries(tracked).map(([issue, known]) => [issue, change(known)]));
 }

@@ -97,8 +97,9 @@ function canonicalRequest(
   { method, path, query, headers }: UnsignedRequest,
   { labels, signedHeaders }: Order,
 ): string {
-  const values = labels.map(({ name, label }) => label + canonicalValue(headers[name] ?? '')).join('');
-  return `${method}\n${path}\n${[...query].sort().join('&')}${values}\n\n${signedHeaders}\n${headers['x-amz-content-sha256']}`;
+  let text = `${method}\n${path}\n${[...query].sort().join('&')}`;
+  for (const { name, label } of labels) text += label + canonicalValue(headers[name] ?? '');
+  return `${text}\n\n${signedHeaders}\n${headers['x-amz-content-sha256']}`;
 }
 
 /** Trims blanks at the ends and collapses several into one. */

@@ -57,7 +57,7 @@ class TrackingClient extends Client {
 
 /** A longer head is left to undici, which ends the connection. */
 const MAX_HEAD_BYTES = 16 * 1024;
-const INFORMATIONAL = Buffer.from('HTTP/1.1 1');
+const INFORMATIONAL = 'HTTP/1.1 1';
 const END_OF_HEAD = '\r\n\r\n';
 
 /**
@@ -95,6 +95,5 @@ function skipInformational(socket: Socket): () => void {
 
 /** Whether it begins so, as far as it goes. */
 function isInformational(head: Buffer): boolean {
-  const length = Math.min(head.length, INFORMATIONAL.length);
-  return length > 0 && INFORMATIONAL.compare(head, 0, length, 0, length) === 0;
+  return head.length > 0 && INFORMATIONAL.startsWith(head.toString('latin1', 0, INFORMATIONAL.length));
 }

@@ -126,7 +126,7 @@ async function run(name, store, count, now) {
       concurrency: 4,
       retention: 7 * DAY,
       retentionWarning: 2 * DAY,
-      retained: createRetentionView(store, { periods: {}, shortest: 7 * DAY }),
+      retained: createRetentionView(store, {}, 7 * DAY),
       clock: () => now,
     },
     { onJob: () => (looked += 1) },

@@ -113,7 +113,7 @@ function limitBoth(
   const connectionLog = createConnectionLog(log);
   for (const port of ['public', 'admin'] as const) {
     paceConnections(servers[port], requests[port]);
-    closeUnread(servers[port], requests[port], { after: limits.unreadTimeout });
+    closeUnread(servers[port], requests[port], limits.unreadTimeout);
     const limited = limitConnections(servers[port], requests[port], {
       most: most[port],
       isTrusted: TRUSTED[port],

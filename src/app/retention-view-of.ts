@@ -4,8 +4,5 @@ import type { ObjectStore } from '../store/object-store.js';
 
 /** What may have expired in a store. Nothing that a recovery would look for has. */
 export function retentionViewOf({ retention, speech, recovery }: Config, store: ObjectStore): RetentionView {
-  return createRetentionView(store, {
-    periods: retention,
-    shortest: Math.max(speech.retention, recovery.window),
-  });
+  return createRetentionView(store, retention, Math.max(speech.retention, recovery.window));
 }

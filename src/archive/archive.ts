@@ -78,17 +78,14 @@ export interface ArchiveParts {
 const MAX_CONCURRENT_WRITES = 4;
 
 export function createArchive(parts: ArchiveParts): Archive {
-  const stagingParts = { ...parts, recentKeys: createRecentKeys() };
-  return { begin: (context, reception = {}) => new Staging(stagingParts, context, reception) };
-}
-
-interface StagingParts extends ArchiveParts {
-  readonly recentKeys: RecentKeys;
+  const recentKeys = createRecentKeys();
+  return { begin: (context, reception = {}) => new Staging(parts, recentKeys, context, reception) };
 }
 
 class Staging implements StagedDelivery {
   readonly memory: Memory;
-  readonly #parts: StagingParts;
+  readonly #store: ObjectStore;
+  readonly #recentKeys: RecentKeys;
   readonly #context: ArtefactContext;
   readonly #rules: StagingRules;
   readonly #lease: BudgetLease;
@@ -96,11 +93,15 @@ class Staging implements StagedDelivery {
   #settled = false;
   #discarding: Promise<void> | null = null;
 
-  constructor(parts: StagingParts, context: ArtefactContext, reception: Reception) {
-    const { expectedBytes = null, firstByteTimeout } = reception;
-    const { store, pool, budget } = parts;
+  constructor(
+    { store, pool, budget }: ArchiveParts,
+    recentKeys: RecentKeys,
+    context: ArtefactContext,
+    { expectedBytes = null, firstByteTimeout }: Reception,
+  ) {
     const lease = budget.lease({ expected: expectedBytes, firstByteTimeout });
-    this.#parts = parts;
+    this.#store = store;
+    this.#recentKeys = recentKeys;
     this.#context = context;
     this.#lease = lease;
     this.memory = { pool, lease, waitFor: (bytes) => this.#waitFor(bytes) };
@@ -138,7 +139,7 @@ class Staging implements StagedDelivery {
   }
 
   async commit(
-    hasErased = (jobId: string): Promise<boolean> => isErased(this.#parts.store, jobId),
+    hasErased = (jobId: string): Promise<boolean> => isErased(this.#store, jobId),
   ): Promise<StoredItem[] | null> {
     const { jobId } = this.#context;
     this.#lease.fillRate.complete();
@@ -162,7 +163,7 @@ class Staging implements StagedDelivery {
   async #discardErased(): Promise<null> {
     await this.discard();
     const { keyPrefix, jobId } = this.#context;
-    for await (const _removed of purgeArtefacts(this.#parts.store, keyPrefix, jobId));
+    for await (const _removed of purgeArtefacts(this.#store, keyPrefix, jobId));
     return null;
   }
 
@@ -180,7 +181,7 @@ class Staging implements StagedDelivery {
 
   /** Streamed items first: only they can lose a race, and then no buffered item has become visible yet. */
   async #commitAll(): Promise<StoredItem[]> {
-    const { store } = this.#parts;
+    const store = this.#store;
     const buffering = this.#bufferedCommit();
     const streamed: StoredItem[] = [];
     const buffered: StoredItem[] = [];
@@ -208,8 +209,7 @@ class Staging implements StagedDelivery {
   }
 
   #bufferedCommit(): BufferedCommit {
-    const { store, recentKeys } = this.#parts;
-    return { store, recentKeys, context: this.#context };
+    return { store: this.#store, recentKeys: this.#recentKeys, context: this.#context };
   }
 
   #close(): void {

@@ -47,7 +47,7 @@ async function acknowledgeOne(jobId: string, reason: string, { json, dryRun }: O
     const { view } = work;
     await view.refresh();
     if (!(await isInLedger({ view }, jobId))) throw new UsageError(`the ledger has no line of ${jobId}`);
-    return acknowledgeJob(work, jobId, { actor: CLI_ACTOR, reason, scope: null });
+    return acknowledgeJob(work.ledger, jobId, { actor: CLI_ACTOR, reason, scope: null });
   });
   if (json) printJson(line);
   else printLines([`${jobId} is acknowledged by ${CLI_ACTOR} at ${line.receivedAt}: ${line.reason}`]);
@@ -65,7 +65,7 @@ async function acknowledgeCause(
     await view.readPast();
     const { jobs: found } = await view.allFailing({ cause, source });
     const acceptance = { actor: CLI_ACTOR, reason, scope: null };
-    const done = dryRun ? 0 : await acknowledgeJobs(work, found, acceptance);
+    const done = dryRun ? 0 : await acknowledgeJobs(work.ledger, found, acceptance);
     return { jobs: found, acknowledged: done };
   });
   if (json) return printJson({ count: jobs.length, acknowledged, jobs });

@@ -80,7 +80,7 @@ function partsOf({ config, parts, view }: RecoveryWork): LookParts {
   return {
     ...{ store, view, retained, retention },
     quarantine: createQuarantineStore(store),
-    jobEvents: createJobEvents({ store, view, outbox: createOutboxReader(store, config.subscribers) }),
+    jobEvents: createJobEvents(store, view, createOutboxReader(store, config.subscribers)),
     keyPrefixes: config.keyPrefixes,
     fresh: view.refresh,
     records: {

@@ -45,7 +45,7 @@ export function createOutboxReader(
       const visible = Object.entries(subscribers).filter(([, one]) => followsAnyInScope(scope, one.sources));
       return Promise.all(
         visible.map(async ([name, subscriber]) =>
-          subscriberStatus({ name, subscriber, saved: await savedState(name), scope }),
+          subscriberStatus(name, subscriber, await savedState(name), scope),
         ),
       );
     },

@@ -32,15 +32,13 @@ export interface SubscriberStatus {
   readonly pausedUntil: string | null;
 }
 
-export interface StatusParts {
-  readonly name: string;
-  readonly subscriber: Subscriber;
-  /** Null before the first replica began. */
-  readonly saved: OutboxState | null | 'damaged';
-  readonly scope: SourceScope;
-}
-
-export function subscriberStatus({ name, subscriber, saved, scope }: StatusParts): SubscriberStatus {
+/** @param saved null before the first replica began */
+export function subscriberStatus(
+  name: string,
+  subscriber: Subscriber,
+  saved: OutboxState | null | 'damaged',
+  scope: SourceScope,
+): SubscriberStatus {
   const stateDamaged = saved === 'damaged';
   const state = stateDamaged ? null : saved;
   const openSince = state?.openSince ?? null;

@@ -19,13 +19,11 @@ const HOUR = 3_600_000;
 /** Milliseconds for the ledger, and again for what is asked of it. */
 const TIMEOUT = 15_000;
 
-export interface CallbackCheckOptions {
-  readonly view: Pick<LedgerView, 'refresh' | 'callbacks'>;
-  readonly store: ObjectStore;
-}
-
 /** What the verdict says of the callbacks of the last hour and day. Never throws. */
-export async function checkCallbacks({ view, store }: CallbackCheckOptions): Promise<Finding[]> {
+export async function checkCallbacks(
+  view: Pick<LedgerView, 'refresh' | 'callbacks'>,
+  store: ObjectStore,
+): Promise<Finding[]> {
   const senderRefusals = createRefusalCountsReader(store, Date.now).lastHour;
   try {
     // The newest hour is read first: it is known while the rest of a large ledger is still being read.

@@ -3,13 +3,8 @@ import { parseNoProxy } from '../../lib/outbound/no-proxy.js';
 import { type ProxySettings, placeOf, proxyFor } from '../../lib/outbound/proxy-settings.js';
 import { errorMessage, type Finding, failed, passed, warned } from './finding.js';
 
-export interface ProxyCheckOptions {
-  readonly proxies: ProxySettings;
-  readonly destinations: readonly Destination[];
-}
-
 /** Says through which proxy each destination is reached. Makes no request: the other checks do. */
-export function checkProxies({ proxies, destinations }: ProxyCheckOptions): Finding[] {
+export function checkProxies(proxies: ProxySettings, destinations: readonly Destination[]): Finding[] {
   const check = 'proxies';
   if (proxies.http === '' && proxies.https === '')
     return [passed(check, 'HTTPS_PROXY and HTTP_PROXY are not set: every connection is direct.')];

@@ -2,15 +2,16 @@ import type { SpeechClients } from '../../speech/speech.js';
 import { SpeechError } from '../../speech/speech-error.js';
 import { errorMessage, type Finding, failed, passed, skipped } from './finding.js';
 
-export interface ServiceCheckOptions {
-  readonly speech: SpeechClients;
-  readonly hasKey: boolean;
-  /** Milliseconds for each region, the key service included. */
-  readonly timeout: number;
-}
-
-/** Requests the newest job of each configured region. Never throws. */
-export async function checkService({ speech, hasKey, timeout }: ServiceCheckOptions): Promise<Finding[]> {
+/**
+ * Requests the newest job of each configured region. Never throws.
+ *
+ * @param timeout milliseconds for each region, the key service included
+ */
+export async function checkService(
+  speech: SpeechClients,
+  hasKey: boolean,
+  timeout: number,
+): Promise<Finding[]> {
   const check = 'service';
   if (!hasKey)
     return [skipped(check, 'No speech.apiKey is configured, so lost callbacks cannot be recovered.')];

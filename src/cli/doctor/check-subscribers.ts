@@ -4,30 +4,25 @@ import { GONE } from '../../subscribers/send/attempt-policy.js';
 import { testEvent } from '../../subscribers/test-event.js';
 import { type Finding, failed, passed, skipped, warned } from './finding.js';
 
-export interface SubscriberCheckOptions {
-  /** Names of the configured subscribers. */
-  readonly subscribers: readonly string[];
-  readonly send: (name: string, event: TestEvent) => Promise<Attempt & { readonly delivered: boolean }>;
-  /** Id of each test event. */
-  readonly newId: () => string;
-}
+type Send = (name: string, event: TestEvent) => Promise<Attempt & { readonly delivered: boolean }>;
 
-/** Sends a test event to each subscriber, as an event of a job would be sent. */
-export async function checkSubscribers({
-  subscribers,
-  send,
-  newId,
-}: SubscriberCheckOptions): Promise<Finding[]> {
+/**
+ * Sends a test event to each subscriber, as an event of a job would be sent.
+ *
+ * @param newId id of each test event
+ */
+export async function checkSubscribers(
+  subscribers: readonly string[],
+  send: Send,
+  newId: () => string,
+): Promise<Finding[]> {
   if (subscribers.length === 0) return [skipped('subscribers', 'No subscriber is configured.')];
   return Promise.all(
     subscribers.map(async (name) => findingOf(name, await send(name, testEvent(newId(), '/doctor')))),
   );
 }
 
-function findingOf(
-  name: string,
-  { delivered, status, error, answer }: Awaited<ReturnType<SubscriberCheckOptions['send']>>,
-): Finding {
+function findingOf(name: string, { delivered, status, error, answer }: Awaited<ReturnType<Send>>): Finding {
   const check = `subscriber ${name}`;
   if (delivered) return passed(check, `It answered the test event with ${status}.`);
   if (status === null) return failed(check, `It did not answer the test event: ${error}.`, adviceFor(error));

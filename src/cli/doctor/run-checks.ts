@@ -46,7 +46,7 @@ export async function runChecks(config: Config, options: DoctorOptions): Promise
   const here = [
     ...configuration(config),
     egress(config),
-    ...checkProxies({ proxies: proxies(), destinations: await destinationsOf(config, options.url) }),
+    ...checkProxies(proxies(), await destinationsOf(config, options.url)),
   ];
   const indexFiles = indexOfCommand(config);
   const opened = await openLedger(config, { indexFiles, asked: impatientStore }).catch(errorMessage);
@@ -103,10 +103,7 @@ function configuration(config: Config): Finding[] {
 async function storeFindings(config: Config, { store, view }: OpenLedger): Promise<Finding[]> {
   const missing = await assertStoreExists(config.store.url).then(() => null, gone);
   if (missing === null || config.store.id !== null) {
-    const [found, callbacks] = await Promise.all([
-      checkOpened(config, store),
-      checkCallbacks({ view, store }),
-    ]);
+    const [found, callbacks] = await Promise.all([checkOpened(config, store), checkCallbacks(view, store)]);
     return [...callbacks, ...found];
   }
   const known = knownStore(cacheFolder(), store.location);
@@ -155,11 +152,11 @@ function checkOpened(config: Config, store: ObjectStore): Promise<Finding[]> {
 async function subscriberFindings(config: Config, store: ObjectStore): Promise<Finding[]> {
   const outbox = openCommandOutbox(config, store);
   try {
-    return await checkSubscribers({
-      subscribers: Object.keys(config.subscribers),
-      send: (name, event) => outbox.send(name, event, new AbortController().signal),
-      newId: newDeliveryId,
-    });
+    return await checkSubscribers(
+      Object.keys(config.subscribers),
+      (name, event) => outbox.send(name, event, new AbortController().signal),
+      newDeliveryId,
+    );
   } finally {
     await outbox.stop();
   }
@@ -191,11 +188,7 @@ async function serviceFindings(config: Config): Promise<Finding[]> {
     retry: { maxPauseMs: LONGEST_PAUSE },
   });
   try {
-    return await checkService({
-      speech,
-      hasKey: config.speech.apiKey !== null,
-      timeout: SERVICE_TIMEOUT,
-    });
+    return await checkService(speech, config.speech.apiKey !== null, SERVICE_TIMEOUT);
   } finally {
     await speech.close();
   }

@@ -35,15 +35,14 @@ const OUTCOMES = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined', 're
 const REPORTED_REFUSALS: readonly ProblemCode[] = ['address-refused', 'address-unreadable'];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
-export interface DeliveryMetricsOptions {
-  readonly sources: readonly string[];
-  readonly regions: readonly string[];
-}
-
-export function createDeliveryMetrics(registry: Registry, options: DeliveryMetricsOptions): DeliveryMetrics {
+export function createDeliveryMetrics(
+  registry: Registry,
+  sources: readonly string[],
+  regions: readonly string[],
+): DeliveryMetrics {
   const metrics = defineMetrics(registry);
-  const sourceOf = boundedLabel(options.sources);
-  const regionOf = boundedLabel(options.regions);
+  const sourceOf = boundedLabel(sources);
+  const regionOf = boundedLabel(regions);
   const statusOf = boundedLabel(KNOWN_CALLBACK_STATUSES);
   const outcomeOf = boundedLabel(OUTCOMES);
   const reportedOf = boundedLabel(REPORTED_REFUSALS);

@@ -55,12 +55,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const clock = options.clock ?? Date.now;
   const process = createProcessMetrics(registry, { version: options.version ?? 'unknown' });
   return {
-    deliveries: createDeliveryMetrics(registry, options),
+    deliveries: createDeliveryMetrics(registry, options.sources, options.regions),
     connections: createConnectionMetrics(registry),
     store: createStoreMetrics(registry),
     ledger: createLedgerMetrics(registry),
     merge: createMergeMetrics(registry, clock),
-    recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
+    recovery: createRecoveryMetrics(registry, options.regions, clock),
     verify: createVerifyMetrics(registry, clock),
     outbox: createOutboxMetrics(registry, clock),
     signIns: createSignInMetrics(registry),

@@ -10,15 +10,13 @@ export interface RecoveryMetrics {
   finished(run: { ok: boolean; oldestUnrecovered: number | null }): void;
 }
 
-export interface RecoveryMetricsOptions {
-  readonly regions: readonly string[];
-  readonly clock: () => number;
-}
-
-export function createRecoveryMetrics(registry: Registry, options: RecoveryMetricsOptions): RecoveryMetrics {
-  const { clock } = options;
+export function createRecoveryMetrics(
+  registry: Registry,
+  regions: readonly string[],
+  clock: () => number,
+): RecoveryMetrics {
   const metrics = defineMetrics(registry);
-  const regionOf = boundedLabel(options.regions);
+  const regionOf = boundedLabel(regions);
   let oldest: number | null = null;
   /** Whether a run of this process knows that no job is missing, or has found one. */
   let isKnown = false;
@@ -32,7 +30,7 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
     },
   });
   // Present from the start: a run counts many jobs at once, and increase() does not see the first value of a series.
-  for (const region of options.regions) {
+  for (const region of regions) {
     for (const outcome of RECOVERY_OUTCOMES) metrics.jobs.inc({ outcome, region }, 0);
   }
   return {

@@ -3,10 +3,6 @@ import { onlySource, type SourceScope } from '../../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 
-export interface AcknowledgeParts {
-  readonly ledger: Pick<Ledger, 'append'>;
-}
-
 /** The operator's name, and the reason. */
 export interface Acceptance {
   readonly actor: string;
@@ -20,7 +16,7 @@ export interface Acceptance {
  * `StoreError`.
  */
 export async function acknowledgeJob(
-  { ledger }: AcknowledgeParts,
+  ledger: Pick<Ledger, 'append'>,
   jobId: string,
   { actor, reason, scope }: Acceptance,
 ): Promise<LedgerLine> {

@@ -1,5 +1,6 @@
 import pLimit from 'p-limit';
-import { type Acceptance, type AcknowledgeParts, acknowledgeJob } from './acknowledge-job.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
+import { type Acceptance, acknowledgeJob } from './acknowledge-job.js';
 
 const AT_ONCE = 16;
 
@@ -10,7 +11,7 @@ const AT_ONCE = 16;
  * @returns the number of jobs that were acknowledged
  */
 export async function acknowledgeJobs(
-  parts: AcknowledgeParts,
+  ledger: Pick<Ledger, 'append'>,
   jobs: readonly string[],
   acceptance: Acceptance,
   isAllowed: (jobId: string) => Promise<boolean> = async () => true,
@@ -21,7 +22,7 @@ export async function acknowledgeJobs(
     jobs.map((jobId) =>
       limit(async () => {
         if (!(await isAllowed(jobId))) return;
-        await acknowledgeJob(parts, jobId, acceptance);
+        await acknowledgeJob(ledger, jobId, acceptance);
         acknowledged += 1;
       }),
     ),

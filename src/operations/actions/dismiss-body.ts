@@ -1,16 +1,8 @@
-import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
 import { type Settlement, settlementOf } from '../../domain/quarantined-body.js';
 import { bodyOf } from '../../index/bodies/list-bodies.js';
-import type { LedgerView } from '../../index/ledger-view.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
-import type { Ledger } from '../../ledger/write/ledger.js';
-
-export interface DismissParts {
-  readonly quarantine: Pick<QuarantineStore, 'request'>;
-  readonly view: Pick<LedgerView, 'bodies'>;
-  readonly ledger: Pick<Ledger, 'append'>;
-}
+import { type ReleaseParts, unknownBody } from './release-body.js';
 
 /**
  * Settles a quarantined body that need not be released. The body stays, and can still be released. Repeated, or of a body that an act
@@ -19,7 +11,7 @@ export interface DismissParts {
  * Rejects with `not-found` for an unknown body. Rejects with `conflict` when the body was released.
  */
 export async function dismissBody(
-  { quarantine, view, ledger }: DismissParts,
+  { quarantine, view, ledger }: Pick<ReleaseParts, 'quarantine' | 'view' | 'ledger'>,
   id: string,
   audit: { readonly actor: string; readonly reason: string },
 ): Promise<Settlement> {
@@ -33,8 +25,4 @@ export async function dismissBody(
   const line = operatorLine(audit, act);
   await ledger.append(line);
   return settlementOf(line);
-}
-
-export function unknownBody(): Problem {
-  return new Problem('not-found', 'The quarantine has no body with this id.');
 }

@@ -10,7 +10,6 @@ import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { contextOfStoredQuery } from '../../receive/access/callback-query.js';
 import { type DecodingSource, decodeFailure, decodeQuarantined } from './decode-quarantined.js';
-import { unknownBody } from './dismiss-body.js';
 
 /** The current settings of a source for decoding its bodies and for their keys. */
 export interface ReleasingSource extends DecodingSource {
@@ -107,4 +106,8 @@ function resultOf(
   items: readonly StoredItem[],
 ): Acknowledgement {
   return { deliveryId, jobId, status, outcome: outcomeOf(items), items };
+}
+
+export function unknownBody(): Problem {
+  return new Problem('not-found', 'The quarantine has no body with this id.');
 }

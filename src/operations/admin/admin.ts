@@ -161,7 +161,7 @@ export function createAdmin(options: AdminOptions): Admin {
     trial: createTrialDecoder(sources),
     outbox,
     dead,
-    jobEvents: createJobEvents({ store, view, outbox }),
+    jobEvents: createJobEvents(store, view, outbox),
     subscribers: (scope: SourceScope, signal?: AbortSignal) =>
       listSubscribers({ outbox, view, dead, fresh }, scope, signal),
     subscriberNames: (scope: SourceScope) =>

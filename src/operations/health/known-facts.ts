@@ -20,14 +20,14 @@ export interface KnownFacts {
   noteUnread(...names: readonly Unknowable[]): void;
 }
 
-export interface KnownFactsOptions {
-  readonly ledger: Pick<LedgerViewStatus, 'state' | 'error' | 'refreshedAt'>;
-  /** Milliseconds after which a fact is unknown: a store that hangs must not hold up the rest. Default: none. */
-  readonly patience?: number;
-}
+type LedgerStatus = Pick<LedgerViewStatus, 'state' | 'error' | 'refreshedAt'>;
 
-/** Tells what is not there from what could not be read. */
-export function createKnownFacts({ ledger, patience }: KnownFactsOptions): KnownFacts {
+/**
+ * Tells what is not there from what could not be read.
+ *
+ * @param patience milliseconds after which a fact is unknown: a store that hangs must not hold up the rest; undefined for none
+ */
+export function createKnownFacts(ledger: LedgerStatus, patience: number | undefined): KnownFacts {
   const unknown: { [Name in Unknowable]?: Unknown } = {};
   const unread = unreadLedger(ledger);
   const since = unread?.since ?? null;
@@ -66,7 +66,7 @@ async function readWithin<T>(patience: number, fact: (signal: AbortSignal) => Pr
   });
 }
 
-function unreadLedger({ state, error, refreshedAt }: KnownFactsOptions['ledger']): Unknown | null {
+function unreadLedger({ state, error, refreshedAt }: LedgerStatus): Unknown | null {
   if (error !== null) return { reason: `the ledger cannot be read: ${error}`, since: refreshedAt };
   return state === 'loading' ? { reason: 'the ledger is still being read', since: null } : null;
 }

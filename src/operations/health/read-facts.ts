@@ -58,7 +58,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
 ) {
   const { view, retention, retentionWarning, service } = from;
   const ledger = view.status();
-  const known = createKnownFacts(patience === undefined ? { ledger } : { ledger, patience });
+  const known = createKnownFacts(ledger, patience);
   const ofAll = scope === null;
   const [callbacks, summary, failures, found, reconcile, verify, subscribers, replicas] = await Promise.all([
     known.read('callbacks', () => readCallbacks(from, scope)),

@@ -20,21 +20,18 @@ export interface RetentionView {
 /** No period is shorter than the hours after which this matters. */
 const REMEMBERED = 60_000;
 
-export interface RetentionViewOptions {
-  readonly periods: RetentionPeriods;
-  /**
-   * Milliseconds: nothing younger has ended, whatever a sweep recorded whose clock was ahead. Recovery would otherwise not
-   * look for what is missing.
-   */
-  readonly shortest: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly clock?: () => number;
-}
-
-/** On a store whose own rules end objects the periods alone say what has ended. */
+/**
+ * On a store whose own rules end objects the periods alone say what has ended.
+ *
+ * @param shortest milliseconds: nothing younger has ended, whatever a sweep recorded whose clock was ahead. Recovery would otherwise not
+ * look for what is missing.
+ * @param clock milliseconds since the epoch
+ */
 export function createRetentionView(
   store: ObjectStore,
-  { periods, shortest, clock = Date.now }: RetentionViewOptions,
+  periods: RetentionPeriods,
+  shortest: number,
+  clock = Date.now,
 ): RetentionView {
   let read: { readonly at: number; readonly swept: Promise<ReadonlyMap<RetentionClass, number>> } | null =
     null;

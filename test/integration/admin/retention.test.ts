@@ -95,7 +95,7 @@ describe('what expired', () => {
 
   it('is told apart from what is missing by verify', async () => {
     const { retention } = parseConfig({ ...RETENTION, sources: { default: {} } });
-    const retained = createRetentionView(store, { periods: retention, shortest: 7 * DAY });
+    const retained = createRetentionView(store, retention, 7 * DAY);
     const parts = { store, sources: {}, retention: 7 * DAY, retained, clock: Date.now };
     const { outcomes, missing } = await verify(parts, {
       version: 'test',

@@ -2,13 +2,6 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionRequests } from './connection-requests.js';
 
-export interface UnreadOptions {
-  /** Milliseconds without a byte read. */
-  readonly after: number;
-  /** Milliseconds. Default `performance.now`. */
-  readonly now?: () => number;
-}
-
 /** Bytes that the operating system took for a connection, and since when it took no more. */
 interface Progress {
   readonly taken: number;
@@ -25,9 +18,17 @@ export function allowPauses(response: ServerResponse): void {
   pausable.add(response);
 }
 
-/** Closes connections whose client reads nothing of a response for a time. What waits to be written is held in memory. */
-export function closeUnread(server: Server, requests: ConnectionRequests, options: UnreadOptions): void {
-  const { after, now = () => performance.now() } = options;
+/**
+ * Closes connections whose client reads nothing of a response for a time. What waits to be written is held in memory.
+ *
+ * @param after milliseconds without a byte read
+ */
+export function closeUnread(
+  server: Server,
+  requests: ConnectionRequests,
+  after: number,
+  now = () => performance.now(),
+): void {
   const connections = new Map<Socket, Progress>();
 
   function check(): void {

@@ -50,12 +50,8 @@ export function createReadGate({
   isReceiving = () => false,
 }: ReadGateOptions = {}): ReadGate {
   const refusal = `${slots} reads are at work here already; try again when one has ended.`;
-  const line = createSlots({ slots: () => slots, patience, refusal });
-  const turns = createSlots({
-    slots: () => (isReceiving() ? BESIDE_CALLBACKS : slots),
-    patience: null,
-    refusal,
-  });
+  const line = createSlots(() => slots, patience, refusal);
+  const turns = createSlots(() => (isReceiving() ? BESIDE_CALLBACKS : slots), null, refusal);
   const shared = new Map<string, SharedRead>();
 
   async function run<T>(signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -13,16 +13,12 @@ export interface Slots {
   exit(): void;
 }
 
-export interface SlotsOptions {
-  /** Asked whenever one enters or leaves. */
-  readonly slots: () => number;
-  /** Milliseconds that one waits; null is without end. */
-  readonly patience: number | null;
-  /** Told to a client for which no slot became free in time. */
-  readonly refusal: string;
-}
-
-export function createSlots({ slots, patience, refusal }: SlotsOptions): Slots {
+/**
+ * @param slots asked whenever one enters or leaves
+ * @param patience milliseconds that one waits; null is without end
+ * @param refusal told to a client for which no slot became free in time
+ */
+export function createSlots(slots: () => number, patience: number | null, refusal: string): Slots {
   const waiting = new Set<() => void>();
   let taken = 0;
 

@@ -54,16 +54,12 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...importRoutes(parts),
     ...erasuresRoutes(parts),
     ...explainRoutes(parts),
-    ...sessionRoutes(parts),
+    ...sessionRoutes(parts.service),
   ];
   return [...routes, ...openApiRoutes(routes, parts.version)];
 }
 
-interface SessionRouteParts {
-  readonly service: { readonly configured: boolean };
-}
-
-function sessionRoutes({ service }: SessionRouteParts): AdminRoute[] {
+function sessionRoutes(service: { readonly configured: boolean }): AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
+import type { Ledger } from '../../../ledger/write/ledger.js';
 import { instantInput, reasonText, textInput } from '../../../lib/text/read-input.js';
 import { instantOf } from '../../../lib/time/instant.js';
-import type { AcknowledgeParts } from '../../actions/acknowledge-job.js';
 import { acknowledgeJobs } from '../../actions/acknowledge-jobs.js';
 import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { acknowledgedSchema, failuresSchema } from './answers/deliveries.js';
 import { page, regionFilter, sourceFilter } from './request-schemas.js';
 
-export interface FailuresRouteParts extends InspectParts, AcknowledgeParts {
+export interface FailuresRouteParts extends InspectParts {
+  readonly ledger: Pick<Ledger, 'append'>;
   readonly view: LedgerView;
   readonly names: FilterNames;
 }
@@ -71,7 +72,7 @@ export function failuresRoutes(parts: FailuresRouteParts): AdminRoute[] {
         if (dryRun || !reason) return ok({ ...answer, acknowledged: 0 });
         const isWhole = async (jobId: string) => (await jobExtent(parts, jobId, scope)) === 'all';
         const isAllowed = scope === null ? undefined : isWhole;
-        const acknowledged = await acknowledgeJobs(parts, jobs, { actor, reason, scope }, isAllowed);
+        const acknowledged = await acknowledgeJobs(parts.ledger, jobs, { actor, reason, scope }, isAllowed);
         return ok({ ...answer, acknowledged });
       },
     }),

@@ -12,7 +12,7 @@ import { textInput } from '../../../lib/text/read-input.js';
 import type { RetentionView } from '../../../recovery/retention/retention-view.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { previewOf, type TrialDecoder } from '../../actions/decode-quarantined.js';
-import { unknownBody } from '../../actions/dismiss-body.js';
+import { unknownBody } from '../../actions/release-body.js';
 import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
 import { becameOf, listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';

@@ -15,12 +15,6 @@ import type { JobEvent } from '../../../subscribers/receiver-event.js';
 import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
 import type { Job } from '../api/answers/jobs.js';
 
-export interface JobEventsParts {
-  readonly store: ObjectStore;
-  readonly view: Pick<LedgerView, 'sent' | 'search'>;
-  readonly outbox: Pick<OutboxReader, 'statuses'>;
-}
-
 /** What each subscriber was sent about a job, of the sources that exist for a client. Rejects with `StoreError` and `IndexError`. */
 export type JobEvents = (
   jobId: string,
@@ -31,9 +25,11 @@ export type JobEvents = (
 /** Lines of a job whose places are looked up. */
 const MAX_LINES = 500;
 
-export function createJobEvents(parts: JobEventsParts): JobEvents {
-  const { store, view, outbox } = parts;
-
+export function createJobEvents(
+  store: ObjectStore,
+  view: Pick<LedgerView, 'sent' | 'search'>,
+  outbox: Pick<OutboxReader, 'statuses'>,
+): JobEvents {
   return async (jobId, timeline, scope) => {
     const tried = (await view.sent.ofJob(jobId)).filter(({ source }) => isInScope(scope, source));
     const announced = timeline.flatMap((line) => jobEventOf(line, store.location) ?? []);

@@ -19,7 +19,7 @@ it('waits only so long for a key service that takes the request and never answer
     retries: 0,
   });
   try {
-    expect(await checkService({ speech, hasKey: true, timeout: 200 })).toEqual([
+    expect(await checkService(speech, true, 200)).toEqual([
       expect.objectContaining({
         check: 'service eu1',
         verdict: 'failed',

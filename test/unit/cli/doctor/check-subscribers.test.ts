@@ -15,11 +15,11 @@ describe("doctor's check of the subscribers", () => {
   async function findingFor(url: string) {
     const outbox = outboxOf(createMemoryStore(), { crm: subscriberAt(url) });
     try {
-      const [finding] = await checkSubscribers({
-        subscribers: ['crm'],
-        send: (name, event) => outbox.send(name, event, new AbortController().signal),
-        newId: () => 'test-1',
-      });
+      const [finding] = await checkSubscribers(
+        ['crm'],
+        (name, event) => outbox.send(name, event, new AbortController().signal),
+        () => 'test-1',
+      );
       return finding;
     } finally {
       await outbox.stop();
@@ -57,7 +57,7 @@ describe("doctor's check of the subscribers", () => {
 
   it('is skipped without subscribers', async () => {
     const send = () => Promise.reject(new Error('nothing to send'));
-    const findings = await checkSubscribers({ subscribers: [], send, newId: () => '' });
+    const findings = await checkSubscribers([], send, () => '');
     expect(findings).toEqual([expect.objectContaining({ verdict: 'skipped' })]);
   });
 });

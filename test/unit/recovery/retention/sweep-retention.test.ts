@@ -408,7 +408,7 @@ describe('what has expired', () => {
     const { store, parts } = newArchive();
     await sweepRetention(parts(PERIODS));
     const view = (periods: RetentionPeriods) =>
-      createRetentionView(store, { periods, shortest: 7 * DAY, clock: () => NOW }).expiredBefore();
+      createRetentionView(store, periods, 7 * DAY, () => NOW).expiredBefore();
     expect((await view(PERIODS))('data')).toBe(NOW - 30 * DAY);
     expect((await view(FOREVER))('data')).toBe(NOW - 30 * DAY);
     expect((await view({ ...FOREVER, data: 20 * DAY }))('data')).toBe(NOW - 20 * DAY);
@@ -418,7 +418,7 @@ describe('what has expired', () => {
   it('is never younger than the time in which recovery looks, also after a sweep whose clock was ahead', async () => {
     const { store, parts } = newArchive();
     await sweepRetention(parts(PERIODS, NOW + 365 * DAY));
-    const view = createRetentionView(store, { periods: PERIODS, shortest: 7 * DAY, clock: () => NOW });
+    const view = createRetentionView(store, PERIODS, 7 * DAY, () => NOW);
     expect((await view.expiredBefore())('data')).toBe(NOW - 7 * DAY);
   });
 
@@ -431,9 +431,7 @@ describe('what has expired', () => {
         throw new Error('not to be read');
       },
     };
-    const expiredBefore = await createRetentionView(refusing, {
-      ...{ periods: PERIODS, shortest: 7 * DAY, clock: () => NOW },
-    }).expiredBefore();
+    const expiredBefore = await createRetentionView(refusing, PERIODS, 7 * DAY, () => NOW).expiredBefore();
     expect([expiredBefore('data'), expiredBefore('ledger')]).toEqual([
       NOW - 30 * DAY,
       Number.NEGATIVE_INFINITY,

@@ -26,11 +26,11 @@ export interface DownloadGate {
 
 export function createDownloadGate(limits: DownloadLimits): DownloadGate {
   const { maxDownloads, downloadIdleTimeout, downloadWait = 5_000 } = limits;
-  const line = createSlots({
-    slots: () => maxDownloads,
-    patience: downloadWait,
-    refusal: `${maxDownloads} downloads are in flight here already; try again when one has ended.`,
-  });
+  const line = createSlots(
+    () => maxDownloads,
+    downloadWait,
+    `${maxDownloads} downloads are in flight here already; try again when one has ended.`,
+  );
 
   return {
     async pass(response, download) {

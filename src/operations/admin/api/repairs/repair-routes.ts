@@ -139,7 +139,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       problems: ['not-found', 'scope-exceeded'],
       async handle({ params: { id: jobId }, body: { reason }, actor, access: { scope } }) {
         await requireWholeJob(parts, jobId, scope);
-        return ok(await acknowledgeJob(parts, jobId, { actor, reason, scope }));
+        return ok(await acknowledgeJob(parts.ledger, jobId, { actor, reason, scope }));
       },
     }),
     adminRoute({

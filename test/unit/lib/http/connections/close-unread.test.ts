@@ -26,12 +26,9 @@ beforeEach(async () => {
   server.on('connection', (socket: Socket) => {
     connection = socket;
   });
-  closeUnread(server, requests, {
-    after: 30_000,
-    now: () => {
-      checks += 1;
-      return time;
-    },
+  closeUnread(server, requests, 30_000, () => {
+    checks += 1;
+    return time;
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -41,7 +41,7 @@ async function partsOf(store: MemoryStore, options: { reach?: number } = {}): Pr
     records,
     quarantine,
     retained,
-    jobEvents: createJobEvents({ store, view, outbox: createOutboxReader(store, {}) }),
+    jobEvents: createJobEvents(store, view, createOutboxReader(store, {})),
     clock,
   };
 }

@@ -30,7 +30,7 @@ async function subscribed(refuses: () => boolean, answer: () => number = () => 2
     const view = createLedgerView({ store, startIndex });
     running.push(view);
     const dead = createDeadEventCounter(store, view.sent);
-    const events = createJobEvents({ store, view, outbox });
+    const events = createJobEvents(store, view, outbox);
     return {
       figures: async (scope: ReadonlySet<string> | null = null) =>
         (await listSubscribers({ outbox, view, dead, fresh: view.refresh }, scope))[0],

@@ -1,11 +1,11 @@
-// Bundles the program, the worker of the index and the packages that they use into dist/main.js, dist/index/index-worker.js and
-// dist/chunks: resolving, reading and compiling a thousand files takes about half of the CPU time of a start. What other programs import
+// Bundles the program, the worker of the index and the packages that they use into dist/main.js, dist/index-worker.js and dist/chunks:
+// resolving, reading and compiling a thousand files takes about half of the CPU time of a start. What other programs import
 // (package.json, "exports") stays as the compiler writes it.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 const { output } = await build({
-  input: { main: 'src/main.ts', 'index/index-worker': 'src/index/index-worker.ts' },
+  input: { main: 'src/main.ts', 'index-worker': 'src/index/index-worker.ts' },
   platform: 'node',
   // The ECMAScript modules of packages that have both, so that what nothing uses of them is left out.
   resolve: { mainFields: ['module', 'main'], extensionAlias: { '.js': ['.ts', '.js'] } },

@@ -196,7 +196,7 @@ interface Waiting {
  */
 export type StartIndex = (files: IndexFiles, storeId: string) => Promise<IndexWorker>;
 
-/** By way of the parent folder: the bundle has this module in `dist/chunks`, and the worker in `dist/index`. */
+/** By way of the parent folder: the bundle has this module in `dist/chunks`, and the worker in `dist`. */
 const WORKER = new URL('../index-worker.js', import.meta.url);
 
 /** Rejects when the worker cannot be started. */

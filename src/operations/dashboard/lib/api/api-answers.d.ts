@@ -121,7 +121,6 @@ export type Unknowable = keyof Health['unknown'];
 export type Unknown = NonNullable<Health['unknown'][Unknowable]>;
 export type ServiceRecord = NonNullable<Job['service']>;
 export type QuarantinedBody = Quarantine['quarantine'][number];
-export type Trial = QuarantinedBodyView['decodes'];
 export type Release = NonNullable<QuarantinedBody['release']>;
 export type ReplaySelector = Replay['selector'];
 export type Gate = Explanation['gates'][number];

@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { CONTENT_TOKENS, KINDS, kindOfToken, RETRIEVABLE_KINDS } from '../../../src/domain/kinds.js';
+import {
+  CONTENT_TOKENS,
+  KINDS,
+  kindOfToken,
+  RETRIEVABLE_KINDS,
+  retentionClassOf,
+} from '../../../src/domain/kinds.js';
 import { pageModule } from '../../support/dashboard/page-module.js';
 
 describe('the kinds of content', () => {
@@ -25,5 +31,9 @@ describe('the kinds of content', () => {
         RETRIEVABLE_KINDS.length,
       );
     }
+  });
+
+  it.each(['a-kind-of-a-newer-version', '__proto__', 'constructor'])('are attachments else: %s', (kind) => {
+    expect(retentionClassOf(kind as never)).toBe('attachment');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createStoreFailureLog } from '../../../src/app/store/store-failure-log.js';
+import { createStoreFailureLog } from '../../../../src/app/store/store-failure-log.js';
 
 describe('the log of store failures', () => {
   it('has one line for a failure that repeats, another with their number ten minutes later, and one for a new kind', () => {

@@ -172,6 +172,11 @@ export const REASONS = {
     words: 'request.json of the quarantined body is damaged, so that it cannot be decoded',
     remedy: 'Refetch the job, or import its results. If nobody needs the body, dismiss it.',
   },
+  'body-damaged': {
+    words: 'the quarantined body has other bytes than the one that arrived',
+    remedy:
+      'Restore it from a backup, refetch the job, or import its results. If nobody needs it, dismiss it.',
+  },
 
   // Sign-ins to the admin port, and what was opened there.
   'sign-in-missing': { words: 'an admin request had no token', remedy: FRESH_SIGN_IN },

@@ -9,8 +9,9 @@ export type UndecodableReason =
   | 'too-many-parts'
   | 'encoding-unsupported'
   | 'encoding-corrupt'
-  // A body in quarantine whose request was lost.
-  | 'request-damaged';
+  // What is in quarantine is no longer what arrived.
+  | 'request-damaged'
+  | 'body-damaged';
 
 /**
  * The body is complete but does not contain what it claims to; its raw bytes belong in quarantine. The message quotes

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   BodyTooLargeError,
   EncodingRefusedError,
@@ -86,6 +87,9 @@ export async function decodeQuarantined(
   source: DecodingSource,
 ) {
   if (request.reason === 'request-damaged') throw new UndecodableError(request.reason, request.detail);
+  // What became of a damaged body would be an artefact that nobody sent.
+  if (hash('sha256', body, 'hex') !== request.sha256)
+    throw new UndecodableError('body-damaged', 'The stored body has other bytes than the one that arrived.');
   return decodeBody(headersOf(request, source), chunksOf(body), sink, source.maxBytes);
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import type { QuarantinedRequest } from '../../../../src/archive/quarantine/quarantine.js';
@@ -6,11 +7,11 @@ import { createTrialDecoder } from '../../../../src/operations/actions/decode-qu
 const sources = new Map([['default', { contents: [], maxBytes: 1000 }]]);
 const decode = createTrialDecoder(sources);
 
-function request(headers: Record<string, string>): QuarantinedRequest {
+function request(body: Buffer, headers: Record<string, string> = {}): QuarantinedRequest {
   return {
     v: 1,
-    bytes: 0,
-    sha256: '',
+    bytes: body.length,
+    sha256: hash('sha256', body, 'hex'),
     deliveryId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
     receivedAt: '2026-03-04T05:06:07.089Z',
     source: 'default',
@@ -33,17 +34,23 @@ describe('decoding a quarantined body again', () => {
     ['a transfer coding', gzipSync(content), { 'transfer-encoding': 'gzip, chunked' }],
     ['chunks only', content, { 'transfer-encoding': 'chunked' }],
   ])('undoes what the receiver would: %s', async (_, body, headers) => {
-    expect(await decode(request(headers), body)).toEqual({ ok: true, items: ['transcript.json-v2'] });
+    expect(await decode(request(body, headers), body)).toEqual({ ok: true, items: ['transcript.json-v2'] });
   });
 
   it('rejects a content encoding below a transfer coding, as the receiver did', async () => {
     const headers = { 'content-encoding': 'deflate', 'transfer-encoding': 'gzip, chunked' };
-    const trial = await decode(request(headers), gzipSync(deflateSync(content)));
+    const body = gzipSync(deflateSync(content));
+    const trial = await decode(request(body, headers), body);
     expect(trial).toMatchObject({ ok: false, reason: 'encoding-refused' });
   });
 
   it('rejects an unknown transfer coding, as the receiver did', async () => {
-    const trial = await decode(request({ 'transfer-encoding': 'compress, chunked' }), content);
+    const trial = await decode(request(content, { 'transfer-encoding': 'compress, chunked' }), content);
     expect(trial).toMatchObject({ ok: false, reason: 'encoding-unsupported' });
+  });
+
+  it('rejects a body that is not the one that arrived, however sound it looks', async () => {
+    const trial = await decode(request(Buffer.from('{"format":"2.9"')), content);
+    expect(trial).toMatchObject({ ok: false, reason: 'body-damaged' });
   });
 });

@@ -61,7 +61,7 @@ export interface BodyPage extends Omit<FoundBodies, 'unread'> {
   readonly index: IndexExtent;
 }
 
-export interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
+interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
   /** The job that is open for longest: its callback was received, or expected, at `since`. Instants are ISO 8601. */
   readonly oldest: {
     readonly jobId: string;

@@ -312,3 +312,6 @@ export class StoreGoneError extends StoreError {
     this.name = 'StoreGoneError';
   }
 }
+
+/** The store is there, but for the marker that says which one it is. */
+export class UnmarkedStoreError extends StoreGoneError {}

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { readStoreLocation } from '../lib/text/store-location.js';
-import { isStoreFolder } from './file/file-root.js';
-import { type ObjectStore, StoreError, StoreGoneError } from './object-store.js';
+import { findStore } from './file/file-root.js';
+import { STORE_MARKER } from './object-key.js';
+import { type ObjectStore, StoreError, StoreGoneError, UnmarkedStoreError } from './object-store.js';
 import type { S3Settings } from './s3/s3-options.js';
 
 /** Large enough that 10,000 parts carry 78 GiB, small enough for many uploads in one memory budget. */
@@ -53,13 +54,23 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   });
 }
 
-/** Throws `StoreGoneError` for a folder without a store, such as one whose volume is not mounted. A bucket answers for itself. */
+/**
+ * Throws `StoreGoneError` for a folder without a store, such as one whose volume is not mounted, and `UnmarkedStoreError` for one that has
+ * lost its marker: a new one would stop the receivers that know the former. A bucket answers for itself.
+ */
 export async function assertStoreExists(url: string): Promise<void> {
   const location = readStoreLocation(url);
-  if (!('directory' in location) || (await isStoreFolder(location.directory))) return;
-  throw new StoreGoneError(
-    `${location.directory} holds no store: nothing was stored there yet, or its volume is not mounted`,
-  );
+  if (!('directory' in location)) return;
+  const { directory } = location;
+  const found = await findStore(directory);
+  if (found === 'unmarked')
+    throw new UnmarkedStoreError(
+      `${directory} has lost its marker ${STORE_MARKER}: restore that file from a backup; without one restart the receivers, and the first marks the folder as a new store`,
+    );
+  if (found === null)
+    throw new StoreGoneError(
+      `${directory} holds no store: nothing was stored there yet, or its volume is not mounted`,
+    );
 }
 
 /** A store that is tried, and leaves no trace. */

@@ -12,7 +12,7 @@ import { warningsOfProcess } from '../../config/rules/warnings.js';
 import { newDeliveryId } from '../../ledger/ledger-line.js';
 import { readStoreLocation } from '../../lib/text/store-location.js';
 import { createSpeechClients } from '../../speech/speech.js';
-import { type ObjectStore, StoreGoneError } from '../../store/object-store.js';
+import { type ObjectStore, StoreGoneError, UnmarkedStoreError } from '../../store/object-store.js';
 import { assertStoreExists, openTrialStore } from '../../store/open-store.js';
 import { impatientStore } from '../../store/probe/impatient-store.js';
 import { inspectBucket } from '../../store/s3/bucket/inspect-bucket.js';
@@ -107,14 +107,16 @@ async function storeFindings(config: Config, { store, view }: OpenLedger): Promi
     return [...callbacks, ...found];
   }
   const known = knownStore(cacheFolder(), store.location);
-  if (known !== null)
-    return [failed('store', `${missing}; ${known.id} was there at ${known.seenAt}.`, remedyOf('missing'))];
+  if (known !== null || missing instanceof UnmarkedStoreError) {
+    const before = known === null ? '' : `; ${known.id} was there at ${known.seenAt}`;
+    return [failed('store', `${missing.message}${before}.`, remedyOf('missing'))];
+  }
   const advice = 'If a receiver has stored there before, mount the volume or correct store.url.';
-  return [warned('store folder', `${missing}.`, advice), ...(await checkTrial(config))];
+  return [warned('store folder', `${missing.message}.`, advice), ...(await checkTrial(config))];
 }
 
-function gone(error: unknown): string | null {
-  return error instanceof StoreGoneError ? error.message : null;
+function gone(error: unknown): StoreGoneError | null {
+  return error instanceof StoreGoneError ? error : null;
 }
 
 /** Whether a store could begin in the folder. None does: it would hide that a volume is not mounted. */

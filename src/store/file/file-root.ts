@@ -158,10 +158,11 @@ async function writeMarker(path: string, options: { fsync: boolean }): Promise<v
   if (options.fsync) await syncFolder(path);
 }
 
-/** Whether a store has been begun in a folder. */
-export async function isStoreFolder(path: string): Promise<boolean> {
+/** Whether a store has been begun in a folder; `unmarked`: one that has lost its marker. */
+export async function findStore(path: string): Promise<'marked' | 'unmarked' | null> {
   const names = await fileCall('open', '', () => readdir(path).catch(ifAbsent<string[]>([])));
-  return [STORE_MARKER, ...OWN_LAYOUT].some((name) => names.includes(name));
+  if (names.includes(STORE_MARKER)) return 'marked';
+  return OWN_LAYOUT.some((name) => names.includes(name)) ? 'unmarked' : null;
 }
 
 /** Throws `StoreError` for a folder in which no store may begin, because other files are in it. */

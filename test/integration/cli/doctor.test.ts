@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -88,6 +88,23 @@ describe('doctor', () => {
       verdict: 'failed',
       message: expect.stringMatching(/neither a store nor empty/),
     });
+  });
+
+  it('fails where a store has lost its marker, and writes no new one, as status does not: receivers would take it for another', async () => {
+    const directory = `${place.path}/unmarked`;
+    const settings = { store: { url: `file:${directory}`, partSize: 65_536 } };
+    const store = await openStore(settings.store);
+    await store.create('jobs/job/data', Buffer.from('x'), { contentType: 'text/plain', metadata: {} });
+    await rm(`${directory}/.transcript-receiver`);
+    const { code, one } = await doctor(settings);
+    expect(code).toBe(1);
+    expect(one('store')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringMatching(/has lost its marker .*restore that file from a backup/),
+    });
+    const status = await runCli(['status'], { NODE_CONFIG: JSON.stringify(settings) });
+    expect(status).toMatchObject({ code: 2, stdout: expect.stringMatching(/has lost its marker/) });
+    expect(await readdir(directory)).not.toContain('.transcript-receiver');
   });
 
   it('fails where this machine remembers a store that is gone, or another one', async () => {

@@ -39,6 +39,17 @@ export function parseSegment(content: Buffer): ParsedSegment {
   return { entries, brokenLines: isEmpty ? [0] : brokenLines, newerLines };
 }
 
+/** Whether a line is no JSON object, as after text was cut or changed, or there is none. Lines of other formats are not damaged. */
+export function isDamaged(content: Buffer): boolean {
+  let lines = 0;
+  for (const text of linesOf(content)) {
+    if (text?.trim() === '') continue;
+    if (text === null || parseRecord(text) === null) return true;
+    lines += 1;
+  }
+  return lines === 0;
+}
+
 /** Null for a line that is not UTF-8: a decoder that replaces its bytes would make another line of it. */
 function* linesOf(content: Buffer): Generator<string | null> {
   if (isUtf8(content)) return yield* content.toString().split('\n');

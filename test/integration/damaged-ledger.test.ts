@@ -148,6 +148,26 @@ describe('a damaged ledger', () => {
     expect(await readEverywhere()).toMatchObject({ named: [], jobs: ALL, complete: true, verified: [] });
   });
 
+  it('is whole again once its hour was merged again from the segments', async () => {
+    await mergeAll();
+    await rm(path(objectOf(DAMAGED)));
+    expect((await merge()).faults).toHaveLength(1);
+    expect((await merge()).faults).toEqual([]);
+    for (const hour of HOURS) await removeSegments(hour);
+    expect(await readEverywhere()).toMatchObject({ named: [], jobs: ALL, complete: true, verified: [] });
+  });
+
+  it('is whole again once a segment was put back that was damaged before its hour was merged', async () => {
+    const kept = await readFile(path(segment(DAMAGED, 2)));
+    await truncate(path(segment(DAMAGED, 2)), 100);
+    expect((await merge()).faults).toMatchObject([{ reason: expect.stringContaining('is left out') }]);
+    await writeFile(path(segment(DAMAGED, 2)), kept);
+    expect(await readEverywhere()).toMatchObject({ named: [], jobs: ALL, complete: true, verified: [] });
+    expect((await merge()).faults).toEqual([]);
+    for (const hour of HOURS) await removeSegments(hour);
+    expect(await readEverywhere()).toMatchObject({ named: [], jobs: ALL, complete: true, verified: [] });
+  });
+
   it.each([
     ['an empty segment', (key: string) => truncate(path(key), 0), segment(DAMAGED, 2)],
     ['half a segment', (key: string) => truncate(path(key), 100), segment(DAMAGED, 2)],

@@ -4,6 +4,7 @@ import {
   MergedHourError,
   type MergeRecord,
   nullIfDamaged,
+  openFaults,
   readMergedHour,
 } from '../../ledger/log/merge-record.js';
 import { createLogFetcher, type FetchFromLog, readMergedSegments } from '../../ledger/log/merged-segments.js';
@@ -54,11 +55,11 @@ async function isSegmentRepaired(
   return false;
 }
 
-/** Whether an object is sound, or no record names it any more. */
+/** Whether an object is sound, or nothing needs it any more. */
 async function isObjectRepaired(store: ObjectStore, hour: string, key: string): Promise<boolean> {
-  const { records, faults } = await readMergedHour(store, hour, segmentsFolderOf(key) ?? undefined);
-  if (faults.some((fault) => fault.key === key)) return false;
-  const record = records.find(({ object }) => object === key);
+  const merged = await readMergedHour(store, hour, segmentsFolderOf(key) ?? undefined);
+  if (openFaults(merged).some((fault) => fault.key === key)) return false;
+  const record = merged.records.find(({ object }) => object === key);
   return record === undefined || (await isReadable(store, record));
 }
 

@@ -5,6 +5,7 @@ import { startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, mergedFolder, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { readAhead } from '../read-ahead.js';
 import { folderOfWriter, type SegmentPlace } from '../segment-key.js';
+import { coveredNumbers } from './covered-numbers.js';
 
 /** A segment of a merged text. */
 export interface MergedSegment extends Pick<SegmentPlace, 'writer' | 'number'> {
@@ -132,6 +133,12 @@ export interface MergedHour {
   readonly last: number;
   /** Objects that no record names. */
   readonly unnamed: readonly ListedObject[];
+}
+
+/** The faults that hide something: once an hour was merged again, further records have the segments of an object that was deleted. */
+export function openFaults({ records, faults }: Pick<MergedHour, 'records' | 'faults'>): MergedHourError[] {
+  const isMerged = coveredNumbers(records).has;
+  return faults.filter(({ record }) => record === null || !record.segments.every(isMerged));
 }
 
 /** Records that are read at once. */

@@ -4,7 +4,7 @@ import { segmentsAfter } from '../list-segments.js';
 import { type UnparsedSegment, unparsedSegment } from '../read-segment.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
 import type { MergedSegment, MergeRecord } from './merge-record.js';
-import { MergedHourError, readMergedHour } from './merge-record.js';
+import { MergedHourError, openFaults, readMergedHour } from './merge-record.js';
 import { readMergedSegments } from './merged-segments.js';
 import { type FollowedHour, fetchAhead, type NewSegment, numbersOfGap, takeAhead } from './new-segments.js';
 
@@ -13,11 +13,10 @@ export interface HourReading {
   /** Called with numbers that are in neither segment nor record, although a later one is. */
   readonly onLost: (lost: LostSegments) => void;
   /**
-   * Called with what is damaged, missing or another's of the merged hour. Its segments are read where they are there.
-   *
-   * @param isHealed whether other records have all of its segments
+   * Called with what is damaged, missing or another's of the merged hour, unless other records have all of its segments. Its segments are
+   * read where they are there.
    */
-  readonly onFault: (fault: MergedHourError, isHealed: boolean) => void;
+  readonly onFault: (fault: MergedHourError) => void;
   /** Called with the last hour before this one that has lines, where a record names it. */
   readonly onPrevious?: (hour: string) => void;
   /** Only segments written from `since` until before `until`, in milliseconds since the epoch. */
@@ -55,8 +54,7 @@ async function* segmentsIn<Place extends FollowedHour>(
   const { hour } = place;
   const read = new Map(place.read);
   const { records, faults } = await readMergedHour(store, hour, folder);
-  const isMerged = coveredNumbers(records).has;
-  for (const fault of faults) onFault(fault, fault.record?.segments.every(isMerged) ?? false);
+  for (const fault of openFaults({ records, faults })) onFault(fault);
   for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous);
   const isInRange = ({ writtenAt }: MergedSegment) => writtenAt >= range.since && writtenAt < range.until;
   const taken: { readonly segments: Numbered[] }[] = [];
@@ -101,7 +99,7 @@ async function* wantedOf(
     }
   } catch (error) {
     if (!(error instanceof MergedHourError)) throw error;
-    onFault(error, false);
+    onFault(error);
     for await (const { segment, ...place } of fetchAhead(store, record, wanted.slice(count), concurrency))
       if (segment !== null) yield { ...place, segment };
   }

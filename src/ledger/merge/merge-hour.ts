@@ -5,15 +5,17 @@ import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { readToEnd } from '../../store/read-to-end.js';
 import { LEDGER_FOLDER, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
-import { type CoveredSegments, coveredNumbers, describeLost } from '../log/covered-numbers.js';
+import { type CoveredSegments, coveredNumbers, describeLost, type Numbered } from '../log/covered-numbers.js';
 import {
   encodeRecord,
   type MergedHour,
   MergedHourError,
   type MergedMember,
   type MergeRecord,
+  openFaults,
   readMergedHour,
 } from '../log/merge-record.js';
+import { isDamaged } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment } from '../read-segment.js';
 import type { MergeParts } from './merge-parts.js';
@@ -49,14 +51,16 @@ export async function mergeHour(
   hour: string,
   options: MergeHourOptions = {},
 ): Promise<MergedHour> {
+  /** They stay segments. */
+  const leftOut: Numbered[] = [];
   for (;;) {
     options.signal?.throwIfAborted();
     const merged = await readMergedHour(parts.store, hour, parts.folder);
-    for (const { message } of merged.faults) options.onFault?.(message);
+    for (const { message } of openFaults(merged)) options.onFault?.(message);
     const begunAt = parts.clock();
-    const text = await mergeNext(parts, hour, merged, options);
+    const text = await mergeNext(parts, hour, merged, { ...options, leftOut });
     if (text === null) {
-      for (const gap of coveredNumbers(merged.records).gaps())
+      for (const gap of coveredNumbers([...merged.records, { segments: leftOut }]).gaps())
         options.onFault?.(describeLost({ hour, ...gap }));
       return merged;
     }
@@ -71,7 +75,7 @@ async function mergeNext(
   parts: MergeParts,
   hour: string,
   { records }: MergedHour,
-  { signal, onFault }: MergeHourOptions,
+  { signal, onFault, leftOut }: MergeHourOptions & { readonly leftOut: Numbered[] },
 ): Promise<MergedText | null> {
   const { store, folder, objectBytes = OBJECT_BYTES, concurrency = 16, pause } = parts;
   const covered = coveredNumbers(records);
@@ -84,12 +88,18 @@ async function mergeNext(
       segment: await fetchSegment(store, key),
     }),
   );
+  const leave = (place: Numbered, reason: string) => {
+    leftOut.push(place);
+    onFault?.(reason);
+  };
   for await (const { place, key, segment } of reads) {
     signal?.throwIfAborted();
     const content = segment?.content ?? null;
     if (segment === null) onFault?.(`${key} is lost`);
     else if (content === null || content.length > SEGMENT_BYTES)
-      onFault?.(`${key} is too large for a segment, and is left out`);
+      leave(place, `${key} is too large for a segment, and is left out`);
+    else if (isDamaged(content))
+      leave(place, `${key} has lines that cannot be read, and is left out until it was restored`);
     else await text.add({ ...place, writtenAt: segment.writtenAt }, content);
     await pause?.();
     if (text.size() >= objectBytes || text.segments() >= OBJECT_SEGMENTS) break;

@@ -3,7 +3,7 @@ import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import { type ListedSegment, listSegments } from '../../ledger/list-segments.js';
 import { coveredNumbers, describeLost } from '../../ledger/log/covered-numbers.js';
 import type { MergeRecord } from '../../ledger/log/merge-record.js';
-import { MergedHourError, readMergedHour } from '../../ledger/log/merge-record.js';
+import { MergedHourError, openFaults, readMergedHour } from '../../ledger/log/merge-record.js';
 import { readMergedSegments } from '../../ledger/log/merged-segments.js';
 import { fetchSegment } from '../../ledger/read-segment.js';
 import { segmentKey } from '../../ledger/segment-key.js';
@@ -36,13 +36,15 @@ export interface ProvenHour {
  */
 export async function proveHour(proof: HourProof): Promise<ProvenHour> {
   const { store, hour, onLost } = proof;
-  const { records, faults, last } = await readMergedHour(store, hour);
-  for (const { key, message } of faults) onLost(key, message);
+  const merged = await readMergedHour(store, hour);
+  const { records, last } = merged;
+  for (const { key, message } of openFaults(merged)) onLost(key, message);
   const segments: ListedSegment[] = [];
   for await (const segment of listSegments(store, hour)) segments.push(segment);
   const isCovered = coveredNumbers(records).has;
   for (const segment of records.length === 0 ? [] : segments)
-    if (segment.isLate && !isCovered(segment)) onLost(segment.key, 'it appeared after its hour was merged');
+    if (segment.isLate && !isCovered(segment))
+      onLost(segment.key, 'it appeared after its hour was merged; transcript-receiver merge --all merges it');
   for (const gap of coveredNumbers([...records, { segments }]).gaps())
     onLost(LEDGER_FOLDER + hour, describeLost({ hour, ...gap }));
   const sizes = new Map(segments.map(({ key, size }) => [key, size]));

@@ -72,9 +72,9 @@ function restOf(
   const { hour } = numbers;
   const reading = {
     store,
-    onFault(fault: Error, isHealed: boolean) {
+    onFault(fault: Error) {
       onFault(hour, fault);
-      if (!isHealed) onDamage();
+      onDamage();
     },
     // Lost segments do not come back.
     onLost: (lost: LostSegments) => onFault(hour, new Error(describeLost(lost))),

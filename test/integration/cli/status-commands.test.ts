@@ -1,6 +1,5 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openStore } from '../../../src/store/open-store.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
@@ -82,7 +81,7 @@ describe('status on the command line', () => {
 
   it('says so when no receiver writes to the store', async () => {
     // As of a store that was restored and has no receiver yet.
-    await mkdir(join(service.folder, 'elsewhere/jobs'), { recursive: true });
+    await (await openStore({ url: `file:${service.folder}/elsewhere` })).begin();
     const { stdout } = await runCommand(['status'], {
       NODE_CONFIG: JSON.stringify({
         store: { url: `file:${service.folder}/elsewhere` },

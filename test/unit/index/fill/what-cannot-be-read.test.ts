@@ -108,6 +108,38 @@ describe('what the index cannot read of the ledger', () => {
     await expectAll();
   });
 
+  it.each([
+    ['lines without an end', 'torn\n'],
+    ['no text', ''],
+  ])(
+    'are %s of a segment that was damaged before its hour was merged, until it is restored',
+    async (_, text) => {
+      const restore = takeOut([FIRST]);
+      store.put(FIRST, text);
+      const merge = () => mergeLedger({ store, clock: () => now, keepSegments: null });
+      expect((await merge()).faults).toMatchObject([{ reason: expect.stringContaining(FIRST) }]);
+      await filler.fill();
+      expect(await missing()).toMatchObject([{ key: FIRST }]);
+      restore();
+      now += 2 * MINUTE;
+      await expectAll();
+      now += 2 * 24 * HOUR;
+      expect((await merge()).faults).toEqual([]);
+      await expectAll();
+    },
+  );
+
+  it('is nothing once an hour was merged again whose merged object was deleted', async () => {
+    await mergeLedger({ store, clock: () => now, keepSegments: null });
+    takeOut(keysOf('.gz'));
+    await filler.fill();
+    expect(await missing()).toHaveLength(1);
+    now += 2 * 24 * HOUR;
+    await mergeLedger({ store, clock: () => now, keepSegments: null });
+    expect(await mergeLedger({ store, clock: () => now, keepSegments: null })).toMatchObject({ faults: [] });
+    await expectAll();
+  });
+
   it('are lines and segments of an hour that is still written, until a minute for each after they were repaired', async () => {
     now = Date.parse(WRITTEN) + MINUTE;
     const [, second = ''] = keysOf('.ndjson');

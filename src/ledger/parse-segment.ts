@@ -40,7 +40,7 @@ export function parseSegment(content: Buffer): ParsedSegment {
 }
 
 /** Whether a line is no JSON object, as after text was cut or changed, or there is none. Lines of other formats are not damaged. */
-export function isDamaged(content: Buffer): boolean {
+export function isDamagedSegment(content: Buffer): boolean {
   let lines = 0;
   for (const text of linesOf(content)) {
     if (text?.trim() === '') continue;

@@ -15,7 +15,7 @@ import {
   openFaults,
   readMergedHour,
 } from '../log/merge-record.js';
-import { isDamaged } from '../parse-segment.js';
+import { isDamagedSegment } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment } from '../read-segment.js';
 import type { MergeParts } from './merge-parts.js';
@@ -98,7 +98,7 @@ async function mergeNext(
     if (segment === null) onFault?.(`${key} is lost`);
     else if (content === null || content.length > SEGMENT_BYTES)
       leave(place, `${key} is too large for a segment, and is left out`);
-    else if (isDamaged(content))
+    else if (isDamagedSegment(content))
       leave(place, `${key} has lines that cannot be read, and is left out until it was restored`);
     else await text.add({ ...place, writtenAt: segment.writtenAt }, content);
     await pause?.();

@@ -186,7 +186,8 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'reconcile', ...warning, label: 'Overdue' },
     text: ({ since }, time) =>
       `Reconcile last finished at ${time(since)}; callbacks lost since are not noticed.`,
-    remedy: 'See why it does not run, in the log of the receiver or of the CronJob.',
+    remedy:
+      'Run transcript-receiver reconcile: it says what hinders it. Then set recovery.interval, or see why the CronJob does not run.',
   },
   'reconcile-incomplete': {
     ...{ topic: 'reconcile', ...warning, label: 'Incomplete' },

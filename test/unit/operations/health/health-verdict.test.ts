@@ -305,7 +305,8 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'reconcile warning',
     params: { since: '2026-11-19T09:00:00Z' },
     text: 'Reconcile last finished at 2026-11-19T09:00:00Z; callbacks lost since are not noticed.',
-    remedy: 'Run transcript-receiver reconcile: it says what hinders it. Then set recovery.interval, or see why the CronJob does not run.',
+    remedy:
+      'Run transcript-receiver reconcile: it says what hinders it. Then set recovery.interval, or see why the CronJob does not run.',
     also: ['expected-unknown'],
   },
   'reconcile-incomplete': {

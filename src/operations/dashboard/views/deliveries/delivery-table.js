@@ -20,7 +20,7 @@ const COLUMNS = [
   { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
   { name: 'Outcome', cell: ({ outcome }) => outcomeBadge(outcome) },
   { name: 'Status', cell: (line) => statusOf(line.status) },
-  { name: 'From', cell: (line) => h('span', { class: 'place' }, fromOf(line)) },
+  { name: 'From', cell: fromOf },
   { name: 'What', cell: whatOf },
   { name: 'Size', cell: (line) => h('span', { class: 'number' }, bytes(line.bytes)) },
   { name: 'Took', cell: ({ durationMs }) => h('span', { class: 'number' }, milliseconds(durationMs)) },

@@ -1,5 +1,5 @@
 import { may } from '../../lib/api/session.js';
-import { ago, bytes, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
+import { ago, bytes, clock, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
 import { lastUseOf } from '../../vendor/health/verdict-words.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
 import { isPartlyRead, toFailures } from './tile-parts.js';
@@ -170,14 +170,16 @@ function subscribersFacts({ subscribers }) {
 }
 
 /** @param {Health} health @param {number} now @returns {Facts} */
-function ledgerFacts({ ledger }, now) {
+function ledgerFacts({ ledger, verdict }, now) {
   const { rows, refreshedAt } = ledger;
+  const { since } = verdict.index;
+  const back = since === null ? '' : ` back to ${clock(since, now)}`;
   const read = refreshedAt === null ? '' : `, updated ${ago(refreshedAt, now)}`;
   return {
     id: 'ledger',
     title: 'Ledger',
     word: 'Up to date',
     figure: rows === null ? '–' : count(rows),
-    details: [`${rows === null ? 'read' : rows === 1 ? 'line loaded' : 'lines loaded'}${read}`],
+    details: [`${rows === null ? 'read' : rows === 1 ? 'line loaded' : 'lines loaded'}${back}${read}`],
   };
 }

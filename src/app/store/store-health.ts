@@ -1,24 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { callbackPlaces } from '../../archive/callback-places.js';
 import type { Erasures } from '../../archive/erasure/erasures.js';
+import { clockProblem, unavailableProblem } from '../../archive/store-problem.js';
 import type { Config } from '../../config/config.js';
 import { clockFault } from '../../ledger/hours.js';
 import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import type { Logger } from '../../observe/logger.js';
-import { createCanary } from '../../operations/health/canary.js';
+import { type Canary, createCanary } from '../../operations/health/canary.js';
 import { issueOf } from '../../operations/health/issue-kinds.js';
 import type { Issue } from '../../operations/health/issues.js';
+import type { StoreGate } from '../../receive/admission.js';
 import type { Readiness } from '../../receive/health-routes.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { assertFinished, serveCopy } from '../../store/probe/copy-mark.js';
 import type { OnStoreCall } from '../../store/probe/measure-store.js';
 import { createPlaceProofs } from '../../store/probe/place-proofs.js';
-import { createStoreProof } from '../../store/probe/store-proof.js';
+import { createStoreProof, type StoreProof } from '../../store/probe/store-proof.js';
 import { diagnose, isRefusal } from '../../store/store-condition.js';
 import { remedyOf, type StoreCondition } from '../../store/store-remedies.js';
 import type { StoreFailureLog } from './store-failure-log.js';
-import { createStoreGate } from './store-gate.js';
-import { createStoreIdentity } from './store-identity.js';
+import { createStoreIdentity, type StoreIdentity } from './store-identity.js';
 import { storeProofTarget } from './store-proof-target.js';
 
 /** Longest pause between attempts to prove the store, in milliseconds. */
@@ -186,7 +188,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
         cause: condition !== null && isRefusal(condition) ? condition : null,
       };
     },
-    gate: createStoreGate({ proof, canary, store, identity }),
+    gate: createStoreGate({ proof, canary, store, identity }) satisfies StoreGate,
     /** Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. */
     async prove(): Promise<boolean> {
       canary.start();
@@ -198,5 +200,42 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     stopProving: () => proof.stop(),
     /** Ends the canary and removes it. */
     stop: () => canary.stop(),
+  };
+}
+
+/** Milliseconds that callbacks wait for the first attempt to prove the store, from the start of the process. */
+const FIRST_PROOF = 10_000;
+
+/**
+ * Nothing is tried while these last. A store that is away would keep each callback waiting until its time-outs, and one that replaces
+ * objects would lose one. What else is wrong is answered at once, and the first callback that is stored shows that it has ended.
+ */
+const CLOSING: ReadonlySet<StoreCondition | null> = new Set<StoreCondition>(['unreachable', 'overwrites']);
+
+interface GateParts {
+  readonly proof: Pick<StoreProof, 'proven' | 'tried'>;
+  readonly canary: Pick<Canary, 'status'>;
+  readonly store: Pick<ObjectStore, 'clockOffset'>;
+  readonly identity: Pick<StoreIdentity, 'isWrong'>;
+}
+
+/** Decides which callbacks are answered 503 without a call of the store. */
+export function createStoreGate({ proof, canary, store, identity }: GateParts): StoreGate {
+  let known: Promise<unknown> | null = Promise.race([
+    proof.tried,
+    sleep(FIRST_PROOF, null, { ref: false }),
+  ]).then(() => {
+    known = null;
+  });
+  return {
+    get known() {
+      return known;
+    },
+    refusal() {
+      if (!proof.proven || identity.isWrong()) return unavailableProblem();
+      if (clockFault(store.clockOffset()) !== null) return clockProblem();
+      const { writable, condition } = canary.status();
+      return !writable && CLOSING.has(condition) ? unavailableProblem() : null;
+    },
   };
 }

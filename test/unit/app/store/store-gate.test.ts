@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { createStoreGate } from '../../../../src/app/store/store-gate.js';
+import { createStoreGate } from '../../../../src/app/store/store-health.js';
 import type { StoreCondition } from '../../../../src/store/store-remedies.js';
 
 function gateOf() {

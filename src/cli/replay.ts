@@ -1,19 +1,20 @@
 import { Argument, Command } from 'commander';
 import { openCommandOutbox } from '../app/open-outbox.js';
+import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { stepsAfterReplay, worthRetrying } from '../domain/next-steps.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { isUlid } from '../lib/text/id-cursor.js';
 import { plural } from '../lib/text/plural.js';
-import { createRepairs, type Repairs } from '../operations/actions/repairs.js';
 import type {
   ReplayFailure,
   ReplaySelector,
   ReplayState,
   ReplayView,
 } from '../operations/actions/replay/replay-state.js';
-import type { Replays } from '../operations/actions/replay/replays.js';
+import { createReplayStore } from '../operations/actions/replay/replay-store.js';
+import { createReplays, type Replays } from '../operations/actions/replay/replays.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -99,7 +100,8 @@ function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySel
 async function replay(work: RecoveryWork, selector: ReplaySelector, options: Options): Promise<void> {
   const { config } = work;
   checkSource(config, options.source);
-  const { view, replays, outbox } = openRepairs(work);
+  const { view } = work;
+  const { replays, outbox } = openReplays(work);
   await view.refresh();
   if (selector.kind === 'refetch' && selector.cause !== undefined) await view.readPast();
   try {
@@ -185,18 +187,19 @@ function formatReplay({
   ];
 }
 
-/** The ledger view and the repairs, as on the admin port, and the subscribers. Commands do not yield to callbacks. */
-function openRepairs({ config, parts, view }: RecoveryWork): Repairs & { readonly outbox: Outbox } {
-  const subscribers = new Map(Object.entries(config.subscribers));
-  const outbox = openCommandOutbox(config, parts.store);
-  const repairs = createRepairs({
-    ...parts,
-    view,
-    events: { outbox, subscribers },
-    recovery: parts,
-    sources: new Map(Object.entries(config.sources)),
-    replica: `${config.replicaName}-${CLI_ACTOR}`,
+/** The replays, as on the admin port, and the outbox. Commands do not yield to callbacks. */
+function openReplays({ config, parts, view }: RecoveryWork): { replays: Replays; outbox: Outbox } {
+  const { store, archive, ledger } = parts;
+  const outbox = openCommandOutbox(config, store);
+  const quarantine = createQuarantineStore(store);
+  const sources = new Map(Object.entries(config.sources));
+  const replays = createReplays({
+    ...{ recovery: parts, ledger, view },
+    release: { quarantine, view, sources, archive, ledger },
+    notify: { outbox, subscribers: new Map(Object.entries(config.subscribers)), view, store },
+    replays: createReplayStore(store),
+    owner: `${config.replicaName}-${CLI_ACTOR}`,
     busy: () => false,
   });
-  return { ...repairs, outbox };
+  return { replays, outbox };
 }

@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import type { Archive } from '../../archive/archive.js';
+import { createQuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../../archive/read-refusal-counts.js';
 import { followsAnyInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../index/ledger-view.js';
@@ -15,8 +16,11 @@ import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createTrialDecoder } from '../actions/decode-quarantined.js';
 import type { ReconcileRuns } from '../actions/reconcile-runs.js';
-import { createRepairs, type RepairOptions } from '../actions/repairs.js';
+import type { ReleaseParts } from '../actions/release-body.js';
 import type { NotifyParts } from '../actions/replay/notify-item.js';
+import type { ReplayItemParts } from '../actions/replay/replay-item.js';
+import { createReplayStore } from '../actions/replay/replay-store.js';
+import { createReplays } from '../actions/replay/replays.js';
 import type { CanaryStatus } from '../health/canary.js';
 import type { CredentialSettings } from '../health/credential-states.js';
 import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
@@ -81,7 +85,7 @@ export interface AdminOptions
   /** Whether live traffic needs the resources that a replay would take. */
   readonly busy: () => boolean;
   /** Called for every item of a replay that failed. */
-  readonly onReplayFailure: NonNullable<RepairOptions['onReplayFailure']>;
+  readonly onReplayFailure: NonNullable<ReplayItemParts['onReplayFailure']>;
   /** Called with unexpected errors: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -98,15 +102,22 @@ export interface Admin {
 }
 
 export function createAdmin(options: AdminOptions): Admin {
-  const { store, sources, metrics } = options;
-  const repairs = createRepairs({
-    ...options,
-    onReleased: () => metrics.ledger.quarantine('released'),
+  const { store, sources, metrics, view, archive, ledger, recovery } = options;
+  const { outbox, subscribers } = options.events;
+  const quarantine = createQuarantineStore(store);
+  const onReleased = () => metrics.ledger.quarantine('released');
+  const release: ReleaseParts = { quarantine, view, sources, archive, ledger, onReleased };
+  const replays = createReplays({
+    ...{ recovery, release, ledger, view },
+    notify: { outbox, subscribers, view, store },
+    replays: createReplayStore(store),
+    owner: options.replica,
+    busy: options.busy,
+    onReplayFailure: options.onReplayFailure,
     onError: options.onUnexpected,
   });
-  const { view, quarantine, replays } = repairs;
   const lastVerify = createVerifyReportReader(store);
-  const accessLedger = createAccessLedger(options.ledger);
+  const accessLedger = createAccessLedger(ledger);
   const signIn = createSignIn({
     tokens: options.tokens,
     onFailure(failure) {
@@ -116,7 +127,6 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   const changes = createChangeGate();
   const refusalCounts = createRefusalCountsReader(store, Date.now);
-  const { outbox, subscribers } = options.events;
   const fresh = createFreshView(view);
   const dead = createDeadEventCounter(store, view.sent);
   const health = {
@@ -128,27 +138,24 @@ export function createAdmin(options: AdminOptions): Admin {
     lastVerify,
     subscribers: (scope: SourceScope, signal?: AbortSignal) =>
       listSubscribers({ outbox, view, dead }, scope, signal),
-    retention: options.recovery.retention,
-    retentionWarning: options.recovery.retentionWarning,
+    retention: recovery.retention,
+    retentionWarning: recovery.retentionWarning,
   };
   const notices = createHealthNotices({
     subscribers: noticeSubscribers(subscribers),
     outbox,
     store,
     replica: options.replica,
-    health: () =>
-      readHealth({ ...options, ...health, view, retained: options.recovery.retained }, Date.now()),
+    health: () => readHealth({ ...options, ...health, retained: recovery.retained }, Date.now()),
     onError: options.onUnexpected,
   });
   const routes = adminRoutes({
     ...options,
-    ...repairs,
-    quarantine,
-    fresh,
+    ...{ quarantine, release, replays, fresh },
     refusalCounts: refusalCounts.daily,
     refusedRequests: refusalCounts.between,
-    retention: options.recovery.retention,
-    retained: options.recovery.retained,
+    retention: recovery.retention,
+    retained: recovery.retained,
     clock: Date.now,
     signIn,
     accessLedger,

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { parseJson } from '../../lib/text/parse-json.js';
 import { readBeginning } from '../../lib/text/read-beginning.js';
-import { parseRetryAfter } from '../../lib/text/retry-after.js';
 import type { Clock } from '../../lib/time/clock.js';
+import { parseRetryAfter } from '../../lib/time/retry.js';
 import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
 
 const ERROR_BODY_LIMIT = 64 * 1024;

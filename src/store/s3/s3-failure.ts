@@ -1,6 +1,5 @@
-import { parseRetryAfter } from '../../lib/text/retry-after.js';
 import { systemClock } from '../../lib/time/clock.js';
-import { type RetryRules, retry } from '../../lib/time/retry.js';
+import { parseRetryAfter, type RetryRules, retry } from '../../lib/time/retry.js';
 
 /**
  * A failed request. `status` is null without an answer of S3. Then, and after a 5xx, the request may have taken effect.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseRetryAfter } from '../../../../src/lib/text/retry-after.js';
+import { parseRetryAfter } from '../../../../src/lib/time/retry.js';
 
 const NOW = Date.parse('2026-11-22T04:00:00Z');
 const DAY = 86_400_000;

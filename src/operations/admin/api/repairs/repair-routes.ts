@@ -6,6 +6,8 @@ import type { LedgerView } from '../../../../index/ledger-view.js';
 import { newDeliveryId, operatorLine } from '../../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../../ledger/write/ledger.js';
 import { reasonText, textInput } from '../../../../lib/text/read-input.js';
+import { refetchJob } from '../../../../recovery/reconcile/fetch/refetch.js';
+import type { RecoveryParts } from '../../../../recovery/reconcile/recovery-parts.js';
 import type { RecoveredJob } from '../../../../recovery/reconcile/report/recovery-report.js';
 import { acknowledgeJob } from '../../../actions/acknowledge-job.js';
 import { chooseArtefact } from '../../../actions/choose-artefact.js';
@@ -13,7 +15,6 @@ import { dismissBody } from '../../../actions/dismiss-body.js';
 import { type EraseParts, eraseJob } from '../../../actions/erase/erase-job.js';
 import { sourcesOfJob } from '../../../actions/erase/jobs-to-erase.js';
 import { type ReleaseParts, releaseBody } from '../../../actions/release-body.js';
-import type { Repairs } from '../../../actions/repairs.js';
 import { type InspectParts, jobExtent } from '../../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from '../admin-route.js';
 import { ledgerLineSchema } from '../answers/deliveries.js';
@@ -27,7 +28,7 @@ export interface RepairRouteParts extends EraseParts, Omit<InspectParts, 'quaran
   readonly ledger: Pick<Ledger, 'append'>;
   readonly quarantine: QuarantineStore;
   readonly release: ReleaseParts;
-  readonly refetchJob: Repairs['refetchJob'];
+  readonly recovery: RecoveryParts;
   readonly sources: ReadonlyMap<string, { readonly context: readonly string[] }>;
   readonly records: { readonly regions: readonly string[] } & InspectParts['records'];
 }
@@ -79,7 +80,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       }) {
         await rejectUnknownNames(parts, { region, source }, scope);
         const receivedAt = new Date().toISOString();
-        const result = await parts.refetchJob(jobId, { actor, reason, region, source, scope });
+        const result = await refetchJob(parts.recovery, jobId, { actor, reason, region, source, scope });
         await refuseUnknown(parts, result, scope);
         await parts.ledger.append(
           operatorLine(

@@ -109,10 +109,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const parts = await openArchiveParts(config, {
     indexFiles: indexOfService(config, options.memory ?? null),
     startIndex: options.startIndex,
-    onStoreCall(...call) {
-      const [operation, result, durationMs] = call;
+    onStoreCall(operation, result, durationMs, condition, key) {
       metrics.store.called(operation, result, durationMs);
-      onStoreCall(...call);
+      onStoreCall(operation, result, durationMs, condition, key);
     },
     onSegment: (segment) => {
       metrics.ledger.segmentWritten(segment);

@@ -123,8 +123,8 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
 }
 
 /** Most calls have the key first; a copy begins with what it copies, and its target is next. */
-function keyIn([first, second]: readonly unknown[]): string {
-  return typeof first === 'string' ? first : typeof second === 'string' ? second : '';
+function keyIn(args: readonly unknown[]): string {
+  return args.find((each) => typeof each === 'string') ?? '';
 }
 
 function resultOfCreate(result: CreateResult): StoreCallResult {

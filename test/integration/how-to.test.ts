@@ -6,12 +6,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { sendCallback } from '../support/processes/admin-api.js';
+import type { CliResult } from '../support/processes/run-cli.js';
+import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-/* The pages of docs/how-to: their commands in a shell, in their order, over a store in the situation that the page describes. */
+/* The pages of docs/how-to: their commands in their order, over a store in the situation that the page describes. */
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -41,8 +43,11 @@ async function blocks(page: string, language: string): Promise<string[]> {
   return [...found].map(([, indent = '', code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
 }
 
-/** Runs a line in a shell in the folder; `more` are settings beside the store and the service. */
-function shell(line: string, more: object = {}): Promise<{ code: number; stdout: string; stderr: string }> {
+/** A command without a quotation, a pipe or a redirection, of which a shell makes nothing else. */
+const PLAIN = /^transcript-receiver(?: [\w.:/=-]+)+$/;
+
+/** Runs lines in a shell in the folder, or without one where they need none; `more` are settings beside the store and the service. */
+async function shell(text: string, more: object = {}): Promise<CliResult> {
   const settings = {
     store: { url: `file:${service.folder}` },
     sources: { intake: { context: ['customer'], contents: ['transcript'], allowUnauthenticated: true } },
@@ -50,11 +55,19 @@ function shell(line: string, more: object = {}): Promise<{ code: number; stdout:
     ...more,
   };
   const env = { PATH: `${folder.path}:${process.env.PATH}`, NODE_CONFIG: JSON.stringify(settings) };
-  return new Promise((resolve) => {
-    execFile('sh', ['-c', line], { env, cwd: folder.path }, (error, stdout, stderr) =>
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
+  const lines = text.trim().split('\n');
+  if (!lines.every((line) => PLAIN.test(line)))
+    return new Promise((resolve) => {
+      execFile('sh', ['-c', text], { env, cwd: folder.path }, (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+      );
+    });
+  let all: CliResult = { code: 0, stdout: '', stderr: '' };
+  for (const line of lines) {
+    const { code, stdout, stderr } = await runCommand(line.split(' ').slice(1), env, folder.path);
+    all = { code, stdout: all.stdout + stdout, stderr: all.stderr + stderr };
+  }
+  return all;
 }
 
 const send = (query: string, body?: string) =>

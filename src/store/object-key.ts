@@ -76,6 +76,11 @@ export function compareKeys(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
+/** Sorts in the same order, in place: without a function to compare where JavaScript's own order is the same, which is much faster. */
+export function sortKeys(keys: string[]): string[] {
+  return keys.some((key) => BEYOND_D7FF.test(key)) ? keys.sort(compareKeys) : keys.sort();
+}
+
 /** S3 counts the UTF-8 bytes of names and values together. */
 const MAX_METADATA_BYTES = 2048;
 const METADATA_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;

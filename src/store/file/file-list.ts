@@ -1,15 +1,15 @@
 import type { Dirent } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareKeys, isListed } from '../object-key.js';
+import { compareKeys, isListed, sortKeys } from '../object-key.js';
 import type { ListedObject, ListRange } from '../object-store.js';
 import { ifAbsent, isAbsent } from './file-errors.js';
 import type { FileRoot } from './file-root.js';
 
 /** Names of a folder in memory at a time. A larger folder is read again for each further batch. */
 const MAX_NAMES = 10_000;
-/** Entries that one call to the system brings. */
-const READ_AT_ONCE = 1024;
+/** Entries that one call to the system brings: what is at hand is worked off before callbacks have their turn again. */
+const READ_AT_ONCE = 256;
 
 interface ListSearch {
   readonly prefix: string;
@@ -76,8 +76,8 @@ export async function assertReadable(root: FileRoot, folder: string): Promise<vo
 }
 
 async function* foldersIn(root: string, prefix: string): AsyncGenerator<string> {
-  for await (const { name, folder } of sortedEntries(root, prefix, everythingBelow(prefix))) {
-    if (!folder) continue;
+  for await (const name of sortedNames(root, prefix, everythingBelow(prefix))) {
+    if (!isFolder(name)) continue;
     // An empty folder is being pruned or about to be used; S3 has no empty folders.
     const path = `${prefix}${name}`;
     const first = await walk(root, path, everythingBelow(path)).next();
@@ -90,46 +90,37 @@ function everythingBelow(prefix: string): ListSearch {
 }
 
 async function* walk(root: string, folder: string, search: ListSearch): AsyncGenerator<string> {
-  for await (const entry of sortedEntries(root, folder, search)) {
+  for await (const name of sortedNames(root, folder, search)) {
     search.signal?.throwIfAborted();
-    const key = `${folder}${entry.name}`;
-    if (entry.folder) yield* walk(root, key, search);
-    else yield key;
+    if (isFolder(name)) yield* walk(root, folder + name, search);
+    else yield folder + name;
   }
 }
 
-interface Entry {
-  /** Folders end in `/`, so that `a-b` comes before `a/b` and `a0` after it. */
-  readonly name: string;
-  readonly folder: boolean;
-}
-
-/** The entries of a folder that may hold what is searched, in order. */
-async function* sortedEntries(root: string, folder: string, search: ListSearch): AsyncGenerator<Entry> {
-  for (let last: string | null = null; ; ) {
-    const entries: Entry[] = await entriesAfter(root, folder, search, last);
-    yield* entries;
-    last = entries.at(-1)?.name ?? null;
-    if (last === null || entries.length < search.names) return;
+/** The names in a folder that may hold what is searched, in order. Those of folders end in `/`: so `a-b` comes before `a/b`, and `a0` after. */
+async function* sortedNames(root: string, folder: string, search: ListSearch): AsyncGenerator<string> {
+  for (let last = ''; ; ) {
+    const names: string[] = await namesAfter(root, folder, search, last);
+    yield* names;
+    if (names.length < search.names) return;
+    last = names.at(-1) ?? '';
   }
 }
 
-/** The first of these entries behind a name. */
-async function entriesAfter(
-  root: string,
-  folder: string,
-  search: ListSearch,
-  last: string | null,
-): Promise<Entry[]> {
-  const first = createFirstEntries(search.names);
+function isFolder(name: string): boolean {
+  return name.endsWith('/');
+}
+
+/** The first of these names behind one. Most names of a large folder are passed over: what costs least is asked first. */
+async function namesAfter(root: string, folder: string, search: ListSearch, last: string): Promise<string[]> {
+  const first = createFirstNames(search.names);
   try {
     for await (const dirent of await opendir(join(root, folder), { bufferSize: READ_AT_ONCE })) {
       search.signal?.throwIfAborted();
-      const entry = entryOf(dirent);
-      if (entry === null && `${folder}${dirent.name}`.startsWith(search.prefix))
-        search.onPassed?.(`${folder}${dirent.name}`);
-      if (entry === null || (last !== null && compareKeys(entry.name, last) <= 0)) continue;
-      if (mayHold(`${folder}${entry.name}`, entry.folder, search)) first.add(entry);
+      const name = nameOf(dirent);
+      if (name === null) pass(folder + dirent.name, search);
+      else if (compareKeys(name, last) > 0 && first.mayBe(name) && mayHold(folder, name, search))
+        first.add(name);
     }
   } catch (error) {
     if (!isAbsent(error)) throw error;
@@ -137,38 +128,46 @@ async function entriesAfter(
   return first.sorted();
 }
 
-function entryOf(dirent: Dirent): Entry | null {
-  if (dirent.isDirectory()) return { name: `${dirent.name}/`, folder: true };
-  return dirent.isFile() ? { name: dirent.name, folder: false } : null;
+function nameOf(dirent: Dirent): string | null {
+  if (dirent.isDirectory()) return `${dirent.name}/`;
+  return dirent.isFile() ? dirent.name : null;
 }
 
-/** @param key of a folder it ends in `/`: all its keys begin with it, so it sorts as they do */
-function mayHold(key: string, isFolder: boolean, { prefix, startAfter, onPassed }: ListSearch): boolean {
-  if (!key.startsWith(prefix) && !(isFolder && prefix.startsWith(key))) return false;
-  if (startAfter !== '' && compareKeys(key, startAfter) <= 0 && !(isFolder && startAfter.startsWith(key)))
+function pass(key: string, { prefix, onPassed }: ListSearch): void {
+  if (key.startsWith(prefix)) onPassed?.(key);
+}
+
+function mayHold(folder: string, name: string, search: ListSearch): boolean {
+  const { prefix, startAfter } = search;
+  // Names sort as their keys do, and cost less to compare.
+  const isInFolder = startAfter.startsWith(folder);
+  const after = isInFolder ? startAfter.slice(folder.length) : startAfter;
+  const place = isInFolder ? name : folder + name;
+  if (after !== '' && compareKeys(place, after) <= 0 && !(isFolder(name) && after.startsWith(place)))
     return false;
-  if (isListed(isFolder ? key.slice(0, -1) : key, prefix)) return true;
-  onPassed?.(key);
+  const key = folder + name;
+  if (!key.startsWith(prefix) && !(isFolder(name) && prefix.startsWith(key))) return false;
+  if (isListed(isFolder(name) ? key.slice(0, -1) : key, prefix)) return true;
+  search.onPassed?.(key);
   return false;
 }
 
-/** Keeps the first entries in order of any number that are added. */
-function createFirstEntries(count: number) {
-  let kept: Entry[] = [];
+/** Keeps the first names in order of any number that are added. */
+function createFirstNames(count: number) {
+  let kept: string[] = [];
   /** What comes after it is not among the first. */
   let end: string | null = null;
 
-  function trim(): Entry[] {
-    kept.sort((a, b) => compareKeys(a.name, b.name));
-    kept = kept.slice(0, count);
-    if (kept.length === count) end = kept.at(-1)?.name ?? null;
+  function trim(): string[] {
+    kept = sortKeys(kept).slice(0, count);
+    if (kept.length === count) end = kept.at(-1) ?? null;
     return kept;
   }
 
   return {
-    add(entry: Entry): void {
-      if (end !== null && compareKeys(entry.name, end) > 0) return;
-      if (kept.push(entry) >= 2 * count) trim();
+    mayBe: (name: string) => end === null || compareKeys(name, end) <= 0,
+    add(name: string): void {
+      if (kept.push(name) >= 2 * count) trim();
     },
     sorted: trim,
   };

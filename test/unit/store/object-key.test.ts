@@ -6,6 +6,7 @@ import {
   compareKeys,
   isKey,
   isListed,
+  sortKeys,
 } from '../../../src/store/object-key.js';
 
 describe('a key', () => {
@@ -68,6 +69,8 @@ it('keys are ordered by their UTF-8 bytes, as S3 lists them', () => {
   const keys = ['a', 'a-b', 'a/b', 'a0', '\uffff', '😀'];
   expect([...keys].reverse().sort(compareKeys)).toEqual(keys);
   expect([...keys].sort()).not.toEqual(keys);
+  expect(sortKeys([...keys].reverse())).toEqual(keys);
+  expect(sortKeys(keys.slice(0, 4).reverse())).toEqual(keys.slice(0, 4));
 });
 
 describe('headers', () => {

@@ -1,7 +1,7 @@
 import { decodeTime } from 'ulid';
 import { Problem } from '../../../domain/problem.js';
 import { followsAnyInScope } from '../../../domain/rights.js';
-import { deadFacts } from '../../../subscribers/dead/dead-facts.js';
+import { deadCause } from '../../../subscribers/dead/dead-cause.js';
 import { isWanted, jobEventOf } from '../../../subscribers/job-event.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
 import { formatNotifyItem, type NotifyParts } from './notify-item.js';
@@ -133,7 +133,7 @@ async function* deadEvents(
       const page = await outbox.deadEvents(subscriber, { limit: DEAD_AT_ONCE, cursor, scope, signal });
       for (const dead of page.deadEvents) {
         const { event } = dead;
-        const isOfCause = selector.cause === undefined || deadFacts(dead).code === selector.cause;
+        const isOfCause = selector.cause === undefined || deadCause(dead) === selector.cause;
         if (isOfCause && isSelected({ ...event.data, time: event.time })) yield { subscriber, event };
       }
       cursor = page.nextCursor ?? undefined;

@@ -3,8 +3,8 @@ import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import type { SentQuestions } from '../../../index/sent/sent-questions.js';
 import { inGroups } from '../../../store/in-groups.js';
 import type { ObjectStore } from '../../../store/object-store.js';
+import { deadCause } from '../../../subscribers/dead/dead-cause.js';
 import { deadEventIds, readDeadEvent } from '../../../subscribers/dead/dead-events.js';
-import { type DeadFacts, deadFacts } from '../../../subscribers/dead/dead-facts.js';
 import type { DeadEvents } from '../api/answers/subscribers.js';
 
 type DeadCause = DeadEvents['causes'][number];
@@ -21,19 +21,30 @@ export interface DeadEventCounter {
   causes(subscriber: string, scope: SourceScope, signal?: AbortSignal): Promise<DeadCause[]>;
 }
 
-/** Dead events of one source and cause. */
-interface Group extends Omit<DeadCause, 'answer'> {
+/** What a count needs to know of an event. */
+interface Known {
   readonly source: string | null;
-  readonly lastId: string;
+  readonly code: string;
+  /** When it ended, in milliseconds since the epoch. */
+  readonly at: number;
 }
 
-type Known = DeadFacts & { readonly source: string | null };
+/** Dead events of one source and cause. */
+interface Group {
+  readonly source: string | null;
+  readonly code: string;
+  count: number;
+  first: number;
+  last: number;
+  /** The event that ended last. */
+  lastId: string;
+}
 
 /** Keys of one listing. */
 const LISTED = 1000;
 const READ_AT_ONCE = 16;
 /** Events that the index does not know: older than it reaches, or ended by a process that was killed. */
-const MAX_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 50_000;
 
 /**
  * Counts all: a thousand take a listing, and the index knows their sources. A count stays good for a millisecond for each event, so that an
@@ -47,7 +58,7 @@ export function createDeadEventCounter(
   const remembered = new Map<string, Known>();
   const counted = new Map<
     string,
-    { readonly at: number; readonly events: number; readonly groups: Group[] }
+    { readonly at: number; readonly events: number; readonly groups: readonly Group[] }
   >();
 
   /** Null for an event that was sent meanwhile. */
@@ -59,43 +70,43 @@ export function createDeadEventCounter(
     if (dead === null) return null;
     const [oldest] = remembered.keys();
     if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
-    const facts = { ...deadFacts(dead), source: dead.event.data.source };
+    const facts = { source: dead.event.data.source, code: deadCause(dead), at: Date.parse(dead.endedAt) };
     remembered.set(name, facts);
     return facts;
   }
 
-  async function* factsOf(
+  /** What is known of events: those that were sent meanwhile are left out. */
+  async function factsOf(
     subscriber: string,
     ids: readonly string[],
-  ): AsyncGenerator<Known & { readonly id: string }> {
-    const known = new Map<string, Known>();
+    signal?: AbortSignal,
+  ): Promise<Map<string, Known>> {
+    const facts = new Map<string, Known>();
     for (const { event, source, status, error, at } of await sent.facts(subscriber, ids))
-      known.set(event, { source, code: String(status ?? error), endedAt: new Date(at).toISOString() });
-    for (let start = 0; start < ids.length; start += READ_AT_ONCE) {
-      const some = ids.slice(start, start + READ_AT_ONCE);
-      const facts = await Promise.all(some.map((id) => known.get(id) ?? read(subscriber, id)));
-      for (const [index, id] of some.entries()) {
-        const own = facts[index];
-        if (own) yield { ...own, id };
-      }
-    }
+      facts.set(event, { source, code: String(status ?? error), at });
+    await pLimit(READ_AT_ONCE).map(
+      ids.filter((id) => !facts.has(id)),
+      async (id) => {
+        signal?.throwIfAborted();
+        const known = await read(subscriber, id);
+        if (known !== null) facts.set(id, known);
+      },
+    );
+    return facts;
   }
 
   /** One after the other: those that waited mostly find a count that is still good. */
   const count = (subscriber: string, signal?: AbortSignal) =>
     oneAtATime(() => countUnlessKnown(subscriber, signal));
 
-  async function countUnlessKnown(subscriber: string, signal?: AbortSignal): Promise<Group[]> {
+  async function countUnlessKnown(subscriber: string, signal?: AbortSignal): Promise<readonly Group[]> {
     signal?.throwIfAborted();
     const last = counted.get(subscriber);
     if (last !== undefined && performance.now() - last.at < last.events) return last.groups;
     const groups = new Map<string, Group>();
     let events = 0;
     for await (const ids of inGroups(deadEventIds(store, subscriber, { signal }), LISTED)) {
-      for await (const { id, source, code, endedAt } of factsOf(subscriber, ids)) {
-        const name = JSON.stringify([source, code]);
-        groups.set(name, added(groups.get(name), { source, code, endedAt, id }));
-      }
+      for (const [id, facts] of await factsOf(subscriber, ids, signal)) add(groups, id, facts);
       events += ids.length;
       signal?.throwIfAborted();
     }
@@ -111,38 +122,33 @@ export function createDeadEventCounter(
       return counts;
     },
     async causes(subscriber, scope, signal) {
-      const causes = new Map<string, Omit<Group, 'source'>>();
-      for (const { source, ...group } of await count(subscriber, signal))
-        if (isInScope(scope, source)) causes.set(group.code, joined(causes.get(group.code), group));
-      const answered = [...causes.values()].map(async ({ lastId, ...cause }): Promise<DeadCause> => {
-        const last = await readDeadEvent(store, subscriber, lastId);
-        return { ...cause, answer: last?.history.at(-1)?.answer ?? null };
+      const visible = (await count(subscriber, signal)).filter(({ source }) => isInScope(scope, source));
+      const codes = [...new Set(visible.map(({ code }) => code))];
+      const causes = codes.map(async (code): Promise<DeadCause> => {
+        const own = visible.filter((group) => group.code === code).sort((a, b) => b.last - a.last);
+        const dead = own[0] && (await readDeadEvent(store, subscriber, own[0].lastId));
+        return {
+          code,
+          count: own.reduce((sum, { count: events }) => sum + events, 0),
+          first: new Date(Math.min(...own.map(({ first }) => first))).toISOString(),
+          last: new Date(Math.max(...own.map(({ last }) => last))).toISOString(),
+          answer: dead?.history.at(-1)?.answer ?? null,
+        };
       });
-      return (await Promise.all(answered)).sort(
+      return (await Promise.all(causes)).sort(
         (one, other) => other.count - one.count || (one.code < other.code ? -1 : 1),
       );
     },
   };
 }
 
-function added(
-  known: Group | undefined,
-  { source, code, endedAt, id }: Known & { readonly id: string },
-): Group {
-  const one = { code, count: 1, first: endedAt, last: endedAt, lastId: id };
-  return { ...joined(known, one), source };
-}
-
-type Joined = Omit<Group, 'source'>;
-
-function joined(known: Joined | undefined, group: Joined): Joined {
-  if (known === undefined) return group;
-  const isLast = group.last >= known.last;
-  return {
-    code: known.code,
-    count: known.count + group.count,
-    first: group.first < known.first ? group.first : known.first,
-    last: isLast ? group.last : known.last,
-    lastId: isLast ? group.lastId : known.lastId,
-  };
+function add(groups: Map<string, Group>, id: string, { source, code, at }: Known): void {
+  const name = JSON.stringify([source, code]);
+  const group = groups.get(name) ?? { source, code, count: 0, first: at, last: at, lastId: id };
+  groups.set(name, group);
+  group.count += 1;
+  group.first = Math.min(group.first, at);
+  if (at < group.last) return;
+  group.last = at;
+  group.lastId = id;
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Session } from 'node:inspector/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createService } from '../../../src/app/service.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { RIGHTS } from '../../../src/domain/rights.js';
@@ -32,6 +33,8 @@ const service = await createService({
   },
 });
 const { publicUrl, adminUrl } = await service.start();
+// The start does not wait for a store that a busy machine takes long to prove.
+while (!(await fetch(`${publicUrl}/readyz`)).ok) await sleep(100);
 
 /** Files of src with a function that was called since the last look; the code of a module itself is none. */
 async function filesRun(): Promise<Set<string>> {

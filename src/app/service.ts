@@ -152,8 +152,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   // Receiving.
   const refusalCounter = countRefusals(store, () => storeHealth.readiness().ready);
-  const refusals = createRefusalRing({ onAdd: refusalCounter.add });
-  const signInRefusals = createRefusalRing({ onAdd: refusalCounter.add, capacity: SIGN_INS_KEPT });
+  const refusals = createRefusalRing(refusalCounter.add);
+  const signInRefusals = createRefusalRing(refusalCounter.add, SIGN_INS_KEPT);
   const refusalLog = createRefusalLog(log);
   const unexpectedLog = createUnexpectedLog(log);
   const onUnexpected = (error: unknown) => {

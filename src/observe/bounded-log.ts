@@ -5,18 +5,17 @@ export interface BoundedLog {
   close(): void;
 }
 
-export interface BoundedLogOptions {
-  /** Lines per second and topic. Default 5. */
-  readonly perSecond?: number;
-  /** Called once per second and topic with the number of lines that were not written. */
-  readonly onSuppressed: (topic: string, count: number) => void;
-}
-
 /**
  * Writes log lines at a bounded rate, so that unauthenticated clients cannot fill the log. Topics must come from a fixed
  * set.
+ *
+ * @param onSuppressed called once per second and topic with the number of lines that were not written
+ * @param perSecond lines per second and topic
  */
-export function createBoundedLog({ perSecond = 5, onSuppressed }: BoundedLogOptions): BoundedLog {
+export function createBoundedLog(
+  onSuppressed: (topic: string, count: number) => void,
+  perSecond = 5,
+): BoundedLog {
   let written = new Map<string, number>();
   let suppressed = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;

@@ -20,10 +20,9 @@ export interface RefusalLog {
 
 /** Warns of refusals at a bounded rate per reason. */
 export function createRefusalLog(log: Pick<Logger, 'warn'>): RefusalLog {
-  const bounded = createBoundedLog({
-    onSuppressed: (reason, count) =>
-      log.warn({ event: 'refusals-suppressed', reason, count }, `${count} more refusals: ${reason}`),
-  });
+  const bounded = createBoundedLog((reason, count) =>
+    log.warn({ event: 'refusals-suppressed', reason, count }, `${count} more refusals: ${reason}`),
+  );
   return {
     refused(entry) {
       bounded.write(entry.reason, () => log.warn({ event: 'refused', ...entry }, `refused: ${entry.reason}`));

@@ -29,24 +29,22 @@ export interface RefusalRing {
 /** Longest value kept: all of them come from unauthenticated clients. */
 const MAX_TEXT = 200;
 
-export interface RefusalRingOptions {
-  /** How many are kept. */
-  readonly capacity?: number;
-  /** Called with what was wrong, for each refusal. */
-  readonly onAdd?: (
-    refusal: Pick<Refusal, 'at' | 'source' | 'reason'> & { readonly isFromSender: boolean },
-  ) => void;
-}
+type Added = Pick<Refusal, 'at' | 'source' | 'reason'> & { readonly isFromSender: boolean };
 
-/** The last refusals, in memory only. */
-export function createRefusalRing({ capacity = 500, onAdd }: RefusalRingOptions = {}): RefusalRing {
+/**
+ * The last refusals, in memory only.
+ *
+ * @param onAdd called with what was wrong, for each refusal
+ * @param capacity how many are kept
+ */
+export function createRefusalRing(onAdd: (refusal: Added) => void = () => {}, capacity = 500): RefusalRing {
   const ring: Refusal[] = [];
   let next = 0;
   return {
     add(refusal, isFromSender = false) {
       ring[next] = cut(refusal);
       const { at, source, cause, reason } = refusal;
-      onAdd?.({ at, source, reason: cause ?? reason, isFromSender });
+      onAdd({ at, source, reason: cause ?? reason, isFromSender });
       next = (next + 1) % capacity;
     },
     list() {

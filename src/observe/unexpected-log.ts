@@ -10,10 +10,9 @@ export interface UnexpectedLog {
 
 /** Logs bugs at a bounded rate: a client that finds a request that causes one can repeat it at any rate. */
 export function createUnexpectedLog(log: Pick<Logger, 'error'>): UnexpectedLog {
-  const bounded = createBoundedLog({
-    onSuppressed: (_topic, count) =>
-      log.error({ event: 'unexpected-suppressed', count }, `${count} more unexpected errors`),
-  });
+  const bounded = createBoundedLog((_topic, count) =>
+    log.error({ event: 'unexpected-suppressed', count }, `${count} more unexpected errors`),
+  );
   return {
     unexpected(error) {
       bounded.write('unexpected', () => log.error({ event: 'unexpected', err: error }, 'unexpected error'));

@@ -26,11 +26,10 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
   const log = targets.log.child({}, { redact: [] });
 
   // A store that fails, or a wrong clock, loses the line of each refusal.
-  const unrecorded = createBoundedLog({
-    perSecond: 1,
-    onSuppressed: (event, count) =>
-      log.warn({ event: `${event}-suppressed`, count }, `${count} more ledger lines lost`),
-  });
+  const unrecorded = createBoundedLog(
+    (event, count) => log.warn({ event: `${event}-suppressed`, count }, `${count} more ledger lines lost`),
+    1,
+  );
 
   function count(line: LedgerLine): void {
     deliveries.delivered(line);

@@ -52,7 +52,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   const { store, erasures, ledger, log, failures, memory } = parts;
   const { canaryInterval: interval } = config.store;
   const pause = Math.min(interval, MAX_PROBE_PAUSE);
-  const identity = createStoreIdentity({ store, isPinned: config.store.id !== null, memory, log });
+  const identity = createStoreIdentity(store, config.store.id !== null, memory, log);
 
   const proof = createStoreProof({
     ...storeProofTarget(config, store),
@@ -188,7 +188,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
         cause: condition !== null && isRefusal(condition) ? condition : null,
       };
     },
-    gate: createStoreGate({ proof, canary, store, identity }) satisfies StoreGate,
+    gate: createStoreGate(proof, canary, store, identity) satisfies StoreGate,
     /** Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. */
     async prove(): Promise<boolean> {
       canary.start();
@@ -212,15 +212,13 @@ const FIRST_PROOF = 10_000;
  */
 const CLOSING: ReadonlySet<StoreCondition | null> = new Set<StoreCondition>(['unreachable', 'overwrites']);
 
-interface GateParts {
-  readonly proof: Pick<StoreProof, 'proven' | 'tried'>;
-  readonly canary: Pick<Canary, 'status'>;
-  readonly store: Pick<ObjectStore, 'clockOffset'>;
-  readonly identity: Pick<StoreIdentity, 'isWrong'>;
-}
-
 /** Decides which callbacks are answered 503 without a call of the store. */
-export function createStoreGate({ proof, canary, store, identity }: GateParts): StoreGate {
+export function createStoreGate(
+  proof: Pick<StoreProof, 'proven' | 'tried'>,
+  canary: Pick<Canary, 'status'>,
+  store: Pick<ObjectStore, 'clockOffset'>,
+  identity: Pick<StoreIdentity, 'isWrong'>,
+): StoreGate {
   let known: Promise<unknown> | null = Promise.race([
     proof.tried,
     sleep(FIRST_PROOF, null, { ref: false }),

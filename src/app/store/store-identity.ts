@@ -4,15 +4,6 @@ import type { Issue } from '../../operations/health/issues.js';
 import { type ObjectStore, OtherStoreError, StoreError, StoreGoneError } from '../../store/object-store.js';
 import { rememberStore } from './known-stores.js';
 
-export interface StoreIdentityParts {
-  readonly store: Pick<ObjectStore, 'location' | 'identity' | 'begin'>;
-  /** Whether the configuration names the id that the store must have. */
-  readonly isPinned: boolean;
-  /** Folder in which this machine remembers its stores; null: it does not. */
-  readonly memory: string | null;
-  readonly log: Pick<Logger, 'warn'>;
-}
-
 /** Which store is at the configured place: an emptied bucket, or another one, would be filled as if nothing had happened. */
 export interface StoreIdentity {
   /** Marks a new store. Throws as `ObjectStore.begin` does. */
@@ -24,7 +15,16 @@ export interface StoreIdentity {
   isWrong(): boolean;
 }
 
-export function createStoreIdentity({ store, isPinned, memory, log }: StoreIdentityParts): StoreIdentity {
+/**
+ * @param isPinned whether the configuration names the id that the store must have
+ * @param memory folder in which this machine remembers its stores; null: it does not
+ */
+export function createStoreIdentity(
+  store: Pick<ObjectStore, 'location' | 'identity' | 'begin'>,
+  isPinned: boolean,
+  memory: string | null,
+  log: Pick<Logger, 'warn'>,
+): StoreIdentity {
   let known: { readonly id: string; seenAt: string } | null = null;
   /** The one that is there now, when it is not the known one; null: one without a marker. */
   let other: { readonly id: string | null } | null = null;

@@ -44,8 +44,6 @@ export interface LedgerOptions {
   readonly maxSegmentBytes?: number;
   /** Upper bound of waiting lines; beyond it `append` rejects. Default 10,000. */
   readonly maxWaitingLines?: number;
-  /** Upper bound of the bytes of waiting lines; beyond it `append` rejects. Default 32 MiB. */
-  readonly maxWaitingBytes?: number;
   /**
    * Milliseconds that the line of a callback may wait for further ones. Lines of other origins never do: recoveries and
    * operators' acts come one after the other, and each would wait. Default 0.
@@ -71,6 +69,9 @@ interface WaitingLine extends SegmentLine {
   readonly reject: (error: unknown) => void;
 }
 
+/** Bytes of waiting lines; beyond it `append` rejects. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+
 /**
  * Group commit: while one flush is being written, the lines of the next one queue, so that a busy replica pays a small
  * fraction of a store write per line. Only one flush is in flight. With two, each would hold half the lines and the
@@ -79,7 +80,6 @@ interface WaitingLine extends SegmentLine {
 export function createLedger(options: LedgerOptions): Ledger {
   const { onSegment, clock = Date.now } = options;
   const maxWaitingLines = options.maxWaitingLines ?? 10_000;
-  const maxWaitingBytes = options.maxWaitingBytes ?? 32 * 1024 * 1024;
   const maxLinger = options.maxLinger ?? 0;
   const pacer = createFlushPacer({ lingers: maxLinger > 0, fullSegment: options.fullSegment });
   const writer = createSegmentWriter({ ...options, clock, deadline: options.writeDeadline });
@@ -121,7 +121,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     append(line) {
       return new Promise((resolve, reject) => {
         if (closed) throw new StoreError('ledger', 'the ledger is closed');
-        if (queue.lines() >= maxWaitingLines || queue.bytes() >= maxWaitingBytes) {
+        if (queue.lines() >= maxWaitingLines || queue.bytes() >= MAX_WAITING_BYTES) {
           throw new StoreError('ledger', `${queue.lines()} lines wait already for the store`);
         }
         const text = JSON.stringify(line);

@@ -43,11 +43,10 @@ export interface ConnectionLog {
 
 /** Logs at most one closed connection per second and port, and the number of further ones. */
 export function createConnectionLog(log: Pick<Logger, 'warn'>): ConnectionLog {
-  const bounded = createBoundedLog({
-    perSecond: 1,
-    onSuppressed: (port, count) =>
-      log.warn({ event: 'connections-shed', port, count }, `${count} more connections closed`),
-  });
+  const bounded = createBoundedLog(
+    (port, count) => log.warn({ event: 'connections-shed', port, count }, `${count} more connections closed`),
+    1,
+  );
   return {
     shed(port, most) {
       bounded.write(port, () =>

@@ -58,7 +58,7 @@ describe('refusal ring', () => {
   });
 
   it('keeps the newest, newest first', () => {
-    const ring = createRefusalRing({ capacity: 3 });
+    const ring = createRefusalRing(undefined, 3);
     for (const at of ['1', '2']) ring.add(refusal(at));
     expect(ring.list().map((kept) => kept.at)).toEqual(['2', '1']);
     for (const at of ['3', '4']) ring.add(refusal(at));

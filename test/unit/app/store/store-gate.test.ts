@@ -13,19 +13,19 @@ function gateOf() {
   };
   let endFirst = () => {};
   const tried = new Promise<void>((resolve) => (endFirst = resolve));
-  const gate = createStoreGate({
-    proof: {
+  const gate = createStoreGate(
+    {
       get proven() {
         return state.proven;
       },
       tried,
     },
-    canary: {
+    {
       status: () => ({ ...state, lastSuccessAt: null, reason: null, latencyMs: null }),
     },
-    store: { clockOffset: () => state.offset },
-    identity: { isWrong: () => state.isWrong },
-  });
+    { clockOffset: () => state.offset },
+    { isWrong: () => state.isWrong },
+  );
   return { gate, state, endFirst };
 }
 

@@ -13,8 +13,8 @@ afterEach(() => folder.remove());
 function place({ id = 'first' as string | null, isPinned = false } = {}) {
   const events: string[] = [];
   const state: { id: string | null; fault: Error | null } = { id, fault: null };
-  const identity = createStoreIdentity({
-    store: {
+  const identity = createStoreIdentity(
+    {
       location: 's3://bucket/',
       async identity() {
         if (state.fault !== null) throw state.fault;
@@ -26,9 +26,9 @@ function place({ id = 'first' as string | null, isPinned = false } = {}) {
       },
     },
     isPinned,
-    memory: folder.path,
-    log: { warn: ({ event }: { event: string }) => events.push(event) } as never,
-  });
+    folder.path,
+    { warn: ({ event }: { event: string }) => events.push(event) } as never,
+  );
   return { identity, state, events };
 }
 

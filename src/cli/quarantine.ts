@@ -63,8 +63,14 @@ function formatBodies({ quarantine, nextCursor }: QuarantineList, state: string)
     '',
     row(['DELIVERY', 'STATE', 'RECEIVED', 'JOB', 'SOURCE', 'REASON']),
     ...quarantine.map(rowOf),
-    ...formatRemedies(quarantine.map(({ reason }) => reason)),
+    ...remediesOf(quarantine.filter((body) => body.state === 'waiting')),
   ];
+}
+
+function remediesOf(waiting: readonly ListedBody[]): string[] {
+  if (waiting.length === 0) return [];
+  const reasons = waiting.map(({ reason }) => reason);
+  return [...formatRemedies(reasons), 'The commands for one of them: transcript-receiver job <job>'];
 }
 
 function rowOf({ deliveryId, state, receivedAt, jobId, source, reason }: ListedBody): string {

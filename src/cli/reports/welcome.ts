@@ -51,6 +51,6 @@ function tryIt(facts: WelcomeFacts, source: string | undefined): string[] {
   const url = `${facts.publicUrl}/callbacks/${source}?id=job1&status=success`;
   const names = credential?.headers.map((line) => line.slice(0, line.indexOf(':'))) ?? [];
   const header = names.map((name) => `-H '${name}: <secret of ${source}>' `).join('');
-  const body = `{"format":"2.9","job":{"id":"job1"},"metadata":{},"results":[]}`;
+  const body = '{"format":"2.9","results":[{"alternatives":[{"content":"Hello"}]}]}';
   return ['Try it:', '', `  curl ${header}-H 'Content-Type: application/json' -d '${body}' '${url}'`];
 }

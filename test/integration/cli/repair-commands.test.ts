@@ -83,13 +83,14 @@ describe('replay on the command line', () => {
     const listed = await cli(['quarantine']);
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     expect(listed.stdout).toMatch(/^1 body is waiting\.\n\nDELIVERY/);
-    const [row, blank, remedy] = listed.stdout.split('\n').slice(3);
+    const [row, blank, ...remedies] = listed.stdout.trimEnd().split('\n').slice(3);
     expect(row).toMatch(
       new RegExp(`^${id}  waiting .* q1 +default +the body is declared as JSON but does not parse$`),
     );
-    expect([blank, remedy]).toEqual([
+    expect([blank, ...remedies]).toEqual([
       '',
       'When the body is declared as JSON but does not parse: Refetch the job.',
+      'The commands for one of them: transcript-receiver job <job>',
     ]);
     expect((await cli(['dismiss', id])).code).toBe(2);
     expect(await cli(['dismiss', id, '--reason', ' '])).toMatchObject({
@@ -99,6 +100,7 @@ describe('replay on the command line', () => {
     const dismissed = await cli(['dismiss', id, '--reason', 'a test call'], runCli);
     expect(dismissed).toMatchObject({ code: 0, stderr: '' });
     expect(dismissed.stdout).toMatch(/is settled: dismissed by command-line at .*: a test call\n$/);
+    expect((await cli(['quarantine', '--state', 'all'])).stdout).toMatch(/does not parse\n$/);
     expect(await ledgerOf(service.folder)).toContainEqual(
       expect.objectContaining({
         outcome: 'dismissed',

@@ -92,7 +92,7 @@ function whatOf(line) {
   return isAccess(line) ? '–' : 'Nothing to store';
 }
 
-const EXAMPLE = '{"format":"2.9","job":{"id":"first-job"},"metadata":{},"results":[]}';
+const EXAMPLE = '{"format":"2.9","results":[{"alternatives":[{"content":"Hello"}]}]}';
 
 /**
  * How to send a first callback, while nothing has arrived yet as far as is known.

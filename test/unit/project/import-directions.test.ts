@@ -125,14 +125,6 @@ describe('imports', () => {
     const aws = imports.filter(({ to }) => /^@(aws-sdk|smithy|aws-crypto)\//.test(to));
     expect(shown(aws.filter(({ from }) => !from.startsWith('store/s3/')))).toEqual([]);
   });
-
-  it('name Node modules with their prefix', () => {
-    const bare = imports.filter(
-      (each) =>
-        !isOwn(each) && /^(fs|path|os|http|https|net|crypto|stream|url|util|events)(\/|$)/.test(each.to),
-    );
-    expect(shown(bare)).toEqual([]);
-  });
 });
 
 describe('files', () => {
@@ -154,16 +146,5 @@ describe('files', () => {
     );
     expect(shown(barrels)).toEqual([]);
     expect(files.filter((file) => path.posix.basename(file) === 'index.ts')).toEqual([]);
-  });
-
-  it('have no default exports and no utils', () => {
-    expect(files.filter((file) => /^\s*export\s+default\b/m.test(text.get(file) ?? ''))).toEqual([]);
-    expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\/|\.ts$)/.test(file))).toEqual([]);
-  });
-
-  it('are named in kebab-case', () => {
-    expect(
-      files.filter((file) => !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(file)),
-    ).toEqual([]);
   });
 });

@@ -38,19 +38,6 @@ const codeOf = (entering: Promise<unknown>) =>
   );
 
 describe('admission', () => {
-  it('admits as many deliveries at a time as there are slots, and others once one has left', async () => {
-    const { admission } = admissionOf();
-    const slot = await admission.enter(request(1));
-    await admission.enter(request(null));
-    const waiting = admission.enter(request(1));
-    expect(await Promise.race([codeOf(waiting), turn('waiting')])).toBe('waiting');
-    expect(admission.active).toBe(2);
-    slot.leave();
-    slot.leave();
-    expect(await codeOf(waiting)).toBe('admitted');
-    expect(admission.active).toBe(2);
-  });
-
   it('rejects a delivery that would be one too many in its queue for memory', async () => {
     const { admission, state, asked } = admissionOf({ waiters: 3 });
     expect(await codeOf(admission.enter(request(7)))).toBe('overloaded');

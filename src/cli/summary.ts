@@ -163,7 +163,7 @@ function cellsOf({ lines, refused, missed, bytes: size, duration }: SummaryFigur
   return [
     count(lines),
     refused === 0 ? '-' : count(refused),
-    missed === null ? '?' : missed === 0 ? '-' : count(missed),
+    missed === null ? 'unknown' : missed === 0 ? '-' : count(missed),
     bytes(size),
     duration === null ? '-' : milliseconds(duration.p95),
   ];

@@ -160,7 +160,7 @@ it.concurrent(
   withServices(async (start) => {
     const service = await start();
     await sendCallback(service, 'id=stray&status=success', '', { 'x-callback-token': 'wrong' }, 'intake');
-    await until(async () => (await adminApi(service).get('/health')).body.callbacks.rejected === 1);
+    await until(async () => (await adminApi(service).get('/health')).body.callbacks?.rejected === 1);
     const { issues } = await verdictOf(service);
     expect(about(issues, 'callbacks-refused')).toEqual([]);
     const { stdout } = await command('doctor', service);

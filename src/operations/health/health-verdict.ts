@@ -119,7 +119,7 @@ function receivingIssues({ receiver, lastProven, store, ownIssues }: VerdictFact
 }
 
 function failureIssues(facts: VerdictFacts): Issue[] {
-  const { failing, oldestOpen, retentionEnds, reconcile } = facts;
+  const { failing, oldestOpen, retentionEnds, reconcile, isIndexed } = facts;
   const outcomes = failing ?? {};
   const jobs = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
   const issues: Issue[] = [];
@@ -127,8 +127,8 @@ function failureIssues(facts: VerdictFacts): Issue[] {
     issues.push(issueOf('jobs-failing', { jobs, outcomes, since: oldestOpen?.since ?? null }));
   }
   if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
-  // The failing jobs are the same ones, and there is more to say about them. What settled the others may be still to be read.
-  if (jobs === 0 && facts.ledger.state !== 'loading' && reconcile !== null && reconcile.missing > 0) {
+  // The failing jobs are the same ones, and there is more to say about them. While the index is built, it may lack what settled the others.
+  if (jobs === 0 && isIndexed && reconcile !== null && reconcile.missing > 0) {
     issues.push(issueOf('results-missing', { jobs: reconcile.missing }));
   }
   return issues;

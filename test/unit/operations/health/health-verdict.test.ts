@@ -413,6 +413,11 @@ describe('an issue', () => {
     expect(describeIssue({ code, params })).toEqual({ label: expect.stringMatching(/^[A-Z]/), text, remedy });
   });
 
+  it('misses no results while the index is built: it may lack what settled them', () => {
+    const facts = { ...WELL, reconcile: { ...RECONCILED, missing: 2 }, isIndexed: false };
+    expect(verdictOf(facts, NOW)).toMatchObject({ level: 'unknown', issues: [] });
+  });
+
   it('shows its instants as the reader asks', () => {
     const { params } = EXPECTED['reconcile-overdue'];
     const { text } = describeIssue({ code: 'reconcile-overdue', params }, (instant) => `<${instant}>`);

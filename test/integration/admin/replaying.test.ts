@@ -461,7 +461,12 @@ describe('replays among replicas', () => {
     const stored = createReplayStore(store);
     const state = (await stored.read(id))?.state as ReplayState;
     const taken = { ...state, owner: 'other', heartbeatAt: null };
-    await stored.save(taken);
+    let hasEnded = false;
+    void run.finally(() => {
+      hasEnded = true;
+    });
+    // A heartbeat of the runner that is under way saves over the first one.
+    while (!hasEnded) await stored.save(taken);
     expect(await run).toBe('superseded');
     expect((await stored.read(id))?.state).toEqual(taken);
   });

@@ -5,9 +5,10 @@
  * with 200 or 503, p99 at most doubled.
  *
  *   npm run build && node bench/operators-reads.mjs [--bodies 100000] [--events 50000] [--replays 10000] [--clients 20]
- *     [--give-up 30] [--rate 20] [--seconds 60] [--equal] [--main dist/main.js]
+ *     [--give-up 30] [--rate 20] [--seconds 60] [--equal] [--lines 1000000] [--main dist/main.js]
  *
- * With `--equal` all clients ask for the same page of the quarantine.
+ * With `--equal` all clients ask for the same page of the quarantine. With `--lines` the store has nothing but so many lines of the last
+ * hour, and the clients ask what the page asks of the ledger; the first row is beside the building of the index.
  */
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,6 +22,7 @@ import { hourAt } from '../dist/ledger/hours.js';
 import { segmentKey } from '../dist/ledger/segment-key.js';
 import { openStore } from '../dist/store/open-store.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
+import { exampleLine } from './lib/example-line.mjs';
 import { pathOf, peakRss, startServer, stopAll } from './lib/processes.mjs';
 import { median } from './lib/report.mjs';
 import { PATH } from './lib/targets.mjs';
@@ -34,18 +36,36 @@ const { values } = parseArgs({
     'give-up': { type: 'string', default: '30' },
     rate: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '60' },
+    lines: { type: 'string', default: '0' },
     equal: { type: 'boolean', default: false },
     main: { type: 'string', default: pathOf('../dist/main.js') },
   },
 });
-const [bodies, events, replays, clients, giveUp, rate, seconds] = [
-  ...['bodies', 'events', 'replays', 'clients', 'give-up', 'rate', 'seconds'],
-].map((name) => Number(values[name]));
+const number = (name) => Number(values[name]);
+const [lines, clients, giveUp, rate, seconds] = ['lines', 'clients', 'give-up', 'rate', 'seconds'].map(
+  number,
+);
+const [bodies, events, replays] = lines > 0 ? [0, 0, 0] : ['bodies', 'events', 'replays'].map(number);
 const TOKEN = 'token-of-the-benchmark';
 /** Megabytes of V8's old generation in the image's smallest container. */
 const HEAP = 192;
 const QUARANTINE = '/quarantine?limit=';
-const LISTS = [QUARANTINE, '/subscribers/crm/dead?limit=', '/replays?limit=', '/quarantine?state=all&limit='];
+const LISTS =
+  lines > 0
+    ? [
+        '/deliveries?limit=',
+        '/failures?limit=',
+        '/deliveries?outcome=refused&limit=',
+        '/deliveries?context=customer%3Dc7&limit=',
+        '/deliveries?job=crowded&limit=',
+        '/jobs/crowded',
+        '/summary?by=cause&limit=',
+        '/summary?by=context.customer&limit=',
+        '/jobs?text=job9999',
+        '/health',
+      ]
+    : [QUARANTINE, '/subscribers/crm/dead?limit=', '/replays?limit=', '/quarantine?state=all&limit='];
+const HOUR = 3_600_000;
 const NOW = Date.now();
 const scratch = mkdtempSync(join(tmpdir(), 'operators-reads-'));
 
@@ -63,11 +83,12 @@ try {
   // The rest must not be measured while the system still writes the fill, nor while the index reads it.
   execFileSync('sync');
   const receiver = await start(store);
-  await waiting(receiver);
   console.log(
     '| callbacks | number | p50 ms | p99 ms | max ms | p99, of that at rest | reads: 200, 503, given up, failed | 200 after: median, max |',
   );
   console.log('|---|---:|---:|---:|---:|---:|---|---|');
+  if (lines > 0) await phase(receiver, 'while the index is built', null, 0);
+  await waiting(receiver);
   const rest = await phase(receiver, 'at rest', null, 0);
   await phase(receiver, `beside ${clients} clients`, rest, clients);
   await phase(receiver, 'at rest again', rest, 0);
@@ -95,6 +116,7 @@ function fill(folder) {
     put(`quarantine/${deliveryId}/request.json`, requestOf(deliveryId, `job${n}`));
   }
   fillLedger(folder);
+  fillRecentLines(folder);
   mkdirSync(join(folder, 'outbox/crm/dead'), { recursive: true });
   for (let n = 0; n < events; n += 1) {
     const id = idOf(n, events);
@@ -139,6 +161,32 @@ function writeLines(folder, writer, count, lineOf) {
     writeFileSync(path, text);
     utimesSync(path, time / 1000, time / 1000);
   }
+}
+
+/** Heavy lines of the last hour, a hundred to a segment; one in fifty is of one job, one in a hundred fails. */
+function fillRecentLines(folder) {
+  const perSegment = 100;
+  let last = { hour: 0, number: 0 };
+  for (let first = 0; first < lines; first += perSegment) {
+    const time = Math.floor(NOW - HOUR + (first * (HOUR - 10_000)) / lines);
+    const hour = hourAt(time);
+    last = { hour, number: hour === last.hour ? last.number + 1 : 1 };
+    const path = join(folder, segmentKey({ ...last, writer: 'bench' }));
+    mkdirSync(dirname(path), { recursive: true });
+    const texts = Array.from({ length: perSegment }, (_, at) => JSON.stringify(heavyLine(first + at, time)));
+    writeFileSync(path, `${texts.join('\n')}\n`);
+    utimesSync(path, time / 1000, time / 1000);
+  }
+}
+
+function heavyLine(n, time) {
+  const line = exampleLine(n, time - 50);
+  const [item] = line.items;
+  const jobId = n % 50 === 0 ? 'crowded' : line.jobId;
+  const items = Array.from({ length: 4 }, (_, at) => ({ ...item, key: `jobs/${jobId}/attachments/${at}` }));
+  const context = { call: `call-${n.toString(36).padStart(12, '0')}`, customer: `c${n % 50}` };
+  const failed = n % 100 === 1 ? { outcome: 'refused', reason: 'credential-rejected' } : {};
+  return { ...line, jobId, items: [item, ...items], context, ...failed };
 }
 
 function requestOf(deliveryId, jobId) {
@@ -209,7 +257,7 @@ function start(store) {
   const settings = {
     receiver: { host: '127.0.0.1', port: 0 },
     admin: { host: '127.0.0.1', port: 0, tokens: { bench: TOKEN } },
-    sources: { default: { allowUnauthenticated: true } },
+    sources: { default: { allowUnauthenticated: true, context: ['call', 'customer'] } },
     subscribers: {
       crm: { url: 'http://127.0.0.1:9/', secrets: [`whsec_${Buffer.alloc(32).toString('base64')}`] },
     },
@@ -257,7 +305,7 @@ async function phase(receiver, name, rest, number) {
 async function client(receiver, n, seen, signal) {
   const path = values.equal
     ? `${QUARANTINE}50`
-    : `${LISTS[n % LISTS.length]}${50 - Math.floor(n / LISTS.length)}`;
+    : LISTS[n % LISTS.length].replace(/=$/, `=${50 - Math.floor(n / LISTS.length)}`);
   while (!signal.aborted) {
     const began = performance.now();
     const patience = AbortSignal.timeout(giveUp * 1000);
@@ -289,8 +337,10 @@ async function waiting(receiver) {
   for (;;) {
     const headers = { authorization: `Bearer ${TOKEN}` };
     const response = await fetch(`${receiver.said.adminUrl}/admin/api/health`, { headers });
-    const { quarantine, unknown } = await response.json();
-    if (quarantine?.waiting === bodies)
+    const { quarantine, unknown, verdict } = await response.json();
+    const { index } = verdict;
+    const isRead = index.until !== null && (index.since === null || Date.parse(index.since) < NOW - HOUR);
+    if (isRead && quarantine?.waiting === bodies)
       return `${quarantine.waiting} wait, known ${((performance.now() - began) / 1000).toFixed(0)} s later`;
     if (performance.now() - began > 120_000)
       return `the quarantine is ${quarantine?.waiting ?? unknown.quarantine?.reason}`;

@@ -16,7 +16,7 @@ const COUNT_OF_THE_DAY = `
   const demo = await startDemo();
   const headers = { authorization: 'Bearer ' + demo.token };
   let page = null;
-  while (page === null || page.index.until === null) {
+  while (page === null || page.index.until === null || page.index.since !== null) {
     const answer = await fetch(demo.adminUrl + '/admin/api/deliveries?limit=500', { headers });
     if (!answer.ok) throw new Error(await answer.text());
     page = await answer.json();

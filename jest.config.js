@@ -20,10 +20,9 @@ export default {
   testMatch: ['**/*.test.ts'],
   globalSetup: '<rootDir>/test/support/processes/build-first.mjs',
   testSequencer: '<rootDir>/test/support/processes/slow-folders-first.mjs',
-  // Acceptance and integration tests mostly wait for processes and time-outs: four workers more than cores keep two cores busy. A worker
-  // takes up to 700 MB, so more cores do not get more of them.
+  // Half of a run is spent waiting for processes and time-outs: two workers for each core keep the cores busy, three made it slower.
   // Files that need something of the machine besides run two at a time in their own commands, those that load it one after the other.
-  maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder)) ? 1 : availableParallelism() + 4,
+  maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder)) ? 1 : availableParallelism() * 2,
   // `it.concurrent` is for tests that wait for intervals and time-outs, and use little of the machine meanwhile.
   maxConcurrency: 8,
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'] },

@@ -58,10 +58,10 @@ export async function mergeHour(
     const merged = await readMergedHour(parts.store, hour, parts.folder);
     for (const { message } of openFaults(merged)) options.onFault?.(message);
     const begunAt = parts.clock();
-    const text = await mergeNext(parts, hour, merged, { ...options, leftOut });
+    const known = () => coveredNumbers([...merged.records, { segments: leftOut }]);
+    const text = await mergeNext(parts, hour, known(), leftOut, options);
     if (text === null) {
-      for (const gap of coveredNumbers([...merged.records, { segments: leftOut }]).gaps())
-        options.onFault?.(describeLost({ hour, ...gap }));
+      for (const gap of known().gaps()) options.onFault?.(describeLost({ hour, ...gap }));
       return merged;
     }
     options.signal?.throwIfAborted();
@@ -70,18 +70,23 @@ export async function mergeHour(
   }
 }
 
-/** The text of the next segments that are to be merged; null without one. */
+/**
+ * The text of the next segments that are to be merged; null without one.
+ *
+ * @param known what a record has, or was left out before
+ * @param leftOut takes the segments that cannot be merged
+ */
 async function mergeNext(
   parts: MergeParts,
   hour: string,
-  { records }: MergedHour,
-  { signal, onFault, leftOut }: MergeHourOptions & { readonly leftOut: Numbered[] },
+  known: CoveredSegments,
+  leftOut: Numbered[],
+  { signal, onFault }: MergeHourOptions,
 ): Promise<MergedText | null> {
   const { store, folder, objectBytes = OBJECT_BYTES, concurrency = 16, pause } = parts;
-  const covered = coveredNumbers(records);
   const text = createMergedText();
   const reads = readAhead(
-    unmerged(store, hour, covered, folder),
+    unmerged(store, hour, known, folder),
     concurrency,
     async ({ key, writer, number }) => ({
       ...{ key, place: { writer, number } },
@@ -107,14 +112,14 @@ async function mergeNext(
   return text.segments() === 0 ? null : text.finish();
 }
 
-/** The listed segments that no record has. */
+/** The listed segments that are not among the known ones. */
 async function* unmerged(
   store: ObjectStore,
   hour: string,
-  covered: CoveredSegments,
+  known: CoveredSegments,
   folder: string | undefined,
 ): AsyncGenerator<ListedSegment> {
-  for await (const segment of listSegments(store, hour, folder)) if (!covered.has(segment)) yield segment;
+  for await (const segment of listSegments(store, hour, folder)) if (!known.has(segment)) yield segment;
 }
 
 /** Writes the object, then the record, with which it counts. Null when another process was faster. */

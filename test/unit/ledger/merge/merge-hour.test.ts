@@ -80,3 +80,16 @@ describe('a merged object that is missing', () => {
     expect(await contentsOfLog(store)).toEqual(written);
   });
 });
+
+describe('a segment that cannot be merged', () => {
+  it('is named, and read once in a run', async () => {
+    store.objects.delete(object);
+    const key = written.segments[2]?.key ?? '';
+    store.put(key, 'no line\n', START + HOUR / 2);
+    store.calls.length = 0;
+    const { records, faults } = await merge();
+    expect(records).toBe(1);
+    expect(faults.map(({ reason }) => reason)).toEqual([expect.stringContaining(key)]);
+    expect(store.calls.filter((call) => call.operation === 'read' && call.key === key)).toHaveLength(1);
+  });
+});

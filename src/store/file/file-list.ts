@@ -23,30 +23,34 @@ interface ListSearch {
  * Lists the objects below a prefix in S3's order. Does not read folders that are wholly before `startAfter` or outside the prefix.
  * Symbolic links count neither as objects nor as folders.
  */
-export async function* listFiles(
+export function listFiles(
   root: FileRoot,
   prefix: string,
   range: ListRange = {},
 ): AsyncGenerator<ListedObject> {
-  let left = range.limit ?? Number.POSITIVE_INFINITY;
-  for await (const key of walkBelow(root, prefix, range)) {
-    const object = await describe(root.path, key);
-    if (object === null) continue;
-    yield object;
-    left -= 1;
-    if (left === 0) return;
-  }
+  return firstOf(described(root, walkBelow(root, prefix, range)), range.limit);
 }
 
 /** The keys of the same objects. */
-export async function* listFileKeys(
-  root: FileRoot,
-  prefix: string,
-  range: ListRange = {},
-): AsyncGenerator<string> {
-  let left = range.limit ?? Number.POSITIVE_INFINITY;
-  for await (const key of walkBelow(root, prefix, range)) {
-    yield key;
+export function listFileKeys(root: FileRoot, prefix: string, range: ListRange = {}): AsyncGenerator<string> {
+  return firstOf(walkBelow(root, prefix, range), range.limit);
+}
+
+/** Leaves out what is gone by now. */
+async function* described(root: FileRoot, keys: AsyncIterable<string>): AsyncGenerator<ListedObject> {
+  for await (const key of keys) {
+    const object = await describe(root.path, key);
+    if (object !== null) yield object;
+  }
+}
+
+async function* firstOf<Item>(
+  items: AsyncIterable<Item>,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Item> {
+  let left = limit;
+  for await (const item of items) {
+    yield item;
     left -= 1;
     if (left === 0) return;
   }
@@ -97,7 +101,9 @@ async function* walk(root: string, folder: string, search: ListSearch): AsyncGen
   }
 }
 
-/** The names in a folder that may hold what is searched, in order. Those of folders end in `/`: so `a-b` comes before `a/b`, and `a0` after. */
+/**
+ * The names in a folder that may hold what is searched, in order. Those of folders end in `/`: so `a-b` comes before `a/b`, and `a0` after.
+ */
 async function* sortedNames(root: string, folder: string, search: ListSearch): AsyncGenerator<string> {
   for (let last = ''; ; ) {
     const names: string[] = await namesAfter(root, folder, search, last);

@@ -79,14 +79,16 @@ export class FairQueue<Member extends Holder> {
   }
 
   waitersOf(share: Share): number {
-    return this.#waiters.reduce((count, waiter) => (waiter.share === share ? count + 1 : count), 0);
+    let count = 0;
+    for (const waiter of this.#waiters) if (waiter.share === share) count += 1;
+    return count;
   }
 
   /** Whether one that waits for the share is served before this one. */
   isAheadOf(holder: Member, share: Share): boolean {
-    return this.#waiters.some(
-      (waiter) => waiter.share === share && this.#order(waiter, { holder, share }) < 0,
-    );
+    if (this.#waiters.length === 0) return false;
+    const turn = { holder, share };
+    return this.#waiters.some((waiter) => waiter.share === share && this.#order(waiter, turn) < 0);
   }
 
   wait(holder: Member, units: number, share: Share): Promise<void> {

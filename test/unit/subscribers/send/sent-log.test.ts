@@ -66,15 +66,16 @@ describe('the record of what was sent', () => {
       return store.create(...args);
     };
     const log = sentLog({ ...store, create }, { interval: 50 });
+    const started = performance.now();
     for (let index = 0; index < 4; index += 1) {
       for (let each = 0; each < 25; each += 1) log.record(attempt(`${index}-${each}`));
       await log.flush();
     }
     expect(linesOf(store)).toHaveLength(100);
-    // Timers may be early by less than a millisecond each.
-    const pauses = begun.slice(1).map((time, index) => time - (begun[index] ?? 0));
-    expect(pauses.filter((pause) => pause < 48)).toEqual([]);
-    expect(pauses.length).toBeGreaterThan(0);
+    expect(begun.length).toBeGreaterThan(1);
+    // Counted from the start: a write that a busy machine holds up is not late for the next one. Timers may be early by less than 1 ms.
+    const early = begun.filter((time, index) => time - started < index * 49);
+    expect(early).toEqual([]);
   });
 
   it('keeps what a store refuses for later, says so once, and holds nobody up meanwhile', async () => {

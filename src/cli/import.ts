@@ -104,10 +104,13 @@ async function openForm(
     fields: () => ({ ...others, ...(otherJob && { otherJob: 'true' }) }),
     async read(sink) {
       for (const path of files) {
-        if (failed !== null) throw failed;
-        const stream = createReadStream(path);
-        const file = { fieldName: 'file', fileName: basename(path), contentType: 'application/octet-stream' };
-        await sink.add({ ...file, stream }).finally(() => stream.destroy());
+        const type = 'application/octet-stream';
+        const file = sink.open({ name: 'file', fileName: basename(path), contentType: type });
+        for await (const chunk of createReadStream(path)) {
+          if (failed !== null) throw failed;
+          await file.write(chunk);
+        }
+        await file.end();
       }
     },
     fail(error) {

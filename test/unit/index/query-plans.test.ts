@@ -1,0 +1,195 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { afterAll, expect, it } from '@jest/globals';
+import { createApplySegments } from '../../../src/index/apply/apply-segments.js';
+import { createHourDeletion } from '../../../src/index/fill/delete-hours.js';
+import { createLineClasses } from '../../../src/index/line-classes.js';
+import { createIndexQuestions } from '../../../src/index/queries/index-questions.js';
+import { SCHEMA } from '../../../src/index/schema.js';
+import { hourAt } from '../../../src/ledger/hours.js';
+import { segmentKey } from '../../../src/ledger/segment-key.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+
+/** Notes the statements that are prepared. */
+class NotingDatabase extends DatabaseSync {
+  readonly noted = new Set<string>();
+
+  override prepare(sql: string): StatementSync {
+    this.noted.add(sql);
+    return super.prepare(sql);
+  }
+}
+
+/** Tables with a row for each line, value of a context, attempt, body, failing job or segment. */
+const LARGE = ['lines', 'contexts', 'attempts', 'bodies', 'body_acts', 'failures', 'segments'];
+/** A search of rows that have a job or an event in common, or of a range. That a job is not null is none. */
+const NARROW = /\b(?:job|event|delivery|rowid|line)=|\b(?!job)\w+[<>]|\)[<>]/;
+
+/** The large tables that SQLite goes through for a statement, or through all of a class, a subscriber and the like: table and step. */
+function goneThrough(sql: string): [table: string, step: string][] {
+  const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+  const steps = plan.map(({ detail }) => String(detail));
+  // Rows in the order of an index are read up to the limit.
+  const isSorted = steps.some((step) => /TEMP B-TREE FOR (?:ORDER|GROUP)/.test(step));
+  const isPage = /\bLIMIT\b/.test(sql) && !isSorted;
+  return steps.flatMap((step): [string, string][] => {
+    const [, how, name, bounds = ''] = /^(SCAN|SEARCH) (\w+)(?:.*? (\(.*\)))?/.exec(step) ?? [];
+    const table = LARGE.find(
+      (each) => each === name || new RegExp(`\\b${each} (?:AS )?${name}\\b`).test(sql),
+    );
+    const isBounded = isPage || (how === 'SEARCH' && NARROW.test(bounds));
+    return how === undefined || table === undefined || isBounded ? [] : [[table, step]];
+  });
+}
+
+const HOUR = Date.parse('2026-03-04T12:00:00.000Z');
+const EVENT = '01K4EXAMP00000000000000000';
+const RANGE = { since: HOUR, until: HOUR + 90_000 };
+const CUSTOMER = { name: 'customer', value: 'acme' };
+const SCOPE = new Set(['intake']);
+
+const database = new NotingDatabase(':memory:');
+database.exec(SCHEMA);
+const classes = createLineClasses(database);
+const questions = createIndexQuestions((work) => work({ database, classes }));
+type Questions = typeof questions;
+afterAll(() => database.close());
+
+/** Each question with the filters that change its statements: one that is added does not compile before it is here. */
+const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions[Name]>[] } = {
+  state: [[]],
+  countLines: [[]],
+  findLines: [
+    [{ limit: 50 }],
+    [{ limit: 50, ...RANGE, before: { written: HOUR, writer: 'w', number: 1, line: 1 } }],
+    [{ limit: 50, scope: SCOPE }],
+    [{ limit: 50, job: 'job' }],
+    [{ limit: 50, job: 'job', context: CUSTOMER, scope: SCOPE }],
+    [{ limit: 50, context: CUSTOMER, ...RANGE }],
+  ],
+  findFailures: [[{}], [{ limit: 1, outcome: 'failed', after: [HOUR, 'job'], givenUpBy: HOUR }]],
+  failurePage: [
+    [{ limit: 50, after: null }],
+    [{ limit: 50, after: [HOUR, 'job'], cause: 'overloaded', scope: SCOPE }],
+  ],
+  failingJobs: [[{ since: HOUR, without: 'conflict' }]],
+  findSettled: [[{ jobs: ['job'], since: HOUR }]],
+  findBodies: [[{ limit: 50 }], [{ limit: 50, state: 'waiting', scope: SCOPE }], [{ limit: 50, job: 'job' }]],
+  countBodies: [[HOUR]],
+  knowsName: [['source', 'intake', null]],
+  findJobsByPart: [[{ part: '7', limit: 20 }]],
+  lastAccepted: [[{ since: HOUR }]],
+  sumLines: [
+    [{ range: RANGE, by: 'cause', keep: 9, after: null }],
+    [{ range: RANGE, by: { begin: HOUR, width: 1000, count: 9 }, keep: 9, after: null }],
+    [{ range: RANGE, by: 'source', context: CUSTOMER, keep: 9, after: null }],
+    [{ range: RANGE, by: 'context.call', context: CUSTOMER, keep: 9, after: null }],
+  ],
+  countMissed: [[{ range: RANGE, by: 'source', context: CUSTOMER }]],
+  countActs: [[{ range: RANGE }]],
+  placesOf: [[[1]]],
+  countCallbacks: [[{ now: HOUR }]],
+  eventsOfJob: [['job']],
+  findEvents: [
+    [{ subscriber: 'crm', limit: 50 }],
+    [{ subscriber: 'crm', limit: 50, job: 'job' }],
+    [
+      {
+        subscriber: 'crm',
+        limit: 50,
+        outcome: 'rejected',
+        source: 'intake',
+        ...RANGE,
+        before: [HOUR, EVENT],
+      },
+    ],
+  ],
+  factsOfEvents: [['crm', [EVENT]]],
+  eventFigures: [['crm']],
+  countBehind: [
+    [
+      {
+        ...{ subscriber: 'crm', events: ['job.failed'], sources: [], before: HOUR },
+        ...{ hours: { [hourAt(HOUR)]: { w: 0 } }, again: {} },
+      },
+    ],
+    [{ subscriber: 'crm', events: ['job.failed'], sources: [], before: HOUR, hours: {}, again: {} }],
+  ],
+  sourcesOfJob: [['job']],
+};
+
+/** What is gone through all the same. */
+const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  // An index does not find a part of an id.
+  findJobsByPart: ['lines'],
+  // Of all failing jobs.
+  failurePage: ['failures'],
+  failingJobs: ['failures'],
+  countBodies: ['bodies'],
+  // Of all that a subscriber was sent.
+  eventFigures: ['attempts'],
+  // Of the hours that a sender has not come to.
+  countBehind: ['attempts'],
+  // Of an hour, and all lines that make a job fail.
+  deleteHours: ['segments', 'failures', 'attempts'],
+};
+
+/** Lines of several classes, a body and attempts: the plan of a statement depends on how many classes it names. */
+function applyLines(): void {
+  const outcomes = ['stored', 'failed', 'refused', 'quarantined', 'released'] as const;
+  const lines = outcomes.flatMap((outcome) =>
+    ['intake', 'elsewhere'].map((source) =>
+      ledgerLine({ deliveryId: EVENT, status: 'error', source, outcome, context: { customer: 'acme' } }),
+    ),
+  );
+  const recovered = ledgerLine({
+    origin: 'recovery',
+    outcome: 'recovered',
+    expectedAt: new Date(HOUR).toISOString(),
+  });
+  const act = ledgerLine({ origin: 'admin', outcome: 'acknowledged', actor: 'alice' });
+  const attempt = {
+    ...{
+      v: 1,
+      event: EVENT,
+      jobId: 'job',
+      source: 'intake',
+      type: 'job.stored',
+      at: new Date(HOUR).toISOString(),
+    },
+    ...{ status: 200, error: null, attempt: 1, ended: 'delivered', durationMs: 1 },
+    line: segmentKey({ hour: hourAt(HOUR), writer: 'w', number: 1 }),
+  };
+  const segment = (writer: string, content: readonly unknown[]) => ({
+    ...{ hour: HOUR, writer, number: 1, written: HOUR },
+    content: Buffer.from(content.map((each) => `${JSON.stringify(each)}\n`).join('')),
+  });
+  apply([segment('w', [...lines, recovered, act]), segment('crm/w', [attempt])]);
+}
+
+const apply = createApplySegments(database, classes);
+const deletion = createHourDeletion(database);
+const WORK: Readonly<Record<string, () => void>> = {
+  apply: applyLines,
+  ...Object.fromEntries(
+    Object.entries(ASKED).map(([name, calls]) => [
+      name,
+      () => {
+        const ask = questions[name as keyof Questions] as (...values: readonly unknown[]) => unknown;
+        for (const values of calls) ask(...values);
+      },
+    ]),
+  ),
+  deleteHours() {
+    deletion.beginBefore(HOUR + 1);
+    while (deletion.step());
+  },
+};
+
+it.each(Object.keys(WORK))('%s goes through no large table but those it has to', (name) => {
+  if (name !== 'apply') database.noted.clear();
+  WORK[name]?.();
+  const expected = EXPECTED[name] ?? [];
+  const found = [...database.noted].flatMap(goneThrough);
+  expect(found.filter(([table]) => !expected.includes(table))).toEqual([]);
+  expect(found.map(([table]) => table)).toEqual(expect.arrayContaining([...expected]));
+});

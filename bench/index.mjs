@@ -93,19 +93,7 @@ print('memory (RSS)', `${round(process.memoryUsage.rss() / 2 ** 20)} MiB`);
 const middle = { written: writtenAt(lines / 2), writer: 'x', number: 1, line: 0 };
 const job = exampleLine(Math.floor(lines / 3), 0).jobId;
 const days = (number) => ({ since: END - number * 24 * HOUR, until: END });
-let longestCall = 0;
-/** All answers of a question that is asked in pieces. */
-function summed(query) {
-  const groups = new Set();
-  for (let after = null; ; ) {
-    const began = performance.now();
-    const found = index.sumLines({ ...query, keep: 100, after });
-    longestCall = Math.max(longestCall, performance.now() - began);
-    for (const [name] of found.groups) groups.add(name);
-    after = found.next;
-    if (after === null) return [...groups];
-  }
-}
+const summed = (query) => [...index.sumLines({ keep: 100, ...query }).groups];
 const questions = {
   'a page of 50': () => index.findLines({ limit: 51 }),
   'a page in the middle': () => index.findLines({ limit: 51, before: middle }),
@@ -126,23 +114,11 @@ const questions = {
   'all failing jobs': () => index.failingJobs({}).jobs,
   'part of an id': () => index.findJobsByPart({ part: '9999', limit: 20 }),
   'figures of 30 days': () =>
-    index.sumLines({
-      range: days(30),
-      by: { begin: days(30).since, width: 12 * HOUR, count: 60 },
-      keep: 100,
-      after: null,
-    }).groups,
+    summed({ range: days(30), by: { begin: days(30).since, width: 12 * HOUR, count: 60 } }),
   'figures of a day': () =>
-    index.sumLines({
-      range: days(1),
-      by: { begin: days(1).since, width: HOUR / 4, count: 96 },
-      keep: 100,
-      after: null,
-    }).groups,
-  'figures of the last day, undivided': () =>
-    index.sumLines({ range: days(1), by: null, keep: 100, after: null }).groups,
-  'figures of 30 days by cause': () =>
-    index.sumLines({ range: days(30), by: 'cause', keep: 100, after: null }).groups,
+    summed({ range: days(1), by: { begin: days(1).since, width: HOUR / 4, count: 96 } }),
+  'figures of the last day, undivided': () => summed({ range: days(1), by: null }),
+  'figures of 30 days by cause': () => summed({ range: days(30), by: 'cause' }),
   'callbacks missed in 30 days': () => index.countMissed({ range: days(30), by: null }),
   'figures of 30 days of a customer': () =>
     summed({ range: days(30), by: 'outcome', context: { name: 'customer', value: 'c7' } }),
@@ -161,7 +137,6 @@ for (const [name, ask] of Object.entries(questions)) {
   const [{ length }] = times;
   print(name, `${times.map(({ time }) => round(time, 2)).join('  ')} ms, ${length} rows`);
 }
-print('longest of the pieces', `${round(longestCall)} ms`);
 const steps = [];
 index.deleteBefore(START + 24 * HOUR);
 for (let isLeft = true; isLeft; ) {

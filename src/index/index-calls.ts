@@ -12,6 +12,20 @@ export interface IndexCalls {
   ): Promise<ReturnType<LedgerIndex[Name]>>;
 }
 
+/** Calls of which some take seconds. */
+export interface LongCalls extends IndexCalls {
+  /**
+   * A call in a worker of its own, so that no other one waits for it. One runs at a time.
+   *
+   * @param signal ends it with its reason
+   */
+  callAside<Name extends Method>(
+    signal: AbortSignal | undefined,
+    name: Name,
+    ...values: Parameters<LedgerIndex[Name]>
+  ): Promise<ReturnType<LedgerIndex[Name]>>;
+}
+
 /** A call as the worker gets it. */
 export interface IndexRequest {
   readonly id: number;

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { HOUR, hourAt } from '../ledger/hours.js';
+import { hourAt } from '../ledger/hours.js';
 import { segmentKey } from '../ledger/segment-key.js';
 import { inTransaction } from './in-transaction.js';
 import type { MissingSegments } from './index-extent.js';
@@ -55,7 +55,7 @@ export function readState(database: DatabaseSync): IndexState {
 
 /** Lines in the index. */
 export function countLines(database: DatabaseSync): number {
-  const sum = database.prepare('SELECT sum(lines) AS lines FROM figures WHERE width = ?').get(HOUR);
+  const sum = database.prepare('SELECT sum(lines) AS lines FROM figures').get();
   return Number(sum?.lines ?? 0);
 }
 

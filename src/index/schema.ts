@@ -1,5 +1,3 @@
-import { HOUR } from '../ledger/hours.js';
-
 /**
  * Tables of the index. It is a projection of the log: a file with another layout is deleted and built again, so that there are no
  * migrations. Times are milliseconds since the epoch.
@@ -59,12 +57,9 @@ export const SCHEMA = `
   CREATE TABLE body_acts (id INTEGER PRIMARY KEY, delivery TEXT NOT NULL, received INTEGER NOT NULL, is_release INTEGER NOT NULL);
   CREATE INDEX body_acts_by_delivery ON body_acts (delivery);
 
-  -- Sums by the time of writing. width: milliseconds of the stretch; longest: duration of a callback; latest: receipt of the last line.
-  CREATE TABLE figures (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, lines INTEGER NOT NULL,
-    bytes INTEGER NOT NULL, longest REAL NOT NULL, latest INTEGER NOT NULL, PRIMARY KEY (width, start, class)) WITHOUT ROWID;
-  -- Callbacks by the bucket of their duration.
-  CREATE TABLE durations (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL,
-    lines INTEGER NOT NULL, PRIMARY KEY (width, start, class, bucket)) WITHOUT ROWID;
+  -- Sums by the stretch of the time of writing; bucket: that of the duration of callbacks, of other lines -1; longest: that duration.
+  CREATE TABLE figures (start INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL, lines INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, longest REAL NOT NULL, PRIMARY KEY (start, class, bucket)) WITHOUT ROWID;
 
   -- Attempts to send events; id as that of a line. run, number: segment of the event's own line, for a first attempt; rank: what ended the
   -- event stands until it is delivered; decides: the attempt that says what became of its event.
@@ -96,8 +91,5 @@ function decide(row: 'NEW' | 'OLD'): string {
 /** Lines that a segment can have: its lines have ids from `segment * LINES` on. */
 export const LINES = 2 ** 20;
 
-export const MINUTE = 60_000;
-
-/** Milliseconds of the stretches that lines are added up by: minutes for charts of hours, and hours for longer ones. */
-export const WIDTHS = [MINUTE, HOUR] as const;
-export type FigureWidth = (typeof WIDTHS)[number];
+/** Milliseconds of the stretches that lines are added up by. */
+export const STRETCH = 300_000;

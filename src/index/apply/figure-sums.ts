@@ -2,11 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { LineClass } from '../line-classes.js';
 import { durationBucket } from '../queries/duration-percentiles.js';
-import { type FigureWidth, WIDTHS } from '../schema.js';
+import { STRETCH } from '../schema.js';
 
 /**
- * Adds lines up by the time of writing and class. The sums of a transaction are written at its end: a segment has many lines of the same
- * class.
+ * Adds lines up by the time of writing, class and duration. The sums of a transaction are written at its end: a segment has many lines of the
+ * same kind.
  */
 export interface FigureSums {
   /** @param written in milliseconds since the epoch */
@@ -16,57 +16,35 @@ export interface FigureSums {
 }
 
 interface Sum {
-  readonly width: FigureWidth;
-  readonly start: number;
-  readonly class: number;
+  readonly key: readonly [start: number, lineClass: number, bucket: number];
   lines: number;
   bytes: number;
   longest: number;
-  latest: number;
-  readonly buckets: Map<number, number>;
 }
+
+/** The bucket of lines that are no callbacks. */
+const NO_CALLBACK = -1;
 
 export function createFigureSums(database: DatabaseSync): FigureSums {
   const sums = new Map<string, Sum>();
-  const saveSum = database.prepare(`
-    INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-      lines = lines + excluded.lines, bytes = bytes + excluded.bytes, longest = max(longest, excluded.longest),
-      latest = max(latest, excluded.latest)`);
-  const saveBucket = database.prepare(
-    'INSERT INTO durations VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET lines = lines + excluded.lines',
-  );
-
-  function sumOf(width: FigureWidth, written: number, { id }: LineClass): Sum {
-    const start = Math.floor(written / width) * width;
-    const name = `${width} ${start} ${id}`;
-    const known = sums.get(name);
-    if (known !== undefined) return known;
-    const numbers = { lines: 0, bytes: 0, longest: 0, latest: 0 };
-    const begun = { width, start, class: id, ...numbers, buckets: new Map<number, number>() };
-    sums.set(name, begun);
-    return begun;
-  }
+  const save = database.prepare(`
+    INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+      lines = lines + excluded.lines, bytes = bytes + excluded.bytes, longest = max(longest, excluded.longest)`);
 
   return {
-    add(written, lineClass, { bytes, durationMs, receivedAt }) {
-      for (const width of WIDTHS) {
-        const sum = sumOf(width, written, lineClass);
-        sum.lines += 1;
-        sum.bytes += numberOf(bytes);
-        sum.latest = Math.max(sum.latest, Date.parse(receivedAt));
-        if (lineClass.origin !== 'callback') continue;
-        const duration = numberOf(durationMs);
-        const bucket = durationBucket(duration);
-        sum.longest = Math.max(sum.longest, duration);
-        sum.buckets.set(bucket, (sum.buckets.get(bucket) ?? 0) + 1);
-      }
+    add(written, { id, origin }, { bytes, durationMs }) {
+      const took = origin === 'callback' ? numberOf(durationMs) : 0;
+      const bucket = origin === 'callback' ? durationBucket(took) : NO_CALLBACK;
+      const key = [Math.floor(written / STRETCH) * STRETCH, id, bucket] as const;
+      const name = key.join();
+      const sum = sums.get(name) ?? { key, lines: 0, bytes: 0, longest: 0 };
+      sums.set(name, sum);
+      sum.lines += 1;
+      sum.bytes += numberOf(bytes);
+      sum.longest = Math.max(sum.longest, took);
     },
     save() {
-      for (const sum of sums.values()) {
-        const { width, start, class: id, buckets } = sum;
-        saveSum.run(width, start, id, sum.lines, sum.bytes, sum.longest, sum.latest);
-        for (const [bucket, count] of buckets) saveBucket.run(width, start, id, bucket, count);
-      }
+      for (const { key, lines, bytes, longest } of sums.values()) save.run(...key, lines, bytes, longest);
       sums.clear();
     },
     clear: () => sums.clear(),

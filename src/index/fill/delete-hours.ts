@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HOUR } from '../../ledger/hours.js';
 import { inTransaction } from '../in-transaction.js';
-import { LINES, WIDTHS } from '../schema.js';
+import { LINES } from '../schema.js';
 
 /**
  * Deletes hours in steps that hold no question up and keep the write-ahead log small. Open failures stay, with the places of their lines:
@@ -77,9 +77,7 @@ function deleteLines(database: DatabaseSync, hour: number): boolean {
 function deleteRest(database: DatabaseSync, hour: number): void {
   const runs = 'SELECT id FROM runs WHERE hour = ?';
   const run = (text: string, ...values: readonly number[]) => database.prepare(text).run(...values);
-  for (const table of ['figures', 'durations'])
-    for (const width of WIDTHS)
-      run(`DELETE FROM ${table} WHERE width = ? AND start >= ? AND start < ?`, width, hour, hour + HOUR);
+  run('DELETE FROM figures WHERE start >= ? AND start < ?', hour, hour + HOUR);
   run(`DELETE FROM missing WHERE run IN (${runs})`, hour);
   run('DELETE FROM faults WHERE hour = ?', hour);
   run('DELETE FROM hours WHERE hour = ?', hour);

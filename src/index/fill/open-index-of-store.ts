@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
+import pLimit from 'p-limit';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createSharedFiller } from '../beside/shared-filler.js';
-import { type IndexAnswer, type IndexCalls, IndexError } from '../index-calls.js';
+import { type IndexAnswer, type IndexCalls, IndexError, type LongCalls } from '../index-calls.js';
 import type { IndexState } from '../index-state.js';
 import type { IndexFiles, IndexPlace, OpenedIndex } from '../open-index.js';
 import type { IndexFiller } from './fill-index.js';
@@ -27,7 +28,7 @@ export interface IndexOfStoreOptions {
 }
 
 /** The index of the store, whose worker is started by the first call, and again when it ended. */
-export interface IndexOfStore extends IndexCalls {
+export interface IndexOfStore extends LongCalls {
   readonly fill: IndexFiller['fill'];
   readonly relist: IndexFiller['relist'];
   /** Settles when the index of the store is open: all code that it takes is loaded. */
@@ -62,6 +63,8 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
   let isClosed = false;
   /** Whether the index of a running process may be read: not after that has ended or does not answer, or its file was lost. */
   let mayShare = true;
+  /** A reader takes some megabytes. */
+  const aside = pLimit(1);
   /** Filling of the index that took the place of a shared one. */
   let refilled: Promise<void> | null = null;
 
@@ -148,6 +151,24 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
         await refilled;
         return next.worker.call(name, ...values);
       }
+    },
+    async callAside(signal, name, ...values) {
+      const { worker, storeId } = await current();
+      const { path } = worker.place;
+      if (path === null || worker.isShared) return worker.call(name, ...values);
+      return aside(async () => {
+        signal?.throwIfAborted();
+        const reader = await startIndex({ path: null, beside: path }, storeId ?? '');
+        const end = () => void reader.close();
+        signal?.addEventListener('abort', end);
+        try {
+          return await (reader.isShared ? reader : worker).call(name, ...values);
+        } finally {
+          signal?.removeEventListener('abort', end);
+          await reader.close();
+          signal?.throwIfAborted();
+        }
+      });
     },
     async fill(isDue, onNew) {
       await reopenIfMarked(await current());
@@ -241,7 +262,8 @@ export const startIndexWorker: StartIndex = async (files, storeId) => {
     isEnded: () => ended !== null,
     call,
     async close() {
-      if (ended === null) await call('close').catch(() => undefined);
+      // One that only reads may end within a question.
+      if (ended === null && !result.isShared) await call('close').catch(() => undefined);
       await worker.terminate();
     },
   };

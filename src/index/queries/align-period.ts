@@ -1,5 +1,5 @@
 import { HOUR } from '../../ledger/hours.js';
-import { MINUTE } from '../schema.js';
+import { STRETCH } from '../schema.js';
 
 /** A period and its parts, in milliseconds since the epoch; `until` is exclusive. */
 export interface Period {
@@ -13,29 +13,34 @@ export interface Period {
 export interface AlignedPeriod {
   readonly since: number;
   readonly until: number;
-  /** Milliseconds of a part. The last one may be shorter, or a minute longer. */
+  /** Milliseconds of a part. The last one may be shorter, or some minutes longer. */
   readonly width: number;
   readonly parts: number;
   readonly resolution: number;
 }
 
+const MINUTE = 60_000;
 const DAY = 24 * HOUR;
 /** Hours of parts that divide a day; longer parts are whole days. */
 const PARTS = [1, 2, 3, 4, 6, 8, 12].map((each) => each * HOUR);
-/** Above this length no part is shorter than an hour: hours are sixty times fewer than minutes. */
+/** Up to this length parts are whole minutes, which are added up line by line. */
+const BY_MINUTE = 2 * HOUR;
+/** Above this length no part is shorter than an hour. */
 const BY_HOUR_ABOVE = 2 * DAY;
 
-/** Widens a period to multiples of what the index adds up by: minutes, also where it is not divided, and hours in longer ones. */
+/** Widens a period to whole minutes, to the stretches that the index adds up by, and to hours in longer ones. */
 export function alignPeriod({ since, until, buckets }: Period, now: number): AlignedPeriod {
+  const length = until - since;
+  const step = length <= BY_MINUTE ? MINUTE : STRETCH;
   // A period until now that began when the client asked is longer by the time since: the last part takes that.
-  const slack = until > now ? MINUTE : 0;
-  const isByMinute = buckets === 1 || until - since <= BY_HOUR_ABOVE;
-  const wanted = (until - since - slack) / buckets;
+  const slack = until > now ? step : 0;
+  const isShort = length <= BY_HOUR_ABOVE;
+  const wanted = (length - slack) / buckets;
   const hours = PARTS.find((each) => each >= wanted) ?? ceilTo(DAY, wanted);
-  const resolution = isByMinute ? MINUTE : Math.min(hours, DAY);
+  const resolution = isShort ? step : Math.min(hours, DAY);
   const begin = Math.floor(since / resolution) * resolution;
   const end = until > now ? until : Math.min(ceilTo(resolution, until), now + 1);
-  const width = isByMinute ? Math.max(MINUTE, ceilTo(MINUTE, (end - begin - slack) / buckets)) : hours;
+  const width = isShort ? Math.max(step, ceilTo(step, (end - begin - slack) / buckets)) : hours;
   const parts = Math.max(1, Math.ceil((end - begin - slack) / width));
   return { since: begin, until: end, width, parts, resolution };
 }

@@ -1,37 +1,30 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { HOUR } from '../../ledger/hours.js';
 import type { LineClasses } from '../line-classes.js';
-import { NO_REGION } from './period-figures.js';
+import { NO_REGION } from './figures.js';
 
-/** When the last callback was accepted of a source, region and credential. */
+/** When the last callback was accepted of a source, region and credential: the time of writing. */
 export interface AcceptedAt {
   readonly source: string | null;
   /** Null: from an address of no region. */
   readonly region: string | null;
   readonly credential: string | null;
   /** Milliseconds since the epoch. */
-  readonly received: number;
+  readonly written: number;
 }
 
-/** The last accepted callbacks of the hours from `since` on, in milliseconds since the epoch. */
+/** The last accepted callbacks since an instant, in milliseconds since the epoch. */
 export function lastAccepted(
   database: DatabaseSync,
   classes: LineClasses,
   { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
 ): AcceptedAt[] {
-  const rows = database.prepare(
-    'SELECT class, max(latest) AS latest FROM figures WHERE width = ? AND start >= ? GROUP BY class',
-  );
-  const last = new Map<string, AcceptedAt>();
-  for (const row of rows.iterate(HOUR, since)) {
-    const { origin, outcome, source, region, credential } = classes.byId(Number(row.class));
-    if (origin !== 'callback' || outcome === 'refused' || !isInScope(scope, source)) continue;
-    const name = JSON.stringify([source, region, credential]);
-    const received = Math.max(last.get(name)?.received ?? 0, Number(row.latest));
-    last.set(name, { source, region, credential, received });
-  }
-  return [...last.values()];
+  const last = database.prepare('SELECT max(written) AS written FROM lines WHERE class = ? AND written >= ?');
+  return classes.all().flatMap(({ id, origin, outcome, source, region, credential }) => {
+    if (origin !== 'callback' || outcome === 'refused' || !isInScope(scope, source)) return [];
+    const written = last.get(id, since)?.written ?? null;
+    return written === null ? [] : [{ source, region, credential, written: Number(written) }];
+  });
 }
 
 /** When the last callback was accepted, by name; ISO 8601. */
@@ -45,13 +38,11 @@ export interface LastAccepted {
 
 export function lastOf(accepted: readonly AcceptedAt[], scope: SourceScope): LastAccepted {
   return {
-    byRegion: scope === null ? newest(accepted.map((each) => [each.region ?? NO_REGION, each.received])) : {},
-    bySource: newest(
-      accepted.flatMap(({ source, received }) => (source === null ? [] : [[source, received]])),
-    ),
+    byRegion: scope === null ? newest(accepted.map((each) => [each.region ?? NO_REGION, each.written])) : {},
+    bySource: newest(accepted.flatMap(({ source, written }) => (source === null ? [] : [[source, written]]))),
     byCredential: newest(
-      accepted.flatMap(({ source, credential, received }) =>
-        credential === null ? [] : [[`${source}/${credential}`, received]],
+      accepted.flatMap(({ source, credential, written }) =>
+        credential === null ? [] : [[`${source}/${credential}`, written]],
       ),
     ),
   };

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { isOperatorAct } from '../../domain/delivery.js';
 import { isInScope } from '../../domain/rights.js';
 import {
@@ -10,12 +10,22 @@ import {
 } from '../../domain/summary-groups.js';
 import { contextHash } from '../context-keys.js';
 import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
-import { type Parts, partAt, WHOLE } from './align-period.js';
-import { HAS_CONTEXT, type LineQuery, matches } from './find-lines.js';
-import { createLargestGroups, type RestOfSums, type SummedGroup } from './largest-groups.js';
-import { addLine, addLineFigures, type TimeRange } from './line-figures.js';
-import { type FigureGroups, figuresIn } from './period-figures.js';
-import { type ContextPlace, type ContextValue, readContextLines } from './read-context-lines.js';
+import { STRETCH } from '../schema.js';
+import { type Parts, WHOLE } from './align-period.js';
+import { addFigures, addRow, type FigureGroups, type Figures, figuresIn, noFigures } from './figures.js';
+import { BY_CONTEXT, HAS_CONTEXT, type LineQuery, matches, NAME_ID } from './find-lines.js';
+
+/** A time in milliseconds since the epoch; `until` is exclusive. */
+export interface TimeRange {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** A name of the context with a value; null: it was left out. */
+interface ContextValue {
+  readonly name: string;
+  readonly value: string | null;
+}
 
 type ClassFilters = Pick<
   LineQuery,
@@ -29,52 +39,137 @@ export interface SumQuery extends ClassFilters {
   readonly by: Parts | Exclude<SummaryGroup, 'hour' | 'day'> | null;
   /** Groups by a context that an answer has at most, those with the most lines. */
   readonly keep: number;
-  /** Where an earlier answer ended. */
-  readonly after: SumCursor | null;
-  /** Values of the context that a call looks at. Default: as many as it comes to in 30 ms. */
-  readonly atOnce?: number | undefined;
 }
 
-/** Where an answer ended, and the figures of a group by a context that may go on behind it. No answer has it before it is complete. */
-export interface SumCursor {
-  readonly place: ContextPlace;
-  readonly begun: SummedGroup | null;
-}
-
-/** Figures by the name of the group: `partName`, `nameOfGroup`, or the hash of a value of the context. */
+/** Figures by the name of the group: the number of a part, `nameOfGroup`, or the hash of a value of the context. */
 export interface LineSums {
-  readonly groups: readonly SummedGroup[];
-  readonly rest: RestOfSums;
-  /** Where to go on; null at the end. */
-  readonly next: SumCursor | null;
+  readonly groups: FigureGroups;
+  /** Id of a line of each group by a context. */
+  readonly samples: ReadonlyMap<string, number>;
+  /** Groups that are left out, and their sum. */
+  readonly rest: { readonly groups: number; readonly figures: Figures };
 }
 
-/** Adds up the deliveries that match. */
+/**
+ * Adds up the deliveries that match, exactly. With a context it reads each line, some hundred thousand a second; else what is whole stretches
+ * from their sums.
+ */
 export function sumLines(database: DatabaseSync, classes: LineClasses, query: SumQuery): LineSums {
-  const { range, context, by, keep, after } = query;
+  const { by } = query;
   const wanted = classesOf(classes, query);
-  const parts = typeof by === 'object' ? by : null;
-  const groupOf = (lineClass: LineClass, part: number) => groupName(by, lineClass, part);
   const byName = typeof by === 'string' ? contextOfGroup(by) : null;
-  if (byName === null && context === undefined) {
-    const groups = addLineFigures(database, classes, { wanted, range, parts, groupOf });
-    return { groups: listed(groups), rest: null, next: null };
+  if (byName !== null) return sumByContext(database, classes, wanted, byName, query);
+  const nothing = { samples: new Map(), rest: { groups: 0, figures: noFigures() } };
+  return { groups: sumByClass(database, classes, wanted, query), ...nothing };
+}
+
+/** Lines of what operators did; they are no deliveries. */
+export function countActs(
+  database: DatabaseSync,
+  classes: LineClasses,
+  { range, source, scope }: Pick<SumQuery, 'range' | 'source' | 'scope'>,
+): number {
+  const acts = classesOf(classes, { source, scope }).filter(({ origin }) => isOperatorAct(origin));
+  return sumByClass(database, classes, acts, { range, by: null }).get('')?.lines ?? 0;
+}
+
+function sumByClass(
+  database: DatabaseSync,
+  classes: LineClasses,
+  wanted: readonly LineClass[],
+  { range, context, by }: Pick<SumQuery, 'range' | 'context' | 'by'>,
+): FigureGroups {
+  const groups: FigureGroups = new Map();
+  const parts = typeof by === 'object' ? by : null;
+  const ofWanted = `class IN (${idsOf(wanted)})`;
+  const add = (text: string, ...values: readonly SQLInputValue[]) => {
+    for (const row of database.prepare(text).iterate(...dividedBy(parts), ...values)) {
+      const lineClass = classes.byId(Number(row.class));
+      addRow(figuresIn(groups, groupName(by, lineClass, Number(row.part))), lineClass, row);
+    }
+  };
+  if (context !== undefined) {
+    add(
+      `SELECT ${partOf('c.written')}, l.class, 1 AS lines, l.bytes, l.took FROM ${BY_CONTEXT}
+       WHERE c.name = ${NAME_ID} AND c.hash = ? AND c.written >= ? AND c.written < ? AND l.${ofWanted}`,
+      ...[context.name, contextHash(context.name, context.value), range.since, range.until],
+    );
+    return groups;
   }
-  const asked = { wanted, range, context, byName, after: after?.place ?? null, atOnce: query.atOnce };
-  if (byName === null) {
-    const groups: FigureGroups = new Map();
-    const place = readContextLines(database, classes, asked, (lineClass, row) => {
-      const group = groupOf(lineClass, partAt(parts, Number(row.written)));
-      addLine(figuresIn(groups, group), lineClass, row);
-    });
-    return { groups: listed(groups), rest: null, next: place && { place, begun: null } };
-  }
-  const largest = createLargestGroups(keep, after?.begun ?? null);
-  const place = readContextLines(database, classes, asked, (lineClass, row) =>
-    largest.add(String(row.hash), lineClass, row),
+  const { begin, end } = wholeStretches(range, parts);
+  add(
+    `SELECT ${partOf('start')}, class, bucket, sum(lines) AS lines, sum(bytes) AS bytes, max(longest) AS took
+     FROM figures WHERE start >= ? AND start < ? AND ${ofWanted} GROUP BY 1, 2, 3`,
+    ...[begin, end],
   );
-  const next = place && { place, begun: largest.takeLast() };
-  return { ...largest.result(), next };
+  for (const { since, until } of [
+    { since: range.since, until: begin },
+    { since: end, until: range.until },
+  ])
+    add(
+      `SELECT ${partOf('written')}, class, 1 AS lines, bytes, took FROM lines
+       WHERE ${ofWanted} AND written >= ? AND written < ?`,
+      ...[since, until],
+    );
+  return groups;
+}
+
+/** The time of a range that its sums are read from: none where parts begin within stretches. */
+function wholeStretches({ since, until }: TimeRange, parts: Parts | null): { begin: number; end: number } {
+  const isWhole = (time: number) => time % STRETCH === 0;
+  if (parts !== null && parts.count > 1 && !(isWhole(parts.begin) && isWhole(parts.width)))
+    return { begin: until, end: until };
+  const begin = Math.min(until, Math.ceil(since / STRETCH) * STRETCH);
+  return { begin, end: Math.max(begin, Math.floor(until / STRETCH) * STRETCH) };
+}
+
+/** A column with the number of the part that a time is in; it takes the values of `dividedBy`. */
+function partOf(column: string): string {
+  return `max(0, min(CAST((${column} - ?) / ? AS INTEGER), ?)) AS part`;
+}
+
+function dividedBy(parts: Parts | null): readonly [begin: number, width: number, last: number] {
+  const { begin, width, count } = parts ?? WHOLE;
+  return [begin, width, count - 1];
+}
+
+/** The lines of a value come one after the other, so that only the largest groups are in memory. */
+function sumByContext(
+  database: DatabaseSync,
+  classes: LineClasses,
+  wanted: readonly LineClass[],
+  name: string,
+  { range, context, keep }: SumQuery,
+): LineSums {
+  const rows = database.prepare(
+    `SELECT CAST(c.hash AS TEXT) AS hash, l.id, l.class, 1 AS lines, l.bytes, l.took FROM ${BY_CONTEXT}
+     WHERE c.name = ${NAME_ID} AND c.written >= ? AND c.written < ? AND l.class IN (${idsOf(wanted)})
+     ${context === undefined ? '' : `AND ${HAS_CONTEXT}`} ORDER BY c.hash, c.written, c.line`,
+  );
+  const filter = context === undefined ? [] : [context.name, contextHash(context.name, context.value)];
+  const rest = { groups: 0, figures: noFigures() };
+  const kept: { readonly hash: string; readonly figures: Figures; line: number }[] = [];
+  const trim = () => {
+    kept.sort((one, other) => other.figures.lines - one.figures.lines);
+    for (const { figures } of kept.splice(keep)) {
+      rest.groups += 1;
+      addFigures(rest.figures, figures);
+    }
+  };
+  for (const row of rows.iterate(name, range.since, range.until, ...filter)) {
+    if (kept.at(-1)?.hash !== row.hash) {
+      if (kept.length > 2 * keep) trim();
+      kept.push({ hash: String(row.hash), figures: noFigures(), line: Number(row.id) });
+    }
+    const last = kept.at(-1);
+    if (last !== undefined) addRow(last.figures, classes.byId(Number(row.class)), row);
+  }
+  trim();
+  return {
+    groups: new Map(kept.map(({ hash, figures }) => [hash, figures])),
+    samples: new Map(kept.map(({ hash, line }) => [hash, line])),
+    rest,
+  };
 }
 
 function classesOf(classes: LineClasses, query: ClassFilters): LineClass[] {
@@ -88,20 +183,15 @@ function groupName(by: SumQuery['by'], lineClass: LineClass, part: number): stri
   return nameOfGroup(lineClass[by as 'source' | 'region' | 'status' | 'outcome']);
 }
 
-function listed(groups: FigureGroups): SummedGroup[] {
-  return [...groups].map(([name, figures]) => [name, figures.parts(), null]);
-}
-
 /** Jobs whose callback was expected in a time and missed, by the name of the group; none by context. */
 export function countMissed(
   database: DatabaseSync,
   classes: LineClasses,
-  query: Omit<SumQuery, 'keep' | 'after'>,
+  query: Omit<SumQuery, 'keep'>,
 ): [name: string, jobs: number][] {
   const { range, context, by } = query;
   const wanted = classesOf(classes, query).filter(isMissed);
   const parts = typeof by === 'object' ? by : null;
-  const { begin, width, count } = parts ?? WHOLE;
   const groups = new Map<string, LineClass[]>();
   for (const each of wanted) {
     const name = by === 'cause' ? nameOfGroup(MISSED_CAUSE, each.source) : groupName(by, each, 0);
@@ -111,26 +201,14 @@ export function countMissed(
   // The plus keeps SQLite within the time that is asked for: by class it would read all lines that were ever missed.
   return [...groups].flatMap(([name, own]) => {
     const rows = database.prepare(
-      `SELECT max(0, min(CAST((l.due - ?) / ? AS INTEGER), ?)) AS part, count(DISTINCT l.job) AS jobs FROM lines l
+      `SELECT ${partOf('l.due')}, count(DISTINCT l.job) AS jobs FROM lines l
        WHERE l.due >= ? AND l.due < ? AND +l.class IN (${idsOf(own)}) ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}
        GROUP BY 1`,
     );
-    const found = rows.all(begin, width, count - 1, range.since, range.until, ...values);
+    const found = rows.all(...dividedBy(parts), range.since, range.until, ...values);
     return found.map(({ part, jobs }): [string, number] => [
       parts === null ? name : String(part),
       Number(jobs),
     ]);
   });
-}
-
-/** Lines of what operators did; they are no deliveries. */
-export function countActs(
-  database: DatabaseSync,
-  classes: LineClasses,
-  { range, source, scope }: Pick<SumQuery, 'range' | 'source' | 'scope'>,
-): number {
-  const wanted = classesOf(classes, { source, scope });
-  const acts = wanted.filter(({ origin }) => isOperatorAct(origin));
-  const groups = addLineFigures(database, classes, { wanted: acts, range, parts: null, groupOf: () => '' });
-  return groups.get('')?.parts().lines ?? 0;
 }

@@ -19,7 +19,7 @@ export function createSummary(
   const { store, index } = asked;
   const texts = createContextTexts(store, index);
   return async (query) => {
-    const summary = await findSummary({ index }, texts, query, clock());
+    const summary = await findSummary(index, texts, query, clock());
     return { ...summary, index: extentOf(await index.call('state')) };
   };
 }

@@ -12,13 +12,13 @@ import { parseContextFilter } from '../../ledger/context-filter.js';
 import { type LinesAt, type PlacedLine, readLinesAt } from '../../ledger/log/read-lines-at.js';
 import { instantOf } from '../../lib/time/instant.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import type { IndexCalls } from '../index-calls.js';
+import type { LongCalls } from '../index-calls.js';
 import type { LineFilters, LineQuery } from '../queries/find-lines.js';
 import { decodeCursor, encodeCursor } from './line-cursor.js';
 
 export interface QuestionParts {
   readonly store: ObjectStore;
-  readonly index: IndexCalls;
+  readonly index: LongCalls;
 }
 
 /** A line and its place in the log. */

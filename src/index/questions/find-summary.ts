@@ -16,14 +16,13 @@ import {
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import { HOUR } from '../../ledger/hours.js';
 import { instantOf, writeInstant } from '../../lib/time/instant.js';
+import type { LongCalls } from '../index-calls.js';
 import { alignPeriod, type Parts } from '../queries/align-period.js';
+import { addFigures, noFigures } from '../queries/figures.js';
 import { type LastAccepted, lastOf } from '../queries/last-accepted.js';
-import type { TimeRange } from '../queries/line-figures.js';
-import { createPeriodFigures } from '../queries/period-figures.js';
-import type { SumQuery } from '../queries/sum-lines.js';
+import type { SumQuery, TimeRange } from '../queries/sum-lines.js';
 import type { ContextTexts } from './context-texts.js';
 import type { NameFilters } from './filter-names.js';
-import type { QuestionParts } from './find-deliveries.js';
 import {
   contextRows,
   figuresOf,
@@ -82,7 +81,7 @@ export const MOST_GROUPS = 10_000;
 
 /** Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts, and with `IndexError`. */
 export async function findSummary(
-  { index }: Pick<QuestionParts, 'index'>,
+  index: LongCalls,
   texts: ContextTexts,
   query: SummaryQuery,
   now: number,
@@ -99,8 +98,8 @@ export async function findSummary(
   const sum = (group: SumQuery['by']) =>
     sumGroups(index, { ...filters, by: group, keep: MOST_GROUPS }, refusals ?? [], signal);
   const chart = await sum(parts);
-  const all = createPeriodFigures();
-  for (const figures of chart.groups.values()) all.addAll(figures.parts());
+  const all = noFigures();
+  for (const figures of chart.groups.values()) addFigures(all, figures);
   const total = figuresOf(all, add([...chart.missed.values()]));
   const groups = by === null ? null : await groupsOf();
 
@@ -110,7 +109,7 @@ export async function findSummary(
     const group = by as Exclude<SummaryGroup, 'hour' | 'day'>;
     if (contextOfGroup(group) === null) return valueRows(await sum(group), limit);
     const summed = await sumGroups(index, { ...filters, by: group, keep: limit }, refusals ?? [], signal);
-    return contextRows(summed, all.parts(), group, texts, signal);
+    return contextRows(summed, all, group, texts, signal);
   }
 
   return {

@@ -6,79 +6,42 @@ import type {
 } from '../../domain/summary-figures.js';
 import { contextOfGroup, nameOfGroup, type SummaryGroup } from '../../domain/summary-groups.js';
 import { contextHash } from '../context-keys.js';
-import type { IndexCalls } from '../index-calls.js';
+import type { LongCalls } from '../index-calls.js';
 import { type Parts, partAt } from '../queries/align-period.js';
 import {
-  createPeriodFigures,
-  type FigureGroups,
-  type FigureParts,
+  addFigures,
+  addRefusedRequests,
   type Figures,
   figuresIn,
   figuresWithout,
-  refusedRequests,
-} from '../queries/period-figures.js';
+  noFigures,
+  periodFigures,
+} from '../queries/figures.js';
 import type { LineSums, SumQuery } from '../queries/sum-lines.js';
 import type { ContextTexts } from './context-texts.js';
 
 /** How figures are grouped: by parts of the time, or by what a line says. */
 type GroupBy = SumQuery['by'];
 
-export interface Summed {
-  readonly groups: FigureGroups;
-  readonly samples: ReadonlyMap<string, number>;
-  /** Groups that were left out because there are more than were to be kept. */
-  readonly rest: { readonly groups: number; readonly figures: Figures };
+export interface Summed extends LineSums {
+  /** Jobs whose callback did not come; none by context. */
   readonly missed: ReadonlyMap<string, number>;
 }
 
-/** The groups with the most lines, `keep` of them, and the sum of the others. Memory is bounded by them, however many there are. */
+/** The groups with the most lines, `keep` of them by context, and the sum of the others. */
 export async function sumGroups(
-  index: IndexCalls,
-  query: Omit<SumQuery, 'after'>,
+  index: LongCalls,
+  query: SumQuery,
   refusals: readonly SenderRefusals[],
   signal?: AbortSignal,
 ): Promise<Summed> {
-  const groups: FigureGroups = new Map();
-  const samples = new Map<string, number>();
-  const rest = { groups: 0, figures: createPeriodFigures() };
-  const trim = () => {
-    const bySize = [...groups].sort(([, one], [, other]) => other.parts().lines - one.parts().lines);
-    for (const [name, figures] of bySize.slice(query.keep)) {
-      rest.groups += 1;
-      rest.figures.addAll(figures.parts());
-      groups.delete(name);
-      samples.delete(name);
-    }
-  };
-  for (let after: LineSums['next'] = null; ; ) {
-    signal?.throwIfAborted();
-    const found: LineSums = await index.call('sumLines', { ...query, after });
-    for (const [name, parts, sample] of found.groups) {
-      figuresIn(groups, name).addAll(parts);
-      if (sample !== null) samples.set(name, sample);
-    }
-    rest.groups += found.rest?.groups ?? 0;
-    if (found.rest !== null) rest.figures.addAll(found.rest.parts);
-    if (groups.size > 2 * query.keep) trim();
-    after = found.next;
-    if (after === null) break;
-  }
-  trim();
+  const isByContext = typeof query.by === 'string' && contextOfGroup(query.by) !== null;
+  // It reads each line.
+  const isLong = isByContext || query.context !== undefined;
+  const sums = await (isLong ? index.callAside(signal, 'sumLines', query) : index.call('sumLines', query));
   for (const { name, count } of refusals.flatMap((each) => refusalsBy(each, query.by)))
-    figuresIn(groups, name).addAll(refusedRequests(count));
-  return { groups, samples, rest, missed: await missedOf(index, query) };
-}
-
-/** By group; none by context. */
-async function missedOf(
-  index: IndexCalls,
-  { keep: _, ...query }: Omit<SumQuery, 'after'>,
-): Promise<ReadonlyMap<string, number>> {
-  const missed = new Map<string, number>();
-  if (typeof query.by === 'string' && contextOfGroup(query.by) !== null) return missed;
-  for (const [name, jobs] of await index.call('countMissed', query))
-    missed.set(name, (missed.get(name) ?? 0) + jobs);
-  return missed;
+    addRefusedRequests(figuresIn(sums.groups, name), count);
+  return { ...sums, missed: new Map(isByContext ? [] : await index.call('countMissed', query)) };
 }
 
 /** Lines without a value of the context. */
@@ -96,7 +59,7 @@ function refusalsBy({ source, reason, minutes }: SenderRefusals, by: GroupBy) {
 }
 
 export function figuresOf(figures: Figures | undefined, missed: number | null = 0): SummaryFigures {
-  return { ...(figures ?? createPeriodFigures()).result(), missed };
+  return { ...periodFigures(figures ?? noFigures()), missed };
 }
 
 /** The figures of each part, those without lines included. */
@@ -125,9 +88,9 @@ export function valueRows({ groups, missed }: Summed, limit: number): LimitedRow
     return { name, row: { value, source, note: null, ...figures } };
   });
   all.sort((one, other) => compareRows(one.row, other.row));
-  const rest = createPeriodFigures();
+  const rest = noFigures();
   const left = all.slice(limit);
-  for (const { name } of left) rest.addAll((groups.get(name) ?? createPeriodFigures()).parts());
+  for (const { name } of left) addFigures(rest, groups.get(name) ?? noFigures());
   const restMissed = left.reduce((sum, { row }) => sum + (row.missed ?? 0), 0);
   return {
     rows: all.slice(0, limit).map(({ row }) => row),
@@ -138,7 +101,7 @@ export function valueRows({ groups, missed }: Summed, limit: number): LimitedRow
 /** The rows of the values of a name, and one of what has none. */
 export async function contextRows(
   { groups, samples, rest }: Summed,
-  total: FigureParts,
+  total: Figures,
   by: SummaryGroup,
   texts: ContextTexts,
   signal?: AbortSignal,
@@ -146,19 +109,17 @@ export async function contextRows(
   const name = contextOfGroup(by) ?? '';
   const omitted = contextHash(name, null).toString();
   const known = await texts(name, new Map([...samples].filter(([hash]) => hash !== omitted)), signal);
-  const named = createPeriodFigures();
-  named.addAll(rest.figures.parts());
+  const named = noFigures();
+  addFigures(named, rest.figures);
   const rows: SummaryRow[] = [];
   for (const [hash, figures] of groups) {
     if (hash === NONE) continue;
-    named.addAll(figures.parts());
+    addFigures(named, figures);
     const value = known.get(hash) ?? null;
     const note = value !== null ? null : hash === omitted ? 'omitted' : 'unreadable';
     rows.push({ value, source: null, note, ...figuresOf(figures, null) });
   }
-  const none = createPeriodFigures();
-  none.addAll(figuresWithout(total, named.parts()));
-  const left = { value: null, source: null, note: null, ...figuresOf(none, null) };
+  const left = { value: null, source: null, note: null, ...figuresOf(figuresWithout(total, named), null) };
   return {
     rows: [...rows.sort(compareRows), ...(sizeOf(left) > 0 ? [left] : [])],
     rest: rest.groups === 0 ? null : { groups: rest.groups, ...figuresOf(rest.figures, null) },

@@ -1,6 +1,6 @@
 import type { SourceScope } from '../../domain/rights.js';
 import { isInScope } from '../../domain/rights.js';
-import { NO_REGION } from '../../index/queries/period-figures.js';
+import { NO_REGION } from '../../index/queries/figures.js';
 import type { CanaryStatus } from '../health/canary.js';
 import type { CallbackFacts } from '../health/checks/callback-issues.js';
 import { neededHeaders } from '../health/credential-states.js';

@@ -33,11 +33,11 @@ async function answersOf(index: Awaited<ReturnType<typeof startIndexWorker>>) {
   const now = Date.now();
   const until = Math.floor(now / DAY) * DAY + DAY;
   const range = { since: until - 2 * DAY, until };
-  const period = { range, by: { begin: range.since, width: DAY, count: 2 }, keep: 10, after: null };
+  const period = { range, by: { begin: range.since, width: DAY, count: 2 }, keep: 10 };
   return {
     places: await index.call('findLines', { limit: 10_000 }),
     failing: await index.call('findFailures', {}),
-    figures: (await index.call('sumLines', period)).groups.map(([part, { lines, bytes }]) => [
+    figures: [...(await index.call('sumLines', period)).groups].map(([part, { lines, bytes }]) => [
       part,
       lines,
       bytes,

@@ -121,6 +121,8 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   // An index does not find a part of an id.
   findJobsByPart: ['lines'],
+  // Of all values of a name: a worker of its own does that.
+  sumLines: ['contexts'],
   // Of all failing jobs.
   failurePage: ['failures'],
   failingJobs: ['failures'],

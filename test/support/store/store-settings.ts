@@ -1,6 +1,6 @@
 import type { StoreOptions } from '../../../src/store/open-store.js';
 
-/** The `store` section of a configuration for a store under test, with time-outs short enough for faults. */
+/** The `store` section of a configuration for a store under test, whose requests are given up and repeated only when they hang, however busy the machine is. */
 export function storeSettings(options: StoreOptions, endpoint?: string): Record<string, unknown> {
   if (options.s3 === undefined) return { url: options.url, partSize: options.partSize };
   const { region, forcePathStyle, accessKeyId, secretAccessKey } = options.s3;
@@ -14,7 +14,7 @@ export function storeSettings(options: StoreOptions, endpoint?: string): Record<
       forcePathStyle,
       accessKeyId,
       secretAccessKey,
-      requestTimeout: '1s',
+      requestTimeout: '30s',
       retries: 2,
     },
   };

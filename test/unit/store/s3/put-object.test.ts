@@ -76,13 +76,14 @@ describe('an S3 create', () => {
   });
 
   it('times out without a response, and is retried', async () => {
-    expect(await createWhile([{ kind: 'hang' }], { requestTimeoutMs: 200 })).toBe('created');
+    expect(await createWhile([{ kind: 'hang' }], { requestTimeoutMs: 2_000 })).toBe('created');
     expect(puts()).toHaveLength(2);
   });
 
   it('times out within the deadline of all attempts', async () => {
     const hang = { kind: 'hang' } as const;
-    const limits = { requestTimeoutMs: 200, retryDeadlineMs: 550 };
+    // The second one ends within the deadline however late it begins, and a third one would not begin.
+    const limits = { requestTimeoutMs: 1_500, retryDeadlineMs: 4_400 };
     await expect(createWhile([hang, hang, hang, hang], limits)).rejects.toThrow(/did not answer/);
     expect(puts()).toHaveLength(2);
   });

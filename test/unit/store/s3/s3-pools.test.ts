@@ -6,7 +6,7 @@ import { until } from '../../../support/until.js';
 const HEADERS = { contentType: 'text/plain', metadata: {} };
 /** More than what sockets take in on the way. */
 const LARGE = Buffer.alloc(24 * 1024 * 1024, 'x');
-const SOON = 2_000;
+const SOON = 3_000;
 
 describe('connections to the store', () => {
   let under: StandInStore;
@@ -15,7 +15,7 @@ describe('connections to the store', () => {
     under = await openStandInStore({
       maxSockets: 1,
       retries: 0,
-      connectTimeoutMs: 1_000,
+      connectTimeoutMs: 2_000,
       requestTimeoutMs: SOON,
       partTimeoutMs: 20_000,
     });

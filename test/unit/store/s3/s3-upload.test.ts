@@ -12,7 +12,7 @@ describe('an S3 upload in parts', () => {
   let under: StandInStore;
 
   beforeEach(async () => {
-    under = await openStandInStore({ retries: 2, partTimeoutMs: 2_000 });
+    under = await openStandInStore({ retries: 2 });
   });
   afterEach(() => under.close());
 
@@ -73,6 +73,10 @@ describe('an S3 upload in parts', () => {
     ['silence', { kind: 'hang', done: true }],
     ['an error inside a 200', { kind: 'error200', code: 'InternalError', done: true }],
   ])('finds its object after a completion that was done but answered with %s', async (_, fault) => {
+    if (fault.kind === 'hang') {
+      await under.close();
+      under = await openStandInStore({ retries: 2, partTimeoutMs: 3_000 });
+    }
     const upload = await written();
     // The SDK's repetition then meets NoSuchUpload.
     misbehaveOn('CompleteUpload', fault, null);

@@ -63,7 +63,7 @@ const erase = (id: string) =>
 
 describe('SIGTERM', () => {
   it('finishes deliveries in flight, accepts no new ones, and exits 0', async () => {
-    await start('0s', '20s');
+    await start('0s', '60s');
     const client = await beginDelivery('underway', 1000);
     receiver.signal('SIGTERM');
     await until(async () => {
@@ -82,7 +82,7 @@ describe('SIGTERM', () => {
   });
 
   it('is not needed when the terminal is closed: SIGHUP drains as well, also when it comes twice', async () => {
-    await start('0s', '20s');
+    await start('0s', '60s');
     const client = await beginDelivery('underway', 1000);
     receiver.signal('SIGHUP');
     await until(() => receiver.log.some(({ event }) => event === 'draining'));
@@ -93,7 +93,7 @@ describe('SIGTERM', () => {
   });
 
   it('is not ready but still serves during the drain delay', async () => {
-    await start('3s', '5s');
+    await start('6s', '60s');
     receiver.signal('SIGTERM');
     await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).status === 503);
     const response = await fetch(`${receiver.publicUrl}/callbacks/default?id=late&status=success`, {
@@ -105,7 +105,7 @@ describe('SIGTERM', () => {
   });
 
   it("finishes operators' changes in flight, starts no new ones, and records them", async () => {
-    await start('0s', '20s');
+    await start('0s', '60s');
     const delivery = await beginDelivery('underway', 1000);
     const { client, rest } = await beginImport('imported');
     receiver.signal('SIGTERM');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import supertest from 'supertest';
 import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
-import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.js';
+import { type FaultProxy, type ProxyFault, startFaultProxy } from '../support/store/fault-proxy.js';
 import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { until } from '../support/until.js';
 
@@ -55,7 +55,6 @@ function startBefore(proxy: FaultProxy, s3: Record<string, unknown>): Promise<Re
         forcePathStyle: true,
         accessKeyId: 'test',
         secretAccessKey: 'test-secret',
-        requestTimeout: '1s',
         retries: 1,
         ...s3,
       },
@@ -85,36 +84,49 @@ describe('an unavailable store', () => {
   /** A store that is well so far: what goes wrong later does not find it unproven. */
   beforeEach(async () => {
     proxy.fault = () => null;
-    await until(async () => (await supertest(publicUrl).get('/readyz')).ok);
+    await isReady(publicUrl);
   });
+
+  async function isReady(url: string): Promise<void> {
+    await until(async () => (await supertest(url).get('/readyz')).ok);
+  }
+
+  async function expectRefusedUntilWell(at: Place, url: string, jobId: string, fault: ProxyFault | 'refuse') {
+    if (fault === 'refuse') await at.proxy.refuse();
+    else at.proxy.fault = () => fault;
+    const refused = await deliver(url, jobId);
+    expect(refused.status).toBe(503);
+    expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+    expect(refused.body).toMatchObject({ code: 'store-unavailable' });
+    expect(refused.text).not.toContain(at.proxy.url);
+    expect(keysStored(at, jobId)).toEqual([]);
+
+    if (fault === 'refuse') await at.proxy.accept();
+    at.proxy.fault = () => null;
+    // A canary may have found the store as it was.
+    await isReady(url);
+    const taken = await deliver(url, jobId);
+    expect(taken.body).toMatchObject({ outcome: 'stored' });
+    expect(keysStored(at, jobId)).toEqual([`prefix/jobs/${jobId}/transcript.json`]);
+  }
 
   it.each([
     ['refuses connections', 'refuse'],
     ['answers 500', { kind: 'answer', status: 500 }],
     ['answers 403', { kind: 'answer', status: 403, code: 'AccessDenied' }],
-    ['hangs', { kind: 'hang' }],
     ['resets', { kind: 'reset' }],
     ['is hidden by a page with status 200', { kind: 'page' }],
-  ] as const)(
-    'that %s is a 503 with Retry-After, and a stored delivery once it is well',
-    async (name, fault) => {
-      const jobId = name.replaceAll(' ', '-');
-      if (fault === 'refuse') await proxy.refuse();
-      else proxy.fault = () => fault;
-      const refused = await deliver(publicUrl, jobId);
-      expect(refused.status).toBe(503);
-      expect(refused.headers['retry-after']).toMatch(/^\d+$/);
-      expect(refused.body).toMatchObject({ code: 'store-unavailable' });
-      expect(refused.text).not.toContain(proxy.url);
-      expect(keysStored(place, jobId)).toEqual([]);
-
-      if (fault === 'refuse') await proxy.accept();
-      proxy.fault = () => null;
-      const taken = await deliver(publicUrl, jobId);
-      expect(taken.body).toMatchObject({ outcome: 'stored' });
-      expect(keysStored(place, jobId)).toEqual([`prefix/jobs/${jobId}/transcript.json`]);
-    },
+  ] as const)('that %s is a 503 with Retry-After, and a stored delivery once it is well', (name, fault) =>
+    expectRefusedUntilWell(place, publicUrl, name.replaceAll(' ', '-'), fault),
   );
+
+  it('that hangs is a 503 with Retry-After, and a stored delivery once it is well', async () => {
+    // A busy machine can take a store for one that hangs: the others have the time-out of production.
+    const own = await openPlace();
+    const { publicUrl: url } = await own.start({ requestTimeout: '3s', retries: 0 });
+    await isReady(url);
+    await expectRefusedUntilWell(own, url, 'hangs', { kind: 'hang' });
+  });
 
   it('that loses responses is retried, and the delivery is acknowledged correctly', async () => {
     let lost = 0;

@@ -117,9 +117,82 @@ async function expectNoGoodNews(args: readonly string[], env: Record<string, str
   expect([args, code]).not.toEqual([args, 0]);
 }
 
+interface Bucket {
+  readonly standIn: S3StandIn;
+  readonly api: AdminApi;
+  readonly settings: Record<string, unknown>;
+  /** The quarantined body. */
+  readonly body: string;
+  close(): Promise<void>;
+}
+
+/** @param requestTimeout short only where the store hangs: a busy machine can take a store for one that does */
+async function openBucket(requestTimeout: string): Promise<Bucket> {
+  const standIn = await startS3StandIn();
+  const settings = {
+    ...lost.settings,
+    store: {
+      url: 's3://bucket/prefix',
+      partSize: PART,
+      canaryInterval: '1s',
+      s3: {
+        endpoint: standIn.endpoint,
+        region: 'us-east-1',
+        forcePathStyle: true,
+        accessKeyId: 'a',
+        secretAccessKey: 'b',
+        retries: 0,
+        requestTimeout,
+      },
+    },
+    limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },
+    sources: { default: { allowUnauthenticated: true } },
+    subscribers: subscribers(),
+    recovery: { interval: 'off' },
+  };
+  const service = await startService(settings);
+  const api = adminApi(service);
+  return {
+    ...{ standIn, api, settings },
+    body: await fill(service, api),
+    async close() {
+      standIn.misbehave = () => null;
+      await service.stop();
+      await standIn.close();
+    },
+  };
+}
+
+const healthOf = async ({ api }: Bucket) => (await api.get('/health')).body;
+
+/** Lets all calls fail, until health has each of its facts from after that. */
+async function block(bucket: Bucket, fault: Misbehaviour, reason: RegExp): Promise<void> {
+  bucket.standIn.misbehave = () => fault;
+  await until(async () => {
+    const { store, unknown } = await healthOf(bucket);
+    return [store, ...FROM_STORE.map((name) => unknown[name])].every((each) => reason.test(each?.reason));
+  });
+}
+
+async function expectUnknown(bucket: Bucket): Promise<void> {
+  const seen = await healthOf(bucket);
+  for (const name of FROM_STORE) expect([name, seen[name]]).toEqual([name, null]);
+  expect(seen.unknown.last24h).toMatchObject({
+    reason: expect.stringMatching(/^the ledger cannot be read: /),
+    since: expect.stringMatching(/^20/),
+  });
+  // What the index knows stays known.
+  expect(seen.failing).toEqual({ conflict: 1 });
+  expect(seen.quarantine).toMatchObject({ waiting: 1 });
+  expect(seen.verdict.level).toBe('failing');
+  const codes = seen.verdict.issues.map(({ code }: { code: string }) => code);
+  expect(codes.filter((code: string) => code.startsWith('reconcile-'))).toEqual([]);
+  expect(seen.verdict).toMatchObject({ unseen: expect.arrayContaining(['deliveries']) });
+}
+
 describe('beside a bucket', () => {
+  let bucket: Bucket;
   let standIn: S3StandIn;
-  let service: RunningService;
   let api: AdminApi;
   let settings: Record<string, unknown>;
   let env: Record<string, string>;
@@ -127,44 +200,17 @@ describe('beside a bucket', () => {
   const well = new Map<string, string>();
 
   beforeAll(async () => {
-    standIn = await startS3StandIn();
-    settings = {
-      ...lost.settings,
-      store: {
-        url: 's3://bucket/prefix',
-        partSize: PART,
-        canaryInterval: '1s',
-        s3: {
-          endpoint: standIn.endpoint,
-          region: 'us-east-1',
-          forcePathStyle: true,
-          accessKeyId: 'a',
-          secretAccessKey: 'b',
-          retries: 0,
-          requestTimeout: '1s',
-        },
-      },
-      limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },
-      sources: { default: { allowUnauthenticated: true } },
-      subscribers: subscribers(),
-      recovery: { interval: 'off' },
-    };
+    bucket = await openBucket('60s');
+    ({ standIn, api, settings, body } = bucket);
     env = { NODE_CONFIG: JSON.stringify(settings) };
-    service = await startService(settings);
-    api = adminApi(service);
-    body = await fill(service, api);
     for (const args of READING) well.set(args.join(' '), withoutTimes((await runCommand(args, env)).stdout));
   });
-  afterAll(async () => {
-    standIn.misbehave = () => null;
-    await service.stop();
-    await standIn.close();
-  });
+  afterAll(() => bucket.close());
 
   const answer = (status: number, code: string): Misbehaviour => ({ kind: 'answer', status, code });
   const isWrite = (operation: string) => /^(Put|Create|Upload|Complete)/.test(operation);
 
-  const health = async () => (await api.get('/health')).body;
+  const health = () => healthOf(bucket);
 
   /** Until what the receiver reported beside the store says so as well, which is one canary later. */
   async function heal() {
@@ -176,35 +222,10 @@ describe('beside a bucket', () => {
     );
   }
 
-  /** Lets all calls fail, until health has each of its facts from after that. */
-  async function block(fault: Misbehaviour, reason: RegExp) {
-    standIn.misbehave = () => fault;
-    await until(async () => {
-      const { store, unknown } = await health();
-      return [store, ...FROM_STORE.map((name) => unknown[name])].every((each) => reason.test(each?.reason));
-    });
-  }
-
   async function blockWrites(fault: Misbehaviour) {
     await heal();
     standIn.misbehave = ({ operation }) => (isWrite(operation) ? fault : null);
     await until(async () => !(await health()).store.writable);
-  }
-
-  async function expectUnknown() {
-    const seen = await health();
-    for (const name of FROM_STORE) expect([name, seen[name]]).toEqual([name, null]);
-    expect(seen.unknown.last24h).toMatchObject({
-      reason: expect.stringMatching(/^the ledger cannot be read: /),
-      since: expect.stringMatching(/^20/),
-    });
-    // What the index knows stays known.
-    expect(seen.failing).toEqual({ conflict: 1 });
-    expect(seen.quarantine).toMatchObject({ waiting: 1 });
-    expect(seen.verdict.level).toBe('failing');
-    const codes = seen.verdict.issues.map(({ code }: { code: string }) => code);
-    expect(codes.filter((code: string) => code.startsWith('reconcile-'))).toEqual([]);
-    expect(seen.verdict).toMatchObject({ unseen: expect.arrayContaining(['deliveries']) });
   }
 
   describe.each<[string, Misbehaviour, RegExp, RegExp, RegExp]>([
@@ -230,10 +251,10 @@ describe('beside a bucket', () => {
       /There is no store.*Bring it back/,
     ],
   ])('that %s', (_, fault, reason, remedy, advice) => {
-    beforeAll(() => block(fault, reason));
+    beforeAll(() => block(bucket, fault, reason));
 
     it('health knows nothing of it, and says why and what to do', async () => {
-      await expectUnknown();
+      await expectUnknown(bucket);
       expect(remedyOf((await health()).store.condition)).toMatch(remedy);
     });
 
@@ -249,12 +270,6 @@ describe('beside a bucket', () => {
       const { code, stdout } = await runCommand(['status'], env);
       expect([code, stdout]).toEqual([2, expect.stringMatching(remedy)]);
     });
-  });
-
-  describe('that hangs', () => {
-    beforeAll(() => block({ kind: 'hang' }, /did not answer/));
-
-    it('health knows nothing of it, and says why', expectUnknown);
   });
 
   describe('that is back', () => {
@@ -341,6 +356,17 @@ describe('beside a bucket', () => {
       );
     });
   });
+});
+
+describe('beside a bucket that hangs', () => {
+  let bucket: Bucket;
+  beforeAll(async () => {
+    bucket = await openBucket('1s');
+    await block(bucket, { kind: 'hang' }, /did not answer/);
+  });
+  afterAll(() => bucket.close());
+
+  it('health knows nothing of it, and says why', () => expectUnknown(bucket));
 });
 
 describe('beside a folder that is gone', () => {

@@ -75,7 +75,7 @@ async function restart(index: number, settle: () => Promise<void>): Promise<void
 
 describe('a rolling restart under load', () => {
   it('loses and fails no callback behind haproxy, which sees /readyz', async () => {
-    replicas = await startReplicas({ receiver: { drainDelay: '4s', drainDeadline: '20s' } });
+    replicas = await startReplicas({ receiver: { drainDelay: '8s', drainDeadline: '60s' } });
     balancer = await startBalancer('haproxy', { replicas: replicas.addresses });
     const load = startLoad(balancer.url, 8);
     await more(load.sent, 100);
@@ -90,7 +90,7 @@ describe('a rolling restart under load', () => {
     await load.stop();
     expect(load.failures).toEqual([]);
     await expectAllStored(load.sent);
-  }, 90_000);
+  }, 180_000);
 
   it('loses and fails no callback behind nginx whose upstreams follow each replica', async () => {
     replicas = await startReplicas({ receiver: { drainDelay: '1s', drainDeadline: '20s' } });
@@ -107,7 +107,7 @@ describe('a rolling restart under load', () => {
     await load.stop();
     expect(load.failures).toEqual([]);
     await expectAllStored(load.sent);
-  }, 90_000);
+  }, 180_000);
 
   it('loses no callback behind haproxy when a replica dies without a word', async () => {
     replicas = await startReplicas();
@@ -148,6 +148,6 @@ describe('connections kept alive', () => {
       );
       expect(new Set(outcomes.flat())).toEqual(new Set([200]));
     },
-    60_000,
+    120_000,
   );
 });

@@ -123,7 +123,7 @@ describe('a service that was copied', () => {
         NODE_CONFIG: JSON.stringify({ store: { url: `file:${to.path}` } }),
       }),
     ).toMatchObject({ code: 0 });
-  }, 60_000);
+  });
 
   it('takes nothing before the copy is whole, and is not changed by a copy after that', async () => {
     const service = await start(from.path);
@@ -138,5 +138,5 @@ describe('a service that was copied', () => {
       code: 2,
       stderr: expect.stringContaining('was served since it was copied'),
     });
-  }, 60_000);
+  });
 });

@@ -176,7 +176,7 @@ describe('copy-store as a process', () => {
     );
     expect(unreachable).toMatchObject({ code: 4, stderr: expect.stringContaining('cannot be reached') });
     await empty.remove();
-  }, 60_000);
+  });
 });
 
 async function mode(folder: string, bits: number): Promise<void> {

@@ -95,7 +95,7 @@ describe('a command beside a receiver of the same user', () => {
   it('builds one of its own beside a receiver of another build', async () => {
     await send('here');
     await jobs();
-    const file = new DatabaseSync(await fileOf('index-', '.sqlite'), { timeout: 5_000 });
+    const file = new DatabaseSync(await fileOf('index-', '.sqlite'), { timeout: 60_000 });
     file.exec(`UPDATE meta SET value = 'another' WHERE name = 'identity'`);
     file.close();
     expect(await jobs()).toEqual(['here']);

@@ -131,7 +131,7 @@ describe('a session that dies', () => {
   it.each(DEATHS)('$name', ({ act, death }) =>
     withSimulator({ first: { faults: onFourth(act) } }, async (_simulator, start) => {
       // A busy machine is silent for a while, too.
-      const inactivityTimeoutMs = act.do === 'stall' ? 1000 : 60_000;
+      const inactivityTimeoutMs = act.do === 'stall' ? 3_000 : 60_000;
       const session = await start({ audio: ONE_SECOND_FRAMES, inactivityTimeoutMs });
       for (const second of AUDIO.slice(0, 4)) await session.sendAudio(second);
       const fault = await failure(RealtimeSessionError, session.finished);
@@ -150,7 +150,7 @@ describe('a session that dies', () => {
   // Rule: Realtime: Errors: a dead session reports what was acknowledged and final
   it('reports final results also when the service is silent after EndOfStream', () =>
     withSimulator({ first: { faults: [{ at: 'end', act: { do: 'stall' } }] } }, async (_simulator, start) => {
-      const session = await start({ inactivityTimeoutMs: 100 });
+      const session = await start({ inactivityTimeoutMs: 3_000 });
       const fault = await failure(RealtimeSessionError, session.stream(AUDIO));
       expect(fault).toMatchObject({ kind: 'timeout' });
       expect(fault.report).toMatchObject({ complete: false, acknowledged: { seconds: 6 } });

@@ -319,7 +319,7 @@ describe('downloads', () => {
         if (index === 0) response.write('wh');
         else response.end('whole');
       },
-      { requestTimeout: 50 },
+      { requestTimeout: 1_000 },
     );
     expect(await received(jobs)).toBe('whole');
   });

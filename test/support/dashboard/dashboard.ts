@@ -28,7 +28,7 @@ export async function openDashboard(browser: Browser, service: Served, look: Loo
   const { signedIn = true, ...options } = look;
   const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const trouble: string[] = [];
   watch(page, service.adminUrl, trouble);
   await page.goto(signedIn ? `${service.adminUrl}/#token=${service.adminToken}` : `${service.adminUrl}/`);

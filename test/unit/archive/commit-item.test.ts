@@ -12,6 +12,7 @@ import {
   TRANSCRIPT,
 } from '../../support/store/archive-fixture.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+import { until } from '../../support/until.js';
 
 /*
  * What a commit makes of each answer of the store. A write that says `exists` may be a write of our own whose answer was
@@ -182,6 +183,8 @@ describe('the upload of a streamed item', () => {
       writes += 1;
       underWay += 1;
       most = Math.max(most, underWay);
+      await until(() => most >= 3);
+      // A fourth one would begin meanwhile.
       await new Promise((resolve) => setTimeout(resolve, 5));
       underWay -= 1;
       if (writes >= 6) throw new StoreError('write', 'EIO');

@@ -284,18 +284,23 @@ describe('ledger', () => {
   });
 
   it('puts 20 lines and more into a segment under 48 concurrent appenders', async () => {
-    const store = createMemoryStore(() => sleep(15));
+    jest.useFakeTimers();
+    const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+    const store = createMemoryStore(() => pause(15));
     let segments = 0;
     const ledger = createLedger({ store, replica: 'r', onSegment: () => (segments += 1) });
     const rounds = 12;
-    await Promise.all(
+    const appending = Promise.all(
       Array.from({ length: 48 }, async (_, index) => {
         for (let round = 0; round < rounds; round += 1) {
-          await sleep((index * 7 + round * 3) % 10);
+          await pause((index * 7 + round * 3) % 10);
           await ledger.append(ledgerLine());
         }
       }),
     );
+    await jest.advanceTimersByTimeAsync(10_000);
+    jest.useRealTimers();
+    await appending;
     expect((48 * rounds) / segments).toBeGreaterThanOrEqual(20);
   });
 

@@ -9,9 +9,10 @@ import { readJson } from '../../../../src/operations/admin/admin-router.js';
 
 const MIB = 1024 * 1024;
 const bodyReader = createBodyReader();
-const limits = { idleTimeout: 200, totalTimeout: 60_000, minBytesPerSecond: 0, minRateGrace: 60_000 };
+const limits = { idleTimeout: 60_000, totalTimeout: 60_000, minBytesPerSecond: 0, minRateGrace: 60_000 };
 const server = createServer(async (incoming, response) => {
-  const answer = await readJson(incoming, { bodyReader, limits }).then(
+  const idleTimeout = incoming.url === '/impatient' ? 200 : limits.idleTimeout;
+  const answer = await readJson(incoming, { bodyReader, limits: { ...limits, idleTimeout } }).then(
     (value) => ({ value }),
     (error: unknown) => {
       const { code, message: detail } = asProblem(error);
@@ -29,10 +30,14 @@ afterAll(() => {
 });
 
 /** Sends a body with its length, or chunked; resolves to what `readJson` made of it. */
-function send(body: string | Buffer, headers: Record<string, string | number> = {}): Promise<unknown> {
+function send(
+  body: string | Buffer,
+  headers: Record<string, string | number> = {},
+  path = '/',
+): Promise<unknown> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve, reject) => {
-    const outgoing = request({ port, host: '127.0.0.1', method: 'POST', headers }, (response) => {
+    const outgoing = request({ port, host: '127.0.0.1', method: 'POST', path, headers }, (response) => {
       resolve(text(response).then((answer) => JSON.parse(answer)));
     });
     outgoing.on('error', reject);
@@ -78,6 +83,6 @@ describe('a JSON body', () => {
   );
 
   it('is too slow when it stalls', async () => {
-    expect(await send('{', { 'content-length': 20 })).toMatchObject({ code: 'body-too-slow' });
+    expect(await send('{', { 'content-length': 20 }, '/impatient')).toMatchObject({ code: 'body-too-slow' });
   });
 });

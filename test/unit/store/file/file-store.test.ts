@@ -224,7 +224,8 @@ describe('the file store', () => {
   it('measures its clock by the times of files, and creates nothing after a clock was set', async () => {
     const put = (key: string) => store.create(key, Buffer.from(''), headers('a'));
     await put('first');
-    expect(Math.abs(store.clockOffset())).toBeLessThan(1000);
+    // A busy machine may take seconds for the file; the clock is set by hours.
+    expect(Math.abs(store.clockOffset())).toBeLessThan(60_000);
     const real = Date.now;
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + 2 * 3_600_000);
     try {

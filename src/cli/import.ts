@@ -104,13 +104,10 @@ async function openForm(
     fields: () => ({ ...others, ...(otherJob && { otherJob: 'true' }) }),
     async read(sink) {
       for (const path of files) {
-        const type = 'application/octet-stream';
-        const file = sink.open({ name: 'file', fileName: basename(path), contentType: type });
-        for await (const chunk of createReadStream(path)) {
-          if (failed !== null) throw failed;
-          await file.write(chunk);
-        }
-        await file.end();
+        if (failed !== null) throw failed;
+        const stream = createReadStream(path);
+        const file = { fieldName: 'file', fileName: basename(path), contentType: 'application/octet-stream' };
+        await sink.add({ ...file, stream }).finally(() => stream.destroy());
       }
     },
     fail(error) {

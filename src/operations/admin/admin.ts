@@ -8,7 +8,7 @@ import { createSummary } from '../../index/questions/create-summary.js';
 import { filterNames } from '../../index/questions/filter-names.js';
 import { createFreshView } from '../../index/questions/fresh-view.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
-import type { BodyLimits, BodyReader } from '../../lib/http/body-reader.js';
+import type { BodyReader } from '../../lib/http/body-reader.js';
 import type { Metrics } from '../../observe/metrics/metrics.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import type { Source } from '../../receive/access/sources.js';
@@ -32,6 +32,7 @@ import { createSignIn, type FailedSignIn } from './access/sign-in.js';
 import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/content/download-gate.js';
+import type { ImportFormOptions } from './api/content/import-form.js';
 import type { RecordSource } from './jobs/find-service-record.js';
 import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
 import { type HealthParts, readHealth } from './read-health.js';
@@ -73,7 +74,7 @@ export interface AdminOptions
   /** Called for each failed sign-in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;
-  readonly limits: DownloadLimits & BodyLimits;
+  readonly limits: DownloadLimits & ImportFormOptions['limits'];
   readonly bodyReader: BodyReader;
   readonly archive: Archive;
   readonly ledger: Ledger;

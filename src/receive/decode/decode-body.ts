@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyTooLargeError, UndecodableError } from '../../archive/content/decode-error.js';
 import { PlannedItem, singleBodyPlan } from '../../archive/content/item-plan.js';
-import { type MediaType, parseMediaType } from '../../archive/content/media-type.js';
-import type { PartHead } from '../../archive/content/part-head.js';
-import { type PartShape, partPlan, partShape } from '../../archive/content/part-plan.js';
+import { boundaryOf, type MediaType, parseMediaType } from '../../archive/content/media-type.js';
+import type { PartShape } from '../../archive/content/part-plan.js';
 import type { ItemSink } from '../../domain/item.js';
 import type { ByteSource } from './byte-source.js';
-import { decodeMultipart, formBoundary } from './decode-multipart.js';
+import { decodeMultipart } from './decode-multipart.js';
 import { contentEncodings, decodedSource } from './inflated-source.js';
 
 /** The headers and parameters that describe a body. */
@@ -86,22 +85,12 @@ function decodePlain(
   sink: ItemSink,
 ): Promise<readonly PartShape[] | undefined> {
   return isForm(type)
-    ? decodeForm(type, source, sink)
+    ? decodeMultipart(source, formBoundary(type), sink)
     : decodeLone(headers, type, source, expectedBytes, sink);
 }
 
 function isForm({ essence }: MediaType): boolean {
   return essence.startsWith('multipart/');
-}
-
-async function decodeForm(type: MediaType, source: ByteSource, sink: ItemSink): Promise<PartShape[]> {
-  const parts: { readonly head: PartHead; readonly item: PlannedItem }[] = [];
-  await decodeMultipart(source, formBoundary(type), (head) => {
-    const item = new PlannedItem(sink, partPlan(head), head);
-    parts.push({ head, item });
-    return item;
-  });
-  return parts.map(({ head, item }) => partShape(head, item.bytes));
 }
 
 async function decodeLone(
@@ -127,6 +116,15 @@ function openLone(
 ): PlannedItem {
   const plan = singleBodyPlan(type, contentType, contents);
   return new PlannedItem(sink, plan, expectedBytes === null ? {} : { expectedBytes });
+}
+
+function formBoundary(type: MediaType): string {
+  if (type.essence !== 'multipart/form-data') {
+    throw new UndecodableError('multipart-unsupported', 'Only multipart/form-data is understood.');
+  }
+  const boundary = boundaryOf(type);
+  if (boundary === null) throw new UndecodableError('multipart-boundary', 'There is no usable boundary.');
+  return boundary;
 }
 
 /** Bytes processed in one turn of the event loop; the JSON check of them takes under a millisecond. */

@@ -1,66 +1,79 @@
 import { UndecodableError } from '../../archive/content/decode-error.js';
-import { boundaryOf, type MediaType } from '../../archive/content/media-type.js';
+import { PlannedItem } from '../../archive/content/item-plan.js';
 import type { PartHead } from '../../archive/content/part-head.js';
+import { type PartShape, partPlan, partShape } from '../../archive/content/part-plan.js';
+import type { ItemSink } from '../../domain/item.js';
 import { BusboyParts } from './busboy-parts.js';
 import type { ByteSource } from './byte-source.js';
-import { DelimiterScanner } from './delimiter-scanner.js';
+import { DelimiterScanner, type MultipartToken } from './delimiter-scanner.js';
 
-/** Takes the content of a part in order; what it rejects with ends the form. */
-export interface OpenPart {
-  write(bytes: Buffer): Promise<void>;
-  end(): Promise<void>;
-}
-
-/**
- * Reads a form part by part, no faster than each takes its content.
- *
- * @param open called with the head of each part when the one before has ended
- * @throws UndecodableError also when scanner and busboy disagree
- */
+/** Streams every part of a form into the sink as a separate item. Throws UndecodableError when scanner and busboy disagree. */
 export async function decodeMultipart(
   source: ByteSource,
   boundary: string,
-  open: (head: PartHead) => OpenPart,
-): Promise<void> {
+  sink: ItemSink,
+): Promise<PartShape[]> {
   const scanner = new DelimiterScanner(boundary);
-  /** Parser for header blocks that are not plain. */
-  let busboy: BusboyParts | null = null;
-  let part: OpenPart | null = null;
+  const form = new FormReader(sink);
   try {
     let chunk: Buffer | null;
     do {
       chunk = await source.next();
       if (chunk === null) scanner.finish();
       else scanner.push(chunk);
-      for (let token = scanner.next(); token !== null; token = scanner.next()) {
-        if (token.type === 'head') {
-          const plain = plainPartHead(token.block);
-          if (plain === null) busboy ??= new BusboyParts();
-          part = open(plain ?? (busboy as BusboyParts).parse(token.block));
-          continue;
-        }
-        if (part === null) throw new UndecodableError('multipart-unaccounted', 'Content without a part.');
-        if (token.type === 'data') await part.write(token.bytes);
-        else {
-          await part.end();
-          part = null;
-        }
-      }
+      for (let token = scanner.next(); token !== null; token = scanner.next()) await form.take(token);
     } while (chunk !== null);
-    await busboy?.finish();
+    await form.finish();
+    return form.parts;
   } finally {
-    busboy?.destroy();
+    form.destroy();
   }
 }
 
-/** Throws UndecodableError for what is no form, or has no usable boundary. */
-export function formBoundary(type: MediaType): string {
-  if (type.essence !== 'multipart/form-data') {
-    throw new UndecodableError('multipart-unsupported', 'Only multipart/form-data is understood.');
+/** Passes the scanner's tokens into the sink, under what is read in the header block of each part. */
+class FormReader {
+  readonly parts: PartShape[] = [];
+  readonly #sink: ItemSink;
+  /** Parser for header blocks that are not plain. */
+  #busboy: BusboyParts | null = null;
+  #head: PartHead | null = null;
+  #item: PlannedItem | null = null;
+
+  constructor(sink: ItemSink) {
+    this.#sink = sink;
   }
-  const boundary = boundaryOf(type);
-  if (boundary === null) throw new UndecodableError('multipart-boundary', 'There is no usable boundary.');
-  return boundary;
+
+  async take(token: MultipartToken): Promise<void> {
+    if (token.type === 'head') return this.#begin(token.block);
+    if (this.#item === null || this.#head === null)
+      throw new UndecodableError('multipart-unaccounted', 'Content without a part.');
+    return token.type === 'data' ? this.#item.write(token.bytes) : this.#end(this.#head, this.#item);
+  }
+
+  async finish(): Promise<void> {
+    await this.#busboy?.finish();
+  }
+
+  destroy(): void {
+    this.#busboy?.destroy();
+  }
+
+  #begin(block: Buffer): void {
+    const head = plainPartHead(block) ?? this.#parse(block);
+    this.#head = head;
+    this.#item = new PlannedItem(this.#sink, partPlan(head), head);
+  }
+
+  async #end(head: PartHead, item: PlannedItem): Promise<void> {
+    this.#item = null;
+    this.parts.push(partShape(head, item.bytes));
+    await item.end();
+  }
+
+  #parse(block: Buffer): PartHead {
+    this.#busboy ??= new BusboyParts();
+    return this.#busboy.parse(block);
+  }
 }
 
 /** Longer blocks are left to busboy, which limits them. */

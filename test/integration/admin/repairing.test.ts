@@ -166,7 +166,6 @@ describe('import', () => {
   it.each<[string, () => FormData, number, string]>([
     ['no file', () => form({ reason: 'x' }), 400, 'request-invalid'],
     ['a transcript as text', () => form({ transcript: TRANSCRIPT }), 400, 'request-invalid'],
-    ['a long text', () => form({ reason: 'x'.repeat(5000), file: new Blob(['x']) }), 400, 'request-invalid'],
     ['an unknown kind', () => form({ kind: 'video', file: new Blob(['x']) }), 400, 'request-invalid'],
     ['an unknown source', () => form({ source: 'nobody', file: new Blob(['x']) }), 400, 'request-invalid'],
     [
@@ -220,13 +219,9 @@ describe('import', () => {
     expect((await api.get('/health')).body.budget).toMatchObject({ used: 0, waiters: 0 });
   });
 
-  const FILE = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\nabc\r\n';
-  const fieldOf = (value: string) =>
-    `--b\r\nContent-Disposition: form-data; name="reason"\r\n\r\n${value}\r\n`;
   it.each([
     ['cut off', '--b\r\nContent-Disposition: form-data; name="data"; filename="x"\r\n\r\nabc'],
     ['no form at all', 'nonsense'],
-    ['not sure of a field', `${['1', '2'].map(fieldOf).join('')}${FILE}--b--\r\n`],
     [
       'partly a file without a name',
       '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\nabc\r\n' +

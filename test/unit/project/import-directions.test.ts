@@ -108,7 +108,7 @@ describe('imports', () => {
     expect(cycles).toEqual([]);
   });
 
-  it('take Express only into routers and apps', () => {
+  it('take Express only into routers and apps, and multer only into the import form', () => {
     // A type in a signature pulls in nothing.
     const from = (...packages: string[]) =>
       imports.filter(({ to, typeOnly }) => !typeOnly && packages.includes(packageName(to)));
@@ -116,6 +116,9 @@ describe('imports', () => {
       ({ from: file }) => !/(^|\/|-)(router|routes|app)\.ts$/.test(file),
     );
     expect(shown(elsewhere)).toEqual([]);
+    expect([...new Set(from('multer').map(({ from: file }) => file))]).toEqual([
+      'operations/admin/api/content/import-form.ts',
+    ]);
   });
 
   it("take AWS's SDK only into store/s3", () => {

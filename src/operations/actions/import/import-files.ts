@@ -1,24 +1,25 @@
+import type { Readable } from 'node:stream';
 import type { StagedDelivery } from '../../../archive/archive.js';
 import { attachmentName } from '../../../archive/content/attachment-name.js';
 import { UndecodableError } from '../../../archive/content/decode-error.js';
 import { type ItemPlan, identityOf, PlannedItem } from '../../../archive/content/item-plan.js';
 import { JobIdFinder } from '../../../archive/content/job-id-finder.js';
 import { storableType } from '../../../archive/content/media-type.js';
-import type { PartHead } from '../../../archive/content/part-head.js';
 import { type PartShape, partPlan, partShape } from '../../../archive/content/part-plan.js';
 import { type ItemKind, isJsonKind } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';
-import type { OpenPart } from '../../../receive/decode/decode-multipart.js';
 
-/** The head of a file of the import. */
-interface FileHead extends PartHead {
-  readonly name: string;
+/** A file of the import form, about to be read. */
+interface FormFile {
+  readonly fieldName: string;
   readonly fileName: string;
+  readonly contentType: string;
+  readonly stream: Readable;
 }
 
-/** Stores the files of one import, one after the other. */
+/** Stores the files of one form one after the other, even if the form's parser passes several at once. */
 export interface FileSink {
-  open(file: FileHead): OpenPart;
+  add(file: FormFile): Promise<PartShape>;
   /** The shapes of the files so far, for the ledger line. */
   readonly files: readonly PartShape[];
 }
@@ -39,28 +40,38 @@ export function createFileSink(begin: () => FileDestination): FileSink {
   const files: PartShape[] = [];
   let begun: FileDestination | null = null;
   let bytes = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function store(file: FormFile): Promise<PartShape> {
+    begun ??= begin();
+    const { staged, maxBytes, jobId, kind } = begun;
+    const owner = new OwnerCheck(planOf(file, kind));
+    const item = new PlannedItem(staged, owner.plan, { fileName: file.fileName });
+    for await (const chunk of file.stream as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes)
+        throw new Problem('body-too-large', `This source accepts up to ${maxBytes} bytes.`);
+      owner.push(chunk);
+      await item.write(chunk);
+    }
+    await item.end();
+    const other = owner.jobId;
+    if (jobId !== null && other !== null && other !== jobId) throw fileOfOtherJob(file, other);
+    const shape = partShape({ name: file.fieldName, contentType: file.contentType }, item.bytes);
+    files.push(shape);
+    return shape;
+  }
+
   return {
     files,
-    open(file) {
-      begun ??= begin();
-      const { staged, maxBytes, jobId, kind } = begun;
-      const owner = new OwnerCheck(planOf(file, kind));
-      const item = new PlannedItem(staged, owner.plan, file);
-      return {
-        async write(chunk) {
-          bytes += chunk.length;
-          if (bytes > maxBytes)
-            throw new Problem('body-too-large', `This source accepts up to ${maxBytes} bytes.`);
-          owner.push(chunk);
-          await namingFile(file, () => item.write(chunk));
-        },
-        async end() {
-          await namingFile(file, () => item.end());
-          const other = owner.jobId;
-          if (jobId !== null && other !== null && other !== jobId) throw fileOfOtherJob(file, other);
-          files.push(partShape(file, item.bytes));
-        },
-      };
+    add(file) {
+      const storing = last
+        .then(() => store(file))
+        .catch((error: unknown) => {
+          throw error instanceof UndecodableError ? brokenFile(file, error) : error;
+        });
+      last = storing.catch(() => undefined);
+      return storing;
     },
   };
 }
@@ -93,34 +104,28 @@ class OwnerCheck {
   }
 }
 
-function fileOfOtherJob({ name: field }: FileHead, jobId: string): Problem {
-  const [name, other] = [field, jobId].map((text) => JSON.stringify(text.slice(0, 64)));
+function fileOfOtherJob({ fieldName }: FormFile, jobId: string): Problem {
+  const [name, other] = [fieldName, jobId].map((text) => JSON.stringify(text.slice(0, 64)));
   return new Problem(
     'request-invalid',
     `The file in ${name} is of the job ${other}: import it there, or say that this is meant (--other-job, or otherJob=true in the form).`,
   );
 }
 
-/** Names the file whose content is not what it is called. */
-async function namingFile({ name: field }: FileHead, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof UndecodableError)) throw error;
-    const name = JSON.stringify(field.slice(0, 64));
-    throw new Problem('body-malformed', `The file in ${name} is not what it is called: ${error.message}`);
-  }
+function brokenFile({ fieldName }: FormFile, error: UndecodableError): Problem {
+  const name = JSON.stringify(fieldName.slice(0, 64));
+  return new Problem('body-malformed', `The file in ${name} is not what it is called: ${error.message}`);
 }
 
 /** Plans an item of the kind that was given, else of the kind that a callback's part of that name and content would have. */
-function planOf(file: FileHead, kind: ItemKind | undefined): ItemPlan {
+function planOf({ fieldName, fileName, contentType }: FormFile, kind: ItemKind | undefined): ItemPlan {
   if (kind === 'attachment') {
     const identity = {
-      ...identityOf('attachment', storableType(file.contentType ?? null)),
-      attachmentName: attachmentName(null, file.fileName),
+      ...identityOf('attachment', storableType(contentType)),
+      attachmentName: attachmentName(null, fileName),
     };
     return { identify: () => identity };
   }
-  const name = kind ?? (GENERIC_NAMES.has(file.name.toLowerCase()) ? null : file.name);
-  return partPlan({ ...file, name });
+  const name = kind ?? (GENERIC_NAMES.has(fieldName.toLowerCase()) ? null : fieldName);
+  return partPlan({ name, fileName, contentType });
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { Problem } from '../../../../domain/problem.js';
 import { isInScope } from '../../../../domain/rights.js';
-import type { BodyLimits, BodyReader } from '../../../../lib/http/body-reader.js';
+import type { BodyReader } from '../../../../lib/http/body-reader.js';
 import { type ImportParts, importArtefacts } from '../../../actions/import/import-artefacts.js';
 import { type AdminRequest, type AdminRoute, adminRoute, ok } from '../admin-route.js';
 import { takenSchema } from '../answers/jobs.js';
 import { JOB } from '../request-schemas.js';
-import { FORM_OVERHEAD, openImportForm } from './import-form.js';
+import { FORM_OVERHEAD, type ImportFormOptions, openImportForm } from './import-form.js';
 
 export interface ImportRouteParts extends ImportParts {
   readonly bodyReader: BodyReader;
-  readonly limits: BodyLimits;
+  readonly limits: ImportFormOptions['limits'];
   readonly draining: () => boolean;
 }
 
@@ -50,7 +50,7 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
       form: importForm,
       answers: { 200: takenSchema },
       problems: ['not-found', 'body-malformed', 'body-too-slow', 'body-too-large', 'overloaded', 'conflict'],
-      async handle({ params, request, actor, peer, access: { scope } }) {
+      async handle({ params, request, response, actor, peer, access: { scope } }) {
         refuseEarly(request, largest);
         if (inFlight >= IMPORTS_AT_ONCE) {
           throw new Problem(
@@ -60,7 +60,7 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
         }
         inFlight += 1;
         try {
-          const form = openImportForm(request, { ...parts, maxFileBytes: largest });
+          const form = openImportForm(request, response, { ...parts, maxFileBytes: largest });
           const sources = new Map([...parts.sources].filter(([name]) => isInScope(scope, name)));
           return ok(
             await importArtefacts({ ...parts, sources }, form, { jobId: params.id, actor, clientIp: peer }),

@@ -148,9 +148,9 @@ const TRANSCRIPT_FORM: ImportForm = {
   expectedBytes: null,
   fields: () => ({}),
   async read(sink) {
-    const file = sink.open({ name: 'transcript', fileName: SECRET, contentType: 'application/json' });
-    await file.write(Buffer.from(transcript()));
-    await file.end();
+    const stream = Readable.from([Buffer.from(transcript())]);
+    const file = { fieldName: 'transcript', fileName: SECRET, contentType: 'application/json' };
+    await sink.add({ ...file, stream });
   },
   fail: () => {},
 };

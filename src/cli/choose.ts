@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { LedgerLine } from '../domain/delivery.js';
-import { Problem } from '../domain/problem.js';
 import { chooseArtefact } from '../operations/actions/choose-artefact.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
@@ -35,15 +34,11 @@ function choose(jobId: string, keys: readonly string[], reason: string): Promise
     const sources = new Map(Object.entries(config.sources));
     const { keyPrefixes } = config;
     const chosen: LedgerLine[] = [];
-    try {
-      for (const key of keys) {
-        const choice = { key, actor: CLI_ACTOR, reason, scope: null };
-        chosen.push(await chooseArtefact({ ...parts, sources, keyPrefixes }, jobId, choice));
-      }
-      return chosen;
-    } catch (error) {
-      throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
+    for (const key of keys) {
+      const choice = { key, actor: CLI_ACTOR, reason, scope: null };
+      chosen.push(await chooseArtefact({ ...parts, sources, keyPrefixes }, jobId, choice));
     }
+    return chosen;
   });
 }
 

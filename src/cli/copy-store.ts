@@ -14,8 +14,7 @@ import { type BothOptions, type BothStores, openBothStores, optionsOfBoth } from
 import { reasonUnlessUsage } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
-import { runOnStore } from './shared/on-store/run-on-store.js';
+import { type Running, runOnStore } from './shared/on-store/run-on-store.js';
 
 interface Options {
   readonly fromConfig?: string;
@@ -65,7 +64,7 @@ async function copyAndReport(config: Config, both: BothOptions, options: Options
       const stores = await openBothStores(both, advice);
       return { ...stores, store: stores.from };
     },
-    (stores, signal) => run(config, stores, { ...options, signal }),
+    (stores, running) => run(config, stores, { ...options, ...running }),
     { mayBegin: true },
   );
   if (report === null) {
@@ -82,7 +81,7 @@ async function copyAndReport(config: Config, both: BothOptions, options: Options
 async function run(
   config: Config,
   { from, to }: BothStores,
-  { deep = false, acceptMissing = false, signal }: Options & { readonly signal: AbortSignal },
+  { deep = false, acceptMissing = false, signal, progress }: Options & Running,
 ): Promise<CopyReport | null> {
   const canaryAge = oldestCanary(config.store.canaryInterval);
   const fault = await copyFault({ from, to, canaryAge });
@@ -90,15 +89,10 @@ async function run(
   if (!(await hasContent(from))) return null;
   // The probe must neither begin a store where there is nothing to copy nor end the state of a copy.
   await proveStore({ ...storeProofTarget(config, to), identify: async () => {} });
-  const progress = createProgress();
-  try {
-    return await copyStore({
-      ...{ from, to, deep, acceptMissing, canaryAge, signal },
-      onProgress: (step, report) => progress.show(`${step}: ${stateOf(report)}`),
-    });
-  } finally {
-    progress.end();
-  }
+  return copyStore({
+    ...{ from, to, deep, acceptMissing, canaryAge, signal },
+    onProgress: (step, report) => progress.show(`${step}: ${stateOf(report)}`),
+  });
 }
 
 function stateOf({ copied, bytes, there, verified, faultCount }: CopyReport): string {

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { type CsvLine, csvLine, deliveriesCsv } from '../domain/deliveries-csv.js';
 import { isAccess, type LedgerLine } from '../domain/delivery.js';
-import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { type AskedTime, beginOf, type IndexExtent, notIndexedInWords } from '../index/index-extent.js';
 import type { DeliveryPage, LedgerView } from '../index/ledger-view.js';
@@ -10,7 +9,7 @@ import type { DeliveryQuery } from '../index/questions/find-deliveries.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJsonList, printLines } from './shared/format/print.js';
-import { createProgress, type Progress } from './shared/format/progress.js';
+import type { Progress } from './shared/format/progress.js';
 import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
@@ -65,19 +64,12 @@ export function createCommand(): Command {
 }
 
 async function list(work: LedgerWork, options: Options): Promise<void> {
-  const { view } = work;
+  const { view, progress } = work;
   const query = queryOf(options);
-  const progress = createProgress();
   progress.show('reading the ledger');
-  try {
-    await view.refresh();
-    await rejectUnknownNames(query, filterNamesOf(work.config), view);
-    await print(linesOf(view, query, limitOf(options)), progress, options);
-  } catch (error) {
-    throw error instanceof Problem ? new UsageError(error.message) : error;
-  } finally {
-    progress.end();
-  }
+  await view.refresh();
+  await rejectUnknownNames(query, filterNamesOf(work.config), view);
+  await print(linesOf(view, query, limitOf(options)), progress, options);
 }
 
 function queryOf(options: Options): DeliveryQuery {

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
-import { Problem } from '../domain/problem.js';
 import type { Settlement } from '../domain/quarantined-body.js';
 import { dismissBody } from '../operations/actions/dismiss-body.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
@@ -31,9 +30,7 @@ function dismiss(id: string, reason: string): Promise<Settlement> {
   return withLedgerWriter(false, async ({ store, view, ledger }) => {
     await view.refresh();
     const parts = { quarantine: createQuarantineStore(store), view, ledger };
-    return dismissBody(parts, id, { actor: CLI_ACTOR, reason }).catch((error: unknown) => {
-      throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
-    });
+    return dismissBody(parts, id, { actor: CLI_ACTOR, reason });
   });
 }
 

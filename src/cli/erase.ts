@@ -20,7 +20,6 @@ import {
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
 import { type WriterWork, withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { repeatable } from './shared/options/repeatable.js';
@@ -101,11 +100,10 @@ async function run(
   context: DeliveryContext,
   options: Options,
 ): Promise<void> {
-  const { config, store, ledger, view, signal } = work;
+  const { config, store, ledger, view, signal, progress } = work;
   const { keyPrefixes } = config;
   await view.refresh();
   const search = { store, keyPrefixes, view };
-  const progress = createProgress();
   progress.show('searching the ledger');
   const names = Object.keys(context);
   const found = names.length === 0 ? NOTHING : await jobsOfContext(store, context);

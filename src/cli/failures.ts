@@ -2,15 +2,12 @@ import { Command } from 'commander';
 import { canAskService } from '../app/speech-options.js';
 import { causeInWords, type FailureCause, isFetchable } from '../domain/failure-causes.js';
 import { NOTHING_CAN_BE_REFETCHED } from '../domain/next-steps.js';
-import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { notIndexedInWords } from '../index/index-extent.js';
 import type { FailurePage } from '../index/ledger-view.js';
 import { filterNames, rejectUnknownNames } from '../index/questions/filter-names.js';
 import type { FailureLine } from '../index/questions/find-open-failures.js';
-import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
 import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
@@ -47,29 +44,20 @@ export function createCommand(): Command {
 
 async function listFailures(work: LedgerWork, options: Options) {
   const { config, store, view } = work;
-  const progress = createProgress();
-  progress.show('reading the ledger');
-  try {
-    await view.refresh();
-    await view.readPast();
-  } finally {
-    progress.end();
-  }
+  work.progress.show('reading the ledger');
+  await view.refresh();
+  await view.readPast();
   const { since, limit, cursor, outcome, source, region, cause } = options;
   const filters = { outcome, source, region };
-  try {
-    await rejectUnknownNames(
-      filters,
-      filterNames(Object.keys(config.sources), Object.keys(config.egress.regions)),
-      view,
-    );
-    const query = { ...filters, cause, since: since?.getTime() };
-    const page = await view.openFailures({ ...query, limit, cursor });
-    const looked = `${view.status().rows} ledger lines in ${store.location}`;
-    return { page, looked, canRefetch: canAskService(config) };
-  } catch (error) {
-    throw error instanceof Problem ? new UsageError(error.message) : error;
-  }
+  await rejectUnknownNames(
+    filters,
+    filterNames(Object.keys(config.sources), Object.keys(config.egress.regions)),
+    view,
+  );
+  const query = { ...filters, cause, since: since?.getTime() };
+  const page = await view.openFailures({ ...query, limit, cursor });
+  const looked = `${view.status().rows} ledger lines in ${store.location}`;
+  return { page, looked, canRefetch: canAskService(config) };
 }
 
 const row = textRow([13, 6, 24, 17]);

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { erasureKey } from '../archive/layout.js';
-import { Problem } from '../domain/problem.js';
+import { loadConfigWithoutCredentials } from '../config/config.js';
 import {
   type ImportForm,
   type ImportResult,
@@ -55,15 +55,13 @@ async function importFiles(
 ): Promise<ImportResult> {
   await rejectErasedThere(jobId, files);
   const form = await openForm(files, fields);
-  return withRecovery(false, async ({ config, parts }) => {
+  return withRecovery(loadConfigWithoutCredentials(), { dryRun: false }, async ({ config, parts }) => {
     checkSource(config, fields.source);
     if (isCopyOfStore(jobId, files) && (await isEmptyStore(parts.store)))
       process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);
     const sources = new Map(Object.entries(config.sources));
     const request = { jobId, actor: CLI_ACTOR, clientIp: null };
-    return importArtefacts({ ...parts, sources }, form, request).catch((error: unknown) => {
-      throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
-    });
+    return importArtefacts({ ...parts, sources }, form, request);
   });
 }
 

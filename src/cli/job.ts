@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
+import { loadConfigWithoutCredentials } from '../config/config.js';
 import { isJobId } from '../domain/job.js';
 import { type JobState, jobState, type NoRecord, unknownJobState } from '../domain/job-state.js';
 import type { LedgerView } from '../index/ledger-view.js';
@@ -14,7 +15,6 @@ import { formatJobMatches, formatJobPage } from './reports/format-job-page.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Answer {
@@ -39,7 +39,11 @@ export function createCommand(): Command {
       const text = given.trim();
       if (text.length < 3 && !isJobId(text))
         throw new UsageError(`${JSON.stringify(text)} is too short to search for`);
-      const { location, ...answer } = await withRecovery(true, (work) => answerOf(work, text));
+      const { location, ...answer } = await withRecovery(
+        loadConfigWithoutCredentials(),
+        { dryRun: true },
+        (work) => answerOf(work, text),
+      );
       const { jobId, job, bodies, found } = answer;
       const state = stateOf(answer);
       if (json) printJson({ ...(job ?? { jobId }), quarantine: bodies, found, state });
@@ -50,24 +54,20 @@ export function createCommand(): Command {
 }
 
 async function answerOf(work: RecoveryWork, text: string): Promise<Answer & { readonly location: string }> {
-  const { store } = work.parts;
-  const progress = createProgress();
+  const { location } = work.parts.store;
+  const { signal, progress } = work;
   progress.show('reading the ledger');
   const parts = partsOf(work);
-  try {
-    const answer = isJobId(text) ? await look(parts, text, work.signal) : null;
-    if (answer?.job) return { ...answer, location: store.location };
-    progress.show('searching for jobs that fit');
-    await parts.fresh();
-    const found = await findJobs({ ...parts, names: filterNamesOf(work.config) }, text, null);
-    const [only, another] = found.jobs;
-    if (only !== undefined && another === undefined)
-      return { ...(await look(parts, only.jobId, work.signal)), location: store.location };
-    const serviceAnswer = answer?.serviceAnswer ?? 'not-asked';
-    return { jobId: text, job: null, serviceAnswer, bodies: [], found, location: store.location };
-  } finally {
-    progress.end();
-  }
+  const answer = isJobId(text) ? await look(parts, text, signal) : null;
+  if (answer?.job) return { ...answer, location };
+  progress.show('searching for jobs that fit');
+  await parts.fresh();
+  const found = await findJobs({ ...parts, names: filterNamesOf(work.config) }, text, null);
+  const [only, another] = found.jobs;
+  if (only !== undefined && another === undefined)
+    return { ...(await look(parts, only.jobId, signal)), location };
+  const serviceAnswer = answer?.serviceAnswer ?? 'not-asked';
+  return { jobId: text, job: null, serviceAnswer, bodies: [], found, location };
 }
 
 type LookParts = Omit<InspectParts, 'view'> & {

@@ -1,14 +1,14 @@
 import { Command } from 'commander';
 import { mergeParts } from '../app/merge-parts.js';
+import { loadStoreConfig } from '../config/config.js';
 import { createMerger } from '../ledger/merge/merge.js';
 import type { MergeReport } from '../ledger/merge/merge-report.js';
 import { plural } from '../lib/text/plural.js';
 import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
 import { readTime } from './shared/options/read-time.js';
-import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 /** Segments read at once. Twice as many as in the service, where callbacks need the connections too. */
 const CONCURRENCY = 32;
@@ -34,7 +34,9 @@ export function createCommand(): Command {
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       if (options.all && options.since) throw new UsageError('--all and --since exclude each other');
-      const report = await withStoreAlone(false, (work) => run(work, options)).catch(couldNotLook);
+      const report = await withRecovery(loadStoreConfig(), { dryRun: false }, (work) =>
+        run(work, options),
+      ).catch(couldNotLook);
       if (report === null) return;
       if (options.json) printJson(report);
       else printLines(formatReport(report, options));
@@ -42,20 +44,16 @@ export function createCommand(): Command {
     });
 }
 
-async function run({ config, parts, signal }: RecoveryWork, options: Options): Promise<MergeReport> {
-  const progress = createProgress();
+async function run(work: RecoveryWork, options: Options): Promise<MergeReport> {
+  const { config, parts, signal, progress } = work;
   progress.show('looking for hours to merge');
-  try {
-    const merger = createMerger({ ...mergeParts(config, parts.store), concurrency: CONCURRENCY });
-    return await merger.run({
-      since: options.all ? new Date(0) : options.since,
-      signal,
-      onRecord: ({ hour }, { hours, lines }) =>
-        progress.show(`${plural(lines, 'line')} of ${plural(hours, 'hour')}, at ${hour}`),
-    });
-  } finally {
-    progress.end();
-  }
+  const merger = createMerger({ ...mergeParts(config, parts.store), concurrency: CONCURRENCY });
+  return merger.run({
+    since: options.all ? new Date(0) : options.since,
+    signal,
+    onRecord: ({ hour }, { hours, lines }) =>
+      progress.show(`${plural(lines, 'line')} of ${plural(hours, 'hour')}, at ${hour}`),
+  });
 }
 
 function exitCodeOf({ faults, interrupted, records, deleted, swept }: MergeReport): number {

@@ -1,16 +1,16 @@
 import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
+import { loadConfigWithoutCredentials } from '../config/config.js';
 import { clientsOf } from '../recovery/reconcile/find-job.js';
 import { reconcile } from '../recovery/reconcile/reconcile.js';
 import type { RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
 import { formatReconcileReport } from './reports/format-reconcile-report.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
 import { checkSource } from './shared/options/check-source.js';
 import { readTime } from './shared/options/read-time.js';
 import { repeatable } from './shared/options/repeatable.js';
-import { checkRegions, exitCodeOf, type RecoveryWork, withNewStore } from './shared/with-recovery.js';
+import { checkRegions, exitCodeOf, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly since?: Date;
@@ -35,20 +35,21 @@ export function createCommand(): Command {
     .option('--dry-run', 'show what would be fetched, change nothing')
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
-      const report = await withNewStore(options.dryRun === true, (work) => run(work, options));
+      const needs = { dryRun: options.dryRun === true, mayBegin: true } as const;
+      const report = await withRecovery(loadConfigWithoutCredentials(), needs, (work) => run(work, options));
       if (options.json) printJson(report);
       else printLines(formatReconcileReport(report, options.dryRun === true));
       process.exitCode = exitCodeOf(report.outcomes, report.faults);
     });
 }
 
-async function run({ config, parts, view, signal }: RecoveryWork, options: Options): Promise<RecoveryReport> {
+async function run(work: RecoveryWork, options: Options): Promise<RecoveryReport> {
+  const { config, parts, view, signal, progress } = work;
   checkSource(config, options.source);
   checkRegions(parts);
   // Wrong regions are named before anything else is said.
   clientsOf(parts, options.region);
   if (await isEmptyStore(parts.store)) process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);
-  const progress = createProgress();
   const failingJobs = async () => {
     progress.show('reading the ledger');
     await view.refresh();
@@ -57,24 +58,20 @@ async function run({ config, parts, view, signal }: RecoveryWork, options: Optio
   };
   let looked = 0;
   let fetched = 0;
-  try {
-    return await reconcile(parts, {
-      since: options.since,
-      full: options.full === true,
-      regions: options.region,
-      source: options.source,
-      dryRun: options.dryRun === true,
-      signal,
-      failingJobs,
-      onJob({ outcome }) {
-        looked += 1;
-        if (outcome === 'recovered' || outcome === 'conflict') fetched += 1;
-        progress.show(`${looked} jobs checked, ${fetched} recovered`);
-      },
-    });
-  } finally {
-    progress.end();
-  }
+  return reconcile(parts, {
+    since: options.since,
+    full: options.full === true,
+    regions: options.region,
+    source: options.source,
+    dryRun: options.dryRun === true,
+    signal,
+    failingJobs,
+    onJob({ outcome }) {
+      looked += 1;
+      if (outcome === 'recovered' || outcome === 'conflict') fetched += 1;
+      progress.show(`${looked} jobs checked, ${fetched} recovered`);
+    },
+  });
 }
 
 const readSinceTime = readTime('--since');

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { loadConfigWithoutCredentials } from '../config/config.js';
 import { refetch, UNKNOWN_JOB } from '../recovery/reconcile/fetch/refetch.js';
 import { INTERRUPTED } from '../recovery/reconcile/recovery-errors.js';
 import type { RecoveredJob } from '../recovery/reconcile/report/recovery-report.js';
@@ -7,7 +8,7 @@ import { CLI_ACTOR } from './shared/cli-actor.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { checkSource } from './shared/options/check-source.js';
-import { checkRegions, exitCodeOf, withNewStore } from './shared/with-recovery.js';
+import { checkRegions, exitCodeOf, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly region?: string;
@@ -44,7 +45,8 @@ function adviceFor(text: string): string {
 
 function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
   checkJobs([jobId]);
-  return withNewStore(options.dryRun === true, async ({ config, parts, signal }) => {
+  const needs = { dryRun: options.dryRun === true, mayBegin: true } as const;
+  return withRecovery(loadConfigWithoutCredentials(), needs, async ({ config, parts, signal }) => {
     checkSource(config, options.source);
     checkRegions(parts);
     const order = {

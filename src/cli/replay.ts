@@ -1,8 +1,8 @@
 import { Argument, Command } from 'commander';
 import { openCommandOutbox } from '../app/open-outbox.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
+import { loadConfigWithoutCredentials, loadConfigWithSubscribers } from '../config/config.js';
 import { stepsAfterReplay, worthRetrying } from '../domain/next-steps.js';
-import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { isUlid } from '../lib/text/id-cursor.js';
@@ -20,12 +20,12 @@ import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
+import type { Running } from './shared/on-store/run-on-store.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { checkSource } from './shared/options/check-source.js';
 import { readTime } from './shared/options/read-time.js';
 import { repeatable } from './shared/options/repeatable.js';
-import { type RecoveryWork, withRecovery, withSubscribers } from './shared/with-recovery.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly job?: readonly string[];
@@ -75,8 +75,10 @@ export function createCommand(): Command {
     .option('--json', 'print one JSON document')
     .action(async (kind: ReplaySelector['kind'], options: Options) => {
       const selector = readSelector(kind, options);
-      const run = selector.kind === 'notify' && options.dryRun !== true ? withSubscribers : withRecovery;
-      await run(options.dryRun === true, (work) => replay(work, selector, options));
+      const dryRun = options.dryRun === true;
+      const sends = selector.kind === 'notify' && !dryRun;
+      const config = sends ? loadConfigWithSubscribers() : loadConfigWithoutCredentials();
+      await withRecovery(config, { dryRun }, (work) => replay(work, selector, options));
     });
 }
 
@@ -107,9 +109,7 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   try {
     await rejectUnknownNames(selector, filterNamesOf(config), view);
     if (options.dryRun) await preview(replays, selector, options.json === true);
-    else await run(replays, selector, options, work.signal);
-  } catch (error) {
-    throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
+    else await run(replays, selector, options, work);
   } finally {
     await outbox.stop();
   }
@@ -138,10 +138,9 @@ async function run(
   replays: Replays,
   selector: ReplaySelector,
   { reason = null, json }: { readonly reason?: string | null; readonly json?: true },
-  signal: AbortSignal,
+  { signal, progress }: Running,
 ): Promise<void> {
   const id = await replays.create(selector, { actor: CLI_ACTOR, reason });
-  const progress = createProgress();
   const outage = new AbortController();
   const show = ({ done, failed, total, waitingFor }: ReplayState) => {
     progress.show(`${done + failed} of ${total} replayed, ${failed} failed`);

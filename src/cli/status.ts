@@ -33,7 +33,6 @@ import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { reasonUnlessUsage } from './shared/could-not-look.js';
 import { EXIT } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
 import { tryStore } from './shared/on-store/try-store.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 
@@ -89,16 +88,14 @@ function unreadableStore(error: unknown): Status {
 
 const EXIT_CODES = { ok: EXIT.ok, unknown: EXIT.failed, warning: EXIT.failed, failing: EXIT.usage } as const;
 
-async function readStatus({ config, store, view }: LedgerWork): Promise<Status> {
+async function readStatus({ config, store, view, progress }: LedgerWork): Promise<Status> {
   const outbox = createOutboxReader(store, config.subscribers);
   const reports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
   const found = await reports().catch(unlessSilent);
   const isProven = found !== null && hasProof(found.newest, config.store.canaryInterval);
-  const progress = createProgress();
   progress.show('reading the ledger');
   const isRead = await view.refresh().then(() => true, unlessSilent);
   if (isRead) await view.readPast();
-  progress.end();
   const now = Date.now();
   const { facts, summary, last24h } = await readFacts(
     {

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import {
   describeAttempt,
   describeLastAttempt,
@@ -29,6 +29,7 @@ import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
 import { withLedger } from './shared/on-store/with-ledger.js';
+import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
 
 interface Options {
@@ -59,7 +60,7 @@ export function createCommand(): Command {
       'show how far each subscriber is, which events wait for a retry, which ended without being sent, and with --events which were sent',
     )
     .argument('[subscriber]', 'only this one')
-    .option('--limit <number>', 'events to list of each', readLimit, 20)
+    .option('--limit <number>', 'events to list of each', readUpTo(1000), 20)
     .option('--events', 'list what was sent, with each answer, newest first')
     .option('--job <id>', 'with --events: of this job')
     .addOption(
@@ -117,12 +118,6 @@ async function sentTo(
   const range = { since: since?.toISOString(), until: until?.toISOString() };
   const { events } = await view.sent.page({ subscriber, job, outcome, source, ...range, limit });
   return events.map(shownSent);
-}
-
-function readLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= 1000) return limit;
-  throw new InvalidArgumentError('expected a whole number from 1 to 1000.');
 }
 
 const cellsOf = textRow([24, 24, 26, 10, 8]);

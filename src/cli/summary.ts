@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
-import { Problem } from '../domain/problem.js';
 import type { SummaryFigures } from '../domain/summary-figures.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../domain/summary-groups.js';
 import { notIndexedInWords } from '../index/index-extent.js';
@@ -19,7 +18,6 @@ import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
 import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
@@ -75,31 +73,24 @@ export function createCommand(): Command {
 }
 
 async function summarise(
-  { config, store, view, signal }: LedgerWork,
+  { config, store, view, signal, progress }: LedgerWork,
   options: Options,
 ): Promise<LedgerSummary> {
   const { since, until, by, limit, csv, json, ...filters } = options;
   const names = filterNamesOf(config);
   const group = contextOfGroup(by ?? '');
-  const progress = createProgress();
   progress.show('reading the ledger');
-  try {
-    await view.refresh();
-    await view.readPast();
-    await rejectUnknownNames(filters, names, view);
-    if (group !== null) rejectUnknownContext(group, namesInScope(names, null).contexts);
-    return await createSummary(view)({
-      ...{ ...filters, by, buckets: 1, signal },
-      since: since?.toISOString(),
-      until: until?.toISOString(),
-      limit: limit ?? (csv || json ? MOST_GROUPS : SHOWN),
-      refusedRequests: createRefusalCountsReader(store, Date.now).between,
-    });
-  } catch (error) {
-    throw error instanceof Problem ? new UsageError(error.message) : error;
-  } finally {
-    progress.end();
-  }
+  await view.refresh();
+  await view.readPast();
+  await rejectUnknownNames(filters, names, view);
+  if (group !== null) rejectUnknownContext(group, namesInScope(names, null).contexts);
+  return createSummary(view)({
+    ...{ ...filters, by, buckets: 1, signal },
+    since: since?.toISOString(),
+    until: until?.toISOString(),
+    limit: limit ?? (csv || json ? MOST_GROUPS : SHOWN),
+    refusedRequests: createRefusalCountsReader(store, Date.now).between,
+  });
 }
 
 function print(summary: LedgerSummary, { csv, json, limit }: Options): void {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { loadStoreConfig } from '../config/config.js';
 import { parseDuration, parseSize } from '../config/units.js';
 import { ITEM_KINDS } from '../domain/kinds.js';
 import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
@@ -8,9 +9,8 @@ import { formatVerifyReport } from './reports/format-verify-report.js';
 import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { createProgress } from './shared/format/progress.js';
 import { readTime } from './shared/options/read-time.js';
-import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly since?: Date;
@@ -50,9 +50,9 @@ export function createCommand(): Command {
     .action(async (options: Options) => {
       if (options.maxRate !== undefined && !options.deep) throw new UsageError('--max-rate needs --deep');
       const window = windowOf(options, Date.now());
-      const report = await withStoreAlone(true, (work) => run(work, { ...options, ...window })).catch(
-        couldNotLook,
-      );
+      const report = await withRecovery(loadStoreConfig(), { dryRun: true }, (work) =>
+        run(work, { ...options, ...window }),
+      ).catch(couldNotLook);
       if (report === null) return;
       if (options.json) printJson(report);
       else printLines(formatVerifyReport(report));
@@ -71,22 +71,18 @@ function windowOf({ since, until }: Options, now: number): Window {
   throw new UsageError('--since must be before --until, and not in the future');
 }
 
-async function run({ parts, signal }: RecoveryWork, options: Options & Window): Promise<VerifyReport> {
+async function run(work: RecoveryWork, options: Options & Window): Promise<VerifyReport> {
+  const { parts, signal, progress } = work;
   const now = parts.clock();
   const { since, until, deep = false, maxRate = null } = options;
-  const progress = createProgress();
   const onProgress: VerifyOptions['onProgress'] = ({ checked, bytes }) => {
     const seconds = Math.max(1, (parts.clock() - now) / 1000);
     const rate = `${Math.round(checked / seconds)} artefacts and ${Math.round(bytes / seconds)} bytes a second`;
     progress.show(`${checked} artefacts, ${bytes} bytes ${deep ? 'read' : 'intact'}, ${rate}`);
   };
-  try {
-    const { expiredAfter } = options;
-    const version = packageVersion();
-    return await verify(parts, { version, since, until, deep, maxRate, expiredAfter, signal, onProgress });
-  } finally {
-    progress.end();
-  }
+  const { expiredAfter } = options;
+  const version = packageVersion();
+  return verify(parts, { version, since, until, deep, maxRate, expiredAfter, signal, onProgress });
 }
 
 /** As for `reconcile`: 4 takes precedence over 3. */

@@ -1,7 +1,9 @@
 import type { Config } from '../../../config/config.js';
+import { Problem } from '../../../domain/problem.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { assertStoreExists } from '../../../store/open-store.js';
-import { EXIT } from '../exit-codes.js';
+import { EXIT, UsageError } from '../exit-codes.js';
+import { createProgress, type Progress } from '../format/progress.js';
 import { END_SIGNALS } from '../signal-handling.js';
 import { createStoreAdvice, type StoreAdvice } from './store-advice.js';
 
@@ -15,21 +17,28 @@ export interface StoreNeeds {
   readonly mayBegin?: true | undefined;
 }
 
+/** What every work on a store is given. */
+export interface Running {
+  /** Aborted by a signal that ends processes; the second one ends the process at once. */
+  readonly signal: AbortSignal;
+  /** Ends with the work, or before it prints something. */
+  readonly progress: Progress;
+}
+
 /**
  * Opens parts on the configured store, runs work on them, and closes them. What is wrong with the store, and what to do about it, is
- * printed at the end.
- *
- * @param work its signal is aborted by a signal that ends processes; the second one ends the process at once
+ * printed at the end. Rejects with `UsageError` for what the receiver would answer with a status below 500.
  */
 export async function runOnStore<Opened extends OnStore, T>(
   config: Config,
   open: (advice: StoreAdvice) => Promise<Opened>,
-  work: (opened: Opened, signal: AbortSignal) => Promise<T>,
+  work: (opened: Opened, running: Running) => Promise<T>,
   { mayBegin }: StoreNeeds = {},
 ): Promise<T> {
   const advice = createStoreAdvice();
   const opened = await open(advice);
   const stop = new AbortController();
+  const progress = createProgress();
   const onSignal = (signal: NodeJS.Signals) => {
     if (!stop.signal.aborted) stop.abort();
     else if (signal !== 'SIGHUP') process.exit(EXIT.incomplete);
@@ -38,11 +47,12 @@ export async function runOnStore<Opened extends OnStore, T>(
   try {
     if (config.store.id !== null) await opened.store.identity();
     if (!mayBegin) await assertStoreExists(config.store.url);
-    return await work(opened, stop.signal);
+    return await work(opened, { signal: stop.signal, progress });
   } catch (error) {
     advice.onError(error);
-    throw error;
+    throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
   } finally {
+    progress.end();
     for (const name of END_SIGNALS) process.off(name, onSignal);
     await opened.close();
     for (const line of advice.lines()) process.stderr.write(`transcript-receiver: ${line}\n`);

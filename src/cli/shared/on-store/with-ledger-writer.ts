@@ -35,8 +35,8 @@ export async function withLedgerWriter<T>(
       },
     };
   };
-  return runOnStore(config, open, async ({ store, view, ledger }, signal) => {
+  return runOnStore(config, open, async ({ store, view, ledger }, running) => {
     if (!dryRun) await proveForWriting(config, store);
-    return work({ config, store, view, ledger, signal });
+    return work({ config, store, view, ledger, ...running });
   });
 }

@@ -2,15 +2,13 @@ import { indexOfCommand, type OpenLedgerOptions, openLedger } from '../../../app
 import { type Config, loadConfigWithoutCredentials } from '../../../config/config.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { ObjectStore } from '../../../store/object-store.js';
-import { runOnStore } from './run-on-store.js';
+import { type Running, runOnStore } from './run-on-store.js';
 import type { StoreAdvice } from './store-advice.js';
 
-export interface LedgerWork {
+export interface LedgerWork extends Running {
   readonly config: Config;
   readonly store: ObjectStore;
   readonly view: LedgerView;
-  /** Aborted by a signal that ends processes; the second one ends the process at once. */
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -26,5 +24,5 @@ export async function withLedger<T>(
   const config = loadConfigWithoutCredentials();
   const open = (advice: StoreAdvice) =>
     openLedger(config, { ...advice, indexFiles: indexOfCommand(config), since, asked });
-  return runOnStore(config, open, ({ store, view }, signal) => work({ config, store, view, signal }));
+  return runOnStore(config, open, ({ store, view }, running) => work({ config, store, view, ...running }));
 }

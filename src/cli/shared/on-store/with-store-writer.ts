@@ -5,14 +5,12 @@ import type { Ledger } from '../../../ledger/write/ledger.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { openStore } from '../../../store/open-store.js';
 import { measureStore } from '../../../store/probe/measure-store.js';
-import { runOnStore } from './run-on-store.js';
+import { type Running, runOnStore } from './run-on-store.js';
 import type { StoreAdvice } from './store-advice.js';
 
-export interface StoreWork {
+export interface StoreWork extends Running {
   readonly config: Config;
   readonly store: ObjectStore;
-  /** Aborted by a signal that ends processes; the second one ends the process at once. */
-  readonly signal: AbortSignal;
 }
 
 interface StoreWriterWork extends StoreWork {
@@ -34,5 +32,7 @@ export async function withStoreWriter<T>(work: (given: StoreWriterWork) => Promi
       },
     };
   };
-  return runOnStore(config, open, ({ store, ledger }, signal) => work({ config, store, ledger, signal }));
+  return runOnStore(config, open, ({ store, ledger }, running) =>
+    work({ config, store, ledger, ...running }),
+  );
 }

@@ -13,16 +13,16 @@ import type { LedgerView } from '../index/ledger-view.js';
 import type { SentQuery } from '../index/sent/sent-questions.js';
 import { span } from '../lib/text/amounts.js';
 import { plural } from '../lib/text/plural.js';
+import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
+import { listSubscribers } from '../operations/admin/subscribers/list-subscribers.js';
+import { listWaitingEvents } from '../operations/admin/subscribers/list-waiting-events.js';
+import { shownSent } from '../operations/admin/subscribers/shown-sent.js';
 import type {
   DeadEvents,
   SentEvents,
   SubscriberFigures,
   WaitingEventList,
-} from '../operations/admin/api/answers/subscribers.js';
-import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
-import { listSubscribers } from '../operations/admin/subscribers/list-subscribers.js';
-import { listWaitingEvents } from '../operations/admin/subscribers/list-waiting-events.js';
-import { shownSent } from '../operations/admin/subscribers/shown-sent.js';
+} from '../operations/answers/subscribers.js';
 import { describeIssue } from '../operations/health/describe-issue.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { UsageError } from './shared/exit-codes.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Failures } from '../../src/operations/admin/api/answers/deliveries.js';
-import type { Health } from '../../src/operations/admin/api/answers/health.js';
+import type { Failures } from '../../src/operations/answers/deliveries.js';
+import type { Health } from '../../src/operations/answers/health.js';
 import { writeBurst } from '../support/ledger/write-burst.js';
 import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

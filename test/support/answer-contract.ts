@@ -1,6 +1,6 @@
 import { type AdminRouteParts, adminRoutes } from '../../src/operations/admin/api/admin-routes.js';
-import { problemSchema } from '../../src/operations/admin/api/answers/problem.js';
 import { problemCodesOf } from '../../src/operations/admin/api/openapi-document.js';
+import { problemSchema } from '../../src/operations/answers/problem.js';
 
 // Creating the routes needs only `sources`; the other parts are needed to handle requests.
 const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);

@@ -4,7 +4,7 @@ import { disputed, isConflict, otherVersions } from '../../domain/next-steps.js'
 import { reasonInWords } from '../../domain/reasons.js';
 import { exactBytes, omittedInWords, omittedOf, tooLargeInWords } from '../../domain/submitted-words.js';
 import { notIndexedInWords } from '../../index/index-extent.js';
-import type { Job, JobMatches, ListedArtefact } from '../../operations/admin/api/answers/jobs.js';
+import type { Job, JobMatches, ListedArtefact } from '../../operations/answers/jobs.js';
 
 /** Newest lines of the timeline that are printed. */
 const SHOWN = 50;

@@ -1,14 +1,14 @@
 import type { SourceScope } from '../../domain/rights.js';
 import { isInScope } from '../../domain/rights.js';
 import { NO_REGION } from '../../index/queries/figures.js';
+import type { Health } from '../answers/health.js';
+import type { SubscriberFigures } from '../answers/subscribers.js';
 import type { CanaryStatus } from '../health/canary.js';
 import type { CallbackFacts } from '../health/checks/callback-issues.js';
 import { neededHeaders } from '../health/credential-states.js';
 import { verdictOf } from '../health/health-verdict.js';
 import type { Issue } from '../health/issues.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
-import type { Health } from './api/answers/health.js';
-import type { SubscriberFigures } from './api/answers/subscribers.js';
 
 /** Inputs of the health summary; the functions return the current state of this replica. */
 export interface HealthParts extends FactSources<SubscriberFigures> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseConfig } from '../../../src/config/config.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
-import type { Job } from '../../../src/operations/admin/api/answers/jobs.js';
+import type { Job } from '../../../src/operations/answers/jobs.js';
 import type { ExpiringStore } from '../../../src/recovery/retention/expired-objects.js';
 import { createRetentionView } from '../../../src/recovery/retention/retention-view.js';
 import { sweepRetention } from '../../../src/recovery/retention/sweep-retention.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { z } from 'zod';
-import { ledgerLineSchema } from '../../../src/operations/admin/api/answers/deliveries.js';
+import { ledgerLineSchema } from '../../../src/operations/answers/deliveries.js';
 
 /** The JSON Schema of a ledger line, made from the schema with which the admin API describes its answers. */
 export function ledgerJsonSchema(): Record<string, unknown> {

@@ -15,7 +15,7 @@ import {
 const INNER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   lib: ['time', 'text', 'memory', 'http', 'outbound'],
   recovery: ['retention', 'reconcile', 'verify'],
-  operations: ['health', 'actions', 'admin'],
+  operations: ['health', 'answers', 'actions', 'admin'],
 };
 
 /** More arrows are a picture that nobody keeps in mind. */

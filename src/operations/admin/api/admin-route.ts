@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { Problem, type ProblemCode } from '../../../domain/problem.js';
 import type { Right } from '../../../domain/rights.js';
 import { readBody, readQuery } from '../../../lib/text/read-input.js';
+import type { Answer } from '../../answers/values.js';
 import type { Access } from '../access/access.js';
-import type { Answer } from './answers/values.js';
 
 /** Schemas by the name of a parameter. */
 type Parameters = Readonly<Record<string, z.ZodType>>;

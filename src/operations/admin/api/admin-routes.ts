@@ -1,5 +1,5 @@
+import { sessionSchema } from '../../answers/session.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { sessionSchema } from './answers/session.js';
 import { type ImportRouteParts, importRoutes } from './content/import-routes.js';
 import { type DeliveriesRouteParts, deliveriesRoutes } from './deliveries-routes.js';
 import { type ExplainRouteParts, explainRoutes } from './explain-routes.js';

@@ -6,9 +6,9 @@ import { type FilterNames, rejectUnknownNames } from '../../../index/questions/f
 import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { textInput } from '../../../lib/text/read-input.js';
 import type { RefusalRing } from '../../../observe/refusal-ring.js';
+import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from '../../answers/deliveries.js';
 import { listRefusals } from '../list-refusals.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from './answers/deliveries.js';
 import { DELIVERY_FILTERS, jobFilter, page, RANGE } from './request-schemas.js';
 
 export interface DeliveriesRouteParts {

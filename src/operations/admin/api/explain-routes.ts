@@ -5,11 +5,11 @@ import { textInput } from '../../../lib/text/read-input.js';
 import { type Explanation, explain } from '../../../receive/access/explain.js';
 import type { Source } from '../../../receive/access/sources.js';
 import { defaultSource } from '../../actions/default-source.js';
+import { explanationSchema } from '../../answers/explanation.js';
 import type { Access } from '../access/access.js';
 import type { AccessLedger } from '../access/access-ledger.js';
 import { createAttemptCounter } from '../access/attempt-counter.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { explanationSchema } from './answers/explanation.js';
 
 export interface ExplainRouteParts {
   readonly sources: ReadonlyMap<string, ExplainedSource>;

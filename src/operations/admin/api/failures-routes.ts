@@ -5,9 +5,9 @@ import type { Ledger } from '../../../ledger/write/ledger.js';
 import { instantInput, reasonText, textInput } from '../../../lib/text/read-input.js';
 import { instantOf } from '../../../lib/time/instant.js';
 import { acknowledgeJobs } from '../../actions/acknowledge-jobs.js';
+import { acknowledgedSchema, failuresSchema } from '../../answers/deliveries.js';
 import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { acknowledgedSchema, failuresSchema } from './answers/deliveries.js';
 import { page, regionFilter, sourceFilter } from './request-schemas.js';
 
 export interface FailuresRouteParts extends InspectParts {

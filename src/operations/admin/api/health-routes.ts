@@ -10,10 +10,10 @@ import {
 } from '../../../index/questions/filter-names.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
+import { healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
+import type { SubscriberFigures } from '../../answers/subscribers.js';
 import { type HealthParts, PATIENCE, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
-import type { SubscriberFigures } from './answers/subscribers.js';
 import { DELIVERY_FILTERS } from './request-schemas.js';
 
 export interface HealthRouteParts extends HealthParts {

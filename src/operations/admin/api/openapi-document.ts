@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Problem, type ProblemCode } from '../../../domain/problem.js';
+import { problemSchema } from '../../answers/problem.js';
 import type { RouteContract } from './admin-route.js';
-import { problemSchema } from './answers/problem.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -13,10 +13,10 @@ import type { RetentionView } from '../../../recovery/retention/retention-view.j
 import type { ObjectStore } from '../../../store/object-store.js';
 import { previewOf, type TrialDecoder } from '../../actions/decode-quarantined.js';
 import { unknownBody } from '../../actions/release-body.js';
+import { quarantinedBodyViewSchema, quarantineSchema } from '../../answers/quarantine.js';
 import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
 import { becameOf, listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { quarantinedBodyViewSchema, quarantineSchema } from './answers/quarantine.js';
 import { sendObject } from './content/download.js';
 import type { DownloadGate } from './content/download-gate.js';
 import { jobFilter, page, regionFilter, sourceFilter } from './request-schemas.js';

@@ -7,11 +7,7 @@ import { instantInput } from '../../../lib/text/read-input.js';
 import type { DeadEvent } from '../../../subscribers/dead/dead-event.js';
 import type { Outbox } from '../../../subscribers/outbox.js';
 import { testEvent } from '../../../subscribers/test-event.js';
-import type { DeadEventCounter } from '../subscribers/count-dead-events.js';
-import { listWaitingEvents } from '../subscribers/list-waiting-events.js';
-import { shownSent } from '../subscribers/shown-sent.js';
-import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import type { SubscriberFigures } from './answers/subscribers.js';
+import type { SubscriberFigures } from '../../answers/subscribers.js';
 import {
   deadEventsSchema,
   sentEventsSchema,
@@ -19,7 +15,11 @@ import {
   subscribersSchema,
   testedSchema,
   waitingEventsSchema,
-} from './answers/subscribers.js';
+} from '../../answers/subscribers.js';
+import type { DeadEventCounter } from '../subscribers/count-dead-events.js';
+import { listWaitingEvents } from '../subscribers/list-waiting-events.js';
+import { shownSent } from '../subscribers/shown-sent.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { jobFilter, page, sourceFilter } from './request-schemas.js';
 
 export interface SubscribersRouteParts {

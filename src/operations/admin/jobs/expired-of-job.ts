@@ -7,7 +7,7 @@ import {
   retentionClassOf,
 } from '../../../domain/kinds.js';
 import type { ExpiredBefore } from '../../../recovery/retention/retention-view.js';
-import type { Job } from '../api/answers/jobs.js';
+import type { Job } from '../../answers/jobs.js';
 
 type ExpiredObjects = Job['expired'][number];
 

@@ -7,7 +7,7 @@ import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { type FilterNames, namesInScope } from '../../../index/questions/filter-names.js';
 import type { ObjectStore } from '../../../store/object-store.js';
-import type { JobMatches } from '../api/answers/jobs.js';
+import type { JobMatches } from '../../answers/jobs.js';
 
 export interface FindParts {
   readonly store: ObjectStore;

@@ -16,7 +16,7 @@ import { hasAllSince } from '../../../index/index-extent.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
 import type { RetentionView } from '../../../recovery/retention/retention-view.js';
 import type { ObjectInfo } from '../../../store/object-store.js';
-import type { Job } from '../api/answers/jobs.js';
+import type { Job } from '../../answers/jobs.js';
 import type { JobEvents } from '../subscribers/job-events.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';

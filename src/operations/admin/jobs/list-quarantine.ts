@@ -7,7 +7,7 @@ import { type QuarantineState, settlementOf } from '../../../domain/quarantined-
 import type { BodiesQuery, LedgerBody } from '../../../index/bodies/list-bodies.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { RetentionView } from '../../../recovery/retention/retention-view.js';
-import type { ListedBody, QuarantineList } from '../api/answers/quarantine.js';
+import type { ListedBody, QuarantineList } from '../../answers/quarantine.js';
 
 export interface QuarantineParts {
   readonly view: Pick<LedgerView, 'bodies'>;

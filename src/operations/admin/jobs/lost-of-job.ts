@@ -3,7 +3,7 @@ import { type RetentionClass, retentionClassOf } from '../../../domain/kinds.js'
 import type { ExpiredBefore } from '../../../recovery/retention/retention-view.js';
 import { isKey } from '../../../store/object-key.js';
 import type { ObjectStore } from '../../../store/object-store.js';
-import type { Job } from '../api/answers/jobs.js';
+import type { Job } from '../../answers/jobs.js';
 
 type LostArtefact = Job['lost'][number];
 

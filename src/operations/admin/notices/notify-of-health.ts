@@ -3,7 +3,7 @@ import { createLeaseWatch } from '../../../store/lease-watch.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { type EventFilter, eventName } from '../../../subscribers/job-event.js';
 import type { Outbox } from '../../../subscribers/outbox.js';
-import type { Health } from '../api/answers/health.js';
+import type { Health } from '../../answers/health.js';
 import { createHeldNotices } from './held-notices.js';
 import { afterDelivery, afterLook, dueEvent, type Seen } from './notice-state.js';
 import { createNoticeStore } from './notice-store.js';

@@ -5,7 +5,7 @@ import { inGroups } from '../../../store/in-groups.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { deadCause } from '../../../subscribers/dead/dead-cause.js';
 import { deadEventIds, readDeadEvent } from '../../../subscribers/dead/dead-events.js';
-import type { DeadEvents } from '../api/answers/subscribers.js';
+import type { DeadEvents } from '../../answers/subscribers.js';
 
 type DeadCause = DeadEvents['causes'][number];
 

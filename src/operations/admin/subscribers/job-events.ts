@@ -13,7 +13,7 @@ import { eventName, isWanted, jobEventOf } from '../../../subscribers/job-event.
 import type { OutboxReader } from '../../../subscribers/outbox-reader.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
 import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
-import type { Job } from '../api/answers/jobs.js';
+import type { Job } from '../../answers/jobs.js';
 
 /** What each subscriber was sent about a job, of the sources that exist for a client. Rejects with `StoreError` and `IndexError`. */
 export type JobEvents = (

@@ -4,8 +4,8 @@ import type { CountedBehind } from '../../../index/sent/count-behind.js';
 import type { Attempt } from '../../../subscribers/dead/dead-event.js';
 import type { OutboxReader } from '../../../subscribers/outbox-reader.js';
 import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
+import type { SubscriberFigures } from '../../answers/subscribers.js';
 import { subscriberIssues } from '../../health/checks/subscriber-issues.js';
-import type { SubscriberFigures } from '../api/answers/subscribers.js';
 import type { DeadEventCounter } from './count-dead-events.js';
 
 export interface SubscriberListParts {

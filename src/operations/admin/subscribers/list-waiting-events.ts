@@ -3,7 +3,7 @@ import type { SourceScope } from '../../../domain/rights.js';
 import type { OutboxReader } from '../../../subscribers/outbox-reader.js';
 import type { WaitingEvent } from '../../../subscribers/outbox-state.js';
 import { DamagedStateError } from '../../../subscribers/outbox-store.js';
-import type { WaitingEventList } from '../api/answers/subscribers.js';
+import type { WaitingEventList } from '../../answers/subscribers.js';
 
 /** Events that wait for a retry, the next one first. Rejects with `conflict` where the subscriber's state is damaged. */
 export async function listWaitingEvents(

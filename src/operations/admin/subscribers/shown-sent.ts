@@ -1,5 +1,5 @@
 import type { IndexedEvent } from '../../../index/sent/sent-events.js';
-import type { SentEvents } from '../api/answers/subscribers.js';
+import type { SentEvents } from '../../answers/subscribers.js';
 
 /** An event that was tried, as the list of a subscriber has it. */
 export function shownSent({ at, job, duration, ...event }: IndexedEvent): SentEvents['events'][number] {

@@ -3,8 +3,8 @@ import { Problem } from '../../../../domain/problem.js';
 import { isInScope } from '../../../../domain/rights.js';
 import type { BodyReader } from '../../../../lib/http/body-reader.js';
 import { type ImportParts, importArtefacts } from '../../../actions/import/import-artefacts.js';
+import { takenSchema } from '../../../answers/jobs.js';
 import { type AdminRequest, type AdminRoute, adminRoute, ok } from '../admin-route.js';
-import { takenSchema } from '../answers/jobs.js';
 import { JOB } from '../request-schemas.js';
 import { FORM_OVERHEAD, type ImportFormOptions, openImportForm } from './import-form.js';
 

@@ -3,9 +3,9 @@ import { isJobId } from '../../../../domain/job.js';
 import type { EraseParts } from '../../../actions/erase/erase-job.js';
 import { ERASED_AT_ONCE, type ErasureLine, eraseJobs } from '../../../actions/erase/erase-jobs.js';
 import { previewErasure } from '../../../actions/erase/jobs-to-erase.js';
+import { erasurePreviewSchema, erasureReportSchema } from '../../../answers/erasures.js';
 import { type InspectParts, jobExtent } from '../../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from '../admin-route.js';
-import { erasurePreviewSchema, erasureReportSchema } from '../answers/erasures.js';
 import { reason } from '../request-schemas.js';
 
 export type ErasuresRouteParts = EraseParts & InspectParts;

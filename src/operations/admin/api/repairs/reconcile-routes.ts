@@ -5,8 +5,8 @@ import type { SourceScope } from '../../../../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../../ledger/write/ledger.js';
 import type { ReconcileRuns } from '../../../actions/reconcile-runs.js';
+import { type ReconcileState, reconcileStateSchema } from '../../../answers/reconcile.js';
 import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
-import { type ReconcileState, reconcileStateSchema } from '../answers/reconcile.js';
 import { reason } from '../request-schemas.js';
 
 export interface ReconcileRouteParts {

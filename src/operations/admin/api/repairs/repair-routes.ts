@@ -15,11 +15,11 @@ import { dismissBody } from '../../../actions/dismiss-body.js';
 import { type EraseParts, eraseJob } from '../../../actions/erase/erase-job.js';
 import { sourcesOfJob } from '../../../actions/erase/jobs-to-erase.js';
 import { type ReleaseParts, releaseBody } from '../../../actions/release-body.js';
+import { ledgerLineSchema } from '../../../answers/deliveries.js';
+import { erasedSchema, refetchedSchema, takenSchema } from '../../../answers/jobs.js';
+import { settlementSchema } from '../../../answers/quarantine.js';
 import { type InspectParts, jobExtent } from '../../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from '../admin-route.js';
-import { ledgerLineSchema } from '../answers/deliveries.js';
-import { erasedSchema, refetchedSchema, takenSchema } from '../answers/jobs.js';
-import { settlementSchema } from '../answers/quarantine.js';
 import { quarantinedRequest } from '../quarantine-routes.js';
 import { JOB, REASON_QUERY, reason, reasonBody } from '../request-schemas.js';
 

@@ -9,7 +9,6 @@ import { isUlid } from '../../../../lib/text/id-cursor.js';
 import { textInput } from '../../../../lib/text/read-input.js';
 import { isReplayInScope, type ReplayView } from '../../../actions/replay/replay-state.js';
 import type { Replays } from '../../../actions/replay/replays.js';
-import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
 import {
   replayFailuresSchema,
   replayInFullSchema,
@@ -17,7 +16,8 @@ import {
   replaySchema,
   replayStartedSchema,
   replaysSchema,
-} from '../answers/replays.js';
+} from '../../../answers/replays.js';
+import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
 import {
   contextFilter,
   outcomeFilter,

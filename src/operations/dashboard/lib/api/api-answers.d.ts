@@ -7,10 +7,10 @@ import type {
   Refusals,
   refusalCountsSchema,
   refusalSchema,
-} from '../../../admin/api/answers/deliveries.js';
-import type { ErasurePreview, ErasureReport } from '../../../admin/api/answers/erasures.js';
-import type { explanationSchema } from '../../../admin/api/answers/explanation.js';
-import type { Health, Names, Summary } from '../../../admin/api/answers/health.js';
+} from '../../../answers/deliveries.js';
+import type { ErasurePreview, ErasureReport } from '../../../answers/erasures.js';
+import type { explanationSchema } from '../../../answers/explanation.js';
+import type { Health, Names, Summary } from '../../../answers/health.js';
 import type {
   artefactSchema,
   Erased,
@@ -19,21 +19,17 @@ import type {
   Refetched,
   Taken,
   Ticket,
-} from '../../../admin/api/answers/jobs.js';
-import type {
-  QuarantinedBodyView,
-  quarantineSchema,
-  settlementSchema,
-} from '../../../admin/api/answers/quarantine.js';
-import type { ReconcileState } from '../../../admin/api/answers/reconcile.js';
+} from '../../../answers/jobs.js';
+import type { QuarantinedBodyView, quarantineSchema, settlementSchema } from '../../../answers/quarantine.js';
+import type { ReconcileState } from '../../../answers/reconcile.js';
 import type {
   Replay,
   ReplayInFull,
   ReplayPreview,
   ReplayStarted,
   replaysSchema,
-} from '../../../admin/api/answers/replays.js';
-import type { Session } from '../../../admin/api/answers/session.js';
+} from '../../../answers/replays.js';
+import type { Session } from '../../../answers/session.js';
 import type {
   DeadEvents,
   deadEventSchema,
@@ -43,8 +39,8 @@ import type {
   Tested,
   WaitingEventList,
   waitingEventSchema,
-} from '../../../admin/api/answers/subscribers.js';
-import type { Answer } from '../../../admin/api/answers/values.js';
+} from '../../../answers/subscribers.js';
+import type { Answer } from '../../../answers/values.js';
 
 declare global {
   /** Modules that the answers share with the receiver name it. No answer holds one. */

@@ -6,7 +6,6 @@ import { createQuarantineStore } from '../../../../../src/archive/quarantine/qua
 import { markQuarantined } from '../../../../../src/archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
 import { createLedgerView } from '../../../../../src/index/ledger-view.js';
-import type { Job } from '../../../../../src/operations/admin/api/answers/jobs.js';
 import {
   type InspectParts,
   inspectJob,
@@ -14,6 +13,7 @@ import {
   jobExtent,
 } from '../../../../../src/operations/admin/jobs/inspect-job.js';
 import { createJobEvents } from '../../../../../src/operations/admin/subscribers/job-events.js';
+import type { Job } from '../../../../../src/operations/answers/jobs.js';
 import { createOutboxReader } from '../../../../../src/subscribers/outbox-reader.js';
 import { indexInProcess } from '../../../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';

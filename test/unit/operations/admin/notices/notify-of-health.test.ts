@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { readProxySettings } from '../../../../../src/lib/outbound/proxy-settings.js';
-import type { Health } from '../../../../../src/operations/admin/api/answers/health.js';
 import { CLOSE_AFTER, OPEN_AFTER } from '../../../../../src/operations/admin/notices/notice-state.js';
 import {
   createHealthNotices,
   noticeSubscribers,
 } from '../../../../../src/operations/admin/notices/notify-of-health.js';
+import type { Health } from '../../../../../src/operations/answers/health.js';
 import { issueOf } from '../../../../../src/operations/health/issue-kinds.js';
 import type { Issue } from '../../../../../src/operations/health/issues.js';
 import type { Outbox, OutboxOptions } from '../../../../../src/subscribers/outbox.js';

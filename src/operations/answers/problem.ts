@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PROBLEM_CODES } from '../../../../domain/problem.js';
+import { PROBLEM_CODES } from '../../domain/problem.js';
 
 export const problemSchema = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../../../domain/delivery.js';
-import { ITEM_KINDS, RETENTION_CLASSES } from '../../../../domain/kinds.js';
-import { WANTED } from '../../../../domain/quarantined-body.js';
+import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../domain/delivery.js';
+import { ITEM_KINDS, RETENTION_CLASSES } from '../../domain/kinds.js';
+import { WANTED } from '../../domain/quarantined-body.js';
 import { indexExtentSchema } from './index-extent.js';
 import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } from './values.js';
 

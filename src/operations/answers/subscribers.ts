@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_ENDS } from '../../../../domain/sent-attempt.js';
+import { EVENT_ENDS } from '../../domain/sent-attempt.js';
 import { indexExtentSchema } from './index-extent.js';
 import { issueSchema } from './issue.js';
 import { type Answer, count, instant, nextCursor } from './values.js';

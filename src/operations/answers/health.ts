@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { STORE_CONDITIONS } from '../../../../store/store-remedies.js';
-import { LEVELS } from '../../../health/issues.js';
-import { UNKNOWABLE, UNSEEN_NAMES } from '../../../health/verdict-words.js';
+import { STORE_CONDITIONS } from '../../store/store-remedies.js';
+import { LEVELS } from '../health/issues.js';
+import { UNKNOWABLE, UNSEEN_NAMES } from '../health/verdict-words.js';
 import { indexExtentSchema } from './index-extent.js';
 import { issueSchema } from './issue.js';
 import { subscriberSchema } from './subscribers.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ITEM_KINDS } from '../../../../domain/kinds.js';
-import { QUARANTINE_STATES, SETTLED_BY } from '../../../../domain/quarantined-body.js';
+import { ITEM_KINDS } from '../../domain/kinds.js';
+import { QUARANTINE_STATES, SETTLED_BY } from '../../domain/quarantined-body.js';
 import { storedItemSchema } from './deliveries.js';
 import { indexExtentSchema } from './index-extent.js';
 import { type Answer, count, instant, nextCursor, OPEN, ulid } from './values.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { RIGHTS } from '../../../../domain/rights.js';
+import { RIGHTS } from '../../domain/rights.js';
 import type { Answer } from './values.js';
 
 export const sessionSchema = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FAILURES } from '../../../../domain/failure-rules.js';
-import { CONTENT_CLASSES, ITEM_KINDS } from '../../../../domain/kinds.js';
-import { RECOVERY_OUTCOMES } from '../../../../domain/recovery-outcome.js';
+import { FAILURES } from '../../domain/failure-rules.js';
+import { CONTENT_CLASSES, ITEM_KINDS } from '../../domain/kinds.js';
+import { RECOVERY_OUTCOMES } from '../../domain/recovery-outcome.js';
 import { ledgerLineSchema, storedItemSchema } from './deliveries.js';
 import { indexExtentSchema } from './index-extent.js';
 import { toldEventSchema } from './subscribers.js';

@@ -5,11 +5,8 @@ import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { erasureKey } from '../archive/layout.js';
 import { loadConfigWithoutCredentials } from '../config/config.js';
-import {
-  type ImportForm,
-  type ImportResult,
-  importArtefacts,
-} from '../operations/actions/import/import-artefacts.js';
+import { type ImportForm, importArtefacts } from '../operations/actions/import/import-artefacts.js';
+import type { Taken } from '../operations/answers/jobs.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
@@ -52,7 +49,7 @@ async function importFiles(
   jobId: string,
   files: readonly string[],
   fields: Omit<Options, 'json'>,
-): Promise<ImportResult> {
+): Promise<Taken> {
   await rejectErasedThere(jobId, files);
   const form = await openForm(files, fields);
   return withRecovery(loadConfigWithoutCredentials(), { dryRun: false }, async ({ config, parts }) => {
@@ -120,7 +117,7 @@ async function sizeOf(path: string): Promise<number> {
   throw new UsageError(`${path} is no file that can be read`);
 }
 
-function formatImport({ jobId, outcome, items }: ImportResult): string[] {
+function formatImport({ jobId, outcome, items }: Taken): string[] {
   return [
     `${jobId}: ${outcome}`,
     ...items.map(

@@ -11,10 +11,10 @@ import type {
   ReplayFailure,
   ReplaySelector,
   ReplayState,
-  ReplayView,
 } from '../operations/actions/replay/replay-state.js';
 import { createReplayStore } from '../operations/actions/replay/replay-store.js';
 import { createReplays, type Replays } from '../operations/actions/replay/replays.js';
+import type { Replay } from '../operations/answers/replays.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -171,7 +171,7 @@ function formatReplay({
   failed,
   outcomes,
   waitingFor,
-}: ReplayView): string[] {
+}: Replay): string[] {
   return [
     `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
     ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),

@@ -1,7 +1,7 @@
 import type { ErasureRecord } from '../../archive/erasure/erasure.js';
 import type { ErasureTotals } from '../../domain/erasure-totals.js';
 import { plural } from '../../lib/text/plural.js';
-import { type Erasure, keptText, summaryOf } from '../../operations/actions/erase/erase-job.js';
+import { keptText, summaryOf } from '../../operations/actions/erase/erase-job.js';
 import type { ErasureLine } from '../../operations/actions/erase/erase-jobs.js';
 
 /** Printed for every job, however many a run erases: somebody has to act. */
@@ -26,7 +26,7 @@ export function formatErasureTotals(totals: ErasureTotals): string {
   const { erasedNow, erasedBefore, incomplete, notErased } = totals;
   const { bytes = 0, ...counts } = totals.removed;
   const sums =
-    erasedNow === 0 ? '' : `: ${summaryOf(counts as Omit<Erasure['erased'], 'bytes'>)}, ${bytes} bytes`;
+    erasedNow === 0 ? '' : `: ${summaryOf(counts as Parameters<typeof summaryOf>[0])}, ${bytes} bytes`;
   return [
     `${plural(erasedNow, 'job')} erased now${sums}`,
     ...(incomplete > 0 ? [`${incomplete} of them not completely`] : []),

@@ -7,24 +7,16 @@ import {
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { IncomingItem, ItemDescription, ItemSink } from '../../domain/item.js';
 import type { ItemKind } from '../../domain/kinds.js';
-import type { ReasonCode } from '../../domain/reasons.js';
 import { parseCallbackQuery } from '../../receive/access/callback-query.js';
 import type { BodyHeaders } from '../../receive/decode/decode-body.js';
 import { decodeBody } from '../../receive/decode/decode-body.js';
 import { bodyEncodings } from '../../receive/request-headers.js';
-
-/** The beginning of a body, as displayable text. */
-export interface BodyPreview {
-  /** U+FFFD replaces control characters except line breaks and tabs. */
-  readonly text: string;
-  readonly truncated: boolean;
-  /** Whether the body is not UTF-8 text. */
-  readonly binary: boolean;
-}
+import type { QuarantinedBodyView } from '../answers/quarantine.js';
 
 const PREVIEW_BYTES = 4096;
 
-export function previewOf(body: Buffer): BodyPreview {
+/** The beginning of a body, as displayable text: U+FFFD replaces control characters except line breaks and tabs. */
+export function previewOf(body: Buffer): QuarantinedBodyView['preview'] {
   const beginning = body.subarray(0, PREVIEW_BYTES);
   const decoded = beginning.toString('utf8');
   const shown = decoded.replace(/[^\P{C}\n\r\t]/gu, '\ufffd');
@@ -37,9 +29,7 @@ export function previewOf(body: Buffer): BodyPreview {
 }
 
 /** The result of decoding a quarantined body with the current decoder, without storing it. */
-export type Trial =
-  | { readonly ok: true; readonly items: readonly ItemKind[] }
-  | { readonly ok: false; readonly reason: ReasonCode; readonly detail: string };
+type Trial = QuarantinedBodyView['decodes'];
 
 export type TrialDecoder = (request: QuarantinedRequest, body: Buffer) => Promise<Trial>;
 
@@ -69,7 +59,7 @@ function sourceGone({ source }: QuarantinedRequest): Trial {
 }
 
 /** Why a body could not be decoded. Throws errors that are not the body's fault. */
-export function decodeFailure(error: unknown): Trial & { readonly ok: false } {
+export function decodeFailure(error: unknown): Extract<Trial, { ok: false }> {
   if (error instanceof UndecodableError) return { ok: false, reason: error.reason, detail: error.message };
   if (error instanceof BodyTooLargeError) {
     return { ok: false, reason: 'body-too-large', detail: `It decodes to more than ${error.limit} bytes.` };

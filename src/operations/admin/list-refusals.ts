@@ -1,25 +1,14 @@
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { type IndexExtent, without } from '../../index/index-extent.js';
+import { without } from '../../index/index-extent.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import type { FoundLines, PlacedEntry } from '../../index/questions/find-deliveries.js';
 import { encodeCursor } from '../../index/questions/line-cursor.js';
 import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
 import type { Refusal, RefusalRing } from '../../observe/refusal-ring.js';
+import type { Refusals } from '../answers/deliveries.js';
 
 /** A rejected request, with or without valid credentials. */
-interface ListedRefusal extends Omit<Refusal, 'reason'> {
-  readonly reason: string;
-  readonly authenticated: boolean;
-  readonly jobId: string | null;
-  readonly status: string | null;
-  readonly deliveryId: string | null;
-}
-
-export interface RefusalPage {
-  readonly refusals: readonly ListedRefusal[];
-  readonly nextCursor: string | null;
-  readonly index: IndexExtent;
-}
+type ListedRefusal = Refusals['refusals'][number];
 
 export interface RefusalQuery {
   readonly limit: number;
@@ -45,7 +34,7 @@ export async function listRefusals(
   ring: Pick<RefusalRing, 'list'>,
   view: Pick<LedgerView, 'search' | 'extent'>,
   { limit, cursor, scope = null, signal }: RefusalQuery,
-): Promise<RefusalPage> {
+): Promise<Refusals> {
   const place: Place = cursor === undefined ? { at: '~', shown: 0, ledger: null } : decode(cursor);
   const listed = ring.list().filter(({ source }) => isInScope(scope, source));
   const unauthenticated = notShown(listed, place);

@@ -2,13 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
-import type { ReplayState, ReplayView } from '../../../src/operations/actions/replay/replay-state.js';
+import type { ReplayState } from '../../../src/operations/actions/replay/replay-state.js';
 import { createReplayStore } from '../../../src/operations/actions/replay/replay-store.js';
 import {
   createReplays,
   type Replays,
   type ReplaysOptions,
 } from '../../../src/operations/actions/replay/replays.js';
+import type { Replay } from '../../../src/operations/answers/replays.js';
 import type { SpeechClients } from '../../../src/speech/speech.js';
 import { SpeechError } from '../../../src/speech/speech-error.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
@@ -325,7 +326,7 @@ describe('replays among replicas', () => {
     };
     return { replica, store, folder: folder.path };
   }
-  const viewed = async (replays: Replays, id: string): Promise<ReplayView> => {
+  const viewed = async (replays: Replays, id: string): Promise<Replay> => {
     const view = await replays.view(id);
     if (view === null) throw new Error('there is no such replay');
     return view;

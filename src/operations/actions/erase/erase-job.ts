@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { announceErasure, ERASURE_LEASE } from '../../../archive/erasure/erased-jobs.js';
-import { type ErasureRecord, markErased } from '../../../archive/erasure/erasure.js';
+import { markErased } from '../../../archive/erasure/erasure.js';
 import { purgeArtefacts } from '../../../archive/erasure/purge-artefacts.js';
 import { jobFolder, quarantineFolder, quarantineMarkers } from '../../../archive/layout.js';
 import { tracedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
@@ -9,13 +9,9 @@ import { type AuditInfo, newDeliveryId, operatorLine } from '../../../ledger/led
 import type { Ledger } from '../../../ledger/write/ledger.js';
 import { plural } from '../../../lib/text/plural.js';
 import { systemClock } from '../../../lib/time/clock.js';
-import {
-  type KeptObject,
-  type ObjectStore,
-  type PurgedObject,
-  StoreError,
-} from '../../../store/object-store.js';
+import { type ObjectStore, type PurgedObject, StoreError } from '../../../store/object-store.js';
 import { purgeEventsOf } from '../../../subscribers/dead/dead-events.js';
+import type { Erased } from '../../answers/jobs.js';
 
 export interface EraseParts {
   readonly store: ObjectStore;
@@ -26,37 +22,7 @@ export interface EraseParts {
   readonly sleep?: ((ms: number) => Promise<void>) | undefined;
 }
 
-/** What an erasure removed, and what it could not remove. */
-export interface Erasure extends ErasureRecord {
-  readonly jobId: string;
-  /** Id of its ledger line. */
-  readonly deliveryId: string;
-  /** Nothing of the job is in the store any more. */
-  readonly complete: boolean;
-  readonly erased: {
-    readonly artefacts: number;
-    readonly conflicts: number;
-    /** Quarantined bodies. */
-    readonly quarantined: number;
-    /** Events that were not delivered to a subscriber. */
-    readonly events: number;
-    /** Old versions of any of them. */
-    readonly versions: number;
-    /** Uploads that were not completed, or temporary files. */
-    readonly uploads: number;
-    readonly bytes: number;
-  };
-  /** What is hidden, but cannot be removed yet; null when there is nothing. */
-  readonly kept: KeptRest | null;
-}
-
-export interface KeptRest {
-  readonly versions: number;
-  readonly bytes: number;
-  readonly reasons: readonly KeptObject['reason'][];
-  /** ISO 8601: when all of it can be removed; null when that is unknown. */
-  readonly until: string | null;
-}
+type KeptRest = NonNullable<Erased['kept']>;
 
 /** Rounds of listing and deleting. A job that is still written to after them has a sender that was not stopped. */
 const MAX_ROUNDS = 10;
@@ -81,7 +47,7 @@ export async function eraseJob(
   jobId: string,
   audit: AuditInfo,
   sources: readonly string[] = [],
-): Promise<Erasure> {
+): Promise<Erased> {
   const { store, sleep = systemClock.sleep } = parts;
   const started = performance.now();
   const deliveryId = newDeliveryId();
@@ -129,7 +95,7 @@ export function keptText({ versions, bytes, reasons, until }: KeptRest): string 
 }
 
 /** Sentence that says what was erased. */
-export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {
+export function summaryOf(erased: Omit<Erased['erased'], 'bytes'>): string {
   const { artefacts, conflicts, quarantined, events, versions, uploads } = erased;
   const parts: readonly (readonly [number, one: string, many?: string])[] = [
     [artefacts, 'artefact'],
@@ -143,7 +109,7 @@ export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {
   return found.length === 0 ? 'nothing' : found.join(', ');
 }
 
-type Counts = { -readonly [name in keyof Erasure['erased']]: number };
+type Counts = { -readonly [name in keyof Erased['erased']]: number };
 
 class Tally {
   readonly counts: Counts = {

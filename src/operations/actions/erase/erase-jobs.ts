@@ -1,27 +1,16 @@
 import pLimit from 'p-limit';
-import type { ErasureRecord } from '../../../archive/erasure/erasure.js';
 import { LEFT_OUT_REASONS } from '../../../domain/erasure-reasons.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { StoreError } from '../../../store/object-store.js';
-import { type EraseParts, type Erasure, eraseJob } from './erase-job.js';
+import type { ErasureReport } from '../../answers/erasures.js';
+import { type EraseParts, eraseJob } from './erase-job.js';
 import { type JobSearchParts, type JobToErase, sourcesOfJob } from './jobs-to-erase.js';
 
 /** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
 export const ERASED_AT_ONCE = 64;
 
 /** What became of a job: one line of a report. */
-export type ErasureLine = Erasure | ErasedBefore | NotErased;
-
-/** An earlier erasure had removed everything. */
-interface ErasedBefore extends ErasureRecord {
-  readonly jobId: string;
-  readonly complete: true;
-}
-
-interface NotErased {
-  readonly jobId: string;
-  readonly error: string;
-}
+export type ErasureLine = ErasureReport['report'][number];
 
 interface EraseOrder {
   readonly jobs: readonly JobToErase[];

@@ -1,11 +1,12 @@
 import pLimit from 'p-limit';
 import { listJobObjects, readArtefacts } from '../../../archive/artefacts.js';
-import { type ErasureRecord, readErasure } from '../../../archive/erasure/erasure.js';
+import { readErasure } from '../../../archive/erasure/erasure.js';
 import { quarantinedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { DeliveryQuery } from '../../../index/questions/find-deliveries.js';
 import type { ObjectStore } from '../../../store/object-store.js';
+import type { ErasurePreview } from '../../answers/erasures.js';
 
 export interface JobSearchParts {
   readonly store: ObjectStore;
@@ -15,28 +16,7 @@ export interface JobSearchParts {
 }
 
 /** What is there of a job, as an erasure finds it. */
-export interface JobToErase {
-  readonly jobId: string;
-  /**
-   * `erased`: an earlier erasure removed everything. `unknown`: nothing is in the store or the ledger. `shared`: it has results of
-   * sources that the client may not see.
-   */
-  readonly state: 'known' | 'erased' | 'unknown' | 'shared';
-  /** Artefacts and conflicts, in their latest version. */
-  readonly objects: number;
-  /** Size of these, and of the bodies. */
-  readonly bytes: number;
-  readonly quarantined: number;
-  /** The last one, when it removed everything; null while something may be left. */
-  readonly erasure: ErasureRecord | null;
-  /** What cannot be removed yet, as far as the store shows it: null when nothing is known of the kind. */
-  readonly protected: Protection | null;
-}
-
-interface Protection {
-  /** ISO 8601; null when that is unknown. */
-  readonly until: string | null;
-}
+export type JobToErase = ErasurePreview['jobs'][number];
 
 /** Lines of the ledger that are read at once. */
 const PAGE = 500;
@@ -105,7 +85,7 @@ async function lookForTraces(parts: JobSearchParts, jobId: string): Promise<JobT
 }
 
 /** Time until which a retention or a legal hold protects any of the objects. */
-async function protectionOf(store: ObjectStore, keys: readonly string[]): Promise<Protection | null> {
+async function protectionOf(store: ObjectStore, keys: readonly string[]): Promise<JobToErase['protected']> {
   const limit = pLimit(JOBS_AT_ONCE);
   const heads = await Promise.all(keys.map((key) => limit(() => store.head(key))));
   const ends = heads.flatMap((head) => (head?.lock === undefined ? [] : [head.lock.until]));

@@ -1,14 +1,13 @@
 import type { Archive, StagedDelivery } from '../../../archive/archive.js';
 import { readErasure } from '../../../archive/erasure/erasure.js';
-import type { DeliveryOutcome } from '../../../domain/delivery.js';
 import { outcomeOf } from '../../../domain/delivery.js';
-import type { StoredItem } from '../../../domain/item.js';
 import { Problem } from '../../../domain/problem.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { isErasedInLedger } from '../../../index/questions/erased-in-ledger.js';
 import { newDeliveryId, operatorLine } from '../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
 import type { ObjectStore } from '../../../store/object-store.js';
+import type { Taken } from '../../answers/jobs.js';
 import { createFileSink, type FileSink } from './import-files.js';
 import {
   type ImportSource,
@@ -44,15 +43,6 @@ export interface ImportRequest {
   readonly clientIp: string | null;
 }
 
-/** Has the shape of the response to a callback. */
-export interface ImportResult {
-  readonly deliveryId: string;
-  readonly jobId: string;
-  readonly status: string | null;
-  readonly outcome: DeliveryOutcome;
-  readonly items: readonly StoredItem[];
-}
-
 const LEDGER_SEARCHED = 30 * 86_400_000;
 /** Milliseconds that an import waits for the first byte of memory, as callbacks do. */
 const MEMORY_WAIT = 10_000;
@@ -66,7 +56,7 @@ export async function importArtefacts(
   parts: ImportParts,
   form: ImportForm,
   request: ImportRequest,
-): Promise<ImportResult> {
+): Promise<Taken> {
   const started = performance.now();
   const act = { deliveryId: newDeliveryId(), receivedAt: new Date().toISOString(), jobId: request.jobId };
   await rejectErased(parts, request.jobId);

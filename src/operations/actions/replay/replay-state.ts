@@ -1,34 +1,9 @@
 import { areInScope, type SourceScope } from '../../../domain/rights.js';
 import { type AuditInfo, newDeliveryId } from '../../../ledger/ledger-line.js';
+import type { Replay, ReplayInFull } from '../../answers/replays.js';
 
 /** What a replay works on; filters add up (docs/replay.md). */
-export interface ReplaySelector {
-  /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again, `notify` sends events again. */
-  readonly kind: 'refetch' | 'release' | 'notify';
-  /** Receiver of the events; `notify` only. */
-  readonly subscriber?: string | undefined;
-  /** Only events that ended without being sent; `notify` only. */
-  readonly dead?: boolean | undefined;
-  readonly jobs?: readonly string[] | undefined;
-  /** Ids of events; `notify` only. */
-  readonly events?: readonly string[] | undefined;
-  /** Id of a replay of the same kind: the items that failed in it. */
-  readonly failedOf?: string | undefined;
-  /** ISO 8601; received at or after it. */
-  readonly since?: string | undefined;
-  /** ISO 8601; received before it. */
-  readonly until?: string | undefined;
-  readonly source?: string | undefined;
-  readonly region?: string | undefined;
-  readonly status?: string | undefined;
-  readonly outcome?: string | undefined;
-  /** `name=value` of the context. */
-  readonly context?: string | undefined;
-  /** Code of a cause of open failures: the jobs that fail for it; with `dead`, the code of how the last attempt ended. */
-  readonly cause?: string | undefined;
-  /** Only what belongs to these sources: those of the token that ordered it. Absent: all. */
-  readonly sources?: readonly string[] | undefined;
-}
+export type ReplaySelector = Replay['selector'];
 
 /** Whether a replay exists for a client: everything that it selects has to be in its sources. */
 export function isReplayInScope({ source, sources }: ReplaySelector, scope: SourceScope): boolean {
@@ -97,19 +72,7 @@ export interface ReplayItemResult {
 }
 
 /** An item that failed. */
-export interface ReplayFailure {
-  /** A job id, the delivery id of a quarantined body, or the place of an event. */
-  readonly item: string;
-  readonly jobId: string;
-  readonly outcome: string;
-  readonly reason: string | null;
-}
-
-/** A replay as operators see it. */
-export interface ReplayView extends Omit<ReplayState, 'v' | 'heartbeatAt'> {
-  /** Any replica goes on with an `interrupted` one. */
-  readonly state: 'running' | 'done' | 'cancelled' | 'interrupted';
-}
+export type ReplayFailure = ReplayInFull['failures'][number];
 
 /** Named jobs kept in the state, which is written every second; the list of items holds all of them. */
 const NAMED_JOBS = 20;
@@ -159,7 +122,7 @@ export interface ReplayEnd {
   readonly abandoned: boolean;
 }
 
-export function viewOf({ v: _v, heartbeatAt: _at, ...state }: ReplayState, end: ReplayEnd): ReplayView {
+export function viewOf({ v: _v, heartbeatAt: _at, ...state }: ReplayState, end: ReplayEnd): Replay {
   const isOver = state.finishedAt !== null || end.cancelled;
   return { ...state, state: stateName(state, end), waitingFor: isOver ? null : state.waitingFor };
 }
@@ -167,7 +130,7 @@ export function viewOf({ v: _v, heartbeatAt: _at, ...state }: ReplayState, end: 
 function stateName(
   { finishedAt }: Pick<ReplayState, 'finishedAt'>,
   { cancelled, abandoned }: ReplayEnd,
-): ReplayView['state'] {
+): Replay['state'] {
   // The API has confirmed the cancellation, even if the last item ended at that very moment.
   if (cancelled) return 'cancelled';
   if (finishedAt !== null) return 'done';

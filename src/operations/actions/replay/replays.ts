@@ -7,6 +7,7 @@ import { repeat } from '../../../lib/time/repeat.js';
 import { requireService } from '../../../recovery/reconcile/fetch/refetch.js';
 import { inGroups } from '../../../store/in-groups.js';
 import { createLeaseWatch, LEASE } from '../../../store/lease-watch.js';
+import type { Replay } from '../../answers/replays.js';
 import { type ReplayRunParts, type RunEnd, runReplay } from './replay.js';
 import { type SelectionParts, selectItems } from './replay-selection.js';
 import {
@@ -16,7 +17,6 @@ import {
   type ReplaySelection,
   type ReplaySelector,
   type ReplayState,
-  type ReplayView,
   viewOf,
 } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
@@ -28,7 +28,7 @@ export interface ReplaysOptions extends ReplayRunParts, SelectionParts {
 }
 
 interface ReplayPage {
-  readonly replays: readonly ReplayView[];
+  readonly replays: readonly Replay[];
   readonly nextCursor: string | null;
 }
 
@@ -50,13 +50,13 @@ export interface Replays {
   preview(selector: ReplaySelector, signal?: AbortSignal): Promise<ReplaySelection>;
   /** Resolves with the id as soon as the replay is durable. Once `start` was called, it runs in the background. */
   create(selector: ReplaySelector, audit: AuditInfo): Promise<string>;
-  view(id: string): Promise<ReplayView | null>;
+  view(id: string): Promise<Replay | null>;
   /** The items that failed, in order, each with its reason. */
-  failures(replay: ReplayView, start: number, end: number): Promise<readonly ReplayFailure[]>;
+  failures(replay: Replay, start: number, end: number): Promise<readonly ReplayFailure[]>;
   /** Newest first. */
   page(query: ReplayQuery): Promise<ReplayPage>;
   /** Null for an unknown id. Rejects with `conflict` when the replay is done. Idempotent. */
-  cancel(id: string, audit: AuditInfo): Promise<ReplayView | null>;
+  cancel(id: string, audit: AuditInfo): Promise<Replay | null>;
   /** Runs a replay in the foreground; only for one that was just created here, without `start`. */
   run(id: string, signal: AbortSignal, onProgress: (state: ReplayState) => void): Promise<RunEnd>;
   /** Begins to go on with abandoned replays. */
@@ -103,7 +103,7 @@ export function createReplays(options: ReplaysOptions): Replays {
     return !running.has(replayId) && leases.isAbandoned(replayId, { heartbeatAt });
   }
 
-  async function view(id: string): Promise<ReplayView | null> {
+  async function view(id: string): Promise<Replay | null> {
     const found = await replays.read(id);
     if (found === null) return null;
     const { state, cancelled } = found;
@@ -140,7 +140,7 @@ export function createReplays(options: ReplaysOptions): Replays {
       const before = cursor === undefined ? undefined : decodeIdCursor(cursor);
       // Where others are left out a page may be short, and has a cursor all the same.
       const most = scope === null ? limit : Math.max(limit, MAX_LOOKED);
-      const found: ReplayView[] = [];
+      const found: Replay[] = [];
       const until = (id: string) => ({ replays: found, nextCursor: encodeIdCursor(id) });
       let [looked, last] = [0, ''];
       for await (const ids of inGroups(replays.newest({ before, signal }), Math.min(limit, READS_AT_ONCE))) {

@@ -1,18 +1,7 @@
 import { isNotConfigured, isUnknownJob } from '../../../recovery/reconcile/recovery-errors.js';
+import type { Job } from '../../answers/jobs.js';
 
-/** The speech service's record of a job. */
-interface ServiceRecord {
-  readonly region: string;
-  readonly record: Readonly<Record<string, unknown>>;
-}
-
-/** Why there is no record, or that there is one. */
-type ServiceAnswer = 'found' | 'unknown' | 'unreachable' | 'not-configured';
-
-interface ServiceLookup {
-  readonly service: ServiceRecord | null;
-  readonly serviceAnswer: ServiceAnswer;
-}
+type ServiceLookup = Pick<Job, 'service' | 'serviceAnswer'>;
 
 /** Reads records from the speech service. */
 export interface RecordSource {
@@ -49,7 +38,7 @@ export async function findServiceRecord(
   );
 }
 
-function answerOf(error: unknown): ServiceAnswer {
+function answerOf(error: unknown): Job['serviceAnswer'] {
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   if (errors.every(isUnknownJob)) return 'unknown';
   return errors.every(isNotConfigured) ? 'not-configured' : 'unreachable';

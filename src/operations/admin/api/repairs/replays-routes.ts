@@ -7,9 +7,10 @@ import { type FilterNames, rejectUnknownNames } from '../../../../index/question
 import type { FreshView } from '../../../../index/questions/fresh-view.js';
 import { isUlid } from '../../../../lib/text/id-cursor.js';
 import { textInput } from '../../../../lib/text/read-input.js';
-import { isReplayInScope, type ReplayView } from '../../../actions/replay/replay-state.js';
+import { isReplayInScope } from '../../../actions/replay/replay-state.js';
 import type { Replays } from '../../../actions/replay/replays.js';
 import {
+  type Replay,
   replayFailuresSchema,
   replayInFullSchema,
   replayPreviewSchema,
@@ -87,7 +88,7 @@ const replayOrder = z
   });
 
 export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts): AdminRoute[] {
-  async function viewInScope(id: string, scope: SourceScope): Promise<ReplayView | null> {
+  async function viewInScope(id: string, scope: SourceScope): Promise<Replay | null> {
     const replay = await replays.view(id);
     return replay !== null && isReplayInScope(replay.selector, scope) ? replay : null;
   }

@@ -18,7 +18,9 @@ import {
 } from '../observe/metrics/connection-metrics.js';
 import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
+import type { RefusalRing } from '../observe/refusal-ring.js';
 import { createAdminServer } from '../operations/admin/admin-server.js';
+import type { MalformedSenderCheck } from '../receive/access/sources.js';
 import { createPublicServer } from '../receive/public-server.js';
 import type { ServiceLimits } from './fixed-limits.js';
 
@@ -31,6 +33,9 @@ export interface PortsOptions {
   readonly deliveries: Pick<DeliveryMetrics, 'refused'>;
   readonly log: Logger;
   readonly refusalLog: Pick<RefusalLog, 'refused'>;
+  /** Of requests to the public port that are not valid HTTP, those of the sender. */
+  readonly refusals: Pick<RefusalRing, 'add'>;
+  readonly isFromSender: MalformedSenderCheck;
 }
 
 interface PortAddresses {
@@ -51,21 +56,25 @@ export interface Ports {
 }
 
 export function createPorts(options: PortsOptions): Ports {
-  const { publicApp, adminApp, config, limits, metrics, deliveries, log, refusalLog } = options;
+  const { publicApp, adminApp, config, limits, metrics, deliveries, log, refusalLog, refusals } = options;
   const { receiver, admin } = config;
   const { keepAliveTimeout } = receiver;
   const requests = { public: new ConnectionRequests(), admin: new ConnectionRequests() };
   const serverOptions = (port: Port): CheckedServerOptions => ({
     ...{ ...limits, keepAliveTimeout },
     onMalformed({ problem, reason, peer }) {
-      deliveries.refused(problem.code, null, 'unknown');
-      refusalLog.refused({
-        reason,
-        source: null,
-        clientIp: peerAddress(peer),
-        port,
-        detail: problem.message,
-      });
+      const clientIp = peerAddress(peer);
+      const refused = { reason, source: null, clientIp };
+      refusalLog.refused({ ...refused, port, detail: problem.message });
+      if (port === 'admin' || !options.isFromSender(reason, peer)) {
+        return deliveries.refused(problem.code, null, 'unknown');
+      }
+      deliveries.refused(problem.code, null);
+      const at = new Date().toISOString();
+      refusals.add(
+        { ...refused, at, cause: null, userAgent: null, peer: clientIp, forwardedFor: null },
+        true,
+      );
     },
   });
   const servers: Readonly<Record<Port, Server>> = {

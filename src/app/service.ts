@@ -18,7 +18,7 @@ import { reportIndex } from '../operations/admin/report-index.js';
 import { credentialSettings } from '../operations/health/credential-states.js';
 import { issuesOfReports } from '../operations/health/replica-issues.js';
 import { createReplicaReportsReader } from '../operations/health/replica-reports.js';
-import { createSources } from '../receive/access/sources.js';
+import { compileMalformedSender, createSources } from '../receive/access/sources.js';
 import { Admission } from '../receive/admission.js';
 import { mountHealth, type Readiness } from '../receive/health-routes.js';
 import { createReceiver } from '../receive/receive.js';
@@ -101,7 +101,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const limits = serviceLimits(config.limits, options.limits);
   const sourceNames = Object.keys(config.sources);
   const regionNames = Object.keys(config.egress.regions);
-  const metrics = createMetrics({ sources: sourceNames, regions: regionNames, version });
+  const subscribers = Object.keys(config.subscribers);
+  const metrics = createMetrics({ sources: sourceNames, regions: regionNames, subscribers, version });
 
   // Store, archive, ledger, and the memory that all bodies pass through.
   let onOwnSegment = () => {};
@@ -252,6 +253,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   const ports = createPorts({
     refusalLog,
+    refusals,
+    isFromSender: compileMalformedSender(sources, config.receiver.trustedProxies),
     publicApp,
     adminApp: admin.app,
     config,

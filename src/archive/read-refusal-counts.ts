@@ -21,8 +21,8 @@ export interface RefusalCounts {
 export interface RefusalCountsReader {
   /** Everything since the beginning of yesterday in UTC. Rejects with `StoreError`. */
   daily(): Promise<RefusalCounts>;
-  /** Minutes that began within the last hour. Rejects with `StoreError`, and where objects of that time cannot be read. */
-  lastHour(): Promise<readonly SenderRefusals[]>;
+  /** Minutes that began within the last day. Rejects with `StoreError`, and where objects of the last hour cannot be read. */
+  lastDay(): Promise<readonly SenderRefusals[]>;
   /**
    * Minutes that began within a time, in milliseconds since the epoch. Rejects with `StoreError`, where objects of that time cannot be read, and
    * where there are more than it reads.
@@ -40,7 +40,7 @@ const DAY = 24 * HOUR;
 const SETTLES_WITHIN = HOUR;
 
 /** Milliseconds for which a result holds: all readers share it. */
-const HOLDS_FOR = { daily: 30_000, lastHour: 5000 };
+const HOLDS_FOR = { daily: 30_000, lastDay: 5000 };
 
 interface HourlyCounts {
   /** `YYYY-MM-DDTHH`. */
@@ -95,9 +95,12 @@ export function createRefusalCountsReader(
 
   return {
     daily: shared(HOLDS_FOR.daily, clock, readDays),
-    lastHour: shared(HOLDS_FOR.lastHour, clock, async (now) =>
-      senderRefusals((await readHours(now - HOUR)).hours, now - HOUR),
-    ),
+    lastDay: shared(HOLDS_FOR.lastDay, clock, async (now) => {
+      const { hours } = await readHours(now - DAY);
+      const isNeeded = ({ hour, counts }: HourlyCounts) =>
+        counts !== null || startOf(hour) + HOUR > now - HOUR;
+      return senderRefusals(hours.filter(isNeeded), now - DAY);
+    }),
     async between({ since, until }) {
       const { hours, isWhole } = await readHours(since, until);
       if (!isWhole) throw new Error('there are too many counts of refusals in this time');

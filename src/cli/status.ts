@@ -102,7 +102,7 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
       view,
       summarise: createSummary(view),
       retained: retentionViewOf(config, store),
-      senderRefusals: createRefusalCountsReader(store, Date.now).lastHour,
+      senderRefusals: createRefusalCountsReader(store, Date.now).lastDay,
       lastReconcile: createReconcileReportReader(store, view.settled),
       lastVerify: createVerifyReportReader(store),
       subscribers: () => listSubscribers({ outbox, view, dead: createDeadEventCounter(store, view.sent) }),

@@ -232,10 +232,8 @@ describe('a head that Node accepts and HTTP/1.1 does not', () => {
 
 async function refusals(reason: string): Promise<number> {
   const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-  const line = new RegExp(`^transcript_receiver_refusals_total\\{reason="${reason}",.*\\} (\\d+)$`, 'm').exec(
-    metrics,
-  );
-  return Number(line?.[1] ?? 0);
+  const lines = new RegExp(`^transcript_receiver_refusals_total\\{reason="${reason}",.*\\} (\\d+)$`, 'gm');
+  return [...metrics.matchAll(lines)].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 describe('an HTTP/1.0 request without Content-Length', () => {

@@ -24,7 +24,7 @@ export async function checkCallbacks(
   view: Pick<LedgerView, 'refresh' | 'callbacks'>,
   store: ObjectStore,
 ): Promise<Finding[]> {
-  const senderRefusals = createRefusalCountsReader(store, Date.now).lastHour;
+  const senderRefusals = createRefusalCountsReader(store, Date.now).lastDay;
   try {
     // The newest hour is read first: it is known while the rest of a large ledger is still being read.
     await waitAtMost(TIMEOUT, view.refresh());

@@ -5,9 +5,11 @@ import { isStillTried } from '../../domain/still-tried.js';
 import { HOUR } from '../../ledger/hours.js';
 import { readState } from '../index-state.js';
 import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
+import { type AcceptedAt, lastAccepted } from './last-accepted.js';
 
-/** Accepted callbacks of a source within the last hour. */
+/** Accepted callbacks of a source that accepted one within the last day. */
 interface AcceptedCallbacks {
+  /** Within the last hour. */
   readonly jobs: number;
   readonly requests: number;
   /** Milliseconds since the epoch. */
@@ -67,7 +69,8 @@ export function countCallbacks(
   const { since, until } = readState(database);
   const known = until === null ? now : Math.min(now, since ?? 0);
   const [hourSince, daySince] = [Math.max(now - HOUR, known), Math.max(now - DAY, known)];
-  const acceptedOf = acceptedSince(database, accepted, hourSince);
+  const last = lastAccepted(database, classes, { since: daySince, scope });
+  const acceptedOf = acceptedSince(database, accepted, last, hourSince);
   return {
     ...{ hourSince, daySince, accepted: acceptedOf },
     refused: refusedSince(database, { refused, accepted, acceptedOf, since: hourSince, now }),
@@ -78,19 +81,19 @@ export function countCallbacks(
 function acceptedSince(
   database: DatabaseSync,
   accepted: readonly LineClass[],
+  last: readonly AcceptedAt[],
   since: number,
 ): Map<string | null, AcceptedCallbacks> {
   const found = new Map<string | null, AcceptedCallbacks>();
-  for (const source of new Set(accepted.map((each) => each.source))) {
+  for (const source of new Set(last.map((each) => each.source))) {
     const ids = idsOf(accepted.filter((each) => each.source === source));
     const row = database
       .prepare(
-        `SELECT count(DISTINCT job) AS jobs, count(*) AS requests, max(received) AS last
-         FROM lines WHERE class IN (${ids}) AND written >= ?`,
+        `SELECT count(DISTINCT job) AS jobs, count(*) AS requests FROM lines WHERE class IN (${ids}) AND written >= ?`,
       )
       .get(since);
-    if (row?.last === null || row === undefined) continue;
-    found.set(source, { jobs: Number(row.jobs), requests: Number(row.requests), lastAt: Number(row.last) });
+    const lastAt = Math.max(...last.filter((each) => each.source === source).map(({ written }) => written));
+    found.set(source, { jobs: Number(row?.jobs), requests: Number(row?.requests), lastAt });
   }
   return found;
 }

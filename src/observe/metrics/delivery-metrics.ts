@@ -33,6 +33,28 @@ interface DeliveryPhases {
 
 const OUTCOMES = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined', 'refused', 'failed'];
 const REPORTED_REFUSALS: readonly ProblemCode[] = ['address-refused', 'address-unreadable'];
+/** Reasons of refused callbacks that alerts watch: of callbacks to a source, and of those that reached none. */
+const WATCHED: readonly (ProblemCode | 'body-incomplete')[] = [
+  ...([
+    'credential-invalid',
+    'address-refused',
+    'address-unreadable',
+    'not-direct',
+    'query-invalid',
+  ] as const),
+  ...([
+    'method-not-allowed',
+    'length-required',
+    'body-incomplete',
+    'body-too-slow',
+    'body-too-large',
+  ] as const),
+  ...(['body-malformed', 'encoding-refused', 'internal', 'store-unavailable', 'store-full'] as const),
+  ...(['store-blocked', 'clock', 'write-race', 'overloaded'] as const),
+];
+const WATCHED_WITHOUT_SOURCE: readonly ProblemCode[] = [
+  ...(['source-unknown', 'method-not-allowed', 'request-malformed', 'head-too-large'] as const),
+];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 export function createDeliveryMetrics(
@@ -47,6 +69,10 @@ export function createDeliveryMetrics(
   const outcomeOf = boundedLabel(OUTCOMES);
   const reportedOf = boundedLabel(REPORTED_REFUSALS);
   const lastUses = createLastUses(registry);
+  // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
+  for (const reason of WATCHED_WITHOUT_SOURCE) metrics.refusals.inc(refusalOf(reason, 'none'), 0);
+  for (const source of sources)
+    for (const reason of WATCHED) metrics.refusals.inc(refusalOf(reason, source), 0);
   let inFlight = () => 0;
   new Gauge({
     name: 'transcript_receiver_deliveries_in_flight',
@@ -75,8 +101,7 @@ export function createDeliveryMetrics(
       metrics.duration.observe({ phase: 'store' }, phases.store / 1000);
       metrics.duration.observe({ phase: 'acknowledge' }, phases.acknowledge / 1000);
     },
-    refused: (reason, source, origin = 'sender') =>
-      metrics.refusals.inc({ reason, source: sourceOf(source), origin }),
+    refused: (reason, source, origin) => metrics.refusals.inc(refusalOf(reason, sourceOf(source), origin)),
     wouldRefuse: (reason, source) =>
       metrics.wouldRefuse.inc({ reason: reportedOf(reason), source: sourceOf(source) }),
     credentialExpires: (source, credential, at) => metrics.expiry.set({ source, credential }, at / 1000),
@@ -84,6 +109,10 @@ export function createDeliveryMetrics(
       inFlight = read;
     },
   };
+}
+
+function refusalOf(reason: string, source: string, origin: RefusedOrigin = 'sender') {
+  return { reason, source, origin };
 }
 
 /** The gauge is set when it is scraped: setting it sorts its labels, which a callback need not pay for. */

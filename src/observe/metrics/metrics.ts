@@ -44,6 +44,8 @@ export interface MetricsOptions {
   readonly sources: readonly string[];
   /** Regions of the egress table and of the configuration. */
   readonly regions: readonly string[];
+  /** Names of the configured subscribers. Default: none. */
+  readonly subscribers?: readonly string[];
   readonly version?: string;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
@@ -62,7 +64,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     merge: createMergeMetrics(registry, clock),
     recovery: createRecoveryMetrics(registry, options.regions, clock),
     verify: createVerifyMetrics(registry, clock),
-    outbox: createOutboxMetrics(registry, clock),
+    outbox: createOutboxMetrics(registry, options.subscribers ?? [], clock),
     signIns: createSignInMetrics(registry),
     process,
     contentType: registry.contentType,

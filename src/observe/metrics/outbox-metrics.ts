@@ -7,16 +7,26 @@ interface SendingSubscriber {
   readonly oldestUnsent: number | null;
 }
 
+const DEATHS = ['rejected', 'expired'] as const;
+
 /** Events to subscribers. Labels are the names of the configuration. */
 export interface OutboxMetrics {
   sent(subscriber: string): void;
-  dead(subscriber: string, reason: 'rejected' | 'expired'): void;
+  dead(subscriber: string, reason: (typeof DEATHS)[number]): void;
   /** @param sending for each subscriber that this process sends to at present */
   watch(sending: () => readonly SendingSubscriber[]): void;
 }
 
-export function createOutboxMetrics(registry: Registry, clock: () => number): OutboxMetrics {
+export function createOutboxMetrics(
+  registry: Registry,
+  subscribers: readonly string[],
+  clock: () => number,
+): OutboxMetrics {
   const counters = defineCounters(registry);
+  // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
+  for (const subscriber of subscribers) {
+    for (const reason of DEATHS) counters.dead.inc({ subscriber, reason }, 0);
+  }
   let sending: () => readonly SendingSubscriber[] = () => [];
   new Gauge({
     name: 'transcript_receiver_events_lag_seconds',

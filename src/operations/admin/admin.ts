@@ -133,7 +133,7 @@ export function createAdmin(options: AdminOptions): Admin {
     store: { location: store.location, status: options.storeStatus },
     sources: options.credentials,
     summarise: createSummary(view),
-    senderRefusals: refusalCounts.lastHour,
+    senderRefusals: refusalCounts.lastDay,
     lastReconcile: createReconcileReportReader(store, view.settled),
     lastVerify,
     subscribers: (scope: SourceScope, signal?: AbortSignal) =>

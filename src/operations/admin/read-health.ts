@@ -4,7 +4,7 @@ import { NO_REGION } from '../../index/queries/figures.js';
 import type { Health } from '../answers/health.js';
 import type { SubscriberFigures } from '../answers/subscribers.js';
 import type { CanaryStatus } from '../health/canary.js';
-import type { CallbackFacts } from '../health/checks/callback-issues.js';
+import { type CallbackFacts, isOfLastHour } from '../health/checks/callback-issues.js';
 import { neededHeaders } from '../health/credential-states.js';
 import { verdictOf } from '../health/health-verdict.js';
 import type { Issue } from '../health/issues.js';
@@ -71,7 +71,7 @@ export async function readHealth(
     })),
     unknown: facts.unknown,
     last24h: last24h && { since: last24h.since, until: last24h.until, ...last24h.total },
-    callbacks: facts.callbacks && callbackFigures(facts.callbacks),
+    callbacks: facts.callbacks && callbackFigures(facts.callbacks, now),
     failing: facts.failing,
     oldestOpen: facts.oldestOpen,
     quarantine,
@@ -100,9 +100,14 @@ function processFacts(parts: HealthParts, scope: SourceScope) {
   } satisfies ProcessFacts;
 }
 
-function callbackFigures({ hourSince, daySince, accepted, refused, unauthenticated, missed }: CallbackFacts) {
+function callbackFigures(
+  { hourSince, daySince, accepted, refused, unauthenticated, missed }: CallbackFacts,
+  now: number,
+) {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-  const requests = unauthenticated.flatMap(({ minutes }) => minutes.map(([, count]) => count));
+  const requests = unauthenticated.flatMap(({ minutes }) =>
+    minutes.flatMap(([start, count]) => (isOfLastHour(start, now) ? count : [])),
+  );
   const lastAt = Math.max(0, ...[...accepted.values()].map((each) => each.lastAt));
   return {
     since: new Date(hourSince).toISOString(),

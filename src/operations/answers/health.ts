@@ -179,7 +179,7 @@ const callbacksSchema = z
     rejected: count.describe(
       'jobs whose callback was rejected, and unauthenticated requests that are most likely the service’s',
     ),
-    lastAcceptedAt: instant.nullable().describe('within that time'),
+    lastAcceptedAt: instant.nullable().describe('of the last day'),
     missed: z
       .strictObject({
         since: instant,

@@ -125,7 +125,7 @@ const HOUR = 3_600_000;
 /** Sources of the facts about callbacks. */
 export interface CallbackSources {
   readonly view: Pick<LedgerView, 'callbacks'>;
-  /** Refusals of the last hour, by all replicas, of requests that are most likely the speech service's. */
+  /** Refusals of the last day, by all replicas, of requests that are most likely the speech service's. */
   readonly senderRefusals: () => Promise<readonly SenderRefusals[]>;
 }
 

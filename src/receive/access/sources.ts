@@ -1,6 +1,7 @@
 import { Problem } from '../../domain/problem.js';
+import type { ReasonCode } from '../../domain/reasons.js';
 import { parseHeaderLine } from '../../lib/text/header-line.js';
-import { peerAddress } from '../../lib/text/ip-address.js';
+import { compileRanges, peerAddress } from '../../lib/text/ip-address.js';
 import type { CallbackRequest } from '../callback-request.js';
 import { type AccessCheck, type AccessRules, compileAccessCheck, type EgressTable } from './access-check.js';
 import { type AccessReporter, compileAccessReport } from './access-report.js';
@@ -84,15 +85,40 @@ export interface UnauthenticatedCaller {
   readonly isFromSender: boolean;
 }
 
-/** The caller of a request to none of the sources. */
+/** The caller of a request that its path or method keeps from its source, or from any. */
 export function callerOfNoSource(
   sources: ReadonlyMap<string, Source>,
-  { peer, headers }: Pick<CallbackRequest, 'peer' | 'headers'>,
+  { sourceName, peer, headers }: Pick<CallbackRequest, 'sourceName' | 'peer' | 'headers'>,
   problem: Problem,
 ): UnauthenticatedCaller {
   const access = { peer, headers, now: Date.now() };
+  const source = sources.get(sourceName);
+  if (source !== undefined) {
+    const { clientIp, isFromSender } = source.checkAccess(access);
+    return { problem, source: source.name, clientIp, cause: null, isFromSender };
+  }
   const isFromSender = [...sources.values()].some(({ checkAccess }) => checkAccess(access).isFromSender);
   return { problem, source: null, clientIp: peerAddress(peer), cause: null, isFromSender };
+}
+
+/**
+ * Whether what is not valid HTTP most likely comes from the sender: its address is one that more than `any` admits. A trusted proxy passes
+ * on what anybody sends; that it begins with a PROXY header is its own setting. A connection without a request may be a probe.
+ */
+export type MalformedSenderCheck = (reason: ReasonCode, peer: string | undefined) => boolean;
+
+export function compileMalformedSender(
+  sources: ReadonlyMap<string, Source>,
+  trustedProxies: readonly string[],
+): MalformedSenderCheck {
+  const trustedRange = compileRanges(trustedProxies);
+  return (reason, peer) => {
+    const address = peerAddress(peer);
+    if (address === null || reason === 'head-too-slow') return false;
+    if (trustedRange(address) !== null) return reason === 'proxy-protocol';
+    const access = { peer, headers: {}, now: Date.now() };
+    return [...sources.values()].some(({ checkAccess }) => checkAccess(access).isFromSender);
+  };
 }
 
 /** Checks source, address and credential, in this order. */

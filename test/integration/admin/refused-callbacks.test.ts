@@ -5,6 +5,7 @@ import { segmentKey } from '../../../src/ledger/segment-key.js';
 import type { Issue } from '../../../src/operations/health/issues.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import { openStore } from '../../../src/store/open-store.js';
+import { rawClient } from '../../support/http/raw-http.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCommand } from '../../support/processes/run-command.js';
@@ -94,6 +95,14 @@ async function submit(count: number, header: string, { publicUrl, simulator }: P
     }),
   );
   return Promise.all(jobs.map(async ({ notified }) => (await notified)[0]));
+}
+
+/** Sends bytes, and waits for the answer. */
+async function sendRaw(url: string, bytes: Buffer): Promise<void> {
+  const client = await rawClient(url);
+  await client.send(bytes);
+  await client.answer();
+  client.close();
 }
 
 const about = (issues: readonly Issue[], code: string) => issues.filter((issue) => issue.code === code);
@@ -212,14 +221,14 @@ it.concurrent(
 const TRANSCRIPT = { method: 'POST', body: '{}', headers: JSON_TYPE };
 
 it.concurrent.each([
-  ['doubles a slash of', '//callbacks/intake', 'POST', 404, 'source-unknown'],
-  ['leaves its own prefix before', '/transcripts/callbacks/intake', 'POST', 404, 'source-unknown'],
-  ['cuts off', '/intake', 'PUT', 404, 'source-unknown'],
-  ['encodes', '/callbacks%2Fintake', 'POST', 404, 'source-unknown'],
-  ['follows a redirect of, as GET,', '/callbacks/intake', 'GET', 405, 'method-not-allowed'],
+  ['doubles a slash of', '//callbacks/intake', 'POST', 404, null, 'source-unknown'],
+  ['leaves its own prefix before', '/transcripts/callbacks/intake', 'POST', 404, null, 'source-unknown'],
+  ['cuts off', '/intake', 'PUT', 404, null, 'source-unknown'],
+  ['encodes', '/callbacks%2Fintake', 'POST', 404, null, 'source-unknown'],
+  ['follows a redirect of, as GET,', '/callbacks/intake', 'GET', 405, 'intake', 'method-not-allowed'],
 ])(
   'a callback that something in front has changed counts where it %s its path',
-  withServices(async (start, _, path, method, status, cause) => {
+  withServices(async (start, _, path, method, status, source, cause) => {
     const service = await start();
     const sent = method === 'GET' ? {} : { ...TRANSCRIPT, method };
     for (let n = 0; n < 6; n += 1) {
@@ -227,7 +236,50 @@ it.concurrent.each([
       expect(answer.status).toBe(status);
     }
     const issue = await refusedOf(service, 6);
-    expect(issue).toMatchObject({ params: { source: null, cause, refused: 6 } });
+    expect(issue).toMatchObject({ params: { source, cause, refused: 6 } });
+  }),
+);
+
+/** What a balancer sends before each request where its PROXY protocol is switched on, and where it speaks TLS to this port. */
+const PROXY_HEADER = 'PROXY TCP4 192.0.2.1 192.0.2.2 40000 8080\r\n';
+const CLIENT_HELLO = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
+
+it.concurrent.each<[string, string, string, Record<string, unknown>]>([
+  ['TLS', CLIENT_HELLO, 'request-malformed', {}],
+  ['a PROXY header', PROXY_HEADER, 'proxy-protocol', { trustedProxies: ['127.0.0.0/8', '::1'] }],
+])(
+  'a callback that is no HTTP counts where the sender or its balancer sends %s',
+  withServices(async (start, _, bytes, cause, receiver) => {
+    const service = await start({ receiver });
+    for (let n = 0; n < 6; n += 1) await sendRaw(service.publicUrl, Buffer.from(bytes, 'latin1'));
+    const issue = await refusedOf(service, 6);
+    expect(issue).toMatchObject({ level: 'failing', params: { source: null, cause, refused: 6 } });
+  }),
+);
+
+it.concurrent.each<[string, string, Record<string, unknown>]>([
+  [
+    'an address that no source admits',
+    CLIENT_HELLO,
+    { sources: { intake: { credentials, allow: ['192.0.2.1'] } } },
+  ],
+  [
+    'an address that only `any` admits',
+    PROXY_HEADER,
+    { sources: { intake: { credentials, allow: ['any'] } } },
+  ],
+  [
+    'a trusted proxy, which passes it on',
+    CLIENT_HELLO,
+    { receiver: { trustedProxies: ['127.0.0.0/8', '::1'] } },
+  ],
+])(
+  'what is no HTTP is no issue from %s',
+  withServices(async (start, _, bytes, settings) => {
+    const service = await start(settings);
+    for (let n = 0; n < 6; n += 1) await sendRaw(service.publicUrl, Buffer.from(bytes, 'latin1'));
+    const { refusals } = (await adminApi(service).get('/refusals')).body;
+    expect(refusals).toEqual([]);
   }),
 );
 

@@ -2,7 +2,7 @@ import type { IssueCode } from '../../../src/operations/health/issues.js';
 
 /** The alerts that fire for an issue, without the prefix that all names have; or why none does. */
 export const ALERTS_OF_ISSUES: Readonly<Record<IssueCode, readonly [string, ...string[]] | string>> = {
-  'callbacks-refused': ['CredentialsRefused', 'AddressesRefused', 'CallbacksFailing'],
+  'callbacks-refused': ['CredentialsRefused', 'AddressesRefused', 'CallbacksRefused', 'CallbacksFailing'],
   'callbacks-missed': ['CallbacksMissed'],
   'store-not-writable': ['StoreNotWritable'],
   'store-unreadable': 'of the command `status` alone: a receiver that cannot use the store is not ready',

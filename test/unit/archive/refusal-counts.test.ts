@@ -7,6 +7,8 @@ import { until } from '../../support/until.js';
 
 const NOON = Date.parse('2026-03-04T12:00:00.000Z');
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const clock = () => NOON;
 
@@ -61,18 +63,20 @@ describe('counts of unauthenticated refusals', () => {
     expect(store.calls).toHaveLength(2);
   });
 
-  it('of the last hour are those of the sender, by minute, of all replicas', async () => {
+  it('of the last day are those of the sender, by minute, of all replicas', async () => {
     const store = createMemoryStore();
     for (const replica of [0, 1]) {
       const counter = countRefusals(store, () => true);
-      for (const ms of [-60 * MINUTE - 1, -59 * MINUTE, -2 * MINUTE, -2 * MINUTE + 1])
+      for (const ms of [-DAY - 1, -23 * HOUR, -59 * MINUTE, -2 * MINUTE, -2 * MINUTE + 1])
         counter.add({ at: at(ms), ...fromSender });
       counter.add({ at: at(-MINUTE), ...wrong });
       counter.add({ at: at(-MINUTE), ...fromSender, source: null, reason: 'source-unknown' });
       await counter.stop();
-      expect(await createRefusalCountsReader(store, clock).lastHour()).toHaveLength(2 * (replica + 1));
+      expect(await createRefusalCountsReader(store, clock).lastDay()).toHaveLength(3 * (replica + 1));
     }
-    expect((await createRefusalCountsReader(store, clock).lastHour()).slice(0, 2)).toEqual([
+    const all = await createRefusalCountsReader(store, clock).lastDay();
+    expect(all.slice(0, 1)).toEqual([{ ...counted, minutes: [[NOON - 23 * HOUR, 1]] }]);
+    expect(all.slice(2, 4)).toEqual([
       {
         ...counted,
         minutes: [
@@ -122,8 +126,10 @@ describe('counts of unauthenticated refusals', () => {
     const store = createMemoryStore();
     store.put('reports/refusals/2026-03-04/01.json', '{"counts":[{"source":1}]}');
     expect(await createRefusalCountsReader(store, clock).daily()).toEqual({ complete: false, counts: [] });
+    store.put('reports/refusals/2026-03-04T10/01.json', '{"counts":[{"source":1}]}');
+    expect(await createRefusalCountsReader(store, clock).lastDay()).toEqual([]);
     store.put('reports/refusals/2026-03-04T12/01.json', '{"counts":[{"source":1}]}');
-    await expect(createRefusalCountsReader(store, clock).lastHour()).rejects.toThrow(
+    await expect(createRefusalCountsReader(store, clock).lastDay()).rejects.toThrow(
       /2026-03-04T12 are damaged/,
     );
   });

@@ -6,7 +6,7 @@ import type { Issue, IssueLevel } from '../issues.js';
 /** What the verdict needs to know of callbacks. */
 export interface CallbackFacts
   extends Pick<CallbackCounts, 'hourSince' | 'daySince' | 'accepted' | 'refused' | 'missed'> {
-  /** Refusals of the last hour, counted by all replicas. */
+  /** Refusals of the last day, counted by all replicas. */
   readonly unauthenticated: readonly SenderRefusals[];
 }
 
@@ -22,66 +22,82 @@ export function callbackIssues(facts: CallbackFacts, now: number): Issue[] {
   return [...refusedIssues(facts, now), ...missedIssues(facts)];
 }
 
-/** What one source refused for one reason within the last hour. */
+/** What one source refused for one reason, and went on to refuse within the last hour. */
 interface Refused {
   readonly source: string | null;
   readonly cause: string;
   /** Unauthenticated requests name no job that could be believed. */
   readonly unit: 'jobs' | 'requests';
+  /** Within the last hour. */
   readonly count: number;
-  /** Requests after the last accepted callback. */
+  /** Requests after the last accepted callback: within the last day where nothing else counts them, as a source may get a job an hour. */
   readonly sinceAccepted: number;
   /** Milliseconds since the epoch. */
   readonly first: number;
 }
 
 function refusedIssues(facts: CallbackFacts, now: number): Issue[] {
-  const groups = [...authenticated(facts), ...unauthenticated(facts)];
+  const groups = [...authenticated(facts), ...unauthenticated(facts, now)];
   return groups
     .sort((one, other) => other.count - one.count)
     .flatMap(({ source, cause, unit, count, sinceAccepted, first }) => {
       const { lastAt, [unit]: accepted } = acceptedBy(facts, source);
-      const level = levelOf({ count, accepted, sinceAccepted, quietFor: now - lastAt });
+      // What reaches no source is a share of nothing that arrives.
+      const share = cause === 'source-unknown' ? 1 : count / (count + accepted);
+      const level = levelOf({ count, share, sinceAccepted, quietFor: now - lastAt });
       if (level === null) return [];
-      const params = { source, cause, unit, refused: count, accepted, since: new Date(first).toISOString() };
+      const refused = Math.max(count, sinceAccepted);
+      const params = { source, cause, unit, refused, accepted, since: new Date(first).toISOString() };
       return [issueOf('callbacks-refused', params, level)];
     });
 }
 
 interface RefusalFigures {
   readonly count: number;
-  readonly accepted: number;
+  /** Of all jobs or requests. */
+  readonly share: number;
   readonly sinceAccepted: number;
   /** Milliseconds since the last accepted callback. */
   readonly quietFor: number;
 }
 
 /** Five and a tenth of the last hour warn; five and none accepted for five minutes fail. */
-function levelOf({ count, accepted, sinceAccepted, quietFor }: RefusalFigures): IssueLevel | null {
+function levelOf({ count, share, sinceAccepted, quietFor }: RefusalFigures): IssueLevel | null {
   if (sinceAccepted >= FEW && quietFor >= NONE_ACCEPTED) return 'failing';
-  return count >= FEW && count / (count + accepted) >= SHARE_REFUSED ? 'warning' : null;
+  return count >= FEW && share >= SHARE_REFUSED ? 'warning' : null;
 }
 
 function authenticated({ refused }: CallbackFacts): Refused[] {
   return refused.map(({ reason, ...group }) => ({ ...group, unit: 'jobs', cause: reason ?? 'internal' }));
 }
 
-function unauthenticated(facts: CallbackFacts): Refused[] {
+function unauthenticated(facts: CallbackFacts, now: number): Refused[] {
   const groups = new Map<string, Refused>();
   for (const { source, reason, minutes } of facts.unauthenticated) {
     const { lastAt } = acceptedBy(facts, source);
+    const lately = minutes.filter(([start]) => isOfLastHour(start, now));
+    // A minute with an accepted callback counts as before it. What was accepted before the index begins is unknown.
+    const isKnown = (start: number) => start >= facts.daySince || isOfLastHour(start, now);
+    const sinceAccepted = minutes.filter(([start]) => start > lastAt && isKnown(start));
     const name = `${reason} ${source}`;
     const known = groups.get(name);
     const of = (counted: typeof minutes) => counted.reduce((sum, [, count]) => sum + count, 0);
     groups.set(name, {
       ...{ source, cause: reason, unit: 'requests' },
-      count: (known?.count ?? 0) + of(minutes),
-      // A minute with an accepted callback counts as before it.
-      sinceAccepted: (known?.sinceAccepted ?? 0) + of(minutes.filter(([start]) => start > lastAt)),
-      first: Math.min(known?.first ?? Number.POSITIVE_INFINITY, ...minutes.map(([start]) => start)),
+      count: (known?.count ?? 0) + of(lately),
+      sinceAccepted: (known?.sinceAccepted ?? 0) + of(sinceAccepted),
+      first: Math.min(
+        known?.first ?? Number.POSITIVE_INFINITY,
+        ...[...lately, ...sinceAccepted].map(([start]) => start),
+      ),
     });
   }
-  return [...groups.values()];
+  return [...groups.values()].filter(({ count }) => count > 0);
+}
+
+/** Whether a minute that began at `start` counts among the refusals of the last hour. */
+export function isOfLastHour(start: number, now: number): boolean {
+  return start >= now - 3_600_000;
 }
 
 /** What a source accepted; what all sources did, for requests to none. */

@@ -88,6 +88,22 @@ describe('rejected callbacks of the last hour', () => {
   });
 });
 
+describe('accepted callbacks', () => {
+  it('are counted for an hour, and the last one is known for a day', () => {
+    const { accepted: of } = figuresOf([
+      accepted(26 * 60, 'a', 'old'),
+      accepted(200, 'a'),
+      accepted(100, 'b'),
+      accepted(90, 'c', 'other'),
+      accepted(10, 'd', 'other'),
+    ]);
+    expect(Object.fromEntries(of)).toEqual({
+      intake: { jobs: 0, requests: 0, lastAt: NOW - 100 * MINUTE },
+      other: { jobs: 1, requests: 1, lastAt: NOW - 10 * MINUTE },
+    });
+  });
+});
+
 describe('missed callbacks of the last day', () => {
   it('include those of jobs without a transcript, which recovery recorded', () => {
     const { missed } = figuresOf([recovery(5, 'a', { outcome: 'noted', status: 'error' })]);

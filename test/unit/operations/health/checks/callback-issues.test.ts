@@ -26,7 +26,7 @@ const refusedJobs = (count: number, sinceAccepted = count) => [
 /** So many requests in the minute that began so many minutes ago. */
 const wrong = (count: number, ago = 30, source: string | null = 'intake') => ({
   source,
-  reason: 'credential-wrong',
+  reason: source === null ? 'source-unknown' : 'credential-wrong',
   minutes: [[minutesAgo(ago), count] as const],
 });
 const levelOf = (facts: Partial<CallbackFacts>) =>
@@ -74,9 +74,30 @@ describe('rejected callbacks', () => {
       { unauthenticated: [wrong(5, 30)], accepted: acceptedJobs(1, 31) },
     ],
     [
+      'warning',
+      'requests to an unknown source beside very many that were accepted',
+      { unauthenticated: [wrong(5, 30, null)], accepted: acceptedJobs(5000) },
+    ],
+    [
+      'failing',
+      'requests of a job an hour, of which none is accepted',
+      { unauthenticated: [wrong(4, 30), wrong(4, 95)] },
+    ],
+    [
+      'failing',
+      'requests of a job an hour, since one that was accepted hours ago',
+      { unauthenticated: [wrong(4, 30), wrong(4, 95)], accepted: acceptedJobs(0, 120) },
+    ],
+    [
       'none',
-      'requests to an unknown source beside many that were accepted',
-      { unauthenticated: [wrong(5, 30, null)], accepted: acceptedJobs(500, 6) },
+      'requests of a job an hour, when one was accepted in between',
+      { unauthenticated: [wrong(4, 30), wrong(4, 95)], accepted: acceptedJobs(0, 70) },
+    ],
+    ['none', 'requests of which none came in the last hour', { unauthenticated: [wrong(8, 95)] }],
+    [
+      'none',
+      'earlier requests, where the index does not show what was accepted then',
+      { unauthenticated: [wrong(4, 30), wrong(4, 95)], daySince: minutesAgo(90) },
     ],
   ])('%s: %s', (level, _, facts) => {
     expect(levelOf(facts)).toBe(level);
@@ -92,11 +113,17 @@ describe('rejected callbacks', () => {
       NOW,
     );
     expect(issues.map(issueName)).toEqual([
-      'callbacks-refused:credential-wrong',
+      'callbacks-refused:source-unknown',
       'callbacks-refused:other/credential-wrong',
       'callbacks-refused:intake/body-too-large',
       'callbacks-refused:intake/credential-wrong',
     ]);
+  });
+
+  it('say how many there were since the last accepted one, and since when', () => {
+    const facts = { unauthenticated: [wrong(4, 30), wrong(4, 95)] };
+    const [issue] = callbackIssues({ ...NOTHING, ...facts }, NOW);
+    expect(issue?.params).toMatchObject({ refused: 8, since: new Date(minutesAgo(95)).toISOString() });
   });
 
   it('say which source, which cause, since when and what to do', () => {

@@ -38,6 +38,7 @@ describe.each(GATEWAYS)('k8s/gateway/%s', (name) => {
   it('listens for https only, and the route is attached to that listener', () => {
     const [parent] = route.parentRefs;
     expect(parent.name).toBe(gateway.metadata.name);
+    expect(new URL(receiver.publicUrl ?? '').hostname).toBe(route.hostnames[0]);
     expect(gateway.spec.listeners).toEqual([
       expect.objectContaining({ name: parent.sectionName, protocol: 'HTTPS', hostname: route.hostnames[0] }),
     ]);

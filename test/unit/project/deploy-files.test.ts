@@ -40,6 +40,20 @@ describe('the shipped balancer files', () => {
 });
 
 describe('documents', () => {
+  it('docs/load-balancers.md has the figures of k8s/gateway/aws', () => {
+    const files = ['load-balancer', 'target-group'].map((name) =>
+      textOf(`k8s/gateway/aws/${name}-configuration.yaml`),
+    );
+    const shipped = [...files.join().matchAll(/key: ([\w.]+), value: "(\d+)"/g)].map(([, ...each]) => each);
+    expect(shipped.length).toBeGreaterThan(1);
+    const text = textOf('docs/load-balancers.md').replaceAll(/\s+/g, ' ');
+    for (const [key, value] of shipped)
+      expect([key, text.split(`\`${key}\` `)[1]?.slice(0, 3)]).toEqual([
+        key,
+        expect.stringMatching(RegExp(`^${value}\\b`)),
+      ]);
+  });
+
   it('docs/data-protection.md lists every place of docs/store-layout.md', () => {
     const [layout = ''] = textOf('docs/store-layout.md').split('## Kinds');
     const keys = [...layout.matchAll(/^(?:\| |- | {2})?[^\n]*$/gm)].flatMap(([line]) =>

@@ -19,7 +19,7 @@ describe('the styles of tables', () => {
   it('give each column of the deliveries its place on narrow screens', () => {
     const narrow = styles
       .flatMap((text) => text.split(/^@media /m))
-      .filter((part) => /^\(max-width: 820px\)/.test(part));
+      .filter((part) => /^\(max-width: 900px\)/.test(part));
     const columns = [...deliveries.matchAll(/\{ name: '([^']+)', cell/g)].map(([, name]) => name);
     expect(columns.length).toBeGreaterThan(5);
     const placed = (name?: string) =>

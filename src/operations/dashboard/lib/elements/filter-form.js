@@ -43,7 +43,7 @@ export function filterForm(view, filters, values) {
   };
   return h(
     'details',
-    { 'data-key': 'filters', open: set > 0 || matchMedia('(min-width: 821px)').matches },
+    { 'data-key': 'filters', open: set > 0 || matchMedia('(min-width: 901px)').matches },
     h('summary', {}, set > 0 ? `Filters (${set} set)` : 'Filters'),
     h(
       'form',

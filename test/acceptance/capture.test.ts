@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RealtimeSimulator } from '../../src/simulator/realtime/realtime-interface.js';
 import type { FaultAct } from '../../src/simulator/realtime/session-script.js';
 import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { PROGRAM_ENVIRONMENT } from '../support/processes/program-environment.js';
 import type { CliResult } from '../support/processes/run-cli.js';
 import { runCommand } from '../support/processes/run-command.js';
 import { API_KEY, silence, withSimulator } from '../support/realtime.js';
@@ -47,7 +48,7 @@ function environment(simulator: RealtimeSimulator | null, settings: object = {})
     speech: { apiKey: API_KEY, realtime: simulator === null ? {} : { eu: simulator.origin } },
     ...settings,
   };
-  return { PATH: process.env.PATH ?? '', NODE_ENV: 'test', NODE_CONFIG: JSON.stringify(config) };
+  return { ...PROGRAM_ENVIRONMENT, NODE_ENV: 'test', NODE_CONFIG: JSON.stringify(config) };
 }
 
 /** In a process that other captures share, for runs without signals and standard input. */

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/http/balancer.js';
+import { PROGRAM_ENVIRONMENT } from '../support/processes/program-environment.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
@@ -17,7 +18,7 @@ describe('without anybody who reads what is printed', () => {
     const port = await freePort();
     const child = spawn(process.execPath, [MAIN], {
       env: {
-        PATH: process.env.PATH ?? '',
+        ...PROGRAM_ENVIRONMENT,
         NODE_CONFIG: JSON.stringify({
           receiver: { port, drainDelay: '0s' },
           admin: { port: 0 },
@@ -64,7 +65,7 @@ describe('the first start', () => {
     const folder = await temporaryFolder();
     const child = spawn(process.execPath, [MAIN], {
       env: {
-        PATH: process.env.PATH ?? '',
+        ...PROGRAM_ENVIRONMENT,
         NODE_CONFIG: JSON.stringify({
           receiver: { port: 0, drainDelay: '0s' },
           admin: { port: 0 },

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { sendCallback } from '../support/processes/admin-api.js';
+import { PROGRAM_ENVIRONMENT } from '../support/processes/program-environment.js';
 import type { CliResult } from '../support/processes/run-cli.js';
 import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
@@ -54,7 +55,11 @@ async function shell(text: string, more: object = {}): Promise<CliResult> {
     ...lost.settings,
     ...more,
   };
-  const env = { PATH: `${folder.path}:${process.env.PATH}`, NODE_CONFIG: JSON.stringify(settings) };
+  const env = {
+    ...PROGRAM_ENVIRONMENT,
+    PATH: `${folder.path}:${PROGRAM_ENVIRONMENT.PATH}`,
+    NODE_CONFIG: JSON.stringify(settings),
+  };
   const lines = text.trim().split('\n');
   if (!lines.every((line) => PLAIN.test(line)))
     return new Promise((resolve) => {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { PROGRAM_ENVIRONMENT } from '../../support/processes/program-environment.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { until } from '../../support/until.js';
 
@@ -29,7 +30,7 @@ describe('the demo', () => {
 
   it.concurrent('runs until it is stopped, and the commands it suggests work', async () => {
     const child = spawn(process.execPath, [BINARY, 'demo'], {
-      env: { PATH: process.env.PATH ?? '' },
+      env: PROGRAM_ENVIRONMENT,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = once(child, 'exit');

@@ -4,6 +4,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
+import { PROGRAM_ENVIRONMENT } from '../../support/processes/program-environment.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 
@@ -24,7 +25,7 @@ it('npm run dev restarts the service when a source changes, and Ctrl-C ends ever
   const main = join(copy.path, 'src/main.ts');
   const dev = spawn('npm', ['run', '--silent', 'dev'], {
     cwd: copy.path,
-    env: { PATH: process.env.PATH, TR_PORT: '0', TR_ADMIN_PORT: '0' },
+    env: { ...PROGRAM_ENVIRONMENT, TR_PORT: '0', TR_ADMIN_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A process group of its own: a terminal sends Ctrl-C to the whole group.
     detached: true,

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { accessLinesOf } from '../../support/ledger/ledger-of.js';
 import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { PROGRAM_ENVIRONMENT } from '../../support/processes/program-environment.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -70,7 +71,7 @@ describe('transcript', () => {
     const text = `\u001b[31mred\u0000\r\n${'Ünïcode '.repeat(40_000)}`;
     await send('j2', text);
     const child = spawn(process.execPath, [BINARY, 'transcript', 'j2'], {
-      env: { PATH: process.env.PATH ?? '', ...environment() },
+      env: { ...PROGRAM_ENVIRONMENT, ...environment() },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const chunks: Buffer[] = [];

@@ -11,6 +11,7 @@ import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { writeHour } from '../../support/ledger/file-ledger.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+import { PROGRAM_ENVIRONMENT } from '../../support/processes/program-environment.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -67,7 +68,7 @@ describe('copy-store as a process', () => {
     for (let index = 0; index < 50; index += 1) await store.create(`.erasures/e${index}.json`, small, PLAIN);
 
     const killed = spawn(process.execPath, [MAIN, ...args()], {
-      env: { PATH: '', ...env() },
+      env: { ...PROGRAM_ENVIRONMENT, ...env() },
       stdio: 'ignore',
     });
     await until(async () => (await namesIn('jobs')).length > 150);
@@ -78,7 +79,7 @@ describe('copy-store as a process', () => {
     expect(before).toBeLessThan(count);
 
     const second = spawn(process.execPath, [MAIN, ...args('--json')], {
-      env: { PATH: '', ...env() },
+      env: { ...PROGRAM_ENVIRONMENT, ...env() },
     });
     let [peak, output] = [0, ''];
     second.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -190,7 +191,7 @@ async function readOnly(given: readonly string[]): Promise<{ code: number | null
   if (process.getuid?.() !== 0) return runCli(given, env());
   const obeying = ['setpriv', '--bounding-set=-dac_override,-dac_read_search', process.execPath, MAIN];
   const [command = '', ...options] = [...obeying, ...given];
-  const child = spawn(command, options, { env: { PATH: process.env.PATH ?? '', ...env() } });
+  const child = spawn(command, options, { env: { ...PROGRAM_ENVIRONMENT, ...env() } });
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;

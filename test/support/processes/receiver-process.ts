@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { V8_FLAGS } from '../../../scripts/v8-flags.mjs';
 import { until } from '../until.js';
+import { PROGRAM_ENVIRONMENT } from './program-environment.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
@@ -57,7 +58,7 @@ export async function startProcess(
     openFiles === undefined ? program : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
   const child = spawn(command, args, {
     env: {
-      PATH: process.env.PATH ?? '',
+      ...PROGRAM_ENVIRONMENT,
       NODE_ENV: 'production',
       NODE_NO_WARNINGS: '1',
       NODE_CONFIG: JSON.stringify({ sources: OPEN_SOURCE, ...onFreePorts(settings) }),

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { PROGRAM_ENVIRONMENT } from './program-environment.js';
 
 /** The built binary; `npm test` builds it first. */
 const BINARY = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
@@ -24,7 +25,7 @@ export function runCli(
 ): Promise<CliResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [BINARY, ...args], {
-      env: { PATH: process.env.PATH ?? '', ...env },
+      env: { ...PROGRAM_ENVIRONMENT, ...env },
       stdio: 'pipe',
       ...(cwd === undefined ? {} : { cwd }),
     });

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from '@jest/globals';
+import { PROGRAM_ENVIRONMENT } from './program-environment.js';
 import type { CliResult } from './run-cli.js';
 
 const HOST = fileURLToPath(new URL('command-host.mjs', import.meta.url));
@@ -24,7 +25,7 @@ export function runCommand(
   env: Record<string, string> = {},
   cwd?: string,
 ): Promise<CliResult> {
-  const run = lastRun.then(() => runInHost({ args, env: { PATH: process.env.PATH ?? '', ...env }, cwd }));
+  const run = lastRun.then(() => runInHost({ args, env: { ...PROGRAM_ENVIRONMENT, ...env }, cwd }));
   lastRun = run.catch(() => undefined);
   return run;
 }
@@ -43,7 +44,7 @@ async function runInHost(run: object): Promise<CliResult> {
 function startHost(): Host {
   const child = fork(HOST, {
     execArgv: [],
-    env: { PATH: process.env.PATH ?? '' },
+    env: PROGRAM_ENVIRONMENT,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   child.stderr?.pipe(process.stderr);

@@ -59,20 +59,13 @@ export function countLines(database: DatabaseSync): number {
   return Number(sum?.lines ?? 0);
 }
 
-export function saveRange(database: DatabaseSync, { since, until }: IndexRange): void {
+/** Times that are left out stay. */
+export function saveRange(
+  database: DatabaseSync,
+  times: Partial<Pick<IndexState, 'since' | 'until' | 'relistedAt'>>,
+): void {
   inTransaction(database, () => {
-    saveTime(database, 'since', since);
-    saveTime(database, 'until', until);
+    for (const [name, time] of Object.entries(times))
+      database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, time);
   });
-}
-
-export function reopenHours(database: DatabaseSync, from: number, at: number): void {
-  inTransaction(database, () => {
-    database.prepare('DELETE FROM hours WHERE hour >= ? AND NOT is_deleted').run(from);
-    saveTime(database, 'relistedAt', at);
-  });
-}
-
-function saveTime(database: DatabaseSync, name: keyof IndexState, time: number | null): void {
-  database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, time);
 }

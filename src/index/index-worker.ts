@@ -28,11 +28,12 @@ parentPort?.on('message', ({ id, name, values }: IndexRequest) => {
     if (method === undefined) throw new Error(`${name} cannot be called of this index`);
     answer({ id, result: method(...values) });
   } catch (error) {
-    answer({
-      id,
-      failure: indexFailureOf(error),
-      message: error instanceof Error ? error.message : String(error),
-    });
+    const failure = indexFailureOf(error);
+    answer({ id, failure, message: error instanceof Error ? error.message : String(error) });
+    if (failure !== 'lost') return;
+    // Whoever asks next starts another worker.
+    index.close();
+    parentPort?.close();
   }
 });
 answer({ id: 0, result: { place, isShared } });

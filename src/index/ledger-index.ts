@@ -2,23 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { createApplySegments } from './apply/apply-segments.js';
 import { readContent } from './apply/read-content.js';
 import type { SegmentContent } from './apply/segment-content.js';
-import { createHourDeletion } from './fill/delete-hours.js';
+import { deleteHour, deleteHoursBefore } from './fill/delete-hours.js';
 import { deleteFailuresBefore, freeShare, oldestHour, usedBytes } from './fill/trim-index.js';
 import { inTransaction } from './in-transaction.js';
-import { type IndexRange, reopenHours, saveRange } from './index-state.js';
+import { saveRange } from './index-state.js';
 import { createLineClasses } from './line-classes.js';
 import { deleteDatabase, IndexLostError, isDamaged, openDatabase } from './open-database.js';
 import { createIndexQuestions } from './queries/index-questions.js';
-
-/** Progress of the index within an hour. */
-export interface IndexedHour {
-  /** It was read to its end after nothing could appear in it any more. */
-  readonly isFinished: boolean;
-  /** It was begun to delete it. */
-  readonly isDeleted: boolean;
-  /** The last number of each writer. */
-  readonly numbers: Readonly<Record<string, number>>;
-}
 
 /** An object of a merged hour that is missing or damaged. */
 export interface MergedFault {
@@ -34,8 +24,7 @@ function open(path: string, storeId: string) {
   const database = openDatabase(path, storeId);
   try {
     const classes = createLineClasses(database);
-    const deletion = createHourDeletion(database);
-    return { database, classes, deletion, apply: createApplySegments(database, classes) };
+    return { database, classes, apply: createApplySegments(database, classes) };
   } catch (error) {
     database.close();
     throw error;
@@ -54,74 +43,62 @@ function openOrReplace(path: string, storeId: string): ReturnType<typeof open> {
 
 /** @param path `:memory:` for none */
 export function createLedgerIndex(path: string, storeId: string) {
-  /** Null after damage, until the next call begins a new file: that can fail, such as on a full disk. */
-  let opened: ReturnType<typeof open> | null = openOrReplace(path, storeId);
-  /** Set when a question found the file damaged, until what fills the index knows. */
-  let lost: unknown = null;
+  const opened = openOrReplace(path, storeId);
+  const { database } = opened;
+  let deletion: Generator<void> | null = null;
 
-  /** Throws `IndexLostError` after it has deleted a damaged file, and else what the work throws. */
+  const close = () => {
+    if (database.isOpen) database.close();
+  };
+
+  /** Throws `IndexLostError` after it has deleted a damaged file, and else what the work throws. Another index begins a new file. */
   function attempt<Result>(work: (given: ReturnType<typeof open>) => Result): Result {
     try {
-      opened ??= openOrReplace(path, storeId);
       return work(opened);
     } catch (error) {
       if (!isDamaged(error)) throw error;
-      opened?.database.close();
-      opened = null;
+      close();
       deleteDatabase(path);
-      lost = error;
       throw new IndexLostError(error);
-    }
-  }
-
-  /** A step of what fills the index. Throws as well when the index was lost since the step before. */
-  function step<Result>(work: (given: ReturnType<typeof open>) => Result): Result {
-    try {
-      if (lost !== null) throw new IndexLostError(lost);
-      return attempt(work);
-    } finally {
-      lost = null;
     }
   }
 
   return {
     ...createIndexQuestions(attempt),
-    apply: (segments: readonly SegmentContent[]): void => step(({ apply }) => apply(segments)),
+    apply: (segments: readonly SegmentContent[]): void => attempt(({ apply }) => apply(segments)),
     /** The lines of a segment that cannot be read. */
     countUnreadable: (segment: Parameters<typeof readContent>[0]): number =>
       readContent(segment).unread.lines,
-    hour: (hour: number): IndexedHour => step(({ database }) => readHour(database, hour)),
-    finishHour: (hour: number, faults: readonly MergedFault[] = []): void =>
-      step(({ database }) => finishHour(database, hour, faults)),
-    /** The hours from an instant on are to be read to their end again. */
-    reopenHours: (from: number, at: number): void => step(({ database }) => reopenHours(database, from, at)),
-    saveRange: (range: IndexRange): void => step(({ database }) => saveRange(database, range)),
-    usedBytes: (limit: number): number => step(({ database }) => usedBytes(database, path, limit)),
+    /** Position in an hour: the last number of each writer. */
+    numbersOf: (hour: number): Readonly<Record<string, number>> => attempt(() => numbersOf(database, hour)),
+    saveFaults: (hour: number, faults: readonly MergedFault[]): void =>
+      attempt(() => saveFaults(database, hour, faults)),
+    saveRange: (times: Parameters<typeof saveRange>[1]): void => attempt(() => saveRange(database, times)),
+    usedBytes: (limit: number): number => attempt(() => usedBytes(database, path, limit)),
     freeShare: (): number => freeShare(path),
-    oldestHour: (): number | null => step(({ database }) => oldestHour(database)),
-    deleteHour: (hour: number): void => step(({ deletion }) => deletion.begin(hour)),
-    deleteBefore: (hour: number): void => step(({ deletion }) => deletion.beginBefore(hour)),
-    /** Deletes a part of what was begun to be deleted. Returns whether anything is left. */
-    deleteSome: (): boolean => step(({ deletion }) => deletion.step()),
-    deleteFailuresBefore: (received: number): void =>
-      step(({ database }) => deleteFailuresBefore(database, received)),
+    oldestHour: (): number | null => attempt(() => oldestHour(database)),
+    deleteHour: (hour: number): void => attempt(() => deleteHour(database, hour)),
+    /** Begins to delete the hours before one. */
+    deleteBefore(hour: number): void {
+      deletion = deleteHoursBefore(database, hour);
+    },
+    /** Deletes a part of them. Returns whether anything is left. */
+    deleteSome: (): boolean => attempt(() => deletion?.next().done === false),
+    deleteFailuresBefore: (received: number): void => attempt(() => deleteFailuresBefore(database, received)),
     /** Whether a process still writes the file. */
     isKept: (): boolean => true,
-    close: (): void => opened?.database.close(),
+    close,
   };
 }
 
-function readHour(database: DatabaseSync, hour: number): IndexedHour {
-  const known = database.prepare('SELECT is_deleted FROM hours WHERE hour = ?').get(hour)?.is_deleted;
+function numbersOf(database: DatabaseSync, hour: number): Record<string, number> {
   const runs = database.prepare('SELECT writer, number FROM runs WHERE hour = ?').all(hour);
-  const numbers = runs.map(({ writer, number }) => [String(writer), Number(number)] as const);
-  return { isFinished: known === 0, isDeleted: known === 1, numbers: Object.fromEntries(numbers) };
+  return Object.fromEntries(runs.map(({ writer, number }) => [String(writer), Number(number)]));
 }
 
-function finishHour(database: DatabaseSync, hour: number, faults: readonly MergedFault[]): void {
+function saveFaults(database: DatabaseSync, hour: number, faults: readonly MergedFault[]): void {
   inTransaction(database, () => {
     const add = database.prepare('INSERT OR REPLACE INTO faults VALUES (?, ?, ?)');
     for (const { key, segments } of faults) add.run(key, hour, segments);
-    database.prepare('INSERT OR REPLACE INTO hours VALUES (?, 0)').run(hour);
   });
 }

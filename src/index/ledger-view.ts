@@ -153,7 +153,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     onOpened,
     isLookedAt: () => !isStarted || schedule.isLookedAt(),
   });
-  const schedule = createFillSchedule({ fill: index.fill, clock });
+  const schedule = createFillSchedule({ filler: index, clock });
   const parts = { store, index };
   const counts = createPacedCounts(index, clock);
   let isStarted = false;

@@ -16,8 +16,6 @@ export const SCHEMA = `
     newer INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
   -- Objects of merged hours that are missing or damaged; segments: those of them that may be lacking and have no row in missing.
   CREATE TABLE faults (key TEXT PRIMARY KEY, hour INTEGER NOT NULL, segments INTEGER NOT NULL) WITHOUT ROWID;
-  -- Hours that were read to their end after nothing could appear in them any more, and those that are being deleted.
-  CREATE TABLE hours (hour INTEGER PRIMARY KEY, is_deleted INTEGER NOT NULL);
   -- An id is never used again: rows of contexts outlive their segment for a while.
   CREATE TABLE segments (id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, number INTEGER NOT NULL,
     written INTEGER NOT NULL);

@@ -1,5 +1,6 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fillAll } from '../../src/index/fill/index-filler.js';
 import { openIndexOfStore } from '../../src/index/fill/open-index-of-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { isOldWriter } from './old-hours.js';
@@ -78,7 +79,7 @@ async function answersOf(
     ...{ reach: 30 * DAY, retention: 7 * DAY, maxBytes: 2 ** 31 },
   });
   try {
-    await index.fill();
+    await fillAll(index);
     const places = await index.call('findLines', { limit: 10_000_000, until });
     const { missing } = await index.call('state');
     // Hours that were laid down long after they were whole are not in a running index.

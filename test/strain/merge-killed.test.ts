@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { fillAll } from '../../src/index/fill/index-filler.js';
 import { openIndexOfStore } from '../../src/index/fill/open-index-of-store.js';
 import { hourAt } from '../../src/ledger/hours.js';
 import { readMergedHour } from '../../src/ledger/log/merge-record.js';
@@ -59,7 +60,7 @@ async function indexed() {
     ...{ reach: 30 * DAY, retention: 7 * DAY, maxBytes: 2 ** 30 },
   });
   try {
-    await index.fill();
+    await fillAll(index);
     const places = await index.call('findLines', { limit: 10_000 });
     const { missing } = await index.call('state');
     return { places, missing, failing: await index.call('findFailures', {}) };

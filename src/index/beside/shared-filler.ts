@@ -1,4 +1,4 @@
-import type { IndexFiller } from '../fill/fill-index.js';
+import type { IndexFiller } from '../fill/index-filler.js';
 import { type IndexCalls, IndexError } from '../index-calls.js';
 import { type Ask, askWriter } from './asks.js';
 
@@ -19,10 +19,10 @@ export function createSharedFiller(path: string, index: IndexCalls): IndexFiller
 
   return {
     relist: () => undefined,
-    async fill(_isDue, onNew) {
-      await ask('new', PATIENCE);
-      await onNew?.();
+    takeNew: () => ask('new', PATIENCE),
+    async *older() {
       await ask('whole', Number.POSITIVE_INFINITY);
+      yield;
     },
   };
 }

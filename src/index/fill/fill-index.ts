@@ -5,11 +5,12 @@ import type { MergedHourError } from '../../ledger/log/merge-record.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import { parseSegmentKey } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { type IndexCalls, IndexError } from '../index-calls.js';
+import type { IndexCalls } from '../index-calls.js';
 import type { IndexState } from '../index-state.js';
 import type { MergedFault } from '../ledger-index.js';
 import { createFollowedFolders } from './followed-folders.js';
 import { createIndexBounds } from './index-bounds.js';
+import type { IndexFiller } from './index-filler.js';
 import { repairedHours } from './repaired-hours.js';
 import { createSegmentTaker, type TakenHour } from './segment-taker.js';
 
@@ -30,35 +31,30 @@ export interface IndexFillerOptions {
   readonly isLookedAt?: (() => boolean) | undefined;
 }
 
-/** Keeps the index like the log. */
-export interface IndexFiller {
-  /**
-   * Takes what is new, and what is older, newest hours first, until all is in. Rejects with `StoreError` and `IndexError`; the next call
-   * continues.
-   *
-   * @param isDue whether what is new should be asked for again before a further part of what is older
-   * @param onNew called when what is new is in
-   */
-  fill(isDue?: () => boolean, onNew?: () => Promise<void>): Promise<void>;
-  /** What is new is to be listed by its next read, of new writers as well. */
-  relist(): void;
+/**
+ * What the index has: every line from `since` to `until`. Rows before are no part of it: they are deleted before the index reaches back
+ * further. `since` is undefined before anything, null from the beginning of the ledger on.
+ */
+interface Range {
+  readonly since: number | null | undefined;
+  readonly until: number | null;
 }
 
+const NOTHING: Range = { since: undefined, until: null };
 const DAY = 24 * HOUR;
 const MINUTE = 60_000;
 
 export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
-  const { store, index, isLookedAt = () => true } = options;
+  const { store, index, reach, retention, isLookedAt = () => true } = options;
   const now = () => options.clock() + store.clockOffset();
   const { take, addMissing } = createSegmentTaker(index);
-  const bounds = createIndexBounds({ ...options, now, onDelete });
+  const bounds = createIndexBounds({ ...options, now, deleteBefore });
   const folders = createFollowedFolders(store, now, options.subscribers);
   let hours = new Map<string, TakenHour>();
   let log = follow();
-  /** What the index has: `since` is undefined before anything, null from the beginning of the ledger on. */
-  let since: number | null | undefined;
-  let until: number | null = null;
-  let hasWalked = false;
+  let range = NOTHING;
+  /** Whether `range` and `hours` are what the index has: not before the first call, nor after one that failed. */
+  let isKnown = false;
   /** The first open hour when what is older was looked at last. */
   let lookedIn: number | null = null;
   let retriedAt = Number.NEGATIVE_INFINITY;
@@ -70,17 +66,23 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     return createLogFollower({ store, hours, clock: now, open, onLost: addMissing, folders: current });
   }
 
-  /** Progress within an hour, without rows that are being deleted. */
-  async function begun(hour: string): Promise<TakenHour> {
-    const { numbers, isDeleted } = await index.call('hour', startOfHour(hour));
-    if (!isDeleted) return { hour, read: new Map(Object.entries(numbers)) };
-    while (await index.call('deleteSome'));
-    return { hour, read: new Map() };
+  async function readRange(): Promise<void> {
+    if (isKnown) return;
+    const { since, until } = await index.call('state');
+    // Of an index that ends before it is to begin nothing is kept.
+    range = until === null || until < now() - reach ? NOTHING : { since, until };
+    log = follow();
+    isKnown = true;
   }
 
-  async function onDelete(hour: number): Promise<void> {
-    since = Math.max(since ?? hour, hour);
-    await save();
+  async function save(saved: Range): Promise<void> {
+    const { since = null, until } = saved;
+    range = saved;
+    await index.call('saveRange', { since, until });
+  }
+
+  async function begun(hour: string): Promise<TakenHour> {
+    return { hour, read: new Map(Object.entries(await index.call('numbersOf', startOfHour(hour)))) };
   }
 
   /** Takes the rest of an hour that nothing appears in any more. The index does not claim to have it before it has. */
@@ -90,41 +92,38 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     const onFault = ({ key, record }: MergedHourError) =>
       void faults.set(key, { key, segments: record === null ? 1 : 0 });
     const reading = { store, onLost: addMissing, onFault, folders: folders.all() };
-    const reached = until;
+    const reached = range;
+    const { since, until } = reached;
     const start = startOfHour(hour);
     const isClaimed = until !== null && start < firstOpenHour(until) && start >= (since ?? start);
     await take(segmentsOfHour(reading, place), async () => {
-      if (isClaimed) await moveTo(start);
+      if (isClaimed) await save({ since, until: start });
     });
-    await index.call('finishHour', start, [...faults.values()]);
+    if (faults.size > 0) await index.call('saveFaults', start, [...faults.values()]);
     hours.delete(hour);
-    await moveTo(reached);
-  }
-
-  async function moveTo(time: number | null): Promise<void> {
-    if (until === time) return;
-    until = time;
-    await save();
+    if (range !== reached) await save(reached);
   }
 
   /** Reads all of an hour again: what was missing or damaged of it once is there. */
   async function readAgain(hour: string): Promise<void> {
-    const reached = until;
+    const reached = range;
     const start = startOfHour(hour);
-    if (until !== null) await moveTo(Math.min(until, start));
+    await save({ ...reached, until: reached.until && Math.min(reached.until, start) });
     await index.call('deleteHour', start);
     if (openHours(now()).includes(hour)) {
       log = follow();
       return takeNew();
     }
     await finish(hour);
-    await moveTo(reached);
+    await save(reached);
   }
 
   /** Takes what is new: of the hours that are open, and of those that were when the log was listed last. */
   async function takeNew(): Promise<void> {
+    await readRange();
     const open = openHours(now());
     const [first = ''] = open;
+    const { until } = range;
     const isHourOver = until === null || firstOpenHour(until) < startOfHour(first);
     if (await folders.look(isLookedAt() || isHourOver)) log.relist();
     for (const hour of open) if (!hours.has(hour)) hours.set(hour, await begun(hour));
@@ -134,92 +133,89 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
       for await (const hour of hoursInOrder(store, 'oldest', since, end, folders.roots())) await finish(hour);
     }
     for (const hour of hours.keys()) if (!open.includes(hour)) hours.delete(hour);
-    until = log.listedAt() ?? until;
-    if (since === undefined) since = startOfHour(first);
-    await save();
+    const { since = startOfHour(first) } = range;
+    await save({ since, until: log.listedAt() ?? range.until });
   }
 
-  /** Takes older hours that are not finished, newest first. Resolves to whether all are in: there can be no room. */
-  async function walkBack(pause: () => Promise<void>): Promise<boolean> {
-    const end = now() - options.reach;
-    const last = firstOpenHour(now()) - 1;
-    const walk = hoursInOrder(store, 'newest', Number.NEGATIVE_INFINITY, last, folders.roots());
+  async function* deleteBefore(time: number): AsyncGenerator<void> {
+    const since = Math.max(range.since ?? time, time);
+    await save({ ...range, since });
+    await index.call('deleteBefore', since);
+    while (await index.call('deleteSome')) yield;
+  }
+
+  /** Takes older hours, newest first, as far as the index is to reach and there is room. */
+  async function* walkBack(): AsyncGenerator<void> {
+    const end = now() - reach;
+    const { since = null } = range;
+    if (since === null || since - HOUR < end) return;
+    const oldest = await index.call('oldestHour');
+    // A process that ended meanwhile may have begun them, or begun to delete them.
+    if (oldest !== null && oldest < since) yield* deleteBefore(since);
+    const walk = hoursInOrder(store, 'newest', Number.NEGATIVE_INFINITY, since - 1, folders.roots());
     for await (const hour of walk) {
       const start = startOfHour(hour);
-      if (start + HOUR <= end) {
-        // Nothing was written between that hour and the ones in the index.
-        await reachBackTo(Math.floor(end / HOUR) * HOUR);
-        return true;
-      }
-      const { isFinished, numbers } = await index.call('hour', start);
-      if (!isFinished) {
-        const isBegun = Object.values(numbers).some((number) => number > 0);
-        if (!isBegun && !(await bounds.hasRoom())) return false;
-        await finish(hour);
-      }
-      await reachBackTo(start);
-      await pause();
+      // Nothing was written between that hour and the ones in the index.
+      if (start + HOUR <= end) return save({ ...range, since: Math.floor(end / HOUR) * HOUR });
+      if (!(await bounds.hasRoom())) return;
+      await finish(hour);
+      await save({ ...range, since: start });
+      yield;
     }
-    since = null;
-    await save();
-    return true;
+    await save({ ...range, since: null });
   }
 
-  async function reachBackTo(time: number): Promise<void> {
-    if (since !== null) since = Math.min(since ?? time, time);
-    await save();
+  /** A segment may have appeared in an hour after it was whole: a fault, but its lines count. */
+  async function* lookForLate(): AsyncGenerator<void> {
+    const time = now();
+    const { relistedAt } = await index.call('state');
+    if (relistedAt !== null && time - relistedAt < DAY) return;
+    const begin = relistedAt === null ? time : Math.max(range.since ?? 0, time - LISTED_AGAIN);
+    const walk = hoursInOrder(store, 'oldest', begin, firstOpenHour(time) - 1, folders.roots());
+    for await (const hour of walk) {
+      await finish(hour);
+      yield;
+    }
+    await index.call('saveRange', { relistedAt: time });
   }
 
   /** What was missing or damaged may have been brought back: an operator waits for that to be seen. */
-  async function retryMissing(pause: () => Promise<void>): Promise<void> {
+  async function* retryMissing(): AsyncGenerator<void> {
     const { missing } = await index.call('state');
     if (Math.abs(now() - retriedAt) < retryInterval(missing)) return;
     retriedAt = now();
     for await (const hour of repairedHours(store, index, missing)) {
       await readAgain(hour);
-      await pause();
+      yield;
     }
   }
 
-  async function save(): Promise<void> {
-    await index.call('saveRange', { since: since ?? null, until });
+  async function* older(): AsyncGenerator<void> {
+    // Once an hour: where there was no room, there can be an hour later.
+    const hour = firstOpenHour(now());
+    if (lookedIn !== hour) {
+      yield* lookForLate();
+      yield* walkBack();
+      await index.call('deleteFailuresBefore', now() - retention);
+      lookedIn = hour;
+    }
+    yield* retryMissing();
+    yield* bounds.trim();
   }
 
-  /** Once an hour: where there was no room, there can be an hour later. */
-  async function lookBack(pause: () => Promise<void>): Promise<void> {
-    const time = now();
-    if (lookedIn === firstOpenHour(time)) return;
-    const { relistedAt } = await index.call('state');
-    // A segment may have appeared in an hour after it was whole: a fault, but its lines count.
-    if (relistedAt === null || time - relistedAt >= DAY) {
-      await index.call('reopenHours', time - LISTED_AGAIN, time);
-      hasWalked = false;
-    }
-    if (!hasWalked) hasWalked = await walkBack(pause);
-    await index.call('deleteFailuresBefore', time - options.retention);
-    lookedIn = firstOpenHour(time);
+  function forget(error: unknown): never {
+    isKnown = false;
+    throw error;
   }
 
   return {
     relist: () => log.relist(),
-    async fill(isDue = () => false, onNew = async () => undefined) {
-      const pause = async () => {
-        if (!isDue()) return;
-        await takeNew();
-        await onNew();
-      };
+    takeNew: () => takeNew().catch(forget),
+    async *older() {
       try {
-        await takeNew();
-        await onNew();
-        await lookBack(pause);
-        await retryMissing(pause);
-        await bounds.trim(pause);
+        yield* older();
       } catch (error) {
-        // The index says how far it came.
-        log = follow();
-        if (error instanceof IndexError && error.failure === 'lost')
-          [since, until, hasWalked, lookedIn] = [undefined, null, false, null];
-        throw error;
+        forget(error);
       }
     },
   };

@@ -1,10 +1,10 @@
 import { conditionOf } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import { IndexError } from '../index-calls.js';
-import type { IndexFiller } from './fill-index.js';
+import type { IndexFiller } from './index-filler.js';
 
 export interface FillScheduleOptions {
-  readonly fill: IndexFiller['fill'];
+  readonly filler: Pick<IndexFiller, 'takeNew' | 'older'>;
   readonly clock: () => number;
 }
 
@@ -52,7 +52,7 @@ interface Waiting {
 }
 
 export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
-  const { fill, clock } = options;
+  const { filler, clock } = options;
   let running = false;
   let touchedAt = Number.NEGATIVE_INFINITY;
   let refreshedAt: number | null = null;
@@ -69,27 +69,20 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
   const isLookedAt = () => clock() - touchedAt < IN_USE;
   const interval = () => (isLookedAt() ? FAST_INTERVAL : SLOW_INTERVAL);
 
-  function beginRead(): void {
+  async function readNew(): Promise<void> {
     readAt = clock();
     answering.push(...asking.splice(0));
-  }
-
-  function isDue(): boolean {
-    if (asking.length === 0 && clock() - readAt < interval()) return false;
-    beginRead();
-    return true;
-  }
-
-  async function onNew(): Promise<void> {
+    await filler.takeNew();
     refreshedAt = readAt;
     failure = null;
     for (const { resolve } of answering.splice(0)) resolve();
   }
 
   async function run(): Promise<void> {
-    beginRead();
     try {
-      await fill(isDue, onNew);
+      await readNew();
+      for await (const _step of filler.older())
+        if (asking.length > 0 || clock() - readAt >= interval()) await readNew();
       isWhole = true;
     } catch (cause) {
       failure = cause;

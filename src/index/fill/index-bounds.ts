@@ -9,16 +9,15 @@ export interface IndexBoundsOptions {
   readonly reach: number;
   /** Bytes of the database and its write-ahead log that should not be exceeded. */
   readonly maxBytes: number;
-  /** Called before hours before an instant are deleted. */
-  readonly onDelete: (hour: number) => Promise<void>;
+  /** Deletes the hours before one, in steps. */
+  readonly deleteBefore: (hour: number) => AsyncGenerator<void>;
 }
 
 /** Keeps the index within its bounds: what exceeds them goes at the old end. */
 export interface IndexBounds {
   /** Whether an older hour may be taken. */
   hasRoom(): Promise<boolean>;
-  /** @param pause awaited between the steps of a deletion */
-  trim(pause: () => Promise<void>): Promise<void>;
+  trim(): AsyncGenerator<void>;
 }
 
 /** Shares of `maxBytes`: old hours are read up to the one and deleted above the other. */
@@ -28,35 +27,25 @@ const DELETE_ABOVE = 0.9;
 const KEPT_FREE = 0.1;
 const DAY = 24 * HOUR;
 
-export function createIndexBounds({
-  index,
-  now,
-  reach,
-  maxBytes,
-  onDelete,
-}: IndexBoundsOptions): IndexBounds {
-  async function deleteBefore(time: number, pause: () => Promise<void>): Promise<void> {
-    const hour = Math.floor(time / HOUR) * HOUR;
-    await onDelete(hour);
-    await index.call('deleteBefore', hour);
-    while (await index.call('deleteSome')) await pause();
-  }
+export function createIndexBounds(options: IndexBoundsOptions): IndexBounds {
+  const { index, now, reach, maxBytes } = options;
+  const deleteBefore = (time: number) => options.deleteBefore(Math.floor(time / HOUR) * HOUR);
 
   return {
     async hasRoom() {
       const limit = maxBytes * READ_BELOW;
       return (await index.call('usedBytes', limit)) < limit && (await index.call('freeShare')) > KEPT_FREE;
     },
-    async trim(pause) {
+    async *trim() {
       const end = now() - reach;
       const oldest = await index.call('oldestHour');
       // A day at a time: it takes a pass over all contexts.
-      if (oldest !== null && oldest < end - DAY) await deleteBefore(end, pause);
+      if (oldest !== null && oldest < end - DAY) yield* deleteBefore(end);
       const limit = maxBytes * DELETE_ABOVE;
       while ((await index.call('usedBytes', limit)) > limit) {
         const first = await index.call('oldestHour');
         if (first === null || first >= firstOpenHour(now())) break;
-        await deleteBefore(first + Math.max(HOUR, (now() - first) / 10), pause);
+        yield* deleteBefore(first + Math.max(HOUR, (now() - first) / 10));
       }
     },
   };

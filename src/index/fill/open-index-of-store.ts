@@ -5,7 +5,7 @@ import { createSharedFiller } from '../beside/shared-filler.js';
 import { type IndexAnswer, type IndexCalls, IndexError, type LongCalls } from '../index-calls.js';
 import type { IndexState } from '../index-state.js';
 import type { IndexFiles, IndexPlace, OpenedIndex } from '../open-index.js';
-import type { IndexFiller } from './fill-index.js';
+import { fillAll, type IndexFiller } from './index-filler.js';
 
 export interface IndexOfStoreOptions {
   readonly store: ObjectStore;
@@ -28,9 +28,7 @@ export interface IndexOfStoreOptions {
 }
 
 /** The index of the store, whose worker is started by the first call, and again when it ended. */
-export interface IndexOfStore extends LongCalls {
-  readonly fill: IndexFiller['fill'];
-  readonly relist: IndexFiller['relist'];
+export interface IndexOfStore extends LongCalls, IndexFiller {
   /** Settles when the index of the store is open: all code that it takes is loaded. */
   opened(): Promise<void>;
   /** What the index had when what is new was last read; null before. */
@@ -124,15 +122,8 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     return current();
   }
 
-  async function fillOf({ filler, worker }: Opened, ...[isDue, onNew]: Parameters<IndexFiller['fill']>) {
-    await filler.fill(isDue, async () => {
-      await noteState(worker);
-      await onNew?.();
-    });
-    await noteState(worker);
-  }
-
-  async function noteState(worker: IndexWorker): Promise<void> {
+  async function noteState(): Promise<void> {
+    const { worker } = await current();
     [state, lines] = await Promise.all([worker.call('state'), worker.call('countLines')]);
     const newer = state.missing.find((each) => each.newer > 0);
     if (newer === undefined || hasNewer) return;
@@ -147,7 +138,7 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
         return await given.worker.call(name, ...values);
       } catch (error) {
         const next = await instead(given, error);
-        refilled ??= next.filler.fill();
+        refilled ??= fillAll(next.filler);
         await refilled;
         return next.worker.call(name, ...values);
       }
@@ -170,14 +161,22 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
         }
       });
     },
-    async fill(isDue, onNew) {
+    async takeNew() {
       await reopenIfMarked(await current());
       const given = await current();
+      await given.filler.takeNew().catch(async (error) => (await instead(given, error)).filler.takeNew());
+      await noteState();
+    },
+    async *older() {
+      const given = await current();
       try {
-        await fillOf(given, isDue, onNew);
+        yield* given.filler.older();
       } catch (error) {
-        await fillOf(await instead(given, error), isDue, onNew);
+        const { filler } = await instead(given, error);
+        await filler.takeNew();
+        yield* filler.older();
       }
+      await noteState();
     },
     relist: () => opened?.filler.relist(),
     async opened() {
@@ -221,7 +220,7 @@ export type StartIndex = (files: IndexFiles, storeId: string) => Promise<IndexWo
 const WORKER = new URL('../index-worker.js', import.meta.url);
 
 /** Rejects when the worker cannot be started. */
-export const startIndexWorker: StartIndex = async (files, storeId) => {
+const startIndexWorker: StartIndex = async (files, storeId) => {
   const worker = new Worker(WORKER, { workerData: { files, storeId } });
   const waiting = new Map<number, Waiting>();
   let ended: IndexError | null = null;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createIndexFiller, type IndexFiller } from '../../../src/index/fill/fill-index.js';
+import { createIndexFiller } from '../../../src/index/fill/fill-index.js';
+import { fillAll, type IndexFiller } from '../../../src/index/fill/index-filler.js';
 import { type IndexCalls, IndexError } from '../../../src/index/index-calls.js';
 import { createLedgerIndex, type LedgerIndex } from '../../../src/index/ledger-index.js';
 import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
@@ -144,7 +145,7 @@ describe('what fills the index', () => {
             if (isMerged && isDamaged.size === 0) await merge(store, now);
             world.failing.store = storeFails;
             world.failing.index = indexFails;
-            await (filler as unknown as IndexFiller).fill().catch((error: unknown) => {
+            await fillAll(filler as unknown as IndexFiller).catch((error: unknown) => {
               if (!(error instanceof StoreError || error instanceof IndexError)) throw error;
             });
             world.failing.store = null;
@@ -164,11 +165,11 @@ describe('what fills the index', () => {
           }
           now = Math.max(now, FIRST + 5 * HOUR);
           write();
-          await (filler as unknown as IndexFiller).fill();
+          await fillAll(filler as unknown as IndexFiller);
           for (const [at, { written: time, content }] of segments.entries())
             if (isBack(keys[at] ?? '')) store.put(keys[at] ?? '', textOf(content), time);
           now += HOUR;
-          await (filler as unknown as IndexFiller).fill();
+          await fillAll(filler as unknown as IndexFiller);
           const own = index as unknown as LedgerIndex;
           const isThere = ({ place }: Pick<Placed, 'place'>) => {
             const key = segmentKey({ ...place, hour: hourAt(place.hour) });
@@ -193,10 +194,12 @@ describe('what fills the index', () => {
           now += 2 * HOUR;
           for (let times = 0; times < 2; times += 1, now += 2 * HOUR) await merge(store, now);
           index = createLedgerIndex(':memory:', 'store');
-          await createIndexFiller({
-            ...{ store, clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
-            ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },
-          }).fill();
+          await fillAll(
+            createIndexFiller({
+              ...{ store, clock: () => now, reach: 30 * 24 * HOUR, retention: 30 * 24 * HOUR },
+              ...{ index: callsOf(world, index), maxBytes: 2 ** 30 },
+            }),
+          );
           await expectAnswers(index, lines.filter(isThere), queries, attempts.filter(isThere));
           expect(index.state().missing).toEqual(missing);
           expect([...store.objects.keys()].filter((key) => key.endsWith('.ndjson'))).toEqual([]);
@@ -243,7 +246,7 @@ describe('what fills the index', () => {
     for (let day = 0; day < 15; day += 1) {
       now += DAY;
       write(20, 'stored');
-      await filler.fill();
+      await fillAll(filler);
       check();
     }
     expect(check()).toBeGreaterThanOrEqual(now - 11 * DAY);
@@ -251,23 +254,25 @@ describe('what fills the index', () => {
     for (let hour = 0; hour < 12; hour += 1) {
       now += HOUR;
       write(400, 'stored');
-      await filler.fill();
+      await fillAll(filler);
       check();
     }
     expect(check()).toBeGreaterThan(now - 11 * HOUR);
     now += 10 * DAY;
-    await filler.fill();
+    await fillAll(filler);
     expect(index.findFailures()).toEqual([]);
     index.close();
 
     const again = createLedgerIndex(':memory:', 'store');
-    await createIndexFiller({
-      store,
-      index: calls(again),
-      clock: () => now,
-      ...bounds,
-      reach: 100 * DAY,
-    }).fill();
+    await fillAll(
+      createIndexFiller({
+        store,
+        index: calls(again),
+        clock: () => now,
+        ...bounds,
+        reach: 100 * DAY,
+      }),
+    );
     expect(check(again)).toBeGreaterThan(FIRST);
     again.close();
   });
@@ -297,19 +302,19 @@ describe('what fills the index', () => {
     const writers = () => index.findLines({ limit: 10 }).map(({ writer }) => writer);
     const filler = begin();
     write('first');
-    await filler.fill();
+    await fillAll(filler);
     write('late');
     now += HOUR;
-    await filler.fill();
+    await fillAll(filler);
     expect(writers()).toEqual(['first']);
     now += 24 * HOUR;
-    await filler.fill();
+    await fillAll(filler);
     expect(writers().sort()).toEqual(['first', 'late']);
     write('later');
-    await begin().fill();
+    await fillAll(begin());
     expect(writers()).toHaveLength(2);
     now += 24 * HOUR;
-    await begin().fill();
+    await fillAll(begin());
     expect(writers()).toHaveLength(3);
     index.close();
   });
@@ -327,10 +332,12 @@ describe('what fills the index', () => {
       },
     };
     const fill = (days: number) =>
-      createIndexFiller({
-        ...{ store, index: calls, clock: () => now },
-        ...{ reach: days * DAY, retention: 30 * DAY, maxBytes: 2 ** 30 },
-      }).fill();
+      fillAll(
+        createIndexFiller({
+          ...{ store, index: calls, clock: () => now },
+          ...{ reach: days * DAY, retention: 30 * DAY, maxBytes: 2 ** 30 },
+        }),
+      );
     const lines = ['failed', 'stored'].map((outcome) =>
       ledgerLine({ outcome, receivedAt: new Date(now).toISOString() }),
     );

@@ -1,5 +1,5 @@
-import { createIndexFiller } from '../../../src/index/fill/fill-index.js';
-import { startIndexWorker } from '../../../src/index/fill/open-index-of-store.js';
+import { fillAll } from '../../../src/index/fill/index-filler.js';
+import { type IndexOfStore, openIndexOfStore } from '../../../src/index/fill/open-index-of-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 
 /** A process of its own that keeps an index of a store until it is killed, and says how far it came. */
@@ -14,12 +14,12 @@ const YEAR = 365 * DAY;
 
 process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) => {
   const store = await openStore({ url, fsync: false });
-  const index = await startIndexWorker({ path }, (await store.identity()) ?? '');
-  process.send?.({ place: index.place });
-  const options = { store, index, clock: Date.now, reach: YEAR, retention: YEAR, maxBytes };
-  const filler = createIndexFiller(options);
+  const bounds = { clock: Date.now, reach: YEAR, retention: YEAR, maxBytes };
+  const index = openIndexOfStore({ store, filesFor: () => ({ path }), ...bounds });
+  await index.opened();
+  process.send?.({ place: index.place() });
   for (;;) {
-    const failure = await filler.fill().then(
+    const failure = await fillAll(index).then(
       () => null,
       (error: { readonly failure?: string; readonly message: string }) => error.failure ?? error.message,
     );
@@ -29,7 +29,7 @@ process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) =>
   }
 });
 
-async function answersOf(index: Awaited<ReturnType<typeof startIndexWorker>>) {
+async function answersOf(index: IndexOfStore) {
   const now = Date.now();
   const until = Math.floor(now / DAY) * DAY + DAY;
   const range = { since: until - 2 * DAY, until };

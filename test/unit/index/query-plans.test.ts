@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { afterAll, expect, it } from '@jest/globals';
 import { createApplySegments } from '../../../src/index/apply/apply-segments.js';
-import { createHourDeletion } from '../../../src/index/fill/delete-hours.js';
+import { deleteHoursBefore } from '../../../src/index/fill/delete-hours.js';
 import { createLineClasses } from '../../../src/index/line-classes.js';
 import { createIndexQuestions } from '../../../src/index/queries/index-questions.js';
 import { SCHEMA } from '../../../src/index/schema.js';
@@ -169,7 +169,6 @@ function applyLines(): void {
 }
 
 const apply = createApplySegments(database, classes);
-const deletion = createHourDeletion(database);
 const WORK: Readonly<Record<string, () => void>> = {
   apply: applyLines,
   ...Object.fromEntries(
@@ -182,8 +181,7 @@ const WORK: Readonly<Record<string, () => void>> = {
     ]),
   ),
   deleteHours() {
-    deletion.beginBefore(HOUR + 1);
-    while (deletion.step());
+    for (const _step of deleteHoursBefore(database, HOUR + 1));
   },
 };
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { fillAll } from '../../../../src/index/fill/index-filler.js';
 import { type IndexWorker, openIndexOfStore } from '../../../../src/index/fill/open-index-of-store.js';
 import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -41,7 +42,7 @@ it('opens the index of a store once when that is marked, however many ask meanwh
   await index.opened();
   expect(places).toEqual([]);
   id = 'store';
-  await Promise.all([index.opened(), index.fill(), index.opened()]);
+  await Promise.all([index.opened(), fillAll(index), index.opened()]);
   expect(started).toBe(2);
   expect(places).toEqual(['no-folder']);
   await index.close();

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createIndexFiller, type IndexFiller } from '../../../../src/index/fill/fill-index.js';
+import { createIndexFiller } from '../../../../src/index/fill/fill-index.js';
+import { fillAll, type IndexFiller } from '../../../../src/index/fill/index-filler.js';
 import type { IndexWorker } from '../../../../src/index/fill/open-index-of-store.js';
 import { hasAllSince } from '../../../../src/index/index-extent.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
@@ -42,7 +43,7 @@ describe('what the index cannot read of the ledger', () => {
 
   /** Nothing is missing any more, and each line is counted once. */
   async function expectAll(): Promise<void> {
-    await filler.fill();
+    await fillAll(filler);
     expect(await missing()).toEqual([]);
     expect(await countLines()).toBe(6);
     expect(await index.call('countLines')).toBe(6);
@@ -61,7 +62,7 @@ describe('what the index cannot read of the ledger', () => {
     await mergeLedger({ store, clock: () => now, keepSegments: null });
     const putBack = takeOut(keysOf('.gz'));
     const segmentsBack = takeOut(keysOf('.ndjson'));
-    await filler.fill();
+    await fillAll(filler);
     const [object] = [...(await missing())].filter(({ key }) => key.startsWith('ledger-hours/'));
     expect(object).toEqual({ key: expect.stringMatching(/\.gz$/), segments: 0, unreadable: null });
     expect(await missing()).toContainEqual({ key: FIRST, segments: 3, unreadable: null });
@@ -75,7 +76,7 @@ describe('what the index cannot read of the ledger', () => {
     await mergeLedger({ store, clock: () => now, keepSegments: null });
     const [object = ''] = keysOf('.gz');
     store.put(object, 'x'.repeat(store.objects.get(object)?.body.length ?? 0));
-    await filler.fill();
+    await fillAll(filler);
     expect(await missing()).toEqual([{ key: object, segments: 0, unreadable: null }]);
     expect(await countLines()).toBe(6);
     const { since, until, missing: named } = await index.call('state');
@@ -90,7 +91,7 @@ describe('what the index cannot read of the ledger', () => {
     const [record = ''] = keysOf('.json');
     const putBack = takeOut([record, ...keysOf('.ndjson')]);
     store.put(record, 'no record');
-    await filler.fill();
+    await fillAll(filler);
     expect(await missing()).toEqual([{ key: record, segments: 1, unreadable: null }]);
     putBack();
     now += 11 * MINUTE;
@@ -100,7 +101,7 @@ describe('what the index cannot read of the ledger', () => {
   it('are lines of a damaged segment, until it is repaired', async () => {
     const putBack = takeOut([FIRST]);
     store.put(FIRST, `${JSON.stringify(ledgerLine())}\ntorn\n`, Date.parse(WRITTEN));
-    await filler.fill();
+    await fillAll(filler);
     expect(await missing()).toEqual([{ key: FIRST, segments: 1, unreadable: 1 }]);
     expect(await countLines()).toBe(5);
     putBack();
@@ -118,7 +119,7 @@ describe('what the index cannot read of the ledger', () => {
       store.put(FIRST, text);
       const merge = () => mergeLedger({ store, clock: () => now, keepSegments: null });
       expect((await merge()).faults).toMatchObject([{ reason: expect.stringContaining(FIRST) }]);
-      await filler.fill();
+      await fillAll(filler);
       expect(await missing()).toMatchObject([{ key: FIRST }]);
       restore();
       now += 2 * MINUTE;
@@ -132,7 +133,7 @@ describe('what the index cannot read of the ledger', () => {
   it('is nothing once an hour was merged again whose merged object was deleted', async () => {
     await mergeLedger({ store, clock: () => now, keepSegments: null });
     takeOut(keysOf('.gz'));
-    await filler.fill();
+    await fillAll(filler);
     expect(await missing()).toHaveLength(1);
     now += 2 * 24 * HOUR;
     await mergeLedger({ store, clock: () => now, keepSegments: null });
@@ -145,13 +146,13 @@ describe('what the index cannot read of the ledger', () => {
     const [, second = ''] = keysOf('.ndjson');
     const putBack = takeOut([FIRST, second]);
     store.put(FIRST, `${JSON.stringify(ledgerLine())}\ntorn\n`, Date.parse(WRITTEN));
-    await filler.fill();
+    await fillAll(filler);
     expect(await missing()).toEqual([
       { key: FIRST, segments: 1, unreadable: 1 },
       { key: second, segments: 1, unreadable: null },
     ]);
     now += MINUTE;
-    await filler.fill();
+    await fillAll(filler);
     expect(await missing()).toHaveLength(2);
     putBack();
     now += MINUTE;
@@ -159,7 +160,7 @@ describe('what the index cannot read of the ledger', () => {
     expect((await index.call('state')).until).toBe(now);
     putSegment(store, WRITTEN, [ledgerLine()]);
     now += 2 * HOUR;
-    await filler.fill();
+    await fillAll(filler);
     expect(await index.call('countLines')).toBe(7);
   });
 
@@ -174,15 +175,15 @@ describe('what the index cannot read of the ledger', () => {
         },
       },
     });
-    await failing.fill();
+    await fillAll(failing);
     putSegment(store, WRITTEN, [ledgerLine()]);
     now += 25 * HOUR;
     isFull = true;
-    await expect(failing.fill()).rejects.toThrow('no space');
+    await expect(fillAll(failing)).rejects.toThrow('no space');
     const { until } = await index.call('state');
     expect(until).toBeLessThanOrEqual(Date.parse(WRITTEN));
     isFull = false;
-    await failing.fill();
+    await fillAll(failing);
     expect(await countLines()).toBe(7);
     expect((await index.call('state')).until).toBe(now);
   });

@@ -1,0 +1,36 @@
+import { expect, it } from '@jest/globals';
+import { createIndexFiller } from '../../../../src/index/fill/fill-index.js';
+import { fillAll } from '../../../../src/index/fill/index-filler.js';
+import { HOUR } from '../../../../src/ledger/hours.js';
+import { indexInProcess } from '../../../support/ledger/index-in-process.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+import { putSegment } from '../../../support/ledger/ledger-segments.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const WRITTEN = '2026-03-04T05:10:00.000Z';
+const DAY = 24 * HOUR;
+
+it('counts each line of an hour once that was begun to be deleted and is read again', async () => {
+  const now = Date.parse(WRITTEN) + 5 * DAY;
+  const store = createMemoryStore(undefined, () => now);
+  const lines = Array.from({ length: 6000 }, () => ledgerLine());
+  for (let segment = 0; segment < 3; segment += 1) putSegment(store, WRITTEN, lines);
+  const index = await indexInProcess({ path: null }, 'store');
+  const filler = (reach: number) =>
+    createIndexFiller({ store, index, clock: () => now, reach, retention: DAY, maxBytes: 2 ** 30 });
+  const counted = async () => [
+    await index.call('countLines'),
+    (await index.call('findLines', { limit: 20_000 })).length,
+  ];
+  await fillAll(filler(30 * DAY));
+  expect(await counted()).toEqual([18_000, 18_000]);
+
+  const smaller = filler(2 * DAY);
+  await smaller.takeNew();
+  await smaller.older().next();
+  expect((await index.call('findLines', { limit: 20_000 })).length).toBe(6000);
+
+  await fillAll(filler(30 * DAY));
+  expect(await counted()).toEqual([18_000, 18_000]);
+  await index.close();
+});

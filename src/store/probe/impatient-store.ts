@@ -1,34 +1,36 @@
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
-import type { ObjectStore } from '../object-store.js';
+import type { ObjectStore, PendingUpload } from '../object-store.js';
 
 /** Milliseconds: a store that hangs would hold up each of many reads until its time-outs. */
 const PATIENCE = 15_000;
 
 /**
- * A store for somebody who waits at a terminal: a read that is not answered within `patience` milliseconds, all its attempts included,
- * rejects with `DeadlineError`, and so does every later one at once. Writes are those of the store itself.
+ * A store for somebody who waits: a call that is not answered within `patience` milliseconds, all its attempts included, rejects with
+ * `DeadlineError`, and after a read that was not so does every later one at once. A listing has that time for each page.
  *
  * @param patience default 15,000
  */
 export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectStore {
   let silence: DeadlineError | null = null;
 
-  async function within<T>(call: () => Promise<T>): Promise<T> {
+  const bounded = <T>(operation: string, call: Promise<T>): Promise<T> =>
+    withDeadline(call, patience, `${operation}: the store did not answer within ${patience} ms`);
+
+  async function asked<T>(operation: string, call: () => Promise<T>): Promise<T> {
     if (silence !== null) throw silence;
     try {
-      return await withDeadline(call(), patience, `the store did not answer within ${patience} ms`);
+      return await bounded(operation, call());
     } catch (error) {
       if (error instanceof DeadlineError) silence = error;
       throw error;
     }
   }
 
-  /** Each page has its own time: a listing may be long. */
   async function* listed<T>(source: AsyncIterable<T>): AsyncGenerator<T> {
     const iterator = source[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const next = await within(() => iterator.next());
+        const next = await asked('list', () => iterator.next());
         if (next.done) return;
         yield next.value;
       }
@@ -38,13 +40,27 @@ export function impatientStore(store: ObjectStore, patience = PATIENCE): ObjectS
     }
   }
 
+  function boundedUpload(upload: PendingUpload): PendingUpload {
+    return {
+      write: (part) => bounded('write', upload.write(part)),
+      complete: () => bounded('complete', upload.complete()),
+      abort: () => bounded('abort', upload.abort()),
+    };
+  }
+
+  const { tags } = store;
   return {
     ...store,
-    head: (key) => within(() => store.head(key)),
-    read: (...args) => within(() => store.read(...args)),
+    head: (key) => asked('head', () => store.head(key)),
+    read: (...args) => asked('read', () => store.read(...args)),
     list: (...args) => listed(store.list(...args)),
     keys: (...args) => listed(store.keys(...args)),
     folders: (prefix) => listed(store.folders(prefix)),
-    identity: () => within(() => store.identity()),
+    identity: () => asked('identity', () => store.identity()),
+    ...(tags && { tags: (key: string) => asked('tags', () => tags(key)) }),
+    create: (...args) => bounded('create', store.create(...args)),
+    startUpload: async (...args) => boundedUpload(await bounded('startUpload', store.startUpload(...args))),
+    delete: (key) => bounded('delete', store.delete(key)),
+    abortUploads: (folder) => bounded('abort', store.abortUploads(folder)),
   };
 }

@@ -1,6 +1,6 @@
 import { compareKeys } from '../object-key.js';
 import { UnorderedListingError } from '../object-store.js';
-import type { ProbePlace } from './probe-place.js';
+import { collected, type ProbePlace } from './probe-place.js';
 
 /** In key order, with the characters that keys of the archive and the ledger have. No file store has both `a` and `a/1`. */
 const NAMES = [
@@ -39,7 +39,7 @@ async function listAndCompare({ store, folder, newKey, headers }: ProbePlace): P
   const keys = NAMES.map((name) => newKey(`listing/${name}`));
   // Not in their order, which a listing by age would give back.
   await Promise.all(keys.toReversed().map((key) => store.create(key, Buffer.from('probe'), headers)));
-  const listed = await store.list(place, { pageSize: PAGE_SIZE });
+  const listed = await collected(store.list(place, { pageSize: PAGE_SIZE }));
   const fault = faultIn(
     listed.map(({ key }) => key),
     keys,
@@ -47,10 +47,10 @@ async function listAndCompare({ store, folder, newKey, headers }: ProbePlace): P
   if (fault !== null) return fault;
   const isDescribed = listed.every(({ size, modifiedAt }) => size === 5 && modifiedAt.getTime() > 0);
   if (!isDescribed) return 'its listings have no size or no time of the objects';
-  const later = await store.list(place, { startAfter: keys[AFTER] ?? '', limit: LIMIT });
+  const later = await collected(store.list(place, { startAfter: keys[AFTER] ?? '', limit: LIMIT }));
   if (later.map(({ key }) => key).join() !== keys.slice(AFTER + 1, AFTER + 1 + LIMIT).join())
     return 'its listings do not begin behind a key (StartAfter)';
-  const folders = await store.folders(place);
+  const folders = await collected(store.folders(place));
   return folders.join() === FOLDERS.map((name) => place + name).join()
     ? null
     : 'its listings do not name folders (Delimiter)';

@@ -1,5 +1,5 @@
 import { conditionOf } from '../store-condition.js';
-import type { ProbePlace } from './probe-place.js';
+import { collected, type ProbePlace, textAt } from './probe-place.js';
 
 /**
  * Reads a range of an object, deletes it, and aborts an upload. Null, or what the store does that no setting makes up for. What its
@@ -12,7 +12,7 @@ export async function probeLives(place: ProbePlace): Promise<string | null> {
 async function range({ store, newKey, headers }: ProbePlace): Promise<string | null> {
   const key = newKey('range');
   await store.create(key, Buffer.from('0123456789'), headers);
-  return (await store.readText(key, { start: 2, end: 4 })) === '234'
+  return (await textAt(store, key, { start: 2, end: 4 })) === '234'
     ? null
     : 'it does not give a range of an object (Range)';
 }
@@ -27,7 +27,7 @@ async function deletion({ store, folder, newKey, headers }: ProbePlace): Promise
     throw error;
   }
   if ((await store.head(key)) !== null) return 'it still has an object that it has deleted';
-  const listed = await store.list(`${folder}deleted/`);
+  const listed = await collected(store.list(`${folder}deleted/`));
   return listed.length === 0 ? null : 'it still lists an object that it has deleted';
 }
 

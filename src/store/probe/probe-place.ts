@@ -1,12 +1,30 @@
-import type { ObjectHeaders, PendingUpload } from '../object-store.js';
-import type { BoundedStore } from './with-call-deadlines.js';
+import { text } from 'node:stream/consumers';
+import type { ObjectHeaders, ObjectStore, PendingUpload } from '../object-store.js';
 
 /** Where the probe writes, and what it removes afterwards. */
 export interface ProbePlace {
-  readonly store: BoundedStore;
+  readonly store: ObjectStore;
   /** Ends in `/`. */
   readonly folder: string;
   readonly headers: ObjectHeaders;
   newKey(name: string): string;
   readonly uploads: PendingUpload[];
+}
+
+export async function textAt(
+  store: Pick<ObjectStore, 'read'>,
+  key: string,
+  range?: Parameters<ObjectStore['read']>[1],
+): Promise<string | null> {
+  const reading = await store.read(key, range);
+  return reading && text(reading.body);
+}
+
+/** More than any probe has: a listing without end must not fill the memory. */
+const MOST_LISTED = 1_000;
+
+export async function collected<T>(listing: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const each of listing) if (found.push(each) >= MOST_LISTED) break;
+  return found;
 }

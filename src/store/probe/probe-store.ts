@@ -9,10 +9,11 @@ import type {
 } from '../object-store.js';
 import { conditionOf } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
+import { impatientStore } from './impatient-store.js';
 import { probeListing } from './probe-listing.js';
 import { probeLives } from './probe-lives.js';
+import { textAt } from './probe-place.js';
 import { probeTags } from './probe-tags.js';
-import { type BoundedStore, withCallDeadlines } from './with-call-deadlines.js';
 
 /**
  * Whether a condition holds. `ignored`: an object was overwritten without a concurrent writer. `racy`: only concurrent
@@ -72,7 +73,7 @@ export interface ProbeOptions {
 export async function probeStore(store: ObjectStore, options: ProbeOptions = {}): Promise<ProbeReport> {
   const { prefix = '.probe/', callTimeout = 10_000 } = options;
   const races = RACES[store.location.startsWith('file:') ? 'file' : 'server'];
-  const probe = createProbe(withCallDeadlines(store, callTimeout), `${prefix}${randomUUID()}/`, races);
+  const probe = createProbe(impatientStore(store, callTimeout), `${prefix}${randomUUID()}/`, races);
   try {
     const failed = await probe.writeAndReadBack();
     const traits = failed === null ? await traitsOf(store, callTimeout) : null;
@@ -188,7 +189,7 @@ interface Probe {
   cleanUp(): Promise<void>;
 }
 
-function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
+function createProbe(store: ObjectStore, folder: string, races: Races): Probe {
   const keys: string[] = [];
   const uploads: PendingUpload[] = [];
   const place = { store, folder, headers: HEADERS, newKey, uploads };
@@ -208,7 +209,7 @@ function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
 
   /** After a lost answer the winner sees `exists`. What counts is that no other writer sees `created`. */
   async function isConsistent(key: string, results: readonly CreateResult[]): Promise<boolean> {
-    const content = await store.readText(key);
+    const content = await textAt(store, key);
     const winners = results.flatMap((result, index) => (result === 'created' ? [`body ${index}`] : []));
     const isOneOfThem = results.some((_, index) => content === `body ${index}`);
     return winners.length <= 1 && isOneOfThem && (winners.length === 0 || winners[0] === content);
@@ -220,7 +221,7 @@ function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
         const key = newKey('write');
         const body = randomUUID();
         await store.create(key, Buffer.from(body), HEADERS);
-        if ((await store.readText(key)) !== body) {
+        if ((await textAt(store, key)) !== body) {
           return { reason: 'it gave back other bytes than were written', condition: null };
         }
         const metadata = (await store.head(key))?.metadata;
@@ -240,7 +241,7 @@ function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
       const key = newKey('twice');
       await store.create(key, Buffer.from('first'), HEADERS);
       const second = await store.create(key, Buffer.from('second'), HEADERS);
-      if (second !== 'exists' || (await store.readText(key)) !== 'first') return 'ignored';
+      if (second !== 'exists' || (await textAt(store, key)) !== 'first') return 'ignored';
       const isAtomic = await allRounds(races.puts, async (round) => {
         const raced = newKey(`race-${round}`);
         const bodies = Array.from({ length: CREATORS }, (_, n) => Buffer.from(`body ${n}`));
@@ -254,7 +255,7 @@ function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
       const key = newKey('upload-taken');
       const late = await upload(key, 'late');
       await store.create(key, Buffer.from('early'), HEADERS);
-      if ((await late.complete()) !== 'exists' || (await store.readText(key)) !== 'early') return 'ignored';
+      if ((await late.complete()) !== 'exists' || (await textAt(store, key)) !== 'early') return 'ignored';
       const isAtomic = await allRounds(races.completions, async (round) => {
         const raced = newKey(`upload-race-${round}`);
         const names = Array.from({ length: UPLOADERS }, (_, n) => `body ${n}`);

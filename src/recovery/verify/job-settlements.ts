@@ -38,7 +38,10 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
   const acknowledged = new Map<string, string>();
   const expired = new Map<number, number>();
   const choices = new Map<string, ChosenVersion>();
-  const fetched = new Map<string, ChosenVersion & Pick<ArtefactClaim, 'size' | 'sha256'>>();
+  const fetched = new Map<
+    string,
+    Pick<ArtefactClaim, 'size' | 'sha256'> & { readonly choice: ChosenVersion }
+  >();
   return {
     note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }) {
       if (outcome === 'chosen' && first !== undefined) {
@@ -60,8 +63,8 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
     },
     noteFetched({ key, size, sha256, receivedAt }, { actor, reason }) {
       const last = fetched.get(key);
-      if (last === undefined ? fetched.size < MAX_JOBS : last.chosenAt <= receivedAt)
-        fetched.set(key, { chosenAt: receivedAt, actor: actor ?? null, reason, size, sha256 });
+      if (last === undefined ? fetched.size < MAX_JOBS : last.choice.chosenAt <= receivedAt)
+        fetched.set(key, { size, sha256, choice: { chosenAt: receivedAt, actor: actor ?? null, reason } });
     },
     async isErasedSince(jobId, instant) {
       const mark = await store.head(erasureKey(jobId));
@@ -79,14 +82,9 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
       if ((acknowledged.get(jobId) ?? '') >= receivedAt) return 'acknowledged';
       const now = fetched.get(key);
       const isFetched = now !== undefined && now.size === found?.size && now.sha256 === found.sha256;
-      return isFetched && now.chosenAt >= receivedAt ? 'replaced' : null;
+      return isFetched && now.choice.chosenAt >= receivedAt ? 'replaced' : null;
     },
-    choiceOf(key) {
-      const choice = choices.get(key) ?? fetched.get(key);
-      return choice === undefined
-        ? null
-        : { chosenAt: choice.chosenAt, actor: choice.actor, reason: choice.reason };
-    },
+    choiceOf: (key) => choices.get(key) ?? fetched.get(key)?.choice ?? null,
   };
 }
 

@@ -6,7 +6,6 @@ import type { SegmentInfo } from '../ledger/write/segment-writer.js';
 import { type BufferPool, createBufferPool } from '../lib/memory/buffer-pool.js';
 import { ByteBudget } from '../lib/memory/byte-budget.js';
 import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';
-import { retentionWarning } from '../recovery/reconcile/fetch/retention-deadline.js';
 import type { RecoveryParts } from '../recovery/reconcile/recovery-parts.js';
 import { createSpeechClients, type SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -59,7 +58,6 @@ export async function openArchiveParts(config: Config, options: ArchiveOptions):
     grace: config.recovery.grace,
     concurrency: config.recovery.concurrency,
     retention: config.speech.retention,
-    retentionWarning: retentionWarning(config.speech.retention),
     retained: retentionViewOf(config, store),
     clock: Date.now,
   };

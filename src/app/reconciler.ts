@@ -172,7 +172,7 @@ function logJob(
   const event = { event: 'recovery', jobId, region, outcome, reason, items: items.length };
   if (outcome === 'recovered' || outcome === 'conflict') log.info(event, outcome);
   if (outcome !== 'failed') return;
-  const end = record && retentionDeadline(record.created_at, parts, parts.clock());
+  const end = record && retentionDeadline(record.created_at, parts.retention, parts.clock());
   if (end) log.error({ ...event, event: 'retention' }, `the service drops this job at ${end.toISOString()}`);
   else log.warn(event, outcome);
 }

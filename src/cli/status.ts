@@ -26,7 +26,6 @@ import {
   type Verdict,
 } from '../operations/health/verdict-words.js';
 import { createVerifyReportReader } from '../operations/health/verify-report-reader.js';
-import { retentionWarning } from '../recovery/reconcile/fetch/retention-deadline.js';
 import { impatientStore } from '../store/probe/impatient-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
@@ -111,7 +110,6 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
       sources: credentialSettings(config.sources),
       service: { configured: canAskService(config), interval: config.recovery.interval },
       retention: config.speech.retention,
-      retentionWarning: retentionWarning(config.speech.retention),
     },
     {
       receiver: null,

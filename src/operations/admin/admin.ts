@@ -139,7 +139,6 @@ export function createAdmin(options: AdminOptions): Admin {
     subscribers: (scope: SourceScope, signal?: AbortSignal) =>
       listSubscribers({ outbox, view, dead }, scope, signal),
     retention: recovery.retention,
-    retentionWarning: recovery.retentionWarning,
   };
   const notices = createHealthNotices({
     subscribers: noticeSubscribers(subscribers),

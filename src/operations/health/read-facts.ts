@@ -3,6 +3,7 @@ import type { SenderRefusals } from '../../domain/summary-figures.js';
 import { hasAllSince } from '../../index/index-extent.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import type { LedgerSummary, Summarise } from '../../index/questions/create-summary.js';
+import { retentionWarning } from '../../recovery/reconcile/fetch/retention-deadline.js';
 import type { RetentionView } from '../../recovery/retention/retention-view.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
@@ -30,8 +31,6 @@ export interface FactSources<Subscriber extends { readonly issues: readonly Issu
   readonly service: ServiceFacts;
   /** Milliseconds for which the service keeps results. */
   readonly retention: number;
-  /** Milliseconds before the service deletes a job's results at which that is an issue. */
-  readonly retentionWarning: number;
 }
 
 /** What the process knows without the store. */
@@ -56,7 +55,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   process: ProcessFacts,
   { now, scope, patience }: ReadFactsOptions,
 ) {
-  const { view, retention, retentionWarning, service } = from;
+  const { view, retention, service } = from;
   const ledger = view.status();
   const known = createKnownFacts(ledger, patience);
   const ofAll = scope === null;
@@ -91,7 +90,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     isIndexed: hasAllSince(index, now - retention) && ledger.error === null,
     failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
     oldestOpen: failures?.oldest ?? null,
-    retentionEnds: ifBefore(failures?.nextEnd, now + retentionWarning),
+    retentionEnds: ifBefore(failures?.nextEnd, now + retentionWarning(retention)),
     waiting: quarantine?.waiting ?? null,
     reconcile,
     verify,

@@ -27,7 +27,7 @@ export async function reconcileJob(
   options: JobOptions,
 ): Promise<RecoveredJob | null> {
   const result = await resultOf(parts, client, job, options);
-  return result && withRetentionEnd(result, job, parts, parts.clock());
+  return result && withRetentionEnd(result, job, parts.retention, parts.clock());
 }
 
 async function resultOf(

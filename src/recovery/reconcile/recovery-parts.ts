@@ -24,9 +24,8 @@ export interface RecoveryParts {
   readonly grace: number;
   /** Jobs fetched at a time. */
   readonly concurrency: number;
-  /** How long the service keeps results, and how long before that end to warn. */
+  /** How long the service keeps results. */
   readonly retention: number;
-  readonly retentionWarning: number;
   /** What has expired here. */
   readonly retained: RetentionView;
   /** Milliseconds since the epoch. */

@@ -307,7 +307,7 @@ describe('replays among replicas', () => {
     const recovery = {
       ...{ store, archive, ledger, view, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },
       retained: NOTHING_ENDS,
-      ...{ retention: HOUR, retentionWarning: HOUR, sources: { default: { contents: [], keyPrefix: '' } } },
+      ...{ retention: HOUR, sources: { default: { contents: [], keyPrefix: '' } } },
     };
     const replica = ({ record = async () => {}, concurrency = 2, ...options }: ReplicaOptions) => {
       const replays = createReplays({

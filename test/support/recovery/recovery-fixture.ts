@@ -90,7 +90,6 @@ export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Pro
       grace: 0,
       concurrency: 4,
       retention: 7 * 86_400_000,
-      retentionWarning: 2 * 86_400_000,
       retained: NOTHING_ENDS,
       clock: Date.now,
       ...options.parts,

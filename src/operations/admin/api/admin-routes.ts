@@ -22,8 +22,7 @@ type HealthOnly =
   | 'senderRefusals'
   | 'lastReconcile'
   | 'lastVerify'
-  | 'retention'
-  | 'retentionWarning';
+  | 'retention';
 
 export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   readonly health: Pick<HealthRouteParts, HealthOnly>;

@@ -3,7 +3,7 @@ import type { RecoveryOutcome } from '../../../domain/recovery-outcome.js';
 import type { JobRecord } from '../../../speech/wire.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import type { ItemResult } from '../fetch/fetch-missing.js';
-import { type RetentionRules, retentionDeadline } from '../fetch/retention-deadline.js';
+import { retentionDeadline } from '../fetch/retention-deadline.js';
 import { joinReasons, type Plan } from '../plan-job.js';
 import type { RecoveredItem, RecoveredJob } from './recovery-report.js';
 
@@ -71,15 +71,16 @@ export function jobResult(
  * The result as a report has it: that of a failed job says when its retention ends, if that is soon. The ledger leaves it out: the reason is
  * the cause that failing jobs have in common.
  *
+ * @param retention milliseconds that the service keeps results
  * @param now milliseconds since the epoch
  */
 export function withRetentionEnd(
   result: RecoveredJob,
   { created_at }: JobRecord,
-  rules: RetentionRules,
+  retention: number,
   now: number,
 ): RecoveredJob {
-  const end = result.outcome === 'failed' ? retentionDeadline(created_at, rules, now) : null;
+  const end = result.outcome === 'failed' ? retentionDeadline(created_at, retention, now) : null;
   if (end === null) return result;
   const deadline = `the service keeps it only until ${end.toISOString()}`;
   return { ...result, reason: joinReasons([result.reason, deadline]) };

@@ -48,9 +48,8 @@ describe('the result of a job', () => {
       data_name: '',
       config: { type: 'transcription' },
     };
-    const rules = { retention: 24 * HOUR, retentionWarning: 2 * HOUR };
     const reasonOf = (...results: ItemResult[]) =>
-      withRetentionEnd(jobResult(job, 'eu1', results, null), job, rules, NOW).reason;
+      withRetentionEnd(jobResult(job, 'eu1', results, null), job, 24 * HOUR, NOW).reason;
     expect(reasonOf(itemResult('failed', 'no answer'), itemResult('failed', 'no answer'))).toBe(
       'no answer; the service keeps it only until 2026-03-04T13:00:00.000Z',
     );

@@ -261,7 +261,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       const found = await index.call('findJobsByPart', query);
       return found.map(({ job }) => job);
     },
-    sent: createSentQuestions(index),
+    sent: createSentQuestions(index, clock),
     sourcesOfJob: (job) => index.call('sourcesOfJob', job),
     asked: parts,
     callbacks: (scope = null) => counts(scope),

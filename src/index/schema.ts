@@ -70,7 +70,7 @@ export const SCHEMA = `
   CREATE INDEX attempts_by_end ON attempts (subscriber, ended, source, at) WHERE decides;
   CREATE INDEX attempts_failed ON attempts (subscriber, source, at) WHERE rank < 2;
   CREATE INDEX attempts_repeated ON attempts (subscriber, source) WHERE attempt > 1;
-  CREATE INDEX attempts_by_line ON attempts (run, number) WHERE run IS NOT NULL;
+  CREATE INDEX attempts_by_line ON attempts (run, subscriber, number) WHERE run IS NOT NULL;
   CREATE TRIGGER attempt_added AFTER INSERT ON attempts BEGIN
     ${decide('NEW')}
   END;

@@ -39,6 +39,19 @@ export function parseSegment(content: Buffer): ParsedSegment {
   return { entries, brokenLines: isEmpty ? [0] : brokenLines, newerLines };
 }
 
+/** The lines with these indices, without those that cannot be read: the text of the others is not parsed. */
+export function parseLinesAt(content: Buffer, indices: ReadonlySet<number>): Map<number, LedgerLine> {
+  const lines = new Map<number, LedgerLine>();
+  let index = 0;
+  for (const text of linesOf(content)) {
+    const value = text === null || !indices.has(index) ? null : parseRecord(text);
+    const line = value && completeLine(value);
+    if (line) lines.set(index, line);
+    index += 1;
+  }
+  return lines;
+}
+
 /** Whether a line is no JSON object, as after text was cut or changed, or there is none. Lines of other formats are not damaged. */
 export function isDamagedSegment(content: Buffer): boolean {
   let lines = 0;

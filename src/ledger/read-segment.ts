@@ -1,7 +1,8 @@
+import type { LedgerLine } from '../domain/delivery.js';
 import type { ObjectInfo, ObjectStore } from '../store/object-store.js';
 import { readToEnd } from '../store/read-to-end.js';
 import { writtenAt } from './list-segments.js';
-import { type ParsedSegment, parseSegment } from './parse-segment.js';
+import { type ParsedSegment, parseLinesAt, parseSegment } from './parse-segment.js';
 
 /** Our segments hold 1 MiB or a single line. A much larger object is foreign and is not read into memory. */
 const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
@@ -27,6 +28,8 @@ export interface UnparsedSegment {
   readonly writtenAt: number;
   /** @param text a text that each wanted line holds: a segment without it is not parsed, and has no lines */
   parse(text?: string): ReadSegment;
+  /** The lines with these indices that can be read. */
+  linesAt(indices: ReadonlySet<number>): ReadonlyMap<number, LedgerLine>;
 }
 
 /** Reads one segment without parsing it; null when it is missing. */
@@ -37,7 +40,8 @@ export async function fetchSegment(store: ObjectStore, key: string): Promise<Unp
   if (reading.info.size <= MAX_SEGMENT_BYTES)
     return unparsedSegment(await readToEnd(key, reading.body), time);
   reading.body.destroy();
-  return { content: null, writtenAt: time, parse: () => ({ ...NOTHING, brokenLines: [0], writtenAt: time }) };
+  const parse = () => ({ ...NOTHING, brokenLines: [0], writtenAt: time });
+  return { content: null, writtenAt: time, parse, linesAt: () => new Map() };
 }
 
 /** When a segment was written: for one that was copied, in the store that it was copied from. */
@@ -51,5 +55,6 @@ export function unparsedSegment(content: Buffer, writtenAt: number): UnparsedSeg
   return {
     ...{ content, writtenAt },
     parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt }),
+    linesAt: (indices) => parseLinesAt(content, indices),
   };
 }

@@ -20,10 +20,13 @@ export interface IndexedFailurePage {
   readonly jobs: readonly IndexedFailure[];
   /** Number of all matching jobs, by outcome. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Causes of all jobs that match but for the cause. */
+  /** Causes of all jobs that match but for the cause: the hundred largest, and the one that was asked for. */
   readonly causes: readonly FailureCause[];
   readonly next: FailurePosition | null;
 }
+
+/** Each job can have a cause of its own: words of the service that name something else than the job. */
+const MOST_CAUSES = 100;
 
 /** A page of the failing jobs; those whose results the service deletes first come first. */
 export function failurePage(
@@ -42,7 +45,7 @@ export function failurePage(
   return {
     jobs,
     counts: Object.fromEntries(counts),
-    causes: failureCauses(groups),
+    causes: failureCauses(groups).filter(({ code }, at) => at < MOST_CAUSES || code === query.cause),
     next: last !== undefined && found.length > limit ? [last.first, last.job] : null,
   };
 }

@@ -33,7 +33,7 @@ export interface FoundFailures {
   readonly failures: readonly FailureLine[];
   /** Number of all matching jobs, by outcome. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Causes of all jobs that match the other filters. */
+  /** Causes of all jobs that match the other filters: the hundred largest, and the one that was asked for. */
   readonly causes: readonly FailureCause[];
   readonly nextCursor: string | null;
 }

@@ -2,6 +2,7 @@ import type { SourceScope } from '../../domain/rights.js';
 import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
 import { instantOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
+import { COUNTED_PER_MS } from '../questions/paced-counts.js';
 import type { BehindQuery, CountedBehind } from './count-behind.js';
 import type { EventFigures } from './event-figures.js';
 import type { EventOutcome, EventPosition, IndexedEvent } from './sent-events.js';
@@ -34,7 +35,7 @@ export interface SentQuestions {
   page(query: SentQuery): Promise<SentPage>;
   /** By source. */
   figures(subscriber: string): Promise<readonly EventFigures[]>;
-  /** Events behind the position of a sender that were not tried, by source. */
+  /** Events behind the position of a sender that were not tried, by source. A count of many is kept for a while. */
   behind(query: BehindQuery): Promise<readonly CountedBehind[]>;
   /** What is known of some events of a subscriber; those that were never tried are left out. */
   facts(
@@ -43,7 +44,11 @@ export interface SentQuestions {
   ): Promise<readonly Pick<IndexedEvent, 'event' | 'source' | 'status' | 'error' | 'at'>[]>;
 }
 
-export function createSentQuestions(index: IndexCalls): SentQuestions {
+/** @param clock in milliseconds since the epoch */
+export function createSentQuestions(index: IndexCalls, clock: () => number): SentQuestions {
+  /** By subscriber. */
+  const kept = new Map<string, { readonly until: number; readonly counted: readonly CountedBehind[] }>();
+
   return {
     ofJob: (job) => index.call('eventsOfJob', job),
     async page({ cursor, limit, ...query }) {
@@ -60,7 +65,14 @@ export function createSentQuestions(index: IndexCalls): SentQuestions {
       return { events, nextCursor: hasMore ? encodePlace([last.at, last.event]) : null };
     },
     figures: (subscriber) => index.call('eventFigures', subscriber),
-    behind: (query) => index.call('countBehind', query),
+    async behind(query) {
+      const known = kept.get(query.subscriber);
+      if (known !== undefined && clock() < known.until) return known.counted;
+      const counted = await index.call('countBehind', query);
+      const all = counted.reduce((sum, { events }) => sum + events, 0);
+      kept.set(query.subscriber, { until: clock() + Math.floor(all / COUNTED_PER_MS), counted });
+      return counted;
+    },
     facts: (subscriber, events) => index.call('factsOfEvents', subscriber, events),
   };
 }

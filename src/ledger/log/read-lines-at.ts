@@ -47,15 +47,15 @@ export async function readLinesAt(
   const fetch = createLogFetcher(store);
   const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, indices }]) => {
     signal?.throwIfAborted();
-    const entries = (await fetch(segment).catch(nullIfDamaged))?.parse().entries ?? null;
-    return { key, indices, entries: entries?.filter(({ index }) => indices.has(index)) ?? null };
+    const found = (await fetch(segment).catch(nullIfDamaged))?.linesAt(indices) ?? null;
+    return { key, indices, found };
   });
-  const lines = new Map<string, Map<number, LedgerLine>>();
+  const lines = new Map<string, ReadonlyMap<number, LedgerLine>>();
   const unread: UnreadLines[] = [];
-  for await (const { key, indices, entries } of reads) {
-    lines.set(key, new Map(entries?.map(({ index, line }) => [index, line])));
-    if (entries === null) unread.push({ key, lines: null });
-    else if (entries.length < indices.size) unread.push({ key, lines: indices.size - entries.length });
+  for await (const { key, indices, found } of reads) {
+    if (found !== null) lines.set(key, found);
+    if (found === null) unread.push({ key, lines: null });
+    else if (found.size < indices.size) unread.push({ key, lines: indices.size - found.size });
   }
   return { lines: places.map(({ line }, at) => lines.get(keys[at] ?? '')?.get(line) ?? null), unread };
 }

@@ -191,7 +191,9 @@ export const failuresSchema = z
     counts: countsByName.describe('by outcome, of all failures that match'),
     causes: z
       .array(failureCauseSchema)
-      .describe('of all open failures that match the other filters, the largest first'),
+      .describe(
+        'of all open failures that match the other filters: the hundred largest, the largest first, and the one that `cause` asks for',
+      ),
     since: instant.describe("failures from then on: what was asked for, within the service's retention"),
     index: indexExtentSchema,
     nextCursor,

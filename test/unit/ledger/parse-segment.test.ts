@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseSegment } from '../../../src/ledger/parse-segment.js';
+import { parseLinesAt, parseSegment } from '../../../src/ledger/parse-segment.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 const ndjson = (...lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
@@ -17,6 +17,8 @@ describe('a segment', () => {
     const { lines, brokenLines } = parse(text + ndjson(good).slice(0, 40));
     expect(lines).toEqual([good]);
     expect(brokenLines).toEqual([2, 4, 5, 6, 7]);
+    const content = Buffer.from(ndjson(good, { v: 2 }, { ...good, jobId: 'other' }));
+    expect([...parseLinesAt(content, new Set([1, 2, 7]))]).toEqual([[2, { ...good, jobId: 'other' }]]);
   });
 
   it('gives the lines beside one whose bytes are not UTF-8', () => {

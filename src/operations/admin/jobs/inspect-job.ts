@@ -56,9 +56,9 @@ export async function inspectJob(
   const bodies = known.length === 0 ? await ownBodies(parts, jobId, scope) : [];
   const extent = extentOf([...known, ...sourcesOfBodies(bodies, scope)], scope);
   // Before lines are read: how long the answer takes must not tell a token of some sources what others have of the job.
-  const { lines, index, isCut } =
+  const { lines, places, index, isCut } =
     extent === 'none'
-      ? { lines: [], index: parts.view.extent(), isCut: false }
+      ? { lines: [], places: new Map(), index: parts.view.extent(), isCut: false }
       : await readJobLines(parts, jobId, storedAt(found, bodies, scope));
   const isVisible = ({ source }: LedgerLine) =>
     source === null ? extent === 'all' : isInScope(scope, source);
@@ -84,7 +84,7 @@ export async function inspectJob(
       ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
       : null;
   const failure = failureOf(lines, scope);
-  const events = extent === 'none' ? [] : await parts.jobEvents(jobId, timeline, scope);
+  const events = extent === 'none' ? [] : await parts.jobEvents(jobId, timeline, places, scope);
   return {
     ...{ jobId, artefacts, timeline, isCut, failure, expired, lost, erasure, events },
     ...{ index, service, serviceAnswer },

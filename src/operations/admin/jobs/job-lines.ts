@@ -1,7 +1,7 @@
 import { ACCESS_ORIGIN, type LedgerLine } from '../../../domain/delivery.js';
 import { beginOf, type IndexExtent, without } from '../../../index/index-extent.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
-import type { UnreadLines } from '../../../ledger/log/read-lines-at.js';
+import type { PlacedLine, UnreadLines } from '../../../ledger/log/read-lines-at.js';
 import { scanLines } from '../../../ledger/log/scan-lines.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 
@@ -9,6 +9,8 @@ import type { ObjectStore } from '../../../store/object-store.js';
 export interface JobLines {
   /** Oldest first. */
   readonly lines: readonly LedgerLine[];
+  /** Places of those that the index has. */
+  readonly places: ReadonlyMap<LedgerLine, PlacedLine>;
   /** Whether the ledger has further lines of the job in the time of the index, older than these. */
   readonly isCut: boolean;
   /**
@@ -20,7 +22,7 @@ export interface JobLines {
 
 export interface JobLinesParts {
   readonly store: ObjectStore;
-  readonly view: Pick<LedgerView, 'deliveries' | 'sourcesOfJob' | 'extent'>;
+  readonly view: Pick<LedgerView, 'search' | 'deliveries' | 'sourcesOfJob' | 'extent'>;
 }
 
 /**
@@ -45,21 +47,18 @@ export async function readJobLines(
 ): Promise<JobLines> {
   const query = { job: jobId, limit: MAX_LINES };
   const [others, accesses] = await Promise.all([
-    view.deliveries({ ...query, without: 'accesses' }),
+    view.search({ ...query, without: 'accesses' }),
     view.deliveries({ ...query, origin: ACCESS_ORIGIN }),
   ]);
-  const { index, nextCursor } = others;
+  const { index } = accesses;
   const older = await linesBefore(store, jobId, beginOf(index), storedAt);
-  const unread = [...accesses.index.missing.map(unreadOf), ...older.unread];
+  const found = others.entries.map(({ line }) => line);
   return {
-    lines: oldestFirst([...others.deliveries, ...accesses.deliveries, ...older.lines]),
-    isCut: nextCursor !== null || accesses.nextCursor !== null,
-    index: without(index, unread),
+    lines: oldestFirst([...older.lines, ...accesses.deliveries, ...found]),
+    places: new Map(others.entries.map(({ line, place }) => [line, place])),
+    isCut: others.nextCursor !== null || accesses.nextCursor !== null,
+    index: without(index, [...others.unread, ...older.unread]),
   };
-}
-
-function unreadOf({ key, unreadable }: IndexExtent['missing'][number]): UnreadLines {
-  return { key, lines: unreadable };
 }
 
 async function linesBefore(

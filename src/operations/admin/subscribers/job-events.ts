@@ -2,7 +2,6 @@ import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ToldEvent } from '../../../domain/event-attempts.js';
 import { isInScope, type SourceScope, scopeWithin } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
-import type { PlacedEntry } from '../../../index/questions/find-deliveries.js';
 import type { IndexedEvent } from '../../../index/sent/sent-events.js';
 import { hourAt } from '../../../ledger/hours.js';
 import type { PlacedLine } from '../../../ledger/log/read-lines-at.js';
@@ -15,43 +14,44 @@ import type { JobEvent } from '../../../subscribers/receiver-event.js';
 import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
 import type { Job } from '../../answers/jobs.js';
 
-/** What each subscriber was sent about a job, of the sources that exist for a client. Rejects with `StoreError` and `IndexError`. */
+/**
+ * What each subscriber was sent about a job, of the sources that exist for a client. Rejects with `StoreError` and `IndexError`.
+ *
+ * @param timeline lines of the job that exist for the client
+ * @param places of those that the index has
+ */
 export type JobEvents = (
   jobId: string,
   timeline: readonly LedgerLine[],
+  places: ReadonlyMap<LedgerLine, PlacedLine>,
   scope: SourceScope,
 ) => Promise<Job['events']>;
 
-/** Lines of a job whose places are looked up. */
-const MAX_LINES = 500;
-
 export function createJobEvents(
   store: ObjectStore,
-  view: Pick<LedgerView, 'sent' | 'search'>,
+  view: Pick<LedgerView, 'sent'>,
   outbox: Pick<OutboxReader, 'statuses'>,
 ): JobEvents {
-  return async (jobId, timeline, scope) => {
+  return async (jobId, timeline, places, scope) => {
     const tried = (await view.sent.ofJob(jobId)).filter(({ source }) => isInScope(scope, source));
-    const announced = timeline.flatMap((line) => jobEventOf(line, store.location) ?? []);
+    const announced = timeline.flatMap((line) => {
+      const event = jobEventOf(line, store.location);
+      return event === null ? [] : [{ line, event }];
+    });
     const isTried = ({ name }: SubscriberStatus, { id }: JobEvent) =>
       tried.some(({ subscriber, event }) => subscriber === name && event === id);
     const missing = (await outbox.statuses(scope)).flatMap((status) => {
       const followed = scopeWithin(null, status.sources);
       const filter = { events: status.events, sources: [...(followed ?? [])] };
       return announced
-        .filter((event) => isWanted(event, filter) && !isTried(status, event))
-        .map((event) => ({ status, event }));
+        .filter(({ event }) => isWanted(event, filter) && !isTried(status, event))
+        .map((each) => ({ status, ...each }));
     });
-    if (missing.length === 0) return tried.map(toldOf);
-    const { entries } = await view.search({ job: jobId, limit: MAX_LINES, without: 'accesses', scope });
     const others: Job['events'][number][] = [];
-    for (const { status, event } of missing) {
-      const entry = entries.find(
-        ({ line }) => line.deliveryId === event.id && jobEventOf(line, store.location)?.type === event.type,
-      );
-      const outcome = entry === undefined ? null : outcomeOf(status, entry);
-      if (entry === undefined || outcome === null || (await isAnnouncedByRecovery(store, entry.line)))
-        continue;
+    for (const { status, line, event } of missing) {
+      const place = places.get(line);
+      const outcome = place === undefined ? null : outcomeOf(status, place);
+      if (outcome === null || (await isAnnouncedByRecovery(store, line))) continue;
       const nothing = { at: null, status: null, error: null, attempts: 0 };
       const { source } = event.data;
       others.push({
@@ -70,7 +70,7 @@ export function createJobEvents(
 /** Outcome of an event without an attempt on record; null where none is expected. */
 function outcomeOf(
   { since, position, stateDamaged }: SubscriberStatus,
-  { place }: PlacedEntry,
+  place: PlacedLine,
 ): ToldEvent['outcome'] | null {
   if (stateDamaged) return 'unknown';
   // Nobody has begun to send, or what was written before is not announced.

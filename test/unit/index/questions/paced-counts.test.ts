@@ -7,12 +7,11 @@ import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-04T12:30:00.000Z');
 
-/** An index with two jobs of the last hour, and what it was asked. */
-function indexOfTwo() {
+/** An index with jobs of the last hour, and what it was asked. */
+function indexOf(jobs: number) {
   const index = createLedgerIndex(':memory:', 'store');
-  const line = (jobId: string) =>
-    JSON.stringify(ledgerLine({ jobId, receivedAt: new Date(NOW).toISOString() }));
-  const content = Buffer.from(`${line('a')}\n${line('b')}\n`);
+  const line = () => JSON.stringify(ledgerLine({ receivedAt: new Date(NOW).toISOString() }));
+  const content = Buffer.from(Array.from({ length: jobs }, line).join('\n'));
   index.apply([{ hour: NOW - (NOW % HOUR), writer: 'w', number: 1, written: NOW, content }]);
   index.saveRange({ since: null, until: NOW });
   const asked: string[] = [];
@@ -27,8 +26,8 @@ function indexOfTwo() {
 
 describe('how often callbacks are counted', () => {
   it('is each time that somebody asks, while there are few', async () => {
-    const { asked, calls } = indexOfTwo();
-    const count = createPacedCounts(calls, () => NOW, 3);
+    const { asked, calls } = indexOf(49);
+    const count = createPacedCounts(calls, () => NOW);
     await count(null);
     await count(null);
     expect(asked).toHaveLength(2);
@@ -36,14 +35,17 @@ describe('how often callbacks are counted', () => {
 
   it('is rare where there are many, and once for all who ask meanwhile, for each scope', async () => {
     let now = NOW;
-    const { asked, calls } = indexOfTwo();
-    const count = createPacedCounts(calls, () => now, 2);
+    const { asked, calls } = indexOf(500);
+    const count = createPacedCounts(calls, () => now);
     await Promise.all([count(null), count(null)]);
     await Promise.all([count(null), count(null)]);
     expect(asked).toHaveLength(1);
     await count(new Set(['a']));
     expect(asked).toHaveLength(2);
-    now += 10_000;
+    now += 9;
+    await count(null);
+    expect(asked).toHaveLength(2);
+    now += 1;
     await Promise.all([count(null), count(null)]);
     expect(asked).toHaveLength(3);
   });

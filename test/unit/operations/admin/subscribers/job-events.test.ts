@@ -36,8 +36,9 @@ async function subscribed(refuses: () => boolean, answer: () => number = () => 2
         (await listSubscribers({ outbox, view, dead, fresh: view.refresh }, scope))[0],
       async told(jobId: string, scope: ReadonlySet<string> | null = null) {
         await view.refresh();
-        const { deliveries } = await view.deliveries({ job: jobId, limit: 10, scope });
-        return events(jobId, deliveries, scope);
+        const { entries } = await view.search({ job: jobId, limit: 10, scope });
+        const places = new Map(entries.map(({ line, place }) => [line, place]));
+        return events(jobId, [...places.keys()], places, scope);
       },
     };
   };

@@ -59,17 +59,15 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
   let lines = 0;
   let hasNewer = false;
   let isClosed = false;
-  /** Whether the index of a running process may be read: not after that has ended or does not answer, or its file was lost. */
-  let mayShare = true;
   /** A reader takes some megabytes. */
   const aside = pLimit(1);
-  /** Filling of the index that took the place of a shared one. */
-  let refilled: Promise<void> | null = null;
+  /** Filling of the index that took the place of a shared one; null while there was none. */
+  let instead: Promise<void> | null = null;
 
   function filesOf(storeId: string | null): IndexFiles {
     if (storeId === null) return { path: null };
     const { path, beside } = filesFor(storeId);
-    return mayShare ? { path, beside } : { path };
+    return instead === null ? { path, beside } : { path };
   }
 
   async function open(): Promise<Opened> {
@@ -111,19 +109,26 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     if (opened === given) await begin(given.worker.close());
   }
 
-  /** What is shared is of no more use when it was lost, or its writer has ended or does not answer: an index of this process takes its place. */
-  async function instead({ worker }: Opened, error: unknown): Promise<Opened> {
-    const isLost = error instanceof IndexError && error.failure === 'lost';
-    if (!isLost || !worker.isShared) throw error;
-    if (mayShare) {
-      mayShare = false;
-      void begin(worker.close());
+  /**
+   * An index that is shared is of no more use when its file was lost, or its writer has ended or does not answer: one of this process takes
+   * its place, and the work is done again.
+   */
+  async function attempt<Result>(work: (given: Opened) => Promise<Result>): Promise<Result> {
+    const given = await current();
+    try {
+      return await work(given);
+    } catch (error) {
+      const isLost = error instanceof IndexError && error.failure === 'lost';
+      if (!isLost || !given.worker.isShared) throw error;
+      instead ??= begin(given.worker.close()).then(({ filler }) => fillAll(filler));
+      await instead;
+      return work(await current());
     }
-    return current();
   }
 
-  async function noteState(): Promise<void> {
-    const { worker } = await current();
+  const call: IndexCalls['call'] = (name, ...values) => attempt(({ worker }) => worker.call(name, ...values));
+
+  async function noteState({ worker }: Opened): Promise<void> {
     [state, lines] = await Promise.all([worker.call('state'), worker.call('countLines')]);
     const newer = state.missing.find((each) => each.newer > 0);
     if (newer === undefined || hasNewer) return;
@@ -132,21 +137,11 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
   }
 
   return {
-    async call(name, ...values) {
-      const given = await current();
-      try {
-        return await given.worker.call(name, ...values);
-      } catch (error) {
-        const next = await instead(given, error);
-        refilled ??= fillAll(next.filler);
-        await refilled;
-        return next.worker.call(name, ...values);
-      }
-    },
+    call,
     async callAside(signal, name, ...values) {
       const { worker, storeId } = await current();
       const { path } = worker.place;
-      if (path === null || worker.isShared) return worker.call(name, ...values);
+      if (path === null || worker.isShared) return call(name, ...values);
       return aside(async () => {
         signal?.throwIfAborted();
         const reader = await startIndex({ path: null, beside: path }, storeId ?? '');
@@ -163,20 +158,16 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
     },
     async takeNew() {
       await reopenIfMarked(await current());
-      const given = await current();
-      await given.filler.takeNew().catch(async (error) => (await instead(given, error)).filler.takeNew());
-      await noteState();
+      await attempt(async (given) => {
+        await given.filler.takeNew();
+        await noteState(given);
+      });
     },
     async *older() {
-      const given = await current();
-      try {
-        yield* given.filler.older();
-      } catch (error) {
-        const { filler } = await instead(given, error);
-        await filler.takeNew();
-        yield* filler.older();
-      }
-      await noteState();
+      const { worker, filler } = await current();
+      if (worker.isShared) await attempt((given) => fillAll(given.filler));
+      else yield* filler.older();
+      await attempt(noteState);
     },
     relist: () => opened?.filler.relist(),
     async opened() {

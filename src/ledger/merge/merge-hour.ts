@@ -1,5 +1,3 @@
-import { createHash, hash } from 'node:crypto';
-import { crc32, createInflateRaw } from 'node:zlib';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { readToEnd } from '../../store/read-to-end.js';
@@ -10,7 +8,6 @@ import {
   encodeRecord,
   type MergedHour,
   MergedHourError,
-  type MergedMember,
   type MergeRecord,
   openFaults,
   readMergedHour,
@@ -23,8 +20,6 @@ import { createMergedText, type MergedText } from './merged-text.js';
 import { isSweepable } from './sweep-unnamed.js';
 
 const OBJECT_BYTES = 8 * 1024 * 1024;
-/** Far above an object with the largest segment. */
-const OBJECT_LIMIT = 128 * 1024 * 1024;
 /** Segments of one object: its record stays a small document. */
 const OBJECT_SEGMENTS = 20_000;
 /** Bytes of a segment that is merged, so that no object exceeds 64 MiB. Ours have 1 MiB, or a single line. */
@@ -126,99 +121,39 @@ async function* unmerged(
 async function commit(
   parts: MergeParts,
   { hour, n, begunAt, previous = null }: MergeHourOptions & { hour: string; n: number; begunAt: number },
-  { object: body, segments, ...text }: MergedText,
+  { object: body, ...text }: MergedText,
 ): Promise<MergeRecord | null> {
   const { store, clock, folder = LEDGER_FOLDER } = parts;
   const object = mergedObjectKey(folder, hour, n, text.sha256);
   const key = recordKey(folder, hour, n);
   const result = await store.create(object, body, { contentType: 'application/gzip', metadata: {} });
-  // An existing object has the bytes of the process that was first: another line of Node compresses differently.
-  const there = result === 'created' ? text : await textThere(parts, object, key, text.sha256);
-  if (there === null || clock() - begunAt > DEADLINE) return null;
-  const record: MergeRecord = { hour, n, previous, object, segments, ...there };
+  const isThere = result === 'created' || (await isSame(parts, object, key, body));
+  if (!isThere || clock() - begunAt > DEADLINE) return null;
+  const record: MergeRecord = { hour, n, previous, object, ...text };
   return (await store.create(key, encodeRecord(record), DOCUMENT_HEADERS)) === 'created' ? record : null;
 }
 
 /**
- * What a record says of an object that was there before. Null when it has its record by now, or was deleted. Throws `MergedHourError` when its
- * text is not the one that its name says; such an object is deleted once it is a day old.
+ * Whether an object that was there before has these bytes. False when it has its record by now, or was deleted. Throws `MergedHourError` for
+ * other bytes, which are damaged, or of another line of Node, which compresses differently; such an object is deleted once it is a day old.
  */
-async function textThere(
+async function isSame(
   { store, clock }: MergeParts,
   object: string,
   record: string,
-  sha256: string,
-): Promise<TextOfObject | null> {
-  if ((await store.head(record)) !== null) return null;
+  body: Buffer,
+): Promise<boolean> {
+  if ((await store.head(record)) !== null) return false;
   const reading = await store.read(object);
-  if (reading === null) return null;
+  if (reading === null) return false;
   const { size, modifiedAt } = reading.info;
-  if (size > OBJECT_LIMIT) reading.body.destroy();
-  else {
-    const text = await textOfObject(await readToEnd(object, reading.body));
-    if (text?.sha256 === sha256) return text;
-  }
+  if (size !== body.length) reading.body.destroy();
+  else if (body.equals(await readToEnd(object, reading.body))) return true;
   if (!isSweepable(modifiedAt, clock() + store.clockOffset()))
     throw new MergedHourError(
       object,
-      'it is damaged; once it is a day old, it is deleted and the hour merged',
+      'it has other bytes than this process makes of its hour; once it is a day old, it is deleted and the hour merged',
     );
   await store.delete(object);
-  return null;
-}
-
-/** What a record says of an object. */
-type TextOfObject = Pick<MergeRecord, 'size' | 'sha256' | 'members'>;
-
-/** RFC 1952: bytes before the compressed data of a member without optional fields, and behind it (CRC-32, size of the text). */
-const HEADER = Buffer.of(0x1f, 0x8b, 8, 0);
-const HEADER_BYTES = 10;
-const TRAILER_BYTES = 8;
-/** Text of a member, as readers take it. */
-const MAX_MEMBER_BYTES = 128 * 1024 * 1024;
-const LINE_FEED = 0x0a;
-
-/** Reads the members of a merged object from its bytes; null for anything but whole gzip members of whole lines. */
-async function textOfObject(object: Buffer): Promise<TextOfObject | null> {
-  const whole = createHash('sha256');
-  const members: MergedMember[] = [];
-  for (let at = 0; at < object.length; at += members.at(-1)?.bytes ?? 0) {
-    const member = await firstMember(object.subarray(at));
-    if (member === null) return null;
-    whole.update(member.text);
-    const { text, bytes } = member;
-    members.push({ bytes, lines: linesOf(text), sha256: hash('sha256', text).slice(0, 16) });
-  }
-  return { size: object.length, sha256: whole.digest('hex'), members };
-}
-
-async function firstMember(data: Buffer): Promise<{ readonly text: Buffer; readonly bytes: number } | null> {
-  if (!data.subarray(0, HEADER.length).equals(HEADER)) return null;
-  const inflated = await inflateFirst(data.subarray(HEADER_BYTES)).catch(() => null);
-  if (inflated === null) return null;
-  const { text, read } = inflated;
-  const end = HEADER_BYTES + read;
-  if (text.at(-1) !== LINE_FEED || end + TRAILER_BYTES > data.length) return null;
-  if (data.readUInt32LE(end) !== crc32(text)) return null;
-  return { text, bytes: end + TRAILER_BYTES };
-}
-
-/** The text of the first compressed data, and how many bytes that has. */
-async function inflateFirst(data: Buffer): Promise<{ readonly text: Buffer; readonly read: number }> {
-  const inflate = createInflateRaw();
-  inflate.end(data);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of inflate as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_MEMBER_BYTES) throw new Error('the text is too large for a member');
-  }
-  return { text: Buffer.concat(chunks), read: inflate.bytesWritten };
-}
-
-function linesOf(text: Buffer): number {
-  let lines = 0;
-  for (let at = text.indexOf(LINE_FEED); at >= 0; at = text.indexOf(LINE_FEED, at + 1)) lines += 1;
-  return lines;
+  return false;
 }

@@ -36,11 +36,7 @@ function replaceObject(change: (body: Buffer) => Buffer): void {
 }
 
 describe('an object that a dead process left without a record', () => {
-  it.each([
-    ['its own bytes', (body: Buffer) => body],
-    ['bytes of another line of Node', compressedOtherwise],
-  ])('gets one from the next merge, with %s', async (_, change) => {
-    replaceObject(change);
+  it('gets one from the next merge', async () => {
     const before = store.objects.get(object);
     expect(await merge()).toMatchObject({ records: 1, lines: 30, oldestOpen: null, faults: [] });
     expect(store.objects.get(object)).toBe(before);
@@ -53,6 +49,7 @@ describe('an object that a dead process left without a record', () => {
     ['has another text', () => gzipSync('another\n')],
     ['is no gzip', () => Buffer.from('junk')],
     ['is empty', () => Buffer.alloc(0)],
+    ['has the bytes of another line of Node', compressedOtherwise],
   ])('does not hold up the hour for more than a day when it %s', async (_, change) => {
     replaceObject(change);
     for (const hours of [0, 23]) {

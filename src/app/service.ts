@@ -196,9 +196,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const memory = () => ({ total: budget.total, used: budget.used, waiters: budget.waiters });
   const admin = createAdmin({
     bodyReader,
-    store,
-    archive,
-    ledger,
     view,
     recovery,
     events: { outbox, subscribers: new Map(Object.entries(config.subscribers)) },
@@ -208,8 +205,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     refusals: mergedRefusals(refusals, signInRefusals),
     onSignInFailure: reportSignIns({ metrics: metrics.signIns, refusalLog, refusals: signInRefusals }),
     metrics,
-    readiness,
-    version,
     limits,
     onUnexpected,
     onReplayFailure: (failure) =>
@@ -218,25 +213,21 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     page: PAGE,
     keyPrefixes: config.keyPrefixes,
     tokens: options.adminTokens,
-    replica: config.replicaName,
-    draining: () => draining,
-    storeStatus: storeHealth.status,
-    ownIssues: storeHealth.ownIssues,
+    self: {
+      ...{ version, readiness, memory, ownIssues: storeHealth.ownIssues, regions: speech.regions },
+      replica: config.replicaName,
+      draining: () => draining,
+      store: { location: store.location, status: storeHealth.status },
+      activeDeliveries: () => admission.active,
+      callbackAddress: () => ({ url: config.receiver.publicUrl, port }),
+    },
     replicaIssues: async () => {
       const { reports } = await replicaReports();
       return issuesOfReports(reports.filter(({ key }) => key !== storeHealth.canaryKey));
     },
-    memory,
-    activeDeliveries: () => admission.active,
-    callbackAddress: () => ({ url: config.receiver.publicUrl, port }),
-    regions: speech.regions,
     filterRegions: regionNames,
     service: { configured: canAskService(config), interval: config.recovery.interval },
     credentials: credentialSettings(config.sources),
-    records: {
-      regions: speech.regions,
-      record: (region, jobId, signal) => speech.jobs(region).record(jobId, signal),
-    },
   });
 
   const background = createBackgroundWork({

@@ -5,6 +5,7 @@ import { isJobId } from '../domain/job.js';
 import { type JobState, jobState, type NoRecord, unknownJobState } from '../domain/job-state.js';
 import type { LedgerView } from '../index/ledger-view.js';
 import { findJobs } from '../operations/admin/jobs/find-jobs.js';
+import { recordsOf } from '../operations/admin/jobs/find-service-record.js';
 import { type InspectParts, inspectJob } from '../operations/admin/jobs/inspect-job.js';
 import { listQuarantine } from '../operations/admin/jobs/list-quarantine.js';
 import { createJobEvents } from '../operations/admin/subscribers/job-events.js';
@@ -76,17 +77,14 @@ type LookParts = Omit<InspectParts, 'view'> & {
 };
 
 function partsOf({ config, parts, view }: RecoveryWork): LookParts {
-  const { store, speech, retained, retention } = parts;
+  const { store, retained, retention } = parts;
   return {
     ...{ store, view, retained, retention },
     quarantine: createQuarantineStore(store),
     jobEvents: createJobEvents(store, view, createOutboxReader(store, config.subscribers)),
     keyPrefixes: config.keyPrefixes,
     fresh: view.refresh,
-    records: {
-      regions: speech.regions,
-      record: (region: string, id: string, signal: AbortSignal) => speech.jobs(region).record(id, signal),
-    },
+    records: recordsOf(parts),
     clock: Date.now,
   };
 }

@@ -3,7 +3,11 @@ import { problemCodesOf } from '../../src/operations/admin/api/openapi-document.
 import { problemSchema } from '../../src/operations/answers/problem.js';
 
 // Creating the routes needs only `sources`; the other parts are needed to handle requests.
-const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
+const routes = adminRoutes({
+  sources: new Map(),
+  version: 'test',
+  health: { facts: {} },
+} as unknown as AdminRouteParts);
 
 export interface ReceivedAnswer {
   readonly status: number;

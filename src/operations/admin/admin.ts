@@ -1,5 +1,4 @@
 import type { Express } from 'express';
-import type { Archive } from '../../archive/archive.js';
 import { createQuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../../archive/read-refusal-counts.js';
 import { followsAnyInScope, type SourceScope } from '../../domain/rights.js';
@@ -7,13 +6,11 @@ import type { LedgerView } from '../../index/ledger-view.js';
 import { createSummary } from '../../index/questions/create-summary.js';
 import { filterNames } from '../../index/questions/filter-names.js';
 import { createFreshView } from '../../index/questions/fresh-view.js';
-import type { Ledger } from '../../ledger/write/ledger.js';
 import type { BodyReader } from '../../lib/http/body-reader.js';
 import type { Metrics } from '../../observe/metrics/metrics.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import type { Source } from '../../receive/access/sources.js';
 import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
-import type { ObjectStore } from '../../store/object-store.js';
 import { createTrialDecoder } from '../actions/decode-quarantined.js';
 import type { ReconcileRuns } from '../actions/reconcile-runs.js';
 import type { ReleaseParts } from '../actions/release-body.js';
@@ -21,8 +18,10 @@ import type { NotifyParts } from '../actions/replay/notify-item.js';
 import type { ReplayItemParts } from '../actions/replay/replay-item.js';
 import { createReplayStore } from '../actions/replay/replay-store.js';
 import { createReplays } from '../actions/replay/replays.js';
-import type { CanaryStatus } from '../health/canary.js';
+import type { SubscriberFigures } from '../answers/subscribers.js';
+import type { ServiceFacts } from '../health/checks/reconcile-issues.js';
 import type { CredentialSettings } from '../health/credential-states.js';
+import type { FactSources } from '../health/read-facts.js';
 import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
 import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import type { AdminToken } from './access/access.js';
@@ -33,30 +32,17 @@ import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/content/download-gate.js';
 import type { ImportFormOptions } from './api/content/import-form.js';
-import type { RecordSource } from './jobs/find-service-record.js';
+import { recordsOf } from './jobs/find-service-record.js';
 import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
-import { type HealthParts, readHealth } from './read-health.js';
+import { type ReplicaFacts, readHealth } from './read-health.js';
 import { createDeadEventCounter } from './subscribers/count-dead-events.js';
 import { createJobEvents } from './subscribers/job-events.js';
 import { listSubscribers } from './subscribers/list-subscribers.js';
 
-export interface AdminOptions
-  extends Pick<
-    HealthParts,
-    | 'version'
-    | 'replica'
-    | 'readiness'
-    | 'draining'
-    | 'memory'
-    | 'activeDeliveries'
-    | 'callbackAddress'
-    | 'regions'
-    | 'service'
-    | 'ownIssues'
-    | 'replicaIssues'
-  > {
-  readonly store: ObjectStore;
-  readonly storeStatus: () => CanaryStatus;
+export interface AdminOptions {
+  readonly self: ReplicaFacts;
+  readonly service: ServiceFacts;
+  readonly replicaIssues: FactSources<SubscriberFigures>['replicaIssues'];
   readonly sources: ReadonlyMap<string, Source>;
   /** Names of all regions that the configuration knows addresses of. */
   readonly filterRegions: readonly string[];
@@ -73,11 +59,8 @@ export interface AdminOptions
   readonly tokens: Readonly<Record<string, AdminToken>>;
   /** Called for each failed sign-in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
-  readonly records: RecordSource;
   readonly limits: DownloadLimits & ImportFormOptions['limits'];
   readonly bodyReader: BodyReader;
-  readonly archive: Archive;
-  readonly ledger: Ledger;
   readonly recovery: RecoveryParts;
   /** The configured subscribers, and the outbox that sends to them. */
   readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
@@ -102,7 +85,8 @@ export interface Admin {
 }
 
 export function createAdmin(options: AdminOptions): Admin {
-  const { store, sources, metrics, view, archive, ledger, recovery } = options;
+  const { self, service, sources, metrics, view, recovery, bodyReader, limits, onUnexpected } = options;
+  const { store, archive, ledger, retained, retention } = recovery;
   const { outbox, subscribers } = options.events;
   const quarantine = createQuarantineStore(store);
   const onReleased = () => metrics.ledger.quarantine('released');
@@ -111,10 +95,10 @@ export function createAdmin(options: AdminOptions): Admin {
     ...{ recovery, release, ledger, view },
     notify: { outbox, subscribers, view, store },
     replays: createReplayStore(store),
-    owner: options.replica,
+    owner: self.replica,
     busy: options.busy,
     onReplayFailure: options.onReplayFailure,
-    onError: options.onUnexpected,
+    onError: onUnexpected,
   });
   const lastVerify = createVerifyReportReader(store);
   const accessLedger = createAccessLedger(ledger);
@@ -129,58 +113,49 @@ export function createAdmin(options: AdminOptions): Admin {
   const refusalCounts = createRefusalCountsReader(store, Date.now);
   const fresh = createFreshView(view);
   const dead = createDeadEventCounter(store, view.sent);
-  const health = {
-    store: { location: store.location, status: options.storeStatus },
+  const facts: FactSources<SubscriberFigures> = {
+    ...{ view, service, retained, retention, lastVerify },
     sources: options.credentials,
+    replicaIssues: options.replicaIssues,
     summarise: createSummary(view),
     senderRefusals: refusalCounts.lastDay,
     lastReconcile: createReconcileReportReader(store, view.settled),
-    lastVerify,
-    subscribers: (scope: SourceScope, signal?: AbortSignal) =>
-      listSubscribers({ outbox, view, dead }, scope, signal),
-    retention: recovery.retention,
+    subscribers: (scope, signal) => listSubscribers({ outbox, view, dead }, scope, signal),
   };
   const notices = createHealthNotices({
+    ...{ outbox, store, replica: self.replica, onError: onUnexpected },
     subscribers: noticeSubscribers(subscribers),
-    outbox,
-    store,
-    replica: options.replica,
-    health: () => readHealth({ ...options, ...health, retained: recovery.retained }, Date.now()),
-    onError: options.onUnexpected,
+    health: () => readHealth(self, facts, Date.now()),
   });
+  const names = filterNames(
+    sources.keys(),
+    options.filterRegions,
+    new Map([...sources].map(([name, { context }]) => [name, context])),
+  );
+  const subscriberNames = (scope: SourceScope) =>
+    [...subscribers].flatMap(([name, { sources }]) => (followsAnyInScope(scope, sources) ? [name] : []));
   const routes = adminRoutes({
-    ...options,
-    ...{ quarantine, release, replays, fresh },
+    ...{ store, archive, ledger, view, sources, recovery, retained, retention, service, bodyReader, limits },
+    ...{ version: self.version, replica: self.replica, draining: self.draining },
+    ...{ quarantine, release, replays, fresh, signIn, accessLedger, outbox, dead, names, subscriberNames },
+    health: { self, facts, view, fresh, names, subscriberNames, refusedRequests: refusalCounts.between },
     refusalCounts: refusalCounts.daily,
-    refusedRequests: refusalCounts.between,
-    retention: recovery.retention,
-    retained: recovery.retained,
+    refusals: options.refusals,
+    keyPrefixes: options.keyPrefixes,
+    reconciling: options.reconciling,
+    records: recordsOf(recovery),
     clock: Date.now,
-    signIn,
-    accessLedger,
-    downloads: createDownloadGate(options.limits),
-    names: filterNames(
-      sources.keys(),
-      options.filterRegions,
-      new Map([...sources].map(([name, { context }]) => [name, context])),
-    ),
+    downloads: createDownloadGate(limits),
     trial: createTrialDecoder(sources),
-    outbox,
-    dead,
     jobEvents: createJobEvents(store, view, outbox),
     subscribers: (scope: SourceScope, signal?: AbortSignal) =>
       listSubscribers({ outbox, view, dead, fresh }, scope, signal),
-    subscriberNames: (scope: SourceScope) =>
-      [...subscribers].flatMap(([name, { sources }]) => (followsAnyInScope(scope, sources) ? [name] : [])),
-    health,
   });
   return {
     app: createAdminApp({
-      ...options,
-      routes,
-      signIn,
-      changes,
-      reads: createReadGate({ isReceiving: () => options.activeDeliveries() > 0 }),
+      ...{ metrics, bodyReader, limits, onUnexpected, routes, signIn, changes },
+      ...{ hosts: options.hosts, page: options.page },
+      reads: createReadGate({ isReceiving: () => self.activeDeliveries() > 0 }),
       onSignedIn: accessLedger.signedIn,
     }),
     changes,

@@ -10,8 +10,8 @@ import { verdictOf } from '../health/health-verdict.js';
 import type { Issue } from '../health/issues.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
 
-/** Inputs of the health summary; the functions return the current state of this replica. */
-export interface HealthParts extends FactSources<SubscriberFigures> {
+/** What a replica knows of itself; the functions return its current state. */
+export interface ReplicaFacts {
   readonly version: string;
   readonly replica: string;
   readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };
@@ -32,14 +32,15 @@ export const PATIENCE = 3_000;
 
 /** The verdict and the facts behind it. What covers all sources is null where the client may see some only. */
 export async function readHealth(
-  parts: HealthParts,
+  self: ReplicaFacts,
+  from: FactSources<SubscriberFigures>,
   now: number,
   scope: SourceScope = null,
 ): Promise<Health> {
   const ofAll = <T>(value: T): T | null => (scope === null ? value : null);
-  const sources = parts.sources.filter(({ source }) => isInScope(scope, source));
-  const process = processFacts(parts, scope);
-  const { facts, summary, last24h, quarantine } = await readFacts({ ...parts, sources }, process, {
+  const sources = from.sources.filter(({ source }) => isInScope(scope, source));
+  const process = processFacts(self, scope);
+  const { facts, summary, last24h, quarantine } = await readFacts({ ...from, sources }, process, {
     now,
     scope,
     patience: PATIENCE,
@@ -49,21 +50,21 @@ export async function readHealth(
   const { ledger } = facts;
   return {
     verdict: verdictOf(facts, now),
-    version: parts.version,
-    replica: parts.replica,
+    version: self.version,
+    replica: self.replica,
     at: new Date(now).toISOString(),
     ready: receiver.ready,
     draining: receiver.draining,
-    store: { location: parts.store.location, ...storeStatus(store) },
+    store: { location: self.store.location, ...storeStatus(store) },
     scope: scope === null ? null : { sources: [...scope].sort(), leftOut: OF_ALL_SOURCES },
-    budget: ofAll(parts.memory()),
-    activeDeliveries: ofAll(parts.activeDeliveries()),
-    regions: (ofAll(parts.regions) ?? []).map((region) => ({
+    budget: ofAll(self.memory()),
+    activeDeliveries: ofAll(self.activeDeliveries()),
+    regions: (ofAll(self.regions) ?? []).map((region) => ({
       region,
       lastDeliveryAt: byRegion[region] ?? null,
     })),
     noRegion: ofAll({ lastDeliveryAt: byRegion[NO_REGION] ?? null }),
-    callbackAddress: parts.callbackAddress(),
+    callbackAddress: self.callbackAddress(),
     sources: sources.map((each) => ({
       source: each.source,
       lastDeliveryAt: bySource[each.source] ?? null,
@@ -75,12 +76,12 @@ export async function readHealth(
     failing: facts.failing,
     oldestOpen: facts.oldestOpen,
     quarantine,
-    service: parts.service,
+    service: from.service,
     reconcile: facts.reconcile,
     verify: facts.verify,
     credentials: facts.credentials,
     subscribers: facts.subscribers,
-    index: parts.view.extent(),
+    index: from.view.extent(),
     ledger: {
       ...ledger,
       rows: ofAll(ledger.rows),
@@ -91,12 +92,12 @@ export async function readHealth(
   };
 }
 
-function processFacts(parts: HealthParts, scope: SourceScope) {
-  const waiters = scope === null ? parts.memory().waiters : 0;
+function processFacts(self: ReplicaFacts, scope: SourceScope) {
+  const waiters = scope === null ? self.memory().waiters : 0;
   return {
-    receiver: { ...parts.readiness(), draining: parts.draining(), waiters },
-    store: parts.store.status(),
-    ownIssues: parts.ownIssues(),
+    receiver: { ...self.readiness(), draining: self.draining(), waiters },
+    store: self.store.status(),
+    ownIssues: self.ownIssues(),
   } satisfies ProcessFacts;
 }
 

@@ -22,7 +22,11 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
+const routes = adminRoutes({
+  sources: new Map(),
+  version: 'test',
+  health: { facts: {} },
+} as unknown as AdminRouteParts);
 const operations = routes.map(({ method, path, right }) => [method, path, right] as const);
 
 /** Harmless: what it names is not here, or what it sends is not valid. */

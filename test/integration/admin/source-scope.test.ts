@@ -77,7 +77,11 @@ afterAll(async () => {
   await lost.simulator.close();
 });
 
-const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
+const routes = adminRoutes({
+  sources: new Map(),
+  version: 'test',
+  health: { facts: {} },
+} as unknown as AdminRouteParts);
 const reads = routes.filter(({ method, path }) => method === 'GET' && path !== '/openapi.json');
 
 const QUERIES: Readonly<Record<string, string>> = { '/quarantine': '?state=all', '/jobs': '?text=court-1' };

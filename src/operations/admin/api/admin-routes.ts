@@ -14,18 +14,9 @@ import { type RepairRouteParts, repairRoutes } from './repairs/repair-routes.js'
 import { type ReplaysRouteParts, replaysRoutes } from './repairs/replays-routes.js';
 import { type SubscribersRouteParts, subscribersRoutes } from './subscribers-routes.js';
 
-/** Parts of the health summary whose names mean something else in other routes. */
-type HealthOnly =
-  | 'store'
-  | 'summarise'
-  | 'sources'
-  | 'senderRefusals'
-  | 'lastReconcile'
-  | 'lastVerify'
-  | 'retention';
-
-export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
-  readonly health: Pick<HealthRouteParts, HealthOnly>;
+export type AdminRouteParts = {
+  readonly version: string;
+  readonly health: HealthRouteParts;
 } & DeliveriesRouteParts &
   FailuresRouteParts &
   JobsRouteParts &
@@ -41,7 +32,7 @@ export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
 /** Everything below `/admin/api`. */
 export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
   const routes = [
-    ...healthRoutes({ ...parts, ...parts.health }),
+    ...healthRoutes(parts.health),
     ...deliveriesRoutes(parts),
     ...failuresRoutes(parts),
     ...jobsRoutes(parts),

@@ -12,11 +12,14 @@ import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
 import { healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
 import type { SubscriberFigures } from '../../answers/subscribers.js';
-import { type HealthParts, PATIENCE, readHealth } from '../read-health.js';
+import type { FactSources } from '../../health/read-facts.js';
+import { PATIENCE, type ReplicaFacts, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { DELIVERY_FILTERS } from './request-schemas.js';
 
-export interface HealthRouteParts extends HealthParts {
+export interface HealthRouteParts {
+  readonly self: ReplicaFacts;
+  readonly facts: FactSources<SubscriberFigures>;
   readonly view: LedgerView;
   readonly fresh: FreshView;
   readonly names: FilterNames;
@@ -32,17 +35,18 @@ const REPORTS_CACHE_MS = 10_000;
 export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
   /** By scope. There are at most as many as tokens. */
   const subscribers = new Map<string, () => Promise<readonly SubscriberFigures[]>>();
-  const health = {
-    ...parts,
+  const facts = {
+    ...parts.facts,
     subscribers(scope: SourceScope) {
       const key = JSON.stringify(scope && [...scope].sort());
       const read =
-        subscribers.get(key) ?? cachedFor(LISTING_CACHE_MS, (signal) => parts.subscribers(scope, signal));
+        subscribers.get(key) ??
+        cachedFor(LISTING_CACHE_MS, (signal) => parts.facts.subscribers(scope, signal));
       subscribers.set(key, read);
       return read();
     },
-    lastReconcile: cachedFor(REPORTS_CACHE_MS, parts.lastReconcile),
-    lastVerify: cachedFor(REPORTS_CACHE_MS, parts.lastVerify),
+    lastReconcile: cachedFor(REPORTS_CACHE_MS, parts.facts.lastReconcile),
+    lastVerify: cachedFor(REPORTS_CACHE_MS, parts.facts.lastVerify),
   };
   return [
     adminRoute({
@@ -55,7 +59,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       answers: { 200: healthSchema },
       async handle({ access: { scope } }) {
         await parts.fresh();
-        return ok(await readHealth(health, Date.now(), scope));
+        return ok(await readHealth(parts.self, facts, Date.now(), scope));
       },
     }),
     adminRoute({
@@ -109,7 +113,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
         await rejectUnknownNames(query, parts.names, parts.view, scope);
         if (group !== null) rejectUnknownContext(group, namesInScope(parts.names, scope).contexts);
         const { refusedRequests } = parts;
-        const { last: _, ...figures } = await parts.summarise({
+        const { last: _, ...figures } = await facts.summarise({
           ...query,
           scope,
           signal,

@@ -1,4 +1,5 @@
 import { isNotConfigured, isUnknownJob } from '../../../recovery/reconcile/recovery-errors.js';
+import type { RecoveryParts } from '../../../recovery/reconcile/recovery-parts.js';
 import type { Job } from '../../answers/jobs.js';
 
 type ServiceLookup = Pick<Job, 'service' | 'serviceAnswer'>;
@@ -7,6 +8,13 @@ type ServiceLookup = Pick<Job, 'service' | 'serviceAnswer'>;
 export interface RecordSource {
   readonly regions: readonly string[];
   record(region: string, jobId: string, signal: AbortSignal): Promise<object>;
+}
+
+export function recordsOf({ speech }: Pick<RecoveryParts, 'speech'>): RecordSource {
+  return {
+    regions: speech.regions,
+    record: (region, jobId, signal) => speech.jobs(region).record(jobId, signal),
+  };
 }
 
 /** Milliseconds to wait for the speech service. */

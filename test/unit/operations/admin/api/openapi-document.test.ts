@@ -21,7 +21,11 @@ interface Document {
 }
 
 // Making the routes takes no more of the parts than the sources; handling takes the rest.
-const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
+const routes = adminRoutes({
+  sources: new Map(),
+  version: 'test',
+  health: { facts: {} },
+} as unknown as AdminRouteParts);
 const document = openApiDocument(routes, '1.2.3') as unknown as Document;
 const operations = Object.values(document.paths).flatMap((byMethod) => Object.values(byMethod));
 

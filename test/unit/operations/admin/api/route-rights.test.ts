@@ -45,7 +45,11 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'POST /erasures': 'erase',
 };
 
-const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
+const routes = adminRoutes({
+  sources: new Map(),
+  version: 'test',
+  health: { facts: {} },
+} as unknown as AdminRouteParts);
 const declared = Object.fromEntries(routes.map(({ method, path: at, right }) => [`${method} ${at}`, right]));
 
 describe('the rights that operations need', () => {

@@ -152,6 +152,7 @@ function formatStatus({ verdict, deliveries, credentials, lastUses }: Status): s
       return [`  ${issue.level.padEnd(8)} ${text}`, ...(remedy === null ? [] : [`${place}${remedy}`])];
     }),
     ...(unseen === null ? [] : [unseen]),
+    ...credentials.filter(({ state }) => state === 'unknown').map((each) => `${nameOf(each)}: use unknown`),
     ...credentials.filter(isUnused).map((each) => lastUseOf(nameOf(each), null, (instant) => instant)),
     ...Object.entries(lastUses).map(([name, at]) => {
       const use = lastUseOf(name, at, (instant) => instant);

@@ -8,7 +8,7 @@ import {
   describeUnsent,
 } from '../domain/event-attempts.js';
 import { EVENT_ENDS } from '../domain/sent-attempt.js';
-import { notIndexedInWords } from '../index/index-extent.js';
+import { hasAllUnsent, notIndexedInWords } from '../index/index-extent.js';
 import type { LedgerView } from '../index/ledger-view.js';
 import type { SentQuery } from '../index/sent/sent-questions.js';
 import { span } from '../lib/text/amounts.js';
@@ -81,7 +81,8 @@ export function createCommand(): Command {
       const { subscribers, index } = await list(name, options);
       if (options.json) return printJson({ subscribers, index });
       const note = notIndexedInWords(index, {});
-      printLines([...formatSubscribers(subscribers, options.limit), ...(note === null ? [] : [note])]);
+      const isAll = hasAllUnsent(index, Date.now());
+      printLines([...formatSubscribers(subscribers, options.limit, isAll), ...(note === null ? [] : [note])]);
     });
 }
 
@@ -123,18 +124,18 @@ async function sentTo(
 const cellsOf = textRow([24, 24, 26, 10, 8]);
 const row = (cells: readonly string[]) => `    ${cellsOf(cells)}`;
 
-function formatSubscribers(subscribers: readonly Listed[], limit: number): string[] {
+function formatSubscribers(subscribers: readonly Listed[], limit: number, isAll: boolean): string[] {
   if (subscribers.length === 0) return ['No subscriber is configured.'];
-  return subscribers.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...formatOne(one, limit)]);
+  return subscribers.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...formatOne(one, limit, isAll)]);
 }
 
-function formatOne(subscriber: Listed, limit: number): string[] {
+function formatOne(subscriber: Listed, limit: number, isAll: boolean): string[] {
   const { name, events, sources, issues, waitingEvents, causes, sentEvents } = subscriber;
   const of = sources.length === 0 ? '' : ` of ${sources.join(', ')}`;
   const left = waitingEvents.length - limit;
   return [
     `${name}: ${events.join(', ')}${of}`,
-    ...(subscriber.stateDamaged ? [] : figuresOf(subscriber)),
+    ...(subscriber.stateDamaged ? [] : figuresOf(subscriber, isAll)),
     ...issues.flatMap((issue) => {
       const { text, remedy } = describeIssue(issue);
       return [`  ${text}`, ...(remedy === null ? [] : [`    ${remedy}`])];
@@ -152,13 +153,13 @@ function formatOne(subscriber: Listed, limit: number): string[] {
   ];
 }
 
-function figuresOf(subscriber: Listed): string[] {
+function figuresOf(subscriber: Listed, isAll: boolean): string[] {
   const { sender, sent, lastSentAt, lagSeconds, lastError } = subscriber;
   const pause = describePause(subscriber, Date.now());
   const last = lastSentAt === null ? '' : `, the last at ${lastSentAt}`;
   const lag = lagSeconds === 0 ? '' : `; the oldest has waited for ${span(lagSeconds * 1000)}`;
   return [
-    `  ${plural(sent, 'event')} sent${last}; ${describeUnsent(subscriber)}${lag}`,
+    `  ${plural(sent, 'event')} sent${last}; ${describeUnsent(subscriber, isAll)}${lag}`,
     sender === null ? '  No replica sends to it.' : `  Sent by ${sender}`,
     ...(pause === null ? [] : [`  ${pause}.`]),
     ...(lastError === null ? [] : [`  Last error at ${lastError.at}: ${describeAttempt(lastError)}`]),

@@ -42,19 +42,21 @@ export function describeNextAttempt(nextTryAt: string, pausedUntil: string | nul
   return next > now ? nextTryAt : 'due';
 }
 
-/** The events that are not sent: "2 wait for a retry, 10 are not tried yet". */
-export function describeUnsent({
-  retrying,
-  untried,
-}: {
-  readonly retrying: number;
-  readonly untried: number;
-}): string {
+/**
+ * The events that are not sent: "2 wait for a retry, 10 are not tried yet".
+ *
+ * @param isAll whether the index has all lines behind which an event could wait
+ */
+export function describeUnsent(
+  { retrying, untried }: { readonly retrying: number; readonly untried: number },
+  isAll: boolean,
+): string {
   const parts = [
     ...(retrying > 0 ? [`${retrying} ${retrying === 1 ? 'waits' : 'wait'} for a retry`] : []),
     ...(untried > 0 ? [`${untried.toLocaleString('en')} ${untried === 1 ? 'is' : 'are'} not tried yet`] : []),
   ];
-  return parts.length === 0 ? 'none waits' : parts.join(', ');
+  if (parts.length > 0) return parts.join(', ');
+  return isAll ? 'none waits' : 'whether one waits is unknown';
 }
 
 /** How many events could not be sent, to begin a sentence: "3 events". */

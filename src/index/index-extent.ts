@@ -60,6 +60,14 @@ export function hasAllSince(index: IndexExtent, since: number): boolean {
   return beginOf(index) <= since && !index.missing.some(isLacking);
 }
 
+/** Milliseconds for which an event is tried: where the index has these, what waits for a sender that runs is in it. */
+const TRIED_FOR = 24 * 3_600_000;
+
+/** Whether the index has the lines whose events may wait to be sent. */
+export function hasAllUnsent(index: IndexExtent, now: number): boolean {
+  return hasAllSince(index, now - TRIED_FOR);
+}
+
 function isLacking({ segments }: MissingSegments): boolean {
   return segments > 0;
 }

@@ -97,6 +97,7 @@ describe('subscribers', () => {
     });
     await row.getByText('Answered 503: “noted”').first().waitFor();
     await page.getByRole('row', { name: /^crm/ }).getByText('Sending').waitFor();
+    expect(await page.getByRole('link', { name: 'waiting-1' }).count()).toBe(1);
     await page.evaluate(AXE);
     expect(
       await page.evaluate('axe.run(document).then(({ violations }) => violations.map(({ id }) => id))'),

@@ -41,7 +41,8 @@ export type EventPosition = readonly [at: number, event: string];
 export interface EventQuery {
   readonly subscriber: string;
   readonly job?: string | undefined;
-  readonly outcome?: EventOutcome | undefined;
+  /** `ended`: all but those that wait. */
+  readonly outcome?: EventOutcome | 'ended' | undefined;
   readonly source?: string | undefined;
   readonly scope?: SourceScope | undefined;
   /** By the time of the attempt, from `since` until before `until`, in milliseconds since the epoch. */
@@ -55,7 +56,7 @@ export interface EventQuery {
 export function findEvents(database: DatabaseSync, query: EventQuery): IndexedEvent[] {
   const { conditions, values } = conditionsOf(query);
   // Few events ended otherwise than most do.
-  const isRare = query.outcome !== undefined && query.outcome !== 'delivered';
+  const isRare = query.outcome !== undefined && !['delivered', 'ended'].includes(query.outcome);
   const by = query.job !== undefined ? 'job' : isRare ? 'end' : 'time';
   const rows = database.prepare(
     `SELECT ${COLUMNS} FROM attempts a INDEXED BY attempts_by_${by} WHERE decides AND ${conditions.join(' AND ')}
@@ -72,7 +73,8 @@ function conditionsOf({ subscriber, job, outcome, source, scope, since, until, b
     values.push(...given);
   };
   if (job !== undefined) add('job = ?', job);
-  if (outcome !== undefined) add('ended IS ?', outcome === 'waiting' ? null : outcome);
+  if (outcome === 'ended') add('ended IS NOT NULL');
+  else if (outcome !== undefined) add('ended IS ?', outcome === 'waiting' ? null : outcome);
   if (source !== undefined) add('source = ?', source);
   if (scope != null) add('source IN (SELECT value FROM json_each(?))', JSON.stringify([...scope]));
   if (since !== undefined) add('at >= ?', since);

@@ -80,6 +80,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const quarantine = unknown.quarantine === undefined ? found : null;
   const lastUses = summary?.last.byCredential ?? {};
   const index = failures?.index ?? view.extent();
+  const isIndexed = hasAllSince(index, now - retention) && ledger.error === null;
   const facts = {
     ...process,
     callbacks,
@@ -87,7 +88,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     replicaIssues: replicas && issuesInScope(replicas, scope),
     ledger,
     index,
-    isIndexed: hasAllSince(index, now - retention) && ledger.error === null,
+    isIndexed,
     failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
     oldestOpen: failures?.oldest ?? null,
     retentionEnds: ifBefore(failures?.nextEnd, now + retentionWarning(retention)),
@@ -95,7 +96,12 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
     reconcile,
     verify,
     service,
-    credentials: credentialStates(from.sources, lastUses, unknown.credentials === undefined, now),
+    credentials: credentialStates(
+      from.sources,
+      lastUses,
+      isIndexed && unknown.credentials === undefined,
+      now,
+    ),
     otherCredentials: from.sources.some(
       ({ source, credentials }) =>
         credentials.length === 0 && Object.keys(lastUses).some((name) => name.startsWith(`${source}/`)),

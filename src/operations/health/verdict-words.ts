@@ -60,9 +60,10 @@ export function headlineOf({ level, unseen }: Verdict): string {
  */
 export function goodNews({ unseen }: Verdict, deliveries: number | null): string {
   if (deliveries === null) return 'The deliveries could not be counted.';
-  if (deliveries === 0) return 'Nothing arrived in the last 24 hours.';
-  const failing =
-    unseen.length === 0 ? 'no job is failing' : 'no failing job was found in what was looked at';
+  const isAll = unseen.length === 0;
+  if (deliveries === 0)
+    return isAll ? 'Nothing arrived in the last 24 hours.' : 'No delivery of the last 24 hours was found.';
+  const failing = isAll ? 'no job is failing' : 'no failing job was found in what was looked at';
   return `${plural(deliveries, 'delivery', 'deliveries')} in the last 24 hours, ${failing}.`;
 }
 

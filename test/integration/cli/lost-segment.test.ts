@@ -15,12 +15,20 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 const cli = (...args: string[]) =>
-  runCommand(args, { NODE_CONFIG: JSON.stringify({ store: { url: `file:${service.folder}` } }) });
+  runCommand(args, {
+    NODE_CONFIG: JSON.stringify({
+      store: { url: `file:${service.folder}` },
+      sources: { default: {}, guarded: { credentials: { main: { headers: ['X-T: a-secret-of-sixteen'] } } } },
+      subscribers: { crm: { url: 'http://127.0.0.1:9/', secrets: [`whsec_${'a'.repeat(32)}`] } },
+    }),
+  });
 
 const QUESTIONS = [
   ['deliveries', '--since', '1h'],
   ['deliveries', '--csv'],
   ['failures'],
+  ['quarantine'],
+  ['subscribers'],
   ['summary', '--since', '1h'],
   ['status'],
   ['job', 'j1'],
@@ -36,7 +44,25 @@ describe('commands that ask the index', () => {
     };
     for (const args of QUESTIONS) expect([args, await said(args)]).toEqual([args, 0]);
     expect(await cli('deliveries')).toMatchObject({ code: 0, stderr: '' });
+    const answers = async () =>
+      (await Promise.all(['quarantine', 'subscribers', 'status'].map((name) => cli(name))))
+        .map(({ stdout }) => stdout)
+        .join();
+    const whole = await answers();
+    for (const none of [
+      /^No body is waiting\.$/m,
+      /; none waits$/m,
+      /^guarded\/main: not used in the last 7/m,
+    ])
+      expect(whole).toMatch(none);
     await rm(path.join(service.folder, key));
+    const partly = await answers();
+    for (const unknown of [
+      /^No body is waiting, as far as is known\.$/m,
+      /; whether one waits is unknown$/m,
+      /^guarded\/main: use unknown$/m,
+    ])
+      expect(partly).toMatch(unknown);
     for (const args of QUESTIONS) expect([args, await said(args)]).toEqual([args, 1]);
     expect((await cli('failures')).stdout).toMatch(/^No failing job was found, by 2 ledger lines in /);
     // A sum without it is not whole.

@@ -16,7 +16,12 @@ describe('the words about what is not sent', () => {
     ['1 waits for a retry, 1 is not tried yet', { retrying: 1, untried: 1 }],
     ['1,000 are not tried yet', { retrying: 0, untried: 1000 }],
   ])('are "%s"', (words, figures) => {
-    expect(describeUnsent(figures)).toBe(words);
+    expect(describeUnsent(figures, true)).toBe(words);
+  });
+
+  it('are not "none" where the index lacks lines', () => {
+    expect(describeUnsent({ retrying: 0, untried: 0 }, false)).toBe('whether one waits is unknown');
+    expect(describeUnsent({ retrying: 1, untried: 0 }, false)).toBe('1 waits for a retry');
   });
 
   it('give the number of dead events', () => {

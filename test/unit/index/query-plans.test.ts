@@ -91,6 +91,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
   eventsOfJob: [['job']],
   findEvents: [
     [{ subscriber: 'crm', limit: 50 }],
+    [{ subscriber: 'crm', limit: 50, outcome: 'ended' }],
     [{ subscriber: 'crm', limit: 50, job: 'job' }],
     [
       {

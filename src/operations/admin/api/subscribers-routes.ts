@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
@@ -68,7 +69,10 @@ export function subscribersRoutes({
       query: {
         ...page(50),
         job: jobFilter,
-        outcome: sentOutcome.optional(),
+        outcome: z
+          .enum([...sentOutcome.options, 'ended'])
+          .optional()
+          .describe('`ended`: all but `waiting`'),
         source: sourceFilter,
         since: instantInput.optional().describe('ISO 8601 with a zone, or a date; tried at or after it'),
         until: instantInput.optional().describe('the same; tried before it'),

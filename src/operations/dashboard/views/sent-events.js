@@ -9,7 +9,7 @@ import { sendOneButton } from './unsent-events.js';
 /** @import { Job, SentEvents, Subscriber } from '../lib/api/api-answers.js' */
 
 /**
- * The newest events that a subscriber was sent, and what became of each.
+ * The newest events of a subscriber that do not wait, and what became of each.
  * @param {Subscriber} subscriber @param {SentEvents} page
  */
 export function sentSection({ name }, { events }) {

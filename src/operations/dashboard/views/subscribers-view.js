@@ -1,4 +1,4 @@
-import { get, post } from '../lib/api/admin-api.js';
+import { get, post, serverNow } from '../lib/api/admin-api.js';
 import { may } from '../lib/api/session.js';
 import { h, link } from '../lib/elements/dom.js';
 import { emptyPanel, heading, indexNote, moment, table } from '../lib/elements/panels.js';
@@ -7,6 +7,7 @@ import { status } from '../lib/elements/status.js';
 import { count, span, withClock } from '../lib/text/format.js';
 import { describeAttempt, describePause, describeUnsent } from '../vendor/event-attempts.js';
 import { describeIssue } from '../vendor/health/describe-issue.js';
+import { hasAllUnsent } from '../vendor/index/index-extent.js';
 import { TONES } from './overview/verdict-banner.js';
 import { sentSection } from './sent-events.js';
 import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
@@ -24,6 +25,7 @@ export function subscribersView(screen) {
   screen.start('Subscribers');
   const again = screen.keepFresh(4000, async (signal) => {
     const { subscribers, index } = await get('/subscribers', { signal });
+    const isAll = hasAllUnsent(index, serverNow());
     const [waiting, dead, sent] = await Promise.all([
       Promise.all(subscribers.map(({ name, retrying }) => (retrying === 0 ? null : waitingOf(name, signal)))),
       Promise.all(subscribers.map(({ name, dead }) => (dead === 0 ? null : deadOf(name, signal)))),
@@ -44,7 +46,7 @@ export function subscribersView(screen) {
               ...['Subscriber', 'State', 'Lag', 'Sent', 'Waiting', 'Last error'],
               ...(may('repair') ? ['Test'] : []),
             ],
-            rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one, () => again()) })),
+            rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one, isAll, () => again()) })),
           }),
       subscribers.map((one, at) => waitingSection(one, waiting[at] ?? null)).filter((each) => each !== null),
       subscribers.map((one, at) => deadSection(one, dead[at] ?? null)).filter((each) => each !== null),
@@ -61,7 +63,10 @@ function waitingOf(name, signal) {
 
 /** @param {string} name @param {AbortSignal} signal */
 function sentTo(name, signal) {
-  return get(`/subscribers/${encodeURIComponent(name)}/events`, { query: { limit: SHOWN_EVENTS }, signal });
+  return get(`/subscribers/${encodeURIComponent(name)}/events`, {
+    query: { outcome: 'ended', limit: SHOWN_EVENTS },
+    signal,
+  });
 }
 
 /** @param {string} name @param {AbortSignal} signal */
@@ -69,18 +74,19 @@ function deadOf(name, signal) {
   return get(`/subscribers/${encodeURIComponent(name)}/dead`, { query: { limit: SHOWN_EVENTS }, signal });
 }
 
-/** @param {Subscriber} subscriber @returns {[Tone, string]} */
-function subscriberState({ sender, retrying, untried, issues: [issue] }) {
+/** @param {Subscriber} subscriber @param {boolean} isAll @returns {[Tone, string]} */
+function subscriberState({ sender, retrying, untried, issues: [issue] }, isAll) {
   if (issue !== undefined) return [TONES[issue.level], describeIssue(issue).label];
   if (sender === null) return ['neutral', 'No sender'];
-  return retrying + untried > 0 ? ['busy', 'Sending'] : ['good', 'Up to date'];
+  if (retrying + untried > 0) return ['busy', 'Sending'];
+  return isAll ? ['good', 'Up to date'] : ['neutral', 'Unknown'];
 }
 
-/** @param {Subscriber} subscriber @param {Refresh} again */
-function cellsOf(subscriber, again) {
+/** @param {Subscriber} subscriber @param {boolean} isAll whether the index has what may wait @param {Refresh} again */
+function cellsOf(subscriber, isAll, again) {
   const { name, url, events, sources, lagSeconds, sent, lastSentAt, sender } = subscriber;
   const pause = describePause(subscriber, Date.now());
-  const [tone, word] = subscriberState(subscriber);
+  const [tone, word] = subscriberState(subscriber, isAll);
   const asksFor = `${events.join(', ')}${sources.length > 0 ? ` of ${sources.join(', ')}` : ''}`;
   return [
     h(
@@ -105,7 +111,11 @@ function cellsOf(subscriber, again) {
     ...(subscriber.stateDamaged
       ? ['unknown', 'unknown', 'unknown', 'unknown']
       : [
-          lagSeconds === 0 ? 'none' : h('span', { class: 'number' }, span(lagSeconds * 1000)),
+          lagSeconds === 0
+            ? isAll
+              ? 'none'
+              : 'unknown'
+            : h('span', { class: 'number' }, span(lagSeconds * 1000)),
           h(
             'div',
             {},
@@ -113,7 +123,7 @@ function cellsOf(subscriber, again) {
             lastSentAt !== null && h('p', { class: 'detail' }, 'last ', moment(lastSentAt)),
             sender !== null && h('p', { class: 'detail' }, `by ${sender}`),
           ),
-          describeUnsent(subscriber),
+          describeUnsent(subscriber, isAll),
           lastErrorOf(subscriber),
         ]),
     ...(may('repair') ? [testButton(name, again)] : []),
@@ -122,7 +132,7 @@ function cellsOf(subscriber, again) {
 
 /** @param {Subscriber} subscriber */
 function lastErrorOf({ lastError }) {
-  if (lastError === null) return 'none';
+  if (lastError === null) return '–';
   return h('div', {}, describeAttempt(lastError), h('p', { class: 'detail' }, moment(lastError.at)));
 }
 

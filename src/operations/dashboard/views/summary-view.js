@@ -167,7 +167,7 @@ function groupsSection(summary, values) {
         h('button', { type: 'button', class: 'plain small', onclick }, 'Export as CSV'),
     ),
     isEmpty
-      ? emptyPanel('Nothing arrived in this time.')
+      ? emptyPanel('Nothing was found in this time.')
       : table({
           caption: `Deliveries by ${title.toLowerCase()}`,
           columns,

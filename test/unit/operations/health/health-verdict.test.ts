@@ -545,6 +545,7 @@ describe('the verdict', () => {
     expect(verdict).toMatchObject({ level, unseen, issues: [] });
     expect(headlineOf(verdict)).toBe(level === 'ok' ? 'No issue seen' : 'Not everything is known');
     expect(goodNews(verdict, 7)).toMatch(/no failing job was found in what was looked at/);
+    expect(goodNews(verdict, 0)).toBe('No delivery of the last 24 hours was found.');
     expect(goodNews(verdict, null)).toBe('The deliveries could not be counted.');
     expect(notCovered(verdict, String)).toMatch(coverage);
   });

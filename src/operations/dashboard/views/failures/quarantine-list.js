@@ -3,7 +3,7 @@ import { canRefetch, may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { loadMore, SHORT_LIST } from '../../lib/elements/load-more.js';
-import { emptyPanel, jobLink, moment, table } from '../../lib/elements/panels.js';
+import { emptyPanel, indexNote, jobLink, moment, table } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
@@ -18,7 +18,10 @@ import { dismissButton } from './dismiss-button.js';
  * Bodies that could not be decoded, each with its cause and what repairs its job.
  * @param {GetAnswers['/quarantine']} page @param {ShownRows} rows @param {Refresh} again
  */
-export function quarantineSection({ quarantine, nextCursor }, rows, again) {
+export function quarantineSection({ quarantine, nextCursor, index }, rows, again) {
+  // Older ones than those that are shown are not asked for.
+  const oldest = nextCursor === null ? undefined : quarantine.at(-1)?.receivedAt;
+  const note = indexNote(index, oldest === undefined ? {} : { since: Date.parse(oldest) });
   return h(
     'section',
     { class: 'compact', 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },
@@ -26,7 +29,7 @@ export function quarantineSection({ quarantine, nextCursor }, rows, again) {
     quarantine.length === 0
       ? nextCursor === null
         ? emptyPanel(
-            'Quarantine is empty.',
+            note === null ? 'Quarantine is empty.' : 'No waiting body was found.',
             h('p', {}, 'Authenticated callbacks that cannot be decoded are kept here, byte for byte.'),
           )
         : emptyPanel(
@@ -61,6 +64,7 @@ export function quarantineSection({ quarantine, nextCursor }, rows, again) {
             loadMore('bodies', rows, nextCursor, again),
           ),
         ],
+    note,
   );
 }
 

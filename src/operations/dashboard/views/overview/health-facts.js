@@ -1,6 +1,7 @@
 import { may } from '../../lib/api/session.js';
 import { ago, bytes, clock, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
 import { lastUseOf } from '../../vendor/health/verdict-words.js';
+import { hasAllUnsent } from '../../vendor/index/index-extent.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
 import { isPartlyRead, toFailures } from './tile-parts.js';
 
@@ -22,7 +23,7 @@ export function healthFacts(health, now) {
     failuresFacts(health),
     ...(ofAll ? [expectedFacts(health), reconcileFacts(health, now), verifyFacts(health, now)] : []),
     credentialsFacts(health, now),
-    subscribersFacts(health),
+    subscribersFacts(health, now),
     ledgerFacts(health, now),
   ];
 }
@@ -86,14 +87,16 @@ function memoryInWords({ total: all, used, waiters }) {
 }
 
 /** @param {Health} health @returns {Facts} */
-function quarantineFacts({ quarantine }) {
+function quarantineFacts({ quarantine, verdict }) {
   const tile = { id: /** @type {const} */ ('quarantine'), title: 'Quarantine' };
   if (quarantine === null) return { ...tile, isNeutral: true, word: 'Unknown', figure: '–', details: [] };
   const { waiting, waitingBytes, released, settled } = quarantine;
+  const isUnknown = waiting === 0 && isPartlyRead(verdict);
   return {
     ...tile,
-    word: 'Empty',
-    figure: count(waiting),
+    isNeutral: isUnknown,
+    word: isUnknown ? 'None found' : 'Empty',
+    figure: isUnknown ? '–' : count(waiting),
     details: [
       `${bytes(waitingBytes)} waiting`,
       `${count(released)} released, ${count(settled)} settled so far`,
@@ -105,11 +108,13 @@ function quarantineFacts({ quarantine }) {
 /** @param {Health} health @returns {Facts} */
 function failuresFacts({ verdict, last24h, failing }) {
   const jobs = total(failing ?? {});
+  const isUnknown = jobs === 0 && isPartlyRead(verdict);
   return {
     id: 'failures',
     title: 'Failing jobs',
-    word: isPartlyRead(verdict) ? 'None found' : 'None',
-    figure: count(jobs),
+    isNeutral: isUnknown,
+    word: isUnknown ? 'None found' : 'None',
+    figure: isUnknown ? '–' : count(jobs),
     details:
       last24h === null
         ? ['Refusals and recoveries in 24 h are unknown']
@@ -142,8 +147,8 @@ function useOf({ source, credential, state, lastUsedAt }, now) {
   return state === 'unknown' ? `${name}: use unknown` : lastUseOf(name, lastUsedAt, (time) => ago(time, now));
 }
 
-/** @param {Pick<Health, 'subscribers'>} health @returns {Facts} */
-function subscribersFacts({ subscribers }) {
+/** @param {Health} health @param {number} now @returns {Facts} */
+function subscribersFacts({ subscribers, verdict }, now) {
   const tile = { id: /** @type {const} */ ('subscribers'), title: 'Subscribers' };
   const list = subscribers ?? [];
   if (list.length === 0) {
@@ -154,14 +159,17 @@ function subscribersFacts({ subscribers }) {
   const lag = Math.max(...list.map(({ lagSeconds }) => lagSeconds));
   const failing = list.filter(({ breaker }) => breaker === 'open').map(({ name }) => name);
   const waiting = list.reduce((sum, { retrying, untried }) => sum + retrying + untried, 0);
+  const isUnknown = waiting === 0 && !hasAllUnsent(verdict.index, now);
   return {
     ...tile,
-    isNeutral: waiting > 0 || failing.length > 0,
-    word: failing.length > 0 ? 'Paused' : waiting > 0 ? 'Sending' : 'Up to date',
+    isNeutral: waiting > 0 || failing.length > 0 || isUnknown,
+    word: failing.length > 0 ? 'Paused' : waiting > 0 ? 'Sending' : isUnknown ? 'Unknown' : 'Up to date',
     figure: count(dead > 0 ? dead : list.length),
     details: [
       waiting === 0
-        ? 'No event waits'
+        ? isUnknown
+          ? 'Whether an event waits is unknown'
+          : 'No event waits'
         : `${count(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'}, the oldest for ${span(lag * 1000)}`,
       ...(failing.length > 0 ? [`Paused: ${listed(failing)}`] : []),
     ],

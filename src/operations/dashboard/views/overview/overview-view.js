@@ -1,9 +1,11 @@
 import { ApiError, get } from '../../lib/api/admin-api.js';
 import { elementById, h, link } from '../../lib/elements/dom.js';
+import { emptyPanel } from '../../lib/elements/panels.js';
 import { clock } from '../../lib/text/format.js';
 import { drawCharts } from '../charts/chart-figures.js';
 import { deliveryTable, firstCallback } from '../deliveries/delivery-table.js';
 import { chartsSection, overviewCharts, rangeOf } from './charts-section.js';
+import { isPartlyRead } from './tile-parts.js';
 import { tilesSection } from './tiles-section.js';
 import { verdictBanner } from './verdict-banner.js';
 
@@ -85,7 +87,7 @@ function latestSection(latest, health, now) {
 
 /** @param {readonly LedgerLine[]} deliveries @param {Health} health @param {number} now */
 function latestTable(deliveries, health, now) {
-  return deliveries.length === 0
-    ? firstCallback(health, now)
-    : deliveryTable(deliveries, 'Latest deliveries', now);
+  if (deliveries.length > 0) return deliveryTable(deliveries, 'Latest deliveries', now);
+  // The verdict says what the index lacks.
+  return isPartlyRead(health.verdict) ? emptyPanel('No delivery was found.') : firstCallback(health, now);
 }

@@ -2,6 +2,7 @@ import { h, link } from '../../lib/elements/dom.js';
 import { status } from '../../lib/elements/status.js';
 import { ago } from '../../lib/text/format.js';
 import { healthTiles } from './health-tiles.js';
+import { isPartlyRead } from './tile-parts.js';
 
 /** @import { Health } from '../../lib/api/api-answers.js' */
 /** @import { Action } from './tile-parts.js' */
@@ -47,7 +48,7 @@ function tileAction(title, { href, text }) {
 }
 
 /** @param {Health} health @param {number} now */
-function regionsTile({ regions, noRegion, unknown }, now) {
+function regionsTile({ regions, noRegion, unknown, verdict }, now) {
   if (regions.length === 0) return null;
   const others = noRegion?.lastDeliveryAt ?? null;
   return h(
@@ -57,7 +58,9 @@ function regionsTile({ regions, noRegion, unknown }, now) {
     h(
       'ul',
       { class: 'regions' },
-      regions.map((region) => regionState(region, unknown.regions !== undefined, now)),
+      regions.map((region) =>
+        regionState(region, unknown.regions !== undefined || isPartlyRead(verdict), now),
+      ),
       others !== null &&
         h('li', { 'data-key': 'none' }, 'other addresses', h('span', { class: 'quiet' }, ago(others, now))),
     ),

@@ -178,9 +178,16 @@ describe('the tiles', () => {
     ).toMatchObject({ tone: 'bad', figure: '2', details: ['Refusals and recoveries in 24 h are unknown'] });
   });
 
-  it('do not say that no job is failing while the index lacks deliveries', () => {
-    const partial = { verdict: { ...WELL.verdict, unseen: ['deliveries'] } };
-    expect(tileOf('failures', partial)).toMatchObject({ word: 'None found' });
+  it('do not say that there is nothing while the index lacks deliveries', () => {
+    const index = { ...WELL.verdict.index, since: '2026-11-20T11:00:00.000Z' };
+    const partial = {
+      verdict: { ...WELL.verdict, index, unseen: ['deliveries'] },
+      subscribers: [SUBSCRIBER],
+    };
+    const none = { tone: 'neutral', word: 'None found', figure: '–' };
+    for (const id of ['failures', 'quarantine']) expect(tileOf(id, partial)).toMatchObject(none);
+    expect(tileOf('subscribers', partial)).toMatchObject({ tone: 'neutral', word: 'Unknown' });
+    expect(tileOf('subscribers', { subscribers: [SUBSCRIBER] })).toMatchObject({ word: 'Up to date' });
     expect(tileOf('failures', {})).toMatchObject({ word: 'None' });
   });
 

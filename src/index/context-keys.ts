@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** A name of the context, and the hash of its value. */
-export interface ContextKey {
-  readonly name: string;
-  readonly hash: bigint;
+/** Hashes of a name of the context, and of the name and its value. */
+export type ContextKey = readonly [name: number, hash: bigint];
+
+/** Hash of 31 bits of a name of the context. */
+export function nameHash(name: string): number {
+  return hash('sha256', name, 'buffer').readUInt32BE() >>> 1;
 }
 
 /** Hash of 63 bits of a name of the context and its value, or of a name whose value was left out. */
@@ -12,14 +14,25 @@ export function contextHash(name: string, value: string | null): bigint {
   return hash('sha256', text, 'buffer').readBigInt64BE() >> 1n;
 }
 
+export function contextKey({
+  name,
+  value,
+}: {
+  readonly name: string;
+  readonly value: string | null;
+}): ContextKey {
+  return [nameHash(name), contextHash(name, value)];
+}
+
 /** One for each name of a line. The fields come from the store: anything may be there. */
 export function contextKeys(context: unknown, omitted: unknown): ContextKey[] {
-  const values = entriesOf(context).flatMap(([name, value]) =>
-    typeof value === 'string' ? [{ name, hash: contextHash(name, value) }] : [],
-  );
-  const known = new Set(values.map(({ name }) => name));
+  const values = entriesOf(context).filter(([, value]) => typeof value === 'string');
+  const known = new Set(values.map(([name]) => name));
   const without = entriesOf(omitted).filter(([name]) => !known.has(name));
-  return [...values, ...without.map(([name]) => ({ name, hash: contextHash(name, null) }))];
+  return [
+    ...values.map(([name, value]) => contextKey({ name, value: String(value) })),
+    ...without.map(([name]) => contextKey({ name, value: null })),
+  ];
 }
 
 function entriesOf(value: unknown): [string, unknown][] {

@@ -31,8 +31,7 @@ export const SCHEMA = `
   CREATE INDEX lines_by_class ON lines (class, written);
   CREATE INDEX lines_by_job ON lines (job, class, received) WHERE job IS NOT NULL;
   CREATE INDEX lines_by_due ON lines (due, class, job) WHERE due IS NOT NULL;
-  CREATE TABLE context_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-  -- hash: of name and value; text would take a third of the file.
+  -- name, hash: hashes of the name, and of name and value; text would take a third of the file.
   CREATE TABLE contexts (name INTEGER NOT NULL, hash INTEGER NOT NULL, written INTEGER NOT NULL, line INTEGER NOT NULL,
     PRIMARY KEY (name, hash, written, line)) WITHOUT ROWID;
 

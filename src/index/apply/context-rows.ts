@@ -8,34 +8,21 @@ export interface ContextRows {
   clear(): void;
 }
 
-type Row = readonly [name: number, hash: bigint, written: number, line: number];
+type Row = readonly [...ContextKey, written: number, line: number];
 
 export function createContextRows(database: DatabaseSync): ContextRows {
   const insert = database.prepare('INSERT OR IGNORE INTO contexts VALUES (?, ?, ?, ?)');
-  const insertName = database.prepare('INSERT OR IGNORE INTO context_names (name) VALUES (?)');
-  const findName = database.prepare('SELECT id FROM context_names WHERE name = ?');
-  const names = new Map<string, number>();
   let rows: Row[] = [];
-
-  function idOf(name: string): number {
-    const known = names.get(name);
-    if (known !== undefined) return known;
-    insertName.run(name);
-    const id = Number(findName.get(name)?.id);
-    names.set(name, id);
-    return id;
-  }
-
+  const clear = () => {
+    rows = [];
+  };
   return {
-    add: ({ name, hash }, written, line) => void rows.push([idOf(name), hash, written, line]),
+    add: (key, written, line) => void rows.push([...key, written, line]),
     save() {
       for (const row of rows.sort(compare)) insert.run(...row);
-      rows = [];
+      clear();
     },
-    clear() {
-      rows = [];
-      names.clear();
-    },
+    clear,
   };
 }
 

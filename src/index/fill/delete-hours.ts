@@ -82,9 +82,10 @@ function* deleteContextsBefore(database: DatabaseSync, written: number): Generat
     'DELETE FROM contexts WHERE name = ? AND hash >= ? AND hash < ? AND written < ?',
   );
   const slice = (number: bigint) => FIRST_HASH + (HASHES / SLICES) * number;
-  for (const { id } of database.prepare('SELECT id FROM context_names').all())
+  const next = database.prepare('SELECT min(name) AS name FROM contexts WHERE name > ?');
+  for (let name = next.get(-1)?.name; typeof name === 'number'; name = next.get(name)?.name)
     for (let number = 0n; number < SLICES; number += 1n) {
-      remove.run(Number(id), slice(number), slice(number + 1n), written);
+      remove.run(name, slice(number), slice(number + 1n), written);
       yield;
     }
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isInScope } from '../../domain/rights.js';
 import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
-import { contextHash } from '../context-keys.js';
+import { contextKey } from '../context-keys.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
@@ -59,14 +59,14 @@ export function findLines(database: DatabaseSync, classes: LineClasses, query: L
       return statement.all(value, ...more, ...rest.values, count).map(placeOfRow);
     };
   };
-  const key = context && [context.name, contextHash(context.name, context.value)];
+  const key = context && contextKey(context);
   if (job !== undefined) {
     if (key === undefined) return find('lines l', ['l.job = ?', ofWanted])(job);
     return find('lines l', ['l.job = ?', ofWanted, HAS_CONTEXT])(job, query.before, limit, ...key);
   }
   if (key !== undefined) {
-    const [name = '', hash = ''] = key;
-    return find(BY_CONTEXT, [`c.name = ${NAME_ID}`, 'c.hash = ?', ofWanted], 'c.written')(
+    const [name, hash] = key;
+    return find(BY_CONTEXT, ['c.name = ?', 'c.hash = ?', ofWanted], 'c.written')(
       name,
       query.before,
       limit,
@@ -110,11 +110,9 @@ function newestOf(
   return found;
 }
 
-/** The id of a name of the context; null where no line has it. */
-export const NAME_ID = '(SELECT id FROM context_names WHERE name = ?)';
 /** Whether the line `l` has a value of the context. */
 export const HAS_CONTEXT = `EXISTS
-  (SELECT 1 FROM contexts c WHERE c.name = ${NAME_ID} AND c.hash = ? AND c.written = l.written AND c.line = l.id)`;
+  (SELECT 1 FROM contexts c WHERE c.name = ? AND c.hash = ? AND c.written = l.written AND c.line = l.id)`;
 export const BY_CONTEXT = 'contexts c CROSS JOIN lines l ON l.id = c.line AND l.written = c.written';
 
 /** Whether lines of a class match the filters that name its fields; a line without a source may exist for a client because of its job. */

@@ -8,12 +8,12 @@ import {
   nameOfGroup,
   type SummaryGroup,
 } from '../../domain/summary-groups.js';
-import { contextHash } from '../context-keys.js';
+import { contextKey, nameHash } from '../context-keys.js';
 import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
 import { STRETCH } from '../schema.js';
 import { type Parts, WHOLE } from './align-period.js';
 import { addFigures, addRow, type FigureGroups, type Figures, figuresIn, noFigures } from './figures.js';
-import { BY_CONTEXT, HAS_CONTEXT, type LineQuery, matches, NAME_ID } from './find-lines.js';
+import { BY_CONTEXT, HAS_CONTEXT, type LineQuery, matches } from './find-lines.js';
 
 /** A time in milliseconds since the epoch; `until` is exclusive. */
 export interface TimeRange {
@@ -91,8 +91,8 @@ function sumByClass(
   if (context !== undefined) {
     add(
       `SELECT ${partOf('c.written')}, l.class, 1 AS lines, l.bytes, l.took FROM ${BY_CONTEXT}
-       WHERE c.name = ${NAME_ID} AND c.hash = ? AND c.written >= ? AND c.written < ? AND l.${ofWanted}`,
-      ...[context.name, contextHash(context.name, context.value), range.since, range.until],
+       WHERE c.name = ? AND c.hash = ? AND c.written >= ? AND c.written < ? AND l.${ofWanted}`,
+      ...[...contextKey(context), range.since, range.until],
     );
     return groups;
   }
@@ -143,10 +143,10 @@ function sumByContext(
 ): LineSums {
   const rows = database.prepare(
     `SELECT CAST(c.hash AS TEXT) AS hash, l.id, l.class, 1 AS lines, l.bytes, l.took FROM ${BY_CONTEXT}
-     WHERE c.name = ${NAME_ID} AND c.written >= ? AND c.written < ? AND l.class IN (${idsOf(wanted)})
+     WHERE c.name = ? AND c.written >= ? AND c.written < ? AND l.class IN (${idsOf(wanted)})
      ${context === undefined ? '' : `AND ${HAS_CONTEXT}`} ORDER BY c.hash, c.written, c.line`,
   );
-  const filter = context === undefined ? [] : [context.name, contextHash(context.name, context.value)];
+  const filter = context === undefined ? [] : contextKey(context);
   const rest = { groups: 0, figures: noFigures() };
   const kept: { readonly hash: string; readonly figures: Figures; line: number }[] = [];
   const trim = () => {
@@ -156,7 +156,7 @@ function sumByContext(
       addFigures(rest.figures, figures);
     }
   };
-  for (const row of rows.iterate(name, range.since, range.until, ...filter)) {
+  for (const row of rows.iterate(nameHash(name), range.since, range.until, ...filter)) {
     if (kept.at(-1)?.hash !== row.hash) {
       if (kept.length > 2 * keep) trim();
       kept.push({ hash: String(row.hash), figures: noFigures(), line: Number(row.id) });
@@ -197,7 +197,7 @@ export function countMissed(
     const name = by === 'cause' ? nameOfGroup(MISSED_CAUSE, each.source) : groupName(by, each, 0);
     groups.set(name, [...(groups.get(name) ?? []), each]);
   }
-  const values = context === undefined ? [] : [context.name, contextHash(context.name, context.value)];
+  const values = context === undefined ? [] : contextKey(context);
   // The plus keeps SQLite within the time that is asked for: by class it would read all lines that were ever missed.
   return [...groups].flatMap(([name, own]) => {
     const rows = database.prepare(

@@ -3,7 +3,7 @@ import { segmentsAfter } from '../list-segments.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
 import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
-import { coveredNumbers, isLong, type LostSegments, type Numbered } from './covered-numbers.js';
+import { isLong, type LostSegments, type Numbered } from './covered-numbers.js';
 import { type MergedHour, nullIfDamaged, readMergedHour } from './merge-record.js';
 import { fetchMerged } from './merged-segments.js';
 
@@ -83,35 +83,18 @@ async function* numbersBehind(
   const last = new Map(read);
   for await (const { writer, number } of segmentsAfter(store, hour, new Map(read), folders)) {
     const from = (last.get(writer) ?? 0) + 1;
-    yield* numbersOfGap(store, { hour, writer, from, to: number - 1 }, onLost);
+    yield* numbersOfGap({ hour, writer, from, to: number - 1 }, onLost);
     last.set(writer, number);
     yield { writer, number };
   }
 }
 
 /**
- * The numbers between listed ones that may be there all the same. Of a long gap only those that are merged by now are asked for: a foreign
- * object with a high number would cost a call for each.
+ * The numbers between listed ones that may be there all the same. A long gap counts as lost: a foreign object with a high number would cost a
+ * call for each number before it.
  */
-export async function* numbersOfGap(
-  store: ObjectStore,
-  gap: LostSegments,
-  onLost: (lost: LostSegments) => void,
-): AsyncGenerator<Numbered> {
-  const { hour, writer, from, to } = gap;
-  const lost: LostSegments[] = [];
-  if (isLong(gap)) {
-    const { records } = await readMergedHour(store, hour, folderOfWriter(writer));
-    lost.push(
-      ...coveredNumbers(records)
-        .missingIn(gap)
-        .map((missing) => ({ hour, ...missing })),
-    );
-  }
-  let number = from;
-  for (const each of [...lost, { hour, writer, from: to + 1, to }]) {
-    for (; number < each.from; number += 1) yield { writer, number };
-    if (each.from <= each.to) onLost(each);
-    number = each.to + 1;
-  }
+export function* numbersOfGap(gap: LostSegments, onLost: (lost: LostSegments) => void): Generator<Numbered> {
+  const { writer, from, to } = gap;
+  if (isLong(gap)) onLost(gap);
+  else for (let number = from; number <= to; number += 1) yield { writer, number };
 }

@@ -118,7 +118,7 @@ async function* othersOf(
   async function* upTo(writer: string, end: number): AsyncGenerator<Numbered> {
     const from = (last.get(writer) ?? 0) + 1;
     for (const gap of taken.missingIn({ writer, from, to: end }))
-      yield* numbersOfGap(store, { hour, ...gap }, onLost);
+      yield* numbersOfGap({ hour, ...gap }, onLost);
     last.set(writer, Math.max(end, from - 1));
   }
   // Merged segments may still be there, and are not listed one by one.

@@ -58,9 +58,11 @@ export function expectCallbacks(
   const found = index.countCallbacks({ now, scope });
   const sources = [...new Set(own.map(({ line }) => line.source))];
   const expectedOf = sources.flatMap((source) => {
-    const lately = accepted.filter((each) => ofHour.includes(each) && each.line.source === source);
+    const ofDay = accepted.filter((each) => each.line.source === source);
+    const lately = ofDay.filter((each) => ofHour.includes(each));
     const figures = { requests: lately.length, jobs: jobsOf(lately).size };
-    return lately.length === 0 ? [] : [[source, { ...figures, lastAt: Math.max(...lately.map(received)) }]];
+    const lastAt = Math.max(...ofDay.map(({ place }) => place.written));
+    return ofDay.length === 0 ? [] : [[source, { ...figures, lastAt }]];
   });
   expect(new Map(found.accepted)).toEqual(new Map(expectedOf as [string | null, never][]));
 

@@ -6,7 +6,6 @@ import type { FollowedHour } from '../../../../src/ledger/log/new-segments.js';
 import { scanLines } from '../../../../src/ledger/log/scan-lines.js';
 import { segmentsOfHour } from '../../../../src/ledger/log/segments-of-hour.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
-import type { ObjectStore } from '../../../../src/store/object-store.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -31,8 +30,8 @@ function put(writer: string, number: number, jobId: string): void {
 
 const onLost = (range: LostSegments) => void lost.push(describeLost(range));
 
-async function readHour(over: ObjectStore = store): Promise<string[]> {
-  const reading = { store: over, onLost, onFault: ({ message }: Error) => void lost.push(message) };
+async function readHour(): Promise<string[]> {
+  const reading = { store, onLost, onFault: ({ message }: Error) => void lost.push(message) };
   const found: string[] = [];
   for await (const { writer, number } of segmentsOfHour(reading, { hour: FOLDER, read: new Map() }))
     found.push(`${writer} ${number}`);
@@ -98,27 +97,5 @@ describe('a foreign object with a high number', () => {
     expect(await scan()).toEqual(['one', 'foreign', 'two']);
     expect(lost).toEqual([SENTENCE, SENTENCE]);
     expect(store.calls.length).toBeLessThan(4 * CALLS);
-  });
-});
-
-describe('a long gap', () => {
-  it('is read from the hour that was merged, and lost its segments, since the records were listed', async () => {
-    const numbers = Array.from({ length: 1001 }, (_, index) => index + 1);
-    for (const number of numbers) put('a', number, 'job');
-    now = START + 3 * HOUR;
-    await mergeLedger({ store, clock: () => now, keepSegments: null });
-    now += 2 * HOUR;
-    await mergeLedger({ store, clock: () => now, keepSegments: HOUR });
-    put('a', 1004, 'late');
-    let listings = 0;
-    const early: ObjectStore = {
-      ...store,
-      async *list(prefix, options) {
-        if (prefix.startsWith('ledger-hours/')) listings += 1;
-        if (listings > 1 || !prefix.startsWith('ledger-hours/')) yield* store.list(prefix, options);
-      },
-    };
-    expect(await readHour(early)).toEqual([...numbers, 1004].map((number) => `a ${number}`));
-    expect(lost).toEqual([`ledger/${FOLDER} has lost numbers 1002 to 1003 of a`]);
   });
 });

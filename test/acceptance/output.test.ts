@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { freePort } from '../support/http/balancer.js';
+import { ownAddress } from '../support/http/own-address.js';
 import { PROGRAM_ENVIRONMENT } from '../support/processes/program-environment.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -15,12 +16,13 @@ describe('without anybody who reads what is printed', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('receives, and ends by %s, beside a full disk', async (name) => {
     const folder = await temporaryFolder();
     const full = openSync('/dev/full', 'w');
-    const port = await freePort();
+    // Nothing says which port it has, so that it is chosen before.
+    const [host, port] = [ownAddress(), await freePort()];
     const child = spawn(process.execPath, [MAIN], {
       env: {
         ...PROGRAM_ENVIRONMENT,
         NODE_CONFIG: JSON.stringify({
-          receiver: { port, drainDelay: '0s' },
+          receiver: { host, port, drainDelay: '0s' },
           admin: { port: 0 },
           store: { url: `file:${folder.path}` },
         }),
@@ -30,7 +32,7 @@ describe('without anybody who reads what is printed', () => {
     closeSync(full);
     const ended = once(child, 'exit');
     try {
-      const address = `http://127.0.0.1:${port}`;
+      const address = `http://${host}:${port}`;
       await until(
         async () =>
           (await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(20_000) }).catch(() => null))

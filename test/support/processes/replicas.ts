@@ -1,4 +1,5 @@
 import { freePort } from '../http/balancer.js';
+import { ownAddress } from '../http/own-address.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { type ReceiverProcess, startReady } from './receiver-process.js';
 
@@ -29,6 +30,8 @@ type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export async function startReplicas(settings: Settings = {}): Promise<Replicas> {
   const folder = await temporaryFolder();
+  // They start again on the ports that they had.
+  const host = ownAddress();
   const ports = [await freePort(), await freePort()];
   const running: ReceiverProcess[] = [];
 
@@ -37,7 +40,7 @@ export async function startReplicas(settings: Settings = {}): Promise<Replicas> 
       sources: { default: GUARDED },
       ...settings,
       receiver: {
-        host: '127.0.0.1',
+        host,
         trustedProxies: ['127.0.0.1'],
         ...settings.receiver,
         port: ports[index],
@@ -51,7 +54,7 @@ export async function startReplicas(settings: Settings = {}): Promise<Replicas> 
 
   await Promise.all([start(0), start(1)]);
   return {
-    addresses: [`127.0.0.1:${ports[0]}`, `127.0.0.1:${ports[1]}`],
+    addresses: [`${host}:${ports[0]}`, `${host}:${ports[1]}`],
     folder: folder.path,
     at(index) {
       const replica = running[index];

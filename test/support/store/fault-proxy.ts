@@ -5,6 +5,7 @@ import { PassThrough, type Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ownAddress } from '../http/own-address.js';
 
 /** A fault of one request. */
 export type ProxyFault =
@@ -80,10 +81,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const fault = route.faultsEnded.aborted ? null : proxy.fault({ method, url, count });
     pass(route, incoming, outgoing, fault).catch(() => outgoing.socket?.resetAndDestroy());
   });
+  // The port is bound again after `refuse`.
+  const address = ownAddress();
   const listen = (port: number): Promise<void> =>
     new Promise((done, failed) => {
       server.once('error', failed);
-      server.listen(port, '127.0.0.1', () => {
+      server.listen(port, address, () => {
         server.off('error', failed);
         done();
       });
@@ -97,7 +100,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   await listen(0);
   const { port } = server.address() as AddressInfo;
   const proxy: FaultProxy = {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${address}:${port}`,
     fault: () => null,
     endFaults: () => faultsEnded.abort(),
     refuse,

@@ -76,7 +76,8 @@ describe('copy-store as a process', () => {
     await once(killed, 'exit');
     expect(await namesIn('.erasures')).toHaveLength(50);
     const before = (await namesIn('jobs')).length;
-    expect(before).toBeLessThan(count);
+    // The large ones come last, so that a kill that a busy machine holds up is still in the middle.
+    expect(before).toBeLessThan(count + LARGE);
 
     const second = spawn(process.execPath, [MAIN, ...args('--json')], {
       env: { ...PROGRAM_ENVIRONMENT, ...env() },

@@ -35,6 +35,6 @@ export default {
   transformIgnorePatterns: [`/node_modules/(?!(${ES_MODULES.join('|')})/)`],
   // What a file leaves behind ends with its worker; looking for it after each file took a twentieth of the suite's CPU.
   testEnvironmentOptions: { globalsCleanup: 'off' },
-  // Reached only by a test that hangs: a busy machine takes several times as long as a quiet one.
-  testTimeout: 90_000,
+  // Reached only by a test that hangs: a busy machine takes ten times as long as a quiet one.
+  testTimeout: 180_000,
 };

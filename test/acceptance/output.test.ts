@@ -86,14 +86,17 @@ describe('the first start', () => {
       await until(async () => /\n {2}curl .*\n/.test(output));
       child.kill('SIGTERM');
       await ended;
-      const [before = '', after = ''] = output.split(
-        /Transcript Receiver is ready\.\n[\s\S]*\n {2}curl .*\n/,
+      // On a busy machine the store is not proven in the seconds that the welcome waits for it: then it says so, and a line follows.
+      const [before = '', ready, after = ''] = output.split(
+        /Transcript Receiver (is ready\.|listens, but cannot accept callbacks yet: .*)\n[\s\S]*\n {2}curl .*\n/,
       );
       const eventOf = (line: string) => String(JSON.parse(line).event);
       const logged = before.split('\n').filter(Boolean).map(eventOf);
       expect(logged).toContain('listening');
       expect(logged.length).toBeLessThanOrEqual(5);
-      expect(after.split('\n').filter(Boolean).map(eventOf)).toEqual(['draining', 'stopped']);
+      const late = ready === 'is ready.' ? [] : ['ready'];
+      const later = after.split('\n').filter(Boolean).map(eventOf);
+      expect(later.filter((event) => !late.includes(event))).toEqual(['draining', 'stopped']);
     } finally {
       child.kill('SIGKILL');
       await folder.remove();

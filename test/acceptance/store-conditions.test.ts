@@ -196,7 +196,7 @@ describe('an unavailable store', () => {
 /** Their waits are Node's and the receiver's own, of ten seconds and more: all at the same time, each before a bucket of its own. */
 describe('an unavailable store at the start', () => {
   /** Longer than a test may take, so that a wait for the store fails the test. */
-  const PATIENT = { requestTimeout: '100s', retries: 4 };
+  const PATIENT = { requestTimeout: '10m', retries: 4 };
 
   it.concurrent.each([
     ['refuses connections', 'refuse'],

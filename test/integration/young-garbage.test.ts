@@ -32,7 +32,7 @@ it('frees what a callback allocated by minor collections', async () => {
   for (let processes = 1; promoted >= PROMOTED_AT_MOST && processes < PROCESSES; processes += 1)
     promoted = await promotedByACallback();
   expect(promoted).toBeLessThan(PROMOTED_AT_MOST);
-});
+}, 300_000);
 
 async function promotedByACallback(): Promise<number> {
   const s3 = { endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true };

@@ -11,7 +11,7 @@ const settingsOf = (endpoint: string) => ({
     s3: {
       ...{ endpoint, region: 'us-east-1', forcePathStyle: true },
       // With these a single call would go on for longer than a test may take.
-      ...{ accessKeyId: 'a', secretAccessKey: 'b', requestTimeout: '100s', retries: 4 },
+      ...{ accessKeyId: 'a', secretAccessKey: 'b', requestTimeout: '10m', retries: 4 },
     },
   },
 });

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { probeListing } from '../../../../src/store/probe/probe-listing.js';
+import { probeLives } from '../../../../src/store/probe/probe-lives.js';
 import { probeStore } from '../../../../src/store/probe/probe-store.js';
 import { proveStore, WeakStoreError } from '../../../../src/store/probe/store-proof.js';
+import { withCallDeadlines } from '../../../../src/store/probe/with-call-deadlines.js';
 import { UNFIT, USABLE } from '../../../support/store/s3-quirks.js';
 import { openStandInStore, type StandInStore } from '../../../support/store/stand-in-store.js';
 
@@ -19,16 +22,33 @@ describe('a server that differs from S3 in', () => {
       identify: place.store.begin,
     });
 
-  it.each(Object.entries(UNFIT))('%s is refused by name', async (_, [quirk, message]) => {
+  /** What the probe does after the races of writers, which take most of its requests. */
+  async function listAndDelete(): Promise<string | null> {
+    const folder = '.probe/alone/';
+    const probed = {
+      ...{ folder, store: withCallDeadlines(place.store, 10_000), uploads: [] },
+      ...{ headers: { contentType: 'text/plain', metadata: {} }, newKey: (name: string) => folder + name },
+    };
+    return (await probeListing(probed)) ?? (await probeLives(probed));
+  }
+
+  const BEFORE_THE_RACES = ['no conditions', 'writes without an ETag', 'other bytes', 'no metadata'];
+
+  it.each(Object.entries(UNFIT))('%s is refused by name', async (name, [quirk, message]) => {
     place.standIn.quirk = quirk;
-    await expect(prove()).rejects.toThrow(message);
+    const isEarly = BEFORE_THE_RACES.includes(name);
+    const said = await (isEarly ? prove() : listAndDelete()).catch((error: Error) => error.message);
+    expect(said).toMatch(message);
   });
 
-  it.each(['listings by hash', 'no StartAfter', 'no Delimiter'])(
+  it.each(['listings by hash', 'no StartAfter', 'no Delimiter', 'uploads that are not listed'])(
     '%s ends the start, for it does not pass',
     async (name) => {
-      place.standIn.quirk = UNFIT[name]?.[0] ?? null;
-      await expect(prove()).rejects.toBeInstanceOf(WeakStoreError);
+      const [quirk = null, message = ''] = UNFIT[name] ?? [];
+      place.standIn.quirk = quirk;
+      const refused = await prove().catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(WeakStoreError);
+      expect((refused as Error).message).toMatch(message);
     },
   );
 

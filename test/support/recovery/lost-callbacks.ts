@@ -18,7 +18,7 @@ import { storeSettings } from '../store/store-settings.js';
  * holds every artefact of every finished job, once and byte-exact.
  */
 
-const JOBS = 300;
+const JOBS = 150;
 const PART = 5 * 1024 * 1024;
 /** Milliseconds a test may take on a busy machine with a slow store. */
 const PATIENCE = 180_000;
@@ -161,17 +161,17 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
 
         // Some are never sent at all.
         simulator.faults.add({ kind: 'drop', rate: 0.25 });
-        submit(100);
+        submit(50);
         await simulator.idle();
 
         // For a while every callback is answered 503.
         proxy.setTarget(null);
-        submit(60);
+        submit(30);
         await simulator.idle();
         proxy.setTarget(receiver.publicUrl);
 
         // The receiver is killed with callbacks in flight, and is down for longer than they are retried.
-        submit(100, (ok) => {
+        submit(50, (ok) => {
           if (ok) delivered += 1;
           if (delivered === 15) receiver.signal('SIGKILL');
         });

@@ -56,17 +56,17 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       'keeps every acknowledged delivery through kill -9 under load, with its ledger line',
       async () => {
         const replica = await start('first');
-        const jobs = Array.from({ length: 300 }, (_, n) => `kill${n}`);
+        const jobs = Array.from({ length: 150 }, (_, n) => `kill${n}`);
         const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
           jobs,
           concurrency: 24,
           media: MEDIA,
           onAcknowledged: (count) => {
-            if (count === 120) replica.signal('SIGKILL');
+            if (count === 60) replica.signal('SIGKILL');
           },
         });
         expect(await replica.ended).toBe('SIGKILL');
-        expect(acknowledged.length).toBeGreaterThanOrEqual(120);
+        expect(acknowledged.length).toBeGreaterThanOrEqual(60);
         expect(refused[0]).toBeGreaterThan(0);
         await expectAllThere(store, acknowledged);
         await expectNothingHalfVisible(store, jobs);
@@ -74,7 +74,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         // After a restart the sender repeats everything: stored artefacts are identical, the others are stored now.
         const again = await start('second');
         const retried = await sendLoad(again.publicUrl, {
-          jobs: jobs.slice(0, 160),
+          jobs: jobs.slice(0, 80),
           concurrency: 16,
           media: MEDIA,
         });
@@ -89,7 +89,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       'stores each artefact once when two replicas receive the same deliveries at the same moment',
       async () => {
         const [one, two] = [await start('one'), await start('two')];
-        const jobs = Array.from({ length: 60 }, (_, n) => `race${n}`);
+        const jobs = Array.from({ length: 30 }, (_, n) => `race${n}`);
         const plan = { jobs, concurrency: 16, media: { every: 15, bytes: PART + 50_000 } };
         const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
         const acknowledged = results.flatMap((result) => result.acknowledged);

@@ -7,7 +7,7 @@
 export async function until(condition: () => boolean | Promise<boolean>, atLeast = 10): Promise<void> {
   const began = performance.now();
   while (!(await condition())) {
-    const pause = Math.max(atLeast, Math.min(250, (performance.now() - began) / 10));
+    const pause = Math.max(atLeast, Math.min(250, (performance.now() - began) / 4));
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

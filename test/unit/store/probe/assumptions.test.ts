@@ -3,7 +3,6 @@ import { probeListing } from '../../../../src/store/probe/probe-listing.js';
 import { probeLives } from '../../../../src/store/probe/probe-lives.js';
 import { probeStore } from '../../../../src/store/probe/probe-store.js';
 import { proveStore, WeakStoreError } from '../../../../src/store/probe/store-proof.js';
-import { withCallDeadlines } from '../../../../src/store/probe/with-call-deadlines.js';
 import { UNFIT, USABLE } from '../../../support/store/s3-quirks.js';
 import { openStandInStore, type StandInStore } from '../../../support/store/stand-in-store.js';
 
@@ -26,7 +25,7 @@ describe('a server that differs from S3 in', () => {
   async function listAndDelete(): Promise<string | null> {
     const folder = '.probe/alone/';
     const probed = {
-      ...{ folder, store: withCallDeadlines(place.store, 10_000), uploads: [] },
+      ...{ folder, store: place.store, uploads: [] },
       ...{ headers: { contentType: 'text/plain', metadata: {} }, newKey: (name: string) => folder + name },
     };
     return (await probeListing(probed)) ?? (await probeLives(probed));

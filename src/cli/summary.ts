@@ -97,7 +97,7 @@ function print(summary: LedgerSummary, { csv, json, limit }: Options): void {
   const { total, index, rest, unrecorded } = summary;
   const asked = { since: Date.parse(summary.since), until: Math.min(Date.parse(summary.until), Date.now()) };
   const lack = notIndexedInWords(index, asked);
-  const isNothing = total.lines + total.refused + (total.missed ?? 0) === 0;
+  const isNothing = total.lines + total.refused + total.missed === 0;
   const isAll = lack === null && unrecorded !== null;
   const isCut = rest !== null && limit === undefined && Boolean(csv || json);
   if (index.until === null) process.exitCode = EXIT.incomplete;
@@ -154,7 +154,7 @@ function cellsOf({ lines, refused, missed, bytes: size, duration }: SummaryFigur
   return [
     count(lines),
     refused === 0 ? '-' : count(refused),
-    missed === null ? 'unknown' : missed === 0 ? '-' : count(missed),
+    missed === 0 ? '-' : count(missed),
     bytes(size),
     duration === null ? '-' : milliseconds(duration.p95),
   ];

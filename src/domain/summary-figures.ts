@@ -19,9 +19,9 @@ export interface PeriodFigures {
   readonly duration: Percentiles | null;
 }
 
-/** Besides, jobs whose callback was expected then and did not come; null where those cannot be told apart. */
+/** Besides, jobs whose callback was expected then and did not come. */
 export interface SummaryFigures extends PeriodFigures {
-  readonly missed: number | null;
+  readonly missed: number;
 }
 
 /** The figures of one group. */

@@ -14,7 +14,7 @@ import { findJobsByPart } from './find-jobs-by-part.js';
 import { findLines, type LineQuery } from './find-lines.js';
 import { knowsName, type NamedField } from './knows-name.js';
 import { lastAccepted } from './last-accepted.js';
-import { countActs, countMissed, type SumQuery, sumLines } from './sum-lines.js';
+import { countActs, countMissed, missedByContext, type SumQuery, sumLines } from './sum-lines.js';
 
 /** What a question reads. */
 export interface AskedIndex {
@@ -52,6 +52,8 @@ export function createIndexQuestions(attempt: <Result>(work: (given: AskedIndex)
     sumLines: (query: SumQuery) => attempt(({ database, classes }) => sumLines(database, classes, query)),
     countMissed: (query: Parameters<typeof countMissed>[2]) =>
       attempt(({ database, classes }) => countMissed(database, classes, query)),
+    missedByContext: (query: Parameters<typeof missedByContext>[2]) =>
+      attempt(({ database, classes }) => missedByContext(database, classes, query)),
     countActs: (query: Parameters<typeof countActs>[2]) =>
       attempt(({ database, classes }) => countActs(database, classes, query)),
     placesOf: (lines: readonly number[]) => attempt(({ database }) => placesOf(database, lines)),

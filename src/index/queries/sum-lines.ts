@@ -63,6 +63,32 @@ export function sumLines(database: DatabaseSync, classes: LineClasses, query: Su
   return { groups: sumByClass(database, classes, wanted, query), ...nothing };
 }
 
+/** The same by the hash of their value of the context that `by` names, each with a line that has it; `jobs`: those with any value. */
+export function missedByContext(
+  database: DatabaseSync,
+  classes: LineClasses,
+  { range, context, by, ...filters }: Omit<SumQuery, 'keep'>,
+): {
+  readonly groups: readonly (readonly [hash: string, jobs: number, line: number])[];
+  readonly jobs: number;
+} {
+  const wanted = classesOf(classes, filters).filter(isMissed);
+  const from = `FROM ${BY_CONTEXT} WHERE c.name = ?
+    AND c.line IN (SELECT id FROM lines WHERE due >= ? AND due < ? AND +class IN (${idsOf(wanted)}))
+    ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}`;
+  const name = (typeof by === 'string' && contextOfGroup(by)) || '';
+  const filter = context === undefined ? [] : contextKey(context);
+  const values = [nameHash(name), range.since, range.until, ...filter];
+  const groups = database.prepare(
+    `SELECT CAST(c.hash AS TEXT) AS hash, count(DISTINCT l.job) AS jobs, max(l.id) AS line ${from} GROUP BY c.hash`,
+  );
+  const all = database.prepare(`SELECT count(DISTINCT l.job) AS jobs ${from}`);
+  return {
+    groups: groups.all(...values).map(({ hash, jobs, line }) => [String(hash), Number(jobs), Number(line)]),
+    jobs: Number(all.get(...values)?.jobs ?? 0),
+  };
+}
+
 /** Lines of what operators did; they are no deliveries. */
 export function countActs(
   database: DatabaseSync,

@@ -109,7 +109,7 @@ export async function findSummary(
     const group = by as Exclude<SummaryGroup, 'hour' | 'day'>;
     if (contextOfGroup(group) === null) return valueRows(await sum(group), limit);
     const summed = await sumGroups(index, { ...filters, by: group, keep: limit }, refusals ?? [], signal);
-    return contextRows(summed, all, group, texts, signal);
+    return contextRows(summed, all, group, texts, { limit, signal });
   }
 
   return {

@@ -24,7 +24,7 @@ import type { ContextTexts } from './context-texts.js';
 type GroupBy = SumQuery['by'];
 
 export interface Summed extends LineSums {
-  /** Jobs whose callback did not come; none by context. */
+  /** Jobs whose callback did not come. */
   readonly missed: ReadonlyMap<string, number>;
 }
 
@@ -41,7 +41,19 @@ export async function sumGroups(
   const sums = await (isLong ? index.callAside(signal, 'sumLines', query) : index.call('sumLines', query));
   for (const { name, count } of refusals.flatMap((each) => refusalsBy(each, query.by)))
     addRefusedRequests(figuresIn(sums.groups, name), count);
-  return { ...sums, missed: new Map(isByContext ? [] : await index.call('countMissed', query)) };
+  if (!isByContext) return { ...sums, missed: new Map(await index.call('countMissed', query)) };
+  const all = add((await index.call('countMissed', { ...query, by: null })).map(([, jobs]) => jobs));
+  if (all === 0) return { ...sums, missed: new Map() };
+  const { groups, jobs } = await index.callAside(signal, 'missedByContext', query);
+  return {
+    ...sums,
+    samples: new Map([...groups.map(([hash, , line]) => [hash, line] as const), ...sums.samples]),
+    missed: new Map([[NONE, all - jobs], ...groups.map(([hash, missed]) => [hash, missed] as const)]),
+  };
+}
+
+function add(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
 }
 
 /** Lines without a value of the context. */
@@ -58,7 +70,7 @@ function refusalsBy({ source, reason, minutes }: SenderRefusals, by: GroupBy) {
   return minutes.map(([start, count]) => ({ name: nameAt(start), count }));
 }
 
-export function figuresOf(figures: Figures | undefined, missed: number | null = 0): SummaryFigures {
+export function figuresOf(figures: Figures | undefined, missed = 0): SummaryFigures {
   return { ...periodFigures(figures ?? noFigures()), missed };
 }
 
@@ -91,7 +103,7 @@ export function valueRows({ groups, missed }: Summed, limit: number): LimitedRow
   const rest = noFigures();
   const left = all.slice(limit);
   for (const { name } of left) addFigures(rest, groups.get(name) ?? noFigures());
-  const restMissed = left.reduce((sum, { row }) => sum + (row.missed ?? 0), 0);
+  const restMissed = add(left.map(({ row }) => row.missed));
   return {
     rows: all.slice(0, limit).map(({ row }) => row),
     rest: left.length === 0 ? null : { groups: left.length, ...figuresOf(rest, restMissed) },
@@ -100,35 +112,45 @@ export function valueRows({ groups, missed }: Summed, limit: number): LimitedRow
 
 /** The rows of the values of a name, and one of what has none. */
 export async function contextRows(
-  { groups, samples, rest }: Summed,
+  { groups, samples, rest, missed }: Summed,
   total: Figures,
   by: SummaryGroup,
   texts: ContextTexts,
-  signal?: AbortSignal,
+  { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal | undefined },
 ): Promise<LimitedRows> {
   const name = contextOfGroup(by) ?? '';
   const omitted = contextHash(name, null).toString();
   const known = await texts(name, new Map([...samples].filter(([hash]) => hash !== omitted)), signal);
-  const named = noFigures();
-  addFigures(named, rest.figures);
-  const rows: SummaryRow[] = [];
-  for (const [hash, figures] of groups) {
-    if (hash === NONE) continue;
-    addFigures(named, figures);
+  // Where groups were left out, one without deliveries here may have some among them.
+  const listed = new Set(rest.groups === 0 ? [...groups.keys(), ...missed.keys()] : groups.keys());
+  listed.delete(NONE);
+  const rows = [...listed].map((hash) => {
     const value = known.get(hash) ?? null;
-    const note = value !== null ? null : hash === omitted ? 'omitted' : 'unreadable';
-    rows.push({ value, source: null, note, ...figuresOf(figures, null) });
-  }
-  const left = { value: null, source: null, note: null, ...figuresOf(figuresWithout(total, named), null) };
+    const note = value !== null ? null : hash === omitted ? ('omitted' as const) : ('unreadable' as const);
+    return { hash, row: { value, source: null, note, ...figuresOf(groups.get(hash), missed.get(hash)) } };
+  });
+  rows.sort((one, other) => compareRows(one.row, other.row));
+  const cut = rows.splice(limit);
+  const others = noFigures();
+  addFigures(others, rest.figures);
+  for (const { hash } of cut) addFigures(others, groups.get(hash) ?? noFigures());
+  const shown = new Set([NONE, ...rows.map(({ hash }) => hash)]);
+  const missedByOthers = add([...missed].map(([hash, jobs]) => (shown.has(hash) ? 0 : jobs)));
+  const left = rest.groups + cut.length;
+  const named = noFigures();
+  for (const { hash } of rows) addFigures(named, groups.get(hash) ?? noFigures());
+  addFigures(named, others);
+  const ofNone = figuresOf(figuresWithout(total, named), missed.get(NONE));
+  const none = { value: null, source: null, note: null, ...ofNone };
   return {
-    rows: [...rows.sort(compareRows), ...(sizeOf(left) > 0 ? [left] : [])],
-    rest: rest.groups === 0 ? null : { groups: rest.groups, ...figuresOf(rest.figures, null) },
+    rows: [...rows.map(({ row }) => row), ...(sizeOf(none) > 0 ? [none] : [])],
+    rest: left === 0 ? null : { groups: left, ...figuresOf(others, missedByOthers) },
   };
 }
 
 /** What a row counts: lines, and what left none. */
 function sizeOf({ lines, refused, outcomes, missed }: SummaryFigures): number {
-  return lines + Math.max(0, refused - (outcomes.refused ?? 0)) + (missed ?? 0);
+  return lines + Math.max(0, refused - (outcomes.refused ?? 0)) + missed;
 }
 
 /** Sorts behind every value. */

@@ -104,11 +104,9 @@ const FIGURES = {
     .strictObject({ p50: amount, p95: amount, p99: amount, max: amount })
     .nullable()
     .describe('milliseconds a callback took; null without callbacks'),
-  missed: count
-    .nullable()
-    .describe(
-      'jobs whose callback was expected then and did not come, so that recovery had to fetch the results; null by context',
-    ),
+  missed: count.describe(
+    'jobs whose callback was expected then and did not come, so that recovery had to fetch the results',
+  ),
 };
 
 export const summarySchema = z

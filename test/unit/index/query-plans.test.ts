@@ -85,6 +85,10 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
     [{ range: RANGE, by: 'context.call', context: CUSTOMER, keep: 9 }],
   ],
   countMissed: [[{ range: RANGE, by: 'source', context: CUSTOMER }]],
+  missedByContext: [
+    [{ range: RANGE, by: 'context.call' }],
+    [{ range: RANGE, by: 'context.call', context: CUSTOMER }],
+  ],
   countActs: [[{ range: RANGE }]],
   placesOf: [[[1]]],
   countCallbacks: [[{ now: HOUR }]],
@@ -124,6 +128,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   findJobsByPart: ['lines'],
   // Of all values of a name: a worker of its own does that.
   sumLines: ['contexts'],
+  missedByContext: ['contexts'],
   // Of all failing jobs.
   failurePage: ['failures'],
   failingJobs: ['failures'],

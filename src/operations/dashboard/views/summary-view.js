@@ -217,7 +217,7 @@ function cellsOf({ source, lines, refused, missed, bytes: size, duration }, by) 
     ...(by === 'cause' ? [source ?? '–'] : []),
     number(count(lines)),
     number(refused === 0 ? '–' : count(refused)),
-    number(missed === null ? 'unknown' : missed === 0 ? '–' : count(missed)),
+    number(missed === 0 ? '–' : count(missed)),
     number(bytes(size)),
     number(duration === null ? '–' : milliseconds(duration.p95)),
   ];

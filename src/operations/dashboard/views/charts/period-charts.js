@@ -140,7 +140,7 @@ function outcomeSeries(buckets, total) {
       name: 'missed',
       colour: 'unrecoverable',
       label: 'expected, did not come',
-      values: buckets.map(({ missed }) => missed ?? 0),
+      values: buckets.map(({ missed }) => missed),
     });
   return series;
 }

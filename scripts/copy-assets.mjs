@@ -27,8 +27,8 @@ const DOMAIN = [
   'summary-groups',
 ].map((name) => `domain/${name}`);
 /** They import each other and the above alone. */
-const HEALTH = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
-  .map((name) => `operations/health/${name}`)
+const ISSUES = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
+  .map((name) => `operations/issues/${name}`)
   .concat(
     'index/index-extent',
     'index/summary-words',
@@ -48,7 +48,7 @@ cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
 // The one algorithm the page uses. Its files carry no licence of their own.
 for (const file of ['LICENSE', 'libesm/diff/array.js', 'libesm/diff/base.js'])
   cpSync(join(diff, file), join(vendor, 'diff', file.replace('libesm/diff/', '')));
-for (const module of [...DOMAIN, ...HEALTH]) {
+for (const module of [...DOMAIN, ...ISSUES]) {
   const { code } = transformFileSync(join('src', `${module}.ts`), {
     swcrc: false,
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },

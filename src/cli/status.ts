@@ -6,10 +6,9 @@ import { createSummary } from '../index/questions/create-summary.js';
 import { DeadlineError } from '../lib/time/deadline.js';
 import { createDeadEventCounter } from '../operations/admin/subscribers/count-dead-events.js';
 import { listSubscribers } from '../operations/admin/subscribers/list-subscribers.js';
-import { type CredentialState, credentialSettings } from '../operations/health/credential-states.js';
-import { describeIssue } from '../operations/health/describe-issue.js';
+import type { CredentialState } from '../operations/answers/health.js';
+import { credentialSettings } from '../operations/health/credential-states.js';
 import { verdictOf } from '../operations/health/health-verdict.js';
-import { issueOf } from '../operations/health/issue-kinds.js';
 import { readFacts } from '../operations/health/read-facts.js';
 import { createReconcileReportReader } from '../operations/health/reconcile-report-reader.js';
 import { issuesOfReports } from '../operations/health/replica-issues.js';
@@ -18,14 +17,16 @@ import {
   hasProof,
   type ReplicaReports,
 } from '../operations/health/replica-reports.js';
+import { createVerifyReportReader } from '../operations/health/verify-report-reader.js';
+import { describeIssue } from '../operations/issues/describe-issue.js';
+import { issueOf } from '../operations/issues/issue-kinds.js';
 import {
   goodNews,
   headlineOf,
   lastUseOf,
   notCovered,
   type Verdict,
-} from '../operations/health/verdict-words.js';
-import { createVerifyReportReader } from '../operations/health/verify-report-reader.js';
+} from '../operations/issues/verdict-words.js';
 import { impatientStore } from '../store/probe/impatient-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';

@@ -23,7 +23,7 @@ import type {
   SubscriberFigures,
   WaitingEventList,
 } from '../operations/answers/subscribers.js';
-import { describeIssue } from '../operations/health/describe-issue.js';
+import { describeIssue } from '../operations/issues/describe-issue.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';

@@ -1,6 +1,6 @@
 import { access, rename } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { describeIssue } from '../../src/operations/health/describe-issue.js';
+import { describeIssue } from '../../src/operations/issues/describe-issue.js';
 import { remedyOf } from '../../src/store/store-remedies.js';
 import { type RecordingServer, recordingServer } from '../support/http/recording-server.js';
 import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';

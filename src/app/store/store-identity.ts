@@ -1,6 +1,6 @@
 import type { Logger } from '../../observe/logger.js';
-import { issueOf } from '../../operations/health/issue-kinds.js';
-import type { Issue } from '../../operations/health/issues.js';
+import { issueOf } from '../../operations/issues/issue-kinds.js';
+import type { Issue } from '../../operations/issues/issues.js';
 import { type ObjectStore, OtherStoreError, StoreError, StoreGoneError } from '../../store/object-store.js';
 import { rememberStore } from './known-stores.js';
 

@@ -1,10 +1,10 @@
-import { describeIssue } from '../../operations/health/describe-issue.js';
-import { RUN_DOCTOR } from '../../operations/health/issue-kinds.js';
 import { issuesOfReports } from '../../operations/health/replica-issues.js';
 import {
   createReplicaReportsReader,
   type ReplicaReportsOptions,
 } from '../../operations/health/replica-reports.js';
+import { describeIssue } from '../../operations/issues/describe-issue.js';
+import { RUN_DOCTOR } from '../../operations/issues/issue-kinds.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'replicas';

@@ -7,8 +7,8 @@ import type { CanaryStatus } from '../health/canary.js';
 import { type CallbackFacts, isOfLastHour } from '../health/checks/callback-issues.js';
 import { neededHeaders } from '../health/credential-states.js';
 import { verdictOf } from '../health/health-verdict.js';
-import type { Issue } from '../health/issues.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
+import type { Issue } from '../issues/issues.js';
 
 /** What a replica knows of itself; the functions return its current state. */
 export interface ReplicaFacts {

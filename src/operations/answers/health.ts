@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { STORE_CONDITIONS } from '../../store/store-remedies.js';
-import { LEVELS } from '../health/issues.js';
-import { UNKNOWABLE, UNSEEN_NAMES } from '../health/verdict-words.js';
+import { LEVELS } from '../issues/issues.js';
+import { UNKNOWABLE, UNSEEN_NAMES } from '../issues/verdict-words.js';
 import { indexExtentSchema } from './index-extent.js';
 import { issueSchema } from './issue.js';
 import { subscriberSchema } from './subscribers.js';
@@ -48,6 +48,8 @@ const reconcileFiguresSchema = z
     description: 'The last complete reconcile run; before the first complete one, the last run',
   });
 
+export type ReconcileFigures = Answer<typeof reconcileFiguresSchema>;
+
 const verifyFiguresSchema = z
   .strictObject({
     startedAt: instant,
@@ -73,6 +75,8 @@ const verifyFiguresSchema = z
     description: 'The last complete verify run; before the first complete one, the last run',
   });
 
+export type VerifyFigures = Answer<typeof verifyFiguresSchema>;
+
 const credentialStateSchema = z
   .strictObject({
     source: z.string(),
@@ -85,6 +89,8 @@ const credentialStateSchema = z
     expires: instant.nullable(),
   })
   .meta({ id: 'CredentialState' });
+
+export type CredentialState = Answer<typeof credentialStateSchema>;
 
 const conditionSchema = z.enum(STORE_CONDITIONS);
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ISSUE_CODES } from '../health/issue-kinds.js';
-import { ISSUE_LEVELS, TOPICS } from '../health/issues.js';
+import { ISSUE_CODES } from '../issues/issue-kinds.js';
+import { ISSUE_LEVELS, TOPICS } from '../issues/issues.js';
 
 export const issueSchema = z
   .strictObject({

@@ -1,4 +1,5 @@
 import { CREDENTIAL_NOTICE } from '../../domain/credential-notice.js';
+import type { CredentialState } from '../answers/health.js';
 
 /** The credentials of a source, as configured; times in milliseconds since the epoch. */
 export interface CredentialSettings {
@@ -45,18 +46,6 @@ export function neededHeaders({ credentials }: CredentialSettings, now: number):
       (notBefore ?? Number.NEGATIVE_INFINITY) <= now && now < (expires ?? Number.POSITIVE_INFINITY),
   );
   return valid?.headers ?? [];
-}
-
-/** A credential of a source, and whether it is valid. Times in ISO 8601. */
-export interface CredentialState {
-  readonly source: string;
-  readonly credential: string;
-  /** `unknown`: no use is known, and the ledger could not be read. */
-  readonly state: 'in-use' | 'unused' | 'unknown' | 'not-yet-valid' | 'expiring' | 'expired';
-  /** Within the last 7 days. */
-  readonly lastUsedAt: string | null;
-  readonly notBefore: string | null;
-  readonly expires: string | null;
 }
 
 /**

@@ -1,17 +1,15 @@
 import type { IndexExtent } from '../../index/index-extent.js';
 import type { LedgerViewStatus } from '../../index/questions/view-status.js';
+import type { CredentialState, Health, ReconcileFigures, VerifyFigures } from '../answers/health.js';
+import { issueOf } from '../issues/issue-kinds.js';
+import { type Issue, LEVELS, type Level } from '../issues/issues.js';
+import type { Unseen, Verdict } from '../issues/verdict-words.js';
 import type { CanaryStatus } from './canary.js';
 import { type CallbackFacts, callbackIssues } from './checks/callback-issues.js';
 import { credentialIssues } from './checks/credential-issues.js';
 import { reconcileIssues, type ServiceFacts } from './checks/reconcile-issues.js';
-import type { CredentialState } from './credential-states.js';
-import { issueOf } from './issue-kinds.js';
-import { type Issue, LEVELS, type Level } from './issues.js';
 import type { UnknownFacts } from './known-facts.js';
-import type { ReconcileFigures } from './reconcile-report-reader.js';
 import { onePerName } from './replica-issues.js';
-import type { Unseen, Verdict } from './verdict-words.js';
-import type { VerifyFigures } from './verify-report-reader.js';
 
 /** The receiver that answers. */
 export interface ReceiverFacts {
@@ -19,15 +17,6 @@ export interface ReceiverFacts {
   readonly reason: string | null;
   readonly draining: boolean;
   readonly waiters: number;
-}
-
-/** The job that has been open for longest, of those that are failing. */
-export interface OldestOpen {
-  readonly jobId: string;
-  /** ISO 8601: time of its first ledger line, or when its callback was expected, if that is earlier. */
-  readonly since: string;
-  /** When the service deletes its results, at the latest. */
-  readonly retentionEndsAt: string;
 }
 
 /** Facts behind the verdict; unknown ones are null. */
@@ -47,7 +36,7 @@ export interface VerdictFacts {
   readonly isIndexed: boolean;
   /** Jobs whose last ledger line is a failure, by outcome. */
   readonly failing: Readonly<Record<string, number>> | null;
-  readonly oldestOpen: OldestOpen | null;
+  readonly oldestOpen: Health['oldestOpen'];
   /** When the service begins to delete the results of failing jobs (ISO 8601); null while that is far away. */
   readonly retentionEnds: string | null;
   /** Bodies waiting in quarantine. */

@@ -1,16 +1,11 @@
 import type { LedgerViewStatus } from '../../index/questions/view-status.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
-import type { Unknowable } from './verdict-words.js';
-
-/** Why a fact is unknown. */
-export interface Unknown {
-  readonly reason: string;
-  /** When the ledger was last read, ISO 8601; null when it still is, or never was. */
-  readonly since: string | null;
-}
+import type { Health } from '../answers/health.js';
+import type { Unknowable } from '../issues/verdict-words.js';
 
 /** Why members of the health summary are unknown; what is known is not in it. */
-export type UnknownFacts = { readonly [Name in Unknowable]?: Unknown };
+export type UnknownFacts = Health['unknown'];
+type Unknown = NonNullable<UnknownFacts[Unknowable]>;
 
 export interface KnownFacts {
   /** Reads a fact; null when it cannot be read in time, which aborts the signal, and `unknown` then says why. */

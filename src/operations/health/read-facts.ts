@@ -5,15 +5,14 @@ import type { LedgerView } from '../../index/ledger-view.js';
 import type { LedgerSummary, Summarise } from '../../index/questions/create-summary.js';
 import { retentionWarning } from '../../recovery/reconcile/fetch/retention-deadline.js';
 import type { RetentionView } from '../../recovery/retention/retention-view.js';
+import type { ReconcileFigures, VerifyFigures } from '../answers/health.js';
+import type { Issue } from '../issues/issues.js';
 import type { CallbackFacts } from './checks/callback-issues.js';
 import type { ServiceFacts } from './checks/reconcile-issues.js';
 import { type CredentialSettings, credentialStates } from './credential-states.js';
 import type { ReceiverFacts, VerdictFacts } from './health-verdict.js';
-import type { Issue } from './issues.js';
 import { createKnownFacts, within } from './known-facts.js';
-import type { ReconcileFigures } from './reconcile-report-reader.js';
 import { issuesInScope } from './replica-issues.js';
-import type { VerifyFigures } from './verify-report-reader.js';
 
 /** Sources of the facts behind the verdict. */
 export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }>

@@ -4,26 +4,7 @@ import { INTERRUPTED } from '../../recovery/reconcile/recovery-errors.js';
 import { sawEverything } from '../../recovery/reconcile/report/recovery-report.js';
 import type { ListRange, ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
-
-/** The last complete reconcile run; before the first complete one, the last run. */
-export interface ReconcileFigures {
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-  readonly window: unknown;
-  readonly outcomes: Readonly<Record<string, number>>;
-  /** Jobs that should be here; those whose artefacts expired are in `outcomes` only. */
-  readonly expected: number;
-  /** Jobs that are here: matched, recovered, conflict. */
-  readonly received: number;
-  /** Jobs that should be here and are not, nor came since. A later run that found more of them counts. */
-  readonly missing: number;
-  /** Jobs of the account that lead to no source here. */
-  readonly ignored: number;
-  /** Whether the figures are of a run that saw everything. */
-  readonly isWhole: boolean;
-  /** What kept the last run of full scope from seeing everything. */
-  readonly faults: readonly string[];
-}
+import type { ReconcileFigures } from '../answers/health.js';
 
 /** The figures of one report. */
 interface RunFigures extends Omit<ReconcileFigures, 'isWhole'> {

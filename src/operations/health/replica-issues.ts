@@ -1,7 +1,7 @@
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { describeIssue, issueName } from './describe-issue.js';
-import { ISSUES } from './issue-kinds.js';
-import type { Issue, IssueCode } from './issues.js';
+import { describeIssue, issueName } from '../issues/describe-issue.js';
+import { ISSUES } from '../issues/issue-kinds.js';
+import type { Issue, IssueCode } from '../issues/issues.js';
 
 /** Issues that a replica can report of itself. */
 const REPORTED: ReadonlySet<string> = new Set(['clock', 'store-denied', 'store-replaced', 'not-ready']);

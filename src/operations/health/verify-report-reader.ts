@@ -5,22 +5,7 @@ import type { VerifyFinding } from '../../recovery/verify/verify-finding.js';
 import type { VerifyReport } from '../../recovery/verify/verify-report.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
-
-/** The last complete verify run; before the first complete one, the last run. */
-export interface VerifyFigures
-  extends Pick<
-    VerifyReport,
-    'startedAt' | 'finishedAt' | 'window' | 'deep' | 'complete' | 'checked' | 'bytes'
-  > {
-  /** Artefacts that runs of the last 35 days did not find, unless a later complete run looked at them again. */
-  readonly missing: number;
-  /** The same for artefacts that are not as recorded. */
-  readonly damaged: number;
-  /** Jobs with missing artefacts that the service may still have. */
-  readonly refetch: readonly string[];
-  /** What kept the last run from looking everywhere. */
-  readonly faults: readonly string[];
-}
+import type { VerifyFigures } from '../answers/health.js';
 
 /** Long enough for weekly runs over 30 days, and for a monthly one with `--deep`. */
 const REMEMBERED = 35 * 24 * 3_600_000;

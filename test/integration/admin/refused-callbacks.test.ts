@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { hourAt } from '../../../src/ledger/hours.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
-import type { Issue } from '../../../src/operations/health/issues.js';
+import type { Issue } from '../../../src/operations/issues/issues.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { rawClient } from '../../support/http/raw-http.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
-import type { Issue } from '../../../src/operations/health/issues.js';
+import type { Issue } from '../../../src/operations/issues/issues.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { Attempt } from '../../../src/subscribers/dead/dead-event.js';
 import { keepDeadEvent } from '../../../src/subscribers/dead/dead-events.js';

@@ -1,4 +1,4 @@
-import type { IssueCode } from '../../../src/operations/health/issues.js';
+import type { IssueCode } from '../../../src/operations/issues/issues.js';
 
 /** The alerts that fire for an issue, without the prefix that all names have; or why none does. */
 export const ALERTS_OF_ISSUES: Readonly<Record<IssueCode, readonly [string, ...string[]] | string>> = {

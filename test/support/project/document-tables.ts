@@ -4,7 +4,7 @@ import { kindsTable } from './kinds-table.js';
 /** Tables of documents that are made from a module of src. */
 export const DOCUMENT_TABLES = [
   { document: 'docs/store-layout.md', module: 'domain/kinds', table: kindsTable },
-  { document: 'docs/operations.md', module: 'operations/health/issue-kinds', table: issuesTable },
+  { document: 'docs/operations.md', module: 'operations/issues/issue-kinds', table: issuesTable },
 ] as const;
 
 /** A document with the table between its two markers replaced. */

@@ -1,5 +1,5 @@
-import { ISSUE_CODES, ISSUES, type IssueKind } from '../../../src/operations/health/issue-kinds.js';
-import type { IssueCode } from '../../../src/operations/health/issues.js';
+import { ISSUE_CODES, ISSUES, type IssueKind } from '../../../src/operations/issues/issue-kinds.js';
+import type { IssueCode } from '../../../src/operations/issues/issues.js';
 import { ALERTS_OF_ISSUES, runbookOf } from './alerts-of-issues.js';
 
 /** The table of docs/operations.md: every issue of the verdict. */

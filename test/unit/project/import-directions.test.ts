@@ -15,7 +15,7 @@ import {
 const INNER_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   lib: ['time', 'text', 'memory', 'http', 'outbound'],
   recovery: ['retention', 'reconcile', 'verify'],
-  operations: ['health', 'answers', 'actions', 'admin'],
+  operations: ['issues', 'answers', 'health', 'actions', 'admin'],
 };
 
 /** More arrows are a picture that nobody keeps in mind. */

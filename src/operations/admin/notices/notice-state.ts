@@ -3,9 +3,9 @@ import type {
   HealthNotice,
   HealthOpenedEvent,
 } from '../../../subscribers/receiver-event.js';
-import { describeIssue, issueName } from '../../health/describe-issue.js';
-import { ISSUES } from '../../health/issue-kinds.js';
-import type { Issue } from '../../health/issues.js';
+import { describeIssue, issueName } from '../../issues/describe-issue.js';
+import { ISSUES } from '../../issues/issue-kinds.js';
+import type { Issue } from '../../issues/issues.js';
 
 /** Milliseconds that an issue must last before it is announced: it may go by itself. */
 export const OPEN_AFTER = 60_000;

@@ -1,7 +1,7 @@
 import { h, link } from '../lib/elements/dom.js';
 import { emptyPanel, heading } from '../lib/elements/panels.js';
 import { own } from '../lib/text/ledger-terms.js';
-import { remediesOf } from '../vendor/health/describe-issue.js';
+import { remediesOf } from '../vendor/issues/describe-issue.js';
 import { adviceOf, STORE_CONDITIONS } from '../vendor/store/store-remedies.js';
 
 /** @import { Topic } from '../lib/api/api-answers.js' */

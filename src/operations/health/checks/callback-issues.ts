@@ -1,7 +1,7 @@
 import type { SenderRefusals } from '../../../domain/summary-figures.js';
 import type { CallbackCounts } from '../../../index/queries/count-callbacks.js';
-import { issueOf } from '../issue-kinds.js';
-import type { Issue, IssueLevel } from '../issues.js';
+import { issueOf } from '../../issues/issue-kinds.js';
+import type { Issue, IssueLevel } from '../../issues/issues.js';
 
 /** What the verdict needs to know of callbacks. */
 export interface CallbackFacts

@@ -1,6 +1,6 @@
-import type { CredentialState } from '../credential-states.js';
-import { issueOf } from '../issue-kinds.js';
-import type { Issue } from '../issues.js';
+import type { CredentialState } from '../../answers/health.js';
+import { issueOf } from '../../issues/issue-kinds.js';
+import type { Issue } from '../../issues/issues.js';
 
 /** @param isUseKnown false when the ledger could not be read: any credential may be in use */
 export function credentialIssues(credentials: readonly CredentialState[], isUseKnown: boolean): Issue[] {

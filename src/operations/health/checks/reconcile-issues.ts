@@ -1,6 +1,6 @@
-import { issueOf } from '../issue-kinds.js';
-import type { Issue } from '../issues.js';
-import type { ReconcileFigures } from '../reconcile-report-reader.js';
+import type { ReconcileFigures } from '../../answers/health.js';
+import { issueOf } from '../../issues/issue-kinds.js';
+import type { Issue } from '../../issues/issues.js';
 
 export interface ServiceFacts {
   /** An API key and at least one region's address are configured. */

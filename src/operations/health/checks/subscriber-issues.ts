@@ -1,26 +1,12 @@
-import { issueOf } from '../issue-kinds.js';
-import type { Issue } from '../issues.js';
+import type { SubscriberFigures } from '../../answers/subscribers.js';
+import { issueOf } from '../../issues/issue-kinds.js';
+import type { Issue } from '../../issues/issues.js';
 
 /** What the verdict needs to know of a subscriber. */
-export interface SubscriberFacts {
-  readonly name: string;
-  /** State of the subscriber cannot be read, so its progress is unknown. */
-  readonly stateDamaged: boolean;
-  /** Age of the oldest event that is not sent yet. */
-  readonly lagSeconds: number;
-  /** Events that ended without being sent. */
-  readonly dead: number;
-  /** ISO 8601: since when nothing is sent but single attempts, because the address fails; null while it works. */
-  readonly openSince: string | null;
-  readonly lastError: {
-    /** ISO 8601. */
-    readonly at: string;
-    readonly status: number | null;
-    readonly error: string | null;
-  } | null;
-  /** ISO 8601: when an event was last accepted, whichever process sent it. */
-  readonly lastSentAt: string | null;
-}
+type SubscriberFacts = Pick<
+  SubscriberFigures,
+  'name' | 'stateDamaged' | 'lagSeconds' | 'dead' | 'openSince' | 'lastError' | 'lastSentAt'
+>;
 
 /** Seconds. Retries of single events take minutes; an address that is down for longer needs people. */
 const LAGGING = 15 * 60;

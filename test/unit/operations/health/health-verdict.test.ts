@@ -2,17 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { REASONS } from '../../../../src/domain/reasons.js';
 import type { CallbackFacts } from '../../../../src/operations/health/checks/callback-issues.js';
 import { subscriberIssues } from '../../../../src/operations/health/checks/subscriber-issues.js';
-import { describeIssue, issueName, remediesOf } from '../../../../src/operations/health/describe-issue.js';
 import { type VerdictFacts, verdictOf } from '../../../../src/operations/health/health-verdict.js';
-import { ISSUE_CODES, issueOf } from '../../../../src/operations/health/issue-kinds.js';
+import { describeIssue, issueName, remediesOf } from '../../../../src/operations/issues/describe-issue.js';
+import { ISSUE_CODES, issueOf } from '../../../../src/operations/issues/issue-kinds.js';
 import {
   type IssueCode,
   type IssueLevel,
   type IssueParams,
   TOPICS,
   type Topic,
-} from '../../../../src/operations/health/issues.js';
-import { goodNews, headlineOf, notCovered } from '../../../../src/operations/health/verdict-words.js';
+} from '../../../../src/operations/issues/issues.js';
+import { goodNews, headlineOf, notCovered } from '../../../../src/operations/issues/verdict-words.js';
 
 const INDEX = { since: '2026-11-13T12:00:00.000Z', until: '2026-11-20T11:59:59.000Z', missing: [] };
 

@@ -1,7 +1,7 @@
 import { may } from '../../lib/api/session.js';
 import { ago, bytes, clock, count, listed, milliseconds, span, total } from '../../lib/text/format.js';
-import { lastUseOf } from '../../vendor/health/verdict-words.js';
 import { hasAllUnsent } from '../../vendor/index/index-extent.js';
+import { lastUseOf } from '../../vendor/issues/verdict-words.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
 import { isPartlyRead, toFailures } from './tile-parts.js';
 

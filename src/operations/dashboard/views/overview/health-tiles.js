@@ -1,5 +1,5 @@
 import { whyUnknown } from '../../lib/text/why-unknown.js';
-import { describeIssue } from '../../vendor/health/describe-issue.js';
+import { describeIssue } from '../../vendor/issues/describe-issue.js';
 import { healthFacts } from './health-facts.js';
 import { TONES } from './verdict-banner.js';
 

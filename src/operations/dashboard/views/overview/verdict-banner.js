@@ -3,8 +3,8 @@ import { h } from '../../lib/elements/dom.js';
 import { announceStatus } from '../../lib/elements/notice.js';
 import { shape } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
-import { describeIssue } from '../../vendor/health/describe-issue.js';
-import { goodNews, headlineOf, notCovered } from '../../vendor/health/verdict-words.js';
+import { describeIssue } from '../../vendor/issues/describe-issue.js';
+import { goodNews, headlineOf, notCovered } from '../../vendor/issues/verdict-words.js';
 
 /** @import { Health, Issue, Topic } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */

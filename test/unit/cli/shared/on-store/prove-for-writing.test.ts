@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { proveForWriting } from '../../../../../src/cli/shared/on-store/prove-for-writing.js';
 import { parseConfig } from '../../../../../src/config/config.js';
 import { createCanary } from '../../../../../src/operations/health/canary.js';
-import { issueOf } from '../../../../../src/operations/health/issue-kinds.js';
-import type { Issue } from '../../../../../src/operations/health/issues.js';
+import { issueOf } from '../../../../../src/operations/issues/issue-kinds.js';
+import type { Issue } from '../../../../../src/operations/issues/issues.js';
 import { createMemoryStore } from '../../../../support/store/memory-store.js';
 
 const config = parseConfig({});

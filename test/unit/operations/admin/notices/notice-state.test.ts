@@ -8,8 +8,8 @@ import {
   type TrackedIssue,
   type TrackedIssues,
 } from '../../../../../src/operations/admin/notices/notice-state.js';
-import { issueOf } from '../../../../../src/operations/health/issue-kinds.js';
-import type { Issue } from '../../../../../src/operations/health/issues.js';
+import { issueOf } from '../../../../../src/operations/issues/issue-kinds.js';
+import type { Issue } from '../../../../../src/operations/issues/issues.js';
 import type { HealthClosedEvent, HealthOpenedEvent } from '../../../../../src/subscribers/receiver-event.js';
 
 const START = Date.parse('2026-03-04T05:06:07.890Z');

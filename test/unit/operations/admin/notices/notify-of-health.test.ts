@@ -6,8 +6,8 @@ import {
   noticeSubscribers,
 } from '../../../../../src/operations/admin/notices/notify-of-health.js';
 import type { Health } from '../../../../../src/operations/answers/health.js';
-import { issueOf } from '../../../../../src/operations/health/issue-kinds.js';
-import type { Issue } from '../../../../../src/operations/health/issues.js';
+import { issueOf } from '../../../../../src/operations/issues/issue-kinds.js';
+import type { Issue } from '../../../../../src/operations/issues/issues.js';
 import type { Outbox, OutboxOptions } from '../../../../../src/subscribers/outbox.js';
 import type { ReceiverEvent } from '../../../../../src/subscribers/receiver-event.js';
 import { startProxy } from '../../../../support/http/connect-proxy.js';

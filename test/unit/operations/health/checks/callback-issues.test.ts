@@ -3,7 +3,7 @@ import {
   type CallbackFacts,
   callbackIssues,
 } from '../../../../../src/operations/health/checks/callback-issues.js';
-import { describeIssue, issueName } from '../../../../../src/operations/health/describe-issue.js';
+import { describeIssue, issueName } from '../../../../../src/operations/issues/describe-issue.js';
 
 const NOW = Date.parse('2026-03-04T12:00:30.000Z');
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { subscriberIssues } from '../../../../../src/operations/health/checks/subscriber-issues.js';
-import { describeIssue } from '../../../../../src/operations/health/describe-issue.js';
+import { describeIssue } from '../../../../../src/operations/issues/describe-issue.js';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const PAUSED = {

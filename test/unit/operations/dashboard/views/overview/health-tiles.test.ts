@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { issueOf } from '../../../../../../src/operations/health/issue-kinds.js';
-import type { Issue, Topic } from '../../../../../../src/operations/health/issues.js';
+import { issueOf } from '../../../../../../src/operations/issues/issue-kinds.js';
+import type { Issue, Topic } from '../../../../../../src/operations/issues/issues.js';
 import { pageModule } from '../../../../../support/dashboard/page-module.js';
 
 const { healthTiles } = pageModule('views/overview/health-tiles');

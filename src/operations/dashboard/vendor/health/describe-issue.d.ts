@@ -1,1 +1,0 @@
-export * from '../../../health/describe-issue.js';

@@ -1,1 +1,0 @@
-export * from '../../../health/verdict-words.js';

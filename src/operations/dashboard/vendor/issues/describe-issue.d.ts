@@ -1,0 +1,1 @@
+export * from '../../../issues/describe-issue.js';

@@ -1,7 +1,7 @@
 // tsc emits TypeScript only; the dashboard's static files travel beside it. Its libraries come out of the installed
 // packages, and the modules that the page shares with the receiver, into the source folder as well, so that the page is
 // whole when run from source.
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
@@ -48,13 +48,16 @@ cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
 // The one algorithm the page uses. Its files carry no licence of their own.
 for (const file of ['LICENSE', 'libesm/diff/array.js', 'libesm/diff/base.js'])
   cpSync(join(diff, file), join(vendor, 'diff', file.replace('libesm/diff/', '')));
+const written = new Set(['uplot.js', 'diff/array.js', 'diff/base.js']);
 for (const module of [...DOMAIN, ...ISSUES]) {
   const { code } = transformFileSync(join('src', `${module}.ts`), {
     swcrc: false,
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
     module: { type: 'es6' },
   });
-  const file = join(vendor, `${module.replace(ROOM, '')}.js`);
+  const name = `${module.replace(ROOM, '')}.js`;
+  const file = join(vendor, name);
+  written.add(name);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, code.replaceAll(/(['"])(?:\.\.\/)+(?:(?:domain|lib|operations)\/)?/g, '$1../'));
 }
@@ -62,3 +65,7 @@ cpSync(join('src', PAGE), join('dist', PAGE), {
   recursive: true,
   filter: (path) => !/(\.d\.ts|tsconfig\.json)$/.test(path),
 });
+// Modules that the page had before, under other names.
+for (const folder of [vendor, join('dist', PAGE, 'vendor')])
+  for (const name of readdirSync(folder, { recursive: true }))
+    if (name.endsWith('.js') && !written.has(name)) rmSync(join(folder, name));

@@ -5,7 +5,7 @@ import type { CreateResult } from '../../../src/store/object-store.js';
 import type { StoreOptions } from '../../../src/store/open-store.js';
 
 const RACER = fileURLToPath(new URL('racer.ts', import.meta.url));
-const TYPESCRIPT = new URL('../../../scripts/run-typescript.mjs', import.meta.url).href;
+const TYPESCRIPT = new URL('import-for-tests.mjs', import.meta.url).href;
 
 /** Starts processes that create the same keys at the same time; results in the order of `names`. */
 export async function raceProcesses(

@@ -93,7 +93,7 @@ const MANY_LINES = `
 it('is written as a whole before the process ends, also to a reader that is slow', async () => {
   const child = spawn(process.execPath, [
     '--import',
-    './scripts/run-typescript.mjs',
+    './test/support/processes/import-for-tests.mjs',
     '--input-type=module',
     '--eval',
     MANY_LINES,

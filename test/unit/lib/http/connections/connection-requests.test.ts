@@ -192,7 +192,13 @@ describe('requests beyond the ninth', () => {
   });
 
   it('cost no stack trace each when the connection closes', async () => {
-    const args = ['--import', './scripts/run-typescript.mjs', '--input-type=module', '--eval', CLOSED_SERVER];
+    const args = [
+      '--import',
+      './test/support/processes/import-for-tests.mjs',
+      '--input-type=module',
+      '--eval',
+      CLOSED_SERVER,
+    ];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     const { stacks, changedLimit } = JSON.parse(stdout);
     // Node 22 gives responses no error.

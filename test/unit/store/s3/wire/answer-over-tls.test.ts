@@ -79,7 +79,7 @@ it('is believed when it comes in the turn of the event loop in which the body wa
   };
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import', './scripts/run-typescript.mjs', '--input-type=module', '--eval', CLIENT],
+    ['--import', './test/support/processes/import-for-tests.mjs', '--input-type=module', '--eval', CLIENT],
     {
       env: { ...process.env, NODE_EXTRA_CA_CERTS: CA, CERTIFICATE: JSON.stringify(certificate) },
       timeout: 60_000,

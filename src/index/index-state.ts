@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { hourAt } from '../ledger/hours.js';
 import { segmentKey } from '../ledger/segment-key.js';
+import type { AskedIndex } from './asked-index.js';
 import { inTransaction } from './in-transaction.js';
 import type { MissingSegments } from './index-extent.js';
 
@@ -26,7 +27,7 @@ const MAX_MISSING = 100;
 /** Range of the log that was read, beside the positions. */
 export type IndexRange = Pick<IndexState, 'since' | 'until'>;
 
-export function readState(database: DatabaseSync): IndexState {
+export function readState({ database }: AskedIndex): IndexState {
   const read = database.prepare('SELECT value FROM meta WHERE name = ?');
   const time = (name: string) => {
     const value = read.get(name)?.value ?? null;
@@ -54,7 +55,7 @@ export function readState(database: DatabaseSync): IndexState {
 }
 
 /** Lines in the index. */
-export function countLines(database: DatabaseSync): number {
+export function countLines({ database }: AskedIndex): number {
   const sum = database.prepare('SELECT sum(lines) AS lines FROM figures').get();
   return Number(sum?.lines ?? 0);
 }

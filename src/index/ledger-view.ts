@@ -121,7 +121,7 @@ export interface LedgerView {
   /** Whether a line was ever in the index with this value. */
   holds(field: NamedField, value: string, scope?: SourceScope): Promise<boolean>;
   /** Ids of the jobs whose id contains a text, in whatever case, those with the newest lines first. */
-  jobsByPart(query: Parameters<typeof findJobsByPart>[2]): Promise<readonly string[]>;
+  jobsByPart(query: Parameters<typeof findJobsByPart>[1]): Promise<readonly string[]>;
   /** The sources that a job has lines of in the index. */
   sourcesOfJob(job: string): Promise<readonly string[]>;
   /** What was sent to subscribers. */
@@ -262,7 +262,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       return found.map(({ job }) => job);
     },
     sent: createSentQuestions(index, clock),
-    sourcesOfJob: (job) => index.call('sourcesOfJob', job),
+    sourcesOfJob: (job) => index.call('findSources', job),
     asked: parts,
     callbacks: (scope = null) => counts(scope),
     extent: () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] }),

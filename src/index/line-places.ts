@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import type { PlacedLine } from '../ledger/log/read-lines-at.js';
+import type { AskedIndex } from './asked-index.js';
 import { LINES } from './schema.js';
 
 /** Joins a row with a column `id` of a line to the place of that line. SQLite keeps the order of a CROSS JOIN. */
@@ -19,7 +19,7 @@ export function placeOfRow(row: Readonly<Record<string, unknown>>): PlacedLine {
 }
 
 /** The places of lines by their ids; null for one that is not in the index any more. */
-export function placesOf(database: DatabaseSync, lines: readonly number[]): (PlacedLine | null)[] {
+export function placesOf({ database }: AskedIndex, lines: readonly number[]): (PlacedLine | null)[] {
   const find = database.prepare(`SELECT ${PLACE} FROM (SELECT CAST(? AS INTEGER) AS id) l ${JOIN_PLACE}`);
   return lines.map((id) => {
     const row = find.get(id);

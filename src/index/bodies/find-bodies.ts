@@ -1,8 +1,9 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import type { QuarantineState } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
-import { idsOf, type LineClasses } from '../line-classes.js';
+import type { AskedIndex } from '../asked-index.js';
+import { idsOf } from '../line-classes.js';
 import { placesOf } from '../line-places.js';
 
 /** Filters for quarantined bodies; an absent one matches everything. */
@@ -34,11 +35,8 @@ export interface IndexedBody {
 }
 
 /** The bodies that match, newest first. */
-export function findBodies(
-  database: DatabaseSync,
-  classes: LineClasses,
-  { limit, ...query }: BodyQuery,
-): IndexedBody[] {
+export function findBodies(index: AskedIndex, { limit, ...query }: BodyQuery): IndexedBody[] {
+  const { database, classes } = index;
   const { state, delivery, job, since, before, scope = null } = query;
   const wanted = classes
     .all()
@@ -68,7 +66,7 @@ export function findBodies(
   const found = rows.all(...values, limit);
   const ids = found.flatMap(({ id, released, settled }) => [id, released, settled]);
   const known = [...new Set(ids.filter((id) => id !== null))].map(Number);
-  const places = placesOf(database, known);
+  const places = placesOf(index, known);
   const placeOf = new Map(known.map((id, at) => [id, places[at] ?? null]));
   return found.map(({ delivery: name, state: of, id, released, settled }) => ({
     delivery: String(name),
@@ -85,7 +83,7 @@ export interface BodyFigures extends Readonly<Record<QuarantineState, number>> {
 }
 
 /** @param since in milliseconds since the epoch: of the bodies that were received at or after it */
-export function countBodies(database: DatabaseSync, since: number): BodyFigures {
+export function countBodies({ database }: AskedIndex, since: number): BodyFigures {
   const rows = database
     .prepare(
       'SELECT state, count(*) AS count, sum(bytes) AS bytes FROM bodies WHERE received >= ? GROUP BY 1',

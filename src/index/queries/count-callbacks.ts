@@ -3,8 +3,9 @@ import type { ReasonCode } from '../../domain/reasons.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { isStillTried } from '../../domain/still-tried.js';
 import { HOUR } from '../../ledger/hours.js';
+import type { AskedIndex } from '../asked-index.js';
 import { readState } from '../index-state.js';
-import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
+import { idsOf, isMissed, type LineClass } from '../line-classes.js';
 import { type AcceptedAt, lastAccepted } from './last-accepted.js';
 
 /** Accepted callbacks of a source that accepted one within the last day. */
@@ -58,18 +59,18 @@ export interface CountCallbacksQuery {
 const DAY = 24 * HOUR;
 
 export function countCallbacks(
-  database: DatabaseSync,
-  classes: LineClasses,
+  index: AskedIndex,
   { now, scope = null }: CountCallbacksQuery,
 ): CallbackCounts {
+  const { database, classes } = index;
   const own = classes.all().filter(({ source }) => isInScope(scope, source));
   const callbacks = own.filter(({ origin }) => origin === 'callback');
   const accepted = callbacks.filter(({ outcome }) => outcome !== 'refused');
   const refused = callbacks.filter(({ outcome }) => outcome === 'refused');
-  const { since, until } = readState(database);
+  const { since, until } = readState(index);
   const known = until === null ? now : Math.min(now, since ?? 0);
   const [hourSince, daySince] = [Math.max(now - HOUR, known), Math.max(now - DAY, known)];
-  const last = lastAccepted(database, classes, { since: daySince, scope });
+  const last = lastAccepted(index, { since: daySince, scope });
   const acceptedOf = acceptedSince(database, accepted, last, hourSince);
   return {
     ...{ hourSince, daySince, accepted: acceptedOf },

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { causeOf, type FailureCause, failureCauses } from '../../domain/failure-causes.js';
 import { settles } from '../../domain/failure-rules.js';
+import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import {
   type FailingQuery,
@@ -30,11 +31,11 @@ const MOST_CAUSES = 100;
 
 /** A page of the failing jobs; those whose results the service deletes first come first. */
 export function failurePage(
-  database: DatabaseSync,
-  classes: LineClasses,
+  index: AskedIndex,
   { limit, after, ...query }: FailurePageQuery,
 ): IndexedFailurePage {
-  const found = findFailures(database, classes, { ...query, limit: limit + 1, after });
+  const { database, classes } = index;
+  const found = findFailures(index, { ...query, limit: limit + 1, after });
   const jobs = found.slice(0, limit);
   const last = jobs.at(-1);
   const groups = failureGroups(database, classes, query);
@@ -73,7 +74,7 @@ export interface FailingJobs {
 }
 
 /** All failing jobs that match. */
-export function failingJobs(database: DatabaseSync, classes: LineClasses, query: FailingQuery): FailingJobs {
+export function failingJobs({ database, classes }: AskedIndex, query: FailingQuery): FailingJobs {
   const { from, values } = failingLines(classes, query);
   const rows = database.prepare(`SELECT f.job, f.bytes ${from} ORDER BY f.first, f.job`).all(...values);
   return {
@@ -90,11 +91,7 @@ export interface SettledQuery {
 }
 
 /** Those of the jobs whose results came since, and those whose loss an operator accepted at any time. */
-export function findSettled(
-  database: DatabaseSync,
-  classes: LineClasses,
-  { jobs, since }: SettledQuery,
-): string[] {
+export function findSettled({ database, classes }: AskedIndex, { jobs, since }: SettledQuery): string[] {
   const repairs = classes.all().filter(isRepair);
   // The plus keeps SQLite from looking for each class of a job instead of reading its few lines.
   const rows = database.prepare(

@@ -1,7 +1,8 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { PASSING_REASONS, STILL_TRIED } from '../../domain/still-tried.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
+import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
@@ -51,8 +52,7 @@ export interface FailuresQuery extends FailingQuery {
 
 /** Failing jobs that match; those whose results the service deletes first come first. */
 export function findFailures(
-  database: DatabaseSync,
-  classes: LineClasses,
+  { database, classes }: AskedIndex,
   { limit = -1, after = null, ...query }: FailuresQuery = {},
 ): IndexedFailure[] {
   const { from, values } = failingLines(classes, query);

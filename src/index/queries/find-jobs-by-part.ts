@@ -1,7 +1,7 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { ACCESS_ORIGIN } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import { idsOf, type LineClasses } from '../line-classes.js';
+import type { AskedIndex } from '../asked-index.js';
+import { idsOf } from '../line-classes.js';
 
 export interface FoundJob {
   readonly job: string;
@@ -11,8 +11,7 @@ export interface FoundJob {
 
 /** Jobs whose id contains a text, in whatever case, those with the newest lines first. */
 export function findJobsByPart(
-  database: DatabaseSync,
-  classes: LineClasses,
+  { database, classes }: AskedIndex,
   {
     part,
     limit,

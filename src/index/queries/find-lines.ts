@@ -1,7 +1,8 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { isInScope } from '../../domain/rights.js';
 import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
+import type { AskedIndex } from '../asked-index.js';
 import { contextKey } from '../context-keys.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
@@ -37,7 +38,7 @@ export interface LineQuery extends LineFilters {
 const FIELDS = ['source', 'region', 'status', 'outcome', 'origin', 'actor'] as const;
 
 /** The places of the matching lines, newest first. */
-export function findLines(database: DatabaseSync, classes: LineClasses, query: LineQuery): PlacedLine[] {
+export function findLines({ database, classes }: AskedIndex, query: LineQuery): PlacedLine[] {
   const { job, context, limit } = query;
   const wanted = classes.all().filter((each) => matches(each, query));
   const ofWanted = `l.class IN (${idsOf(wanted)})`;

@@ -1,6 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { LineClasses } from '../line-classes.js';
+import type { AskedIndex } from '../asked-index.js';
 import { NO_REGION } from './figures.js';
 
 /** When the last callback was accepted of a source, region and credential: the time of writing. */
@@ -15,8 +14,7 @@ export interface AcceptedAt {
 
 /** The last accepted callbacks since an instant, in milliseconds since the epoch. */
 export function lastAccepted(
-  database: DatabaseSync,
-  classes: LineClasses,
+  { database, classes }: AskedIndex,
   { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
 ): AcceptedAt[] {
   const last = database.prepare('SELECT max(written) AS written FROM lines WHERE class = ? AND written >= ?');

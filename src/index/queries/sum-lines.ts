@@ -8,6 +8,7 @@ import {
   nameOfGroup,
   type SummaryGroup,
 } from '../../domain/summary-groups.js';
+import type { AskedIndex } from '../asked-index.js';
 import { contextKey, nameHash } from '../context-keys.js';
 import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
 import { STRETCH } from '../schema.js';
@@ -54,7 +55,7 @@ export interface LineSums {
  * Adds up the deliveries that match, exactly. With a context it reads each line, some hundred thousand a second; else what is whole stretches
  * from their sums.
  */
-export function sumLines(database: DatabaseSync, classes: LineClasses, query: SumQuery): LineSums {
+export function sumLines({ database, classes }: AskedIndex, query: SumQuery): LineSums {
   const { by } = query;
   const wanted = classesOf(classes, query);
   const byName = typeof by === 'string' ? contextOfGroup(by) : null;
@@ -63,36 +64,9 @@ export function sumLines(database: DatabaseSync, classes: LineClasses, query: Su
   return { groups: sumByClass(database, classes, wanted, query), ...nothing };
 }
 
-/** The same by the hash of their value of the context that `by` names, each with a line that has it; `jobs`: those with any value. */
-export function missedByContext(
-  database: DatabaseSync,
-  classes: LineClasses,
-  { range, context, by, ...filters }: Omit<SumQuery, 'keep'>,
-): {
-  readonly groups: readonly (readonly [hash: string, jobs: number, line: number])[];
-  readonly jobs: number;
-} {
-  const wanted = classesOf(classes, filters).filter(isMissed);
-  const from = `FROM ${BY_CONTEXT} WHERE c.name = ?
-    AND c.line IN (SELECT id FROM lines WHERE due >= ? AND due < ? AND +class IN (${idsOf(wanted)}))
-    ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}`;
-  const name = (typeof by === 'string' && contextOfGroup(by)) || '';
-  const filter = context === undefined ? [] : contextKey(context);
-  const values = [nameHash(name), range.since, range.until, ...filter];
-  const groups = database.prepare(
-    `SELECT CAST(c.hash AS TEXT) AS hash, count(DISTINCT l.job) AS jobs, max(l.id) AS line ${from} GROUP BY c.hash`,
-  );
-  const all = database.prepare(`SELECT count(DISTINCT l.job) AS jobs ${from}`);
-  return {
-    groups: groups.all(...values).map(({ hash, jobs, line }) => [String(hash), Number(jobs), Number(line)]),
-    jobs: Number(all.get(...values)?.jobs ?? 0),
-  };
-}
-
 /** Lines of what operators did; they are no deliveries. */
 export function countActs(
-  database: DatabaseSync,
-  classes: LineClasses,
+  { database, classes }: AskedIndex,
   { range, source, scope }: Pick<SumQuery, 'range' | 'source' | 'scope'>,
 ): number {
   const acts = classesOf(classes, { source, scope }).filter(({ origin }) => isOperatorAct(origin));
@@ -211,8 +185,7 @@ function groupName(by: SumQuery['by'], lineClass: LineClass, part: number): stri
 
 /** Jobs whose callback was expected in a time and missed, by the name of the group; none by context. */
 export function countMissed(
-  database: DatabaseSync,
-  classes: LineClasses,
+  { database, classes }: AskedIndex,
   query: Omit<SumQuery, 'keep'>,
 ): [name: string, jobs: number][] {
   const { range, context, by } = query;
@@ -237,4 +210,29 @@ export function countMissed(
       Number(jobs),
     ]);
   });
+}
+
+/** The same by the hash of their value of the context that `by` names, each with a line that has it; `jobs`: those with any value. */
+export function missedByContext(
+  { database, classes }: AskedIndex,
+  { range, context, by, ...filters }: Omit<SumQuery, 'keep'>,
+): {
+  readonly groups: readonly (readonly [hash: string, jobs: number, line: number])[];
+  readonly jobs: number;
+} {
+  const wanted = classesOf(classes, filters).filter(isMissed);
+  const from = `FROM ${BY_CONTEXT} WHERE c.name = ?
+    AND c.line IN (SELECT id FROM lines WHERE due >= ? AND due < ? AND +class IN (${idsOf(wanted)}))
+    ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}`;
+  const name = (typeof by === 'string' && contextOfGroup(by)) || '';
+  const filter = context === undefined ? [] : contextKey(context);
+  const values = [nameHash(name), range.since, range.until, ...filter];
+  const groups = database.prepare(
+    `SELECT CAST(c.hash AS TEXT) AS hash, count(DISTINCT l.job) AS jobs, max(l.id) AS line ${from} GROUP BY c.hash`,
+  );
+  const all = database.prepare(`SELECT count(DISTINCT l.job) AS jobs ${from}`);
+  return {
+    groups: groups.all(...values).map(({ hash, jobs, line }) => [String(hash), Number(jobs), Number(line)]),
+    jobs: Number(all.get(...values)?.jobs ?? 0),
+  };
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HOUR, startOfHour } from '../../ledger/hours.js';
+import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { LINES } from '../schema.js';
 
@@ -28,11 +29,7 @@ export interface CountedBehind {
 }
 
 /** Lines behind the position of a sender that announce an event without an attempt on record, by source. */
-export function countBehind(
-  database: DatabaseSync,
-  classes: LineClasses,
-  query: BehindQuery,
-): CountedBehind[] {
+export function countBehind({ database, classes }: AskedIndex, query: BehindQuery): CountedBehind[] {
   const wanted = classes
     .all()
     .filter(

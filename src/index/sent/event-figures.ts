@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { AskedIndex } from '../asked-index.js';
 
 /** An attempt that failed. */
 interface IndexedFailedAttempt {
@@ -29,7 +29,7 @@ type Changing = { -readonly [Name in keyof EventFigures]: EventFigures[Name] };
 const ENDS = ['delivered', 'rejected', 'expired', 'dropped'] as const;
 
 /** By source. */
-export function eventFigures(database: DatabaseSync, subscriber: string): EventFigures[] {
+export function eventFigures({ database }: AskedIndex, subscriber: string): EventFigures[] {
   const figures = new Map<string | null, Changing>();
   const of = (name: unknown) => {
     const source = name === null ? null : String(name);

@@ -1,6 +1,7 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import type { SourceScope } from '../../domain/rights.js';
 import type { EventEnd } from '../../domain/sent-attempt.js';
+import type { AskedIndex } from '../asked-index.js';
 
 /** What became of an event, by the attempt that says so; `waiting`: it failed and is tried again. */
 export type EventOutcome = EventEnd | 'waiting';
@@ -28,7 +29,7 @@ const COLUMNS = `subscriber, event, job, source, type, at, status, error, coales
    WHERE b.subscriber = a.subscriber AND b.event = a.event AND b.attempt > 0) AS attempts`;
 
 /** The events of a job that were tried, to all subscribers, oldest first. */
-export function eventsOfJob(database: DatabaseSync, job: string): IndexedEvent[] {
+export function eventsOfJob({ database }: AskedIndex, job: string): IndexedEvent[] {
   const rows = database.prepare(
     `SELECT ${COLUMNS} FROM attempts a WHERE decides AND job = ? ORDER BY at, subscriber, event`,
   );
@@ -53,7 +54,7 @@ export interface EventQuery {
 }
 
 /** Events of a subscriber that were tried, newest first. */
-export function findEvents(database: DatabaseSync, query: EventQuery): IndexedEvent[] {
+export function findEvents({ database }: AskedIndex, query: EventQuery): IndexedEvent[] {
   const { conditions, values } = conditionsOf(query);
   // Few events ended otherwise than most do.
   const isRare = query.outcome !== undefined && !['delivered', 'ended'].includes(query.outcome);
@@ -85,7 +86,7 @@ function conditionsOf({ subscriber, job, outcome, source, scope, since, until, b
 
 /** What is known of some events of a subscriber: those that were never tried are left out. */
 export function factsOfEvents(
-  database: DatabaseSync,
+  { database }: AskedIndex,
   subscriber: string,
   events: readonly string[],
 ): Pick<IndexedEvent, 'event' | 'source' | 'status' | 'error' | 'at'>[] {

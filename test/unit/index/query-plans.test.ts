@@ -119,7 +119,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
     ],
     [{ subscriber: 'crm', events: ['job.failed'], sources: [], before: HOUR, hours: {}, again: {} }],
   ],
-  sourcesOfJob: [['job']],
+  findSources: [['job']],
 };
 
 /** What is gone through all the same. */

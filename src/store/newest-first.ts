@@ -2,8 +2,11 @@ import { decodeTime, encodeTime } from 'ulid';
 import { isUlid } from '../lib/text/id-cursor.js';
 import type { ObjectStore } from './object-store.js';
 
-/** The most that S3 puts into one answer. */
-const PAGE = 1000;
+/**
+ * Keys of one answer. S3 puts up to 1,000 into one, but a page shows fifty, and files take some calls for each: of a replay its state and a
+ * folder.
+ */
+const PAGE = 250;
 /** Milliseconds of the first stretch. */
 const FIRST_SPAN = 600_000;
 /** Milliseconds by which the clock of a replica may be ahead. */
@@ -16,11 +19,13 @@ export interface NewestOptions {
   readonly before?: string | undefined;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for which the newest keys of a large folder are good: files take a reading of all of it for each answer. Default 0. */
+  readonly maxAge?: number | undefined;
 }
 
 /**
  * The keys of a folder whose names begin with ULIDs, as stretches of time, the newest one first; each in key order. All keys of an id are in
- * one stretch. A store lists in ascending order only, so the length of a stretch is searched: one that holds more than S3 puts into one
+ * one stretch. A store lists in ascending order only, so the length of a stretch is searched: one that holds more than one
  * answer is tried again shorter. So a page of the newest costs a few calls, however many there are, and the memory of one answer; only what
  * was written within one millisecond is never divided.
  *
@@ -29,7 +34,7 @@ export interface NewestOptions {
 export async function* newestStretches(
   store: Pick<ObjectStore, 'keys'>,
   folder: string,
-  { before = '~', signal }: NewestOptions = {},
+  { before = '~', signal, maxAge = 0 }: NewestOptions = {},
 ): AsyncGenerator<readonly string[]> {
   const isWanted = (key: string) => key < folder + before;
   const hints = hintsOf(store);
@@ -39,7 +44,12 @@ export async function* newestStretches(
     if (first.length < PAGE) return yield first.filter(isWanted);
     hint = { oldest: timeOf(first[0], folder) ?? 0, span: FIRST_SPAN };
   }
-  const end = isUlid(before) ? decodeTime(before) + 1 : null;
+  let end = isUlid(before) ? decodeTime(before) + 1 : null;
+  const { newest } = hint;
+  if (end === null && newest !== undefined && performance.now() - newest.at < maxAge) {
+    yield newest.keys.filter(isWanted);
+    end = newest.from;
+  }
   const search = new StretchSearch(hint, end);
   // How dense the newest are; those before may be otherwise.
   let isKnown = end !== null;
@@ -50,7 +60,8 @@ export async function* newestStretches(
     if (found.length === limit) search.tooMany(timeOf(found[0], folder), timeOf(found.at(-1), folder));
     else {
       search.found(found.length);
-      if (found.length > 0 && !isKnown) hints.set(folder, search.hint());
+      if (found.length > 0 && !isKnown)
+        hints.set(folder, { ...search.hint(), newest: { at: performance.now(), from, keys: found } });
       isKnown ||= found.length > 0;
       yield found.filter(isWanted);
     }
@@ -61,6 +72,8 @@ export async function* newestStretches(
 interface Hint {
   readonly oldest: number;
   readonly span: number;
+  /** The newest keys: those of ids from a time on. */
+  readonly newest?: { readonly at: number; readonly from: number; readonly keys: readonly string[] };
 }
 
 const KNOWN = new WeakMap<object, Map<string, Hint>>();

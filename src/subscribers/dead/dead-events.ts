@@ -73,6 +73,8 @@ export interface DeadEventQuery {
 /** Events that a page reads to find those of some sources; a page that needs more ends early with a cursor. */
 const MAX_READS = 1000;
 const READS_AT_ONCE = 16;
+/** Milliseconds after which a page shows a further event. */
+const NEWEST_FOR = 2000;
 
 export async function listDeadEvents(
   store: ObjectStore,
@@ -84,7 +86,7 @@ export async function listDeadEvents(
   const until = (id: string) => ({ deadEvents, nextCursor: encodeIdCursor(id) });
   const most = scope === null ? Number.POSITIVE_INFINITY : MAX_READS;
   let [reads, last] = [0, ''];
-  const newest = newestIds(store, subscriber, { before, signal });
+  const newest = newestIds(store, subscriber, { before, signal, maxAge: NEWEST_FOR });
   for await (const ids of inGroups(newest, Math.min(limit, READS_AT_ONCE))) {
     if (deadEvents.length === limit || reads >= most) return until(last);
     const events = await Promise.all(ids.map((id) => readDeadEvent(store, subscriber, id)));

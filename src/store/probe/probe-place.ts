@@ -8,6 +8,8 @@ export interface ProbePlace {
   readonly folder: string;
   readonly headers: ObjectHeaders;
   newKey(name: string): string;
+  /** What `newKey` gave. */
+  readonly keys: readonly string[];
   readonly uploads: PendingUpload[];
 }
 

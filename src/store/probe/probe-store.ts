@@ -12,7 +12,7 @@ import type { StoreCondition } from '../store-remedies.js';
 import { impatientStore } from './impatient-store.js';
 import { probeListing } from './probe-listing.js';
 import { probeLives } from './probe-lives.js';
-import { textAt } from './probe-place.js';
+import { type ProbePlace, textAt } from './probe-place.js';
 import { probeTags } from './probe-tags.js';
 
 /**
@@ -73,23 +73,23 @@ export interface ProbeOptions {
 export async function probeStore(store: ObjectStore, options: ProbeOptions = {}): Promise<ProbeReport> {
   const { prefix = '.probe/', callTimeout = 10_000 } = options;
   const races = RACES[store.location.startsWith('file:') ? 'file' : 'server'];
-  const probe = createProbe(impatientStore(store, callTimeout), `${prefix}${randomUUID()}/`, races);
+  const place = createPlace(impatientStore(store, callTimeout), `${prefix}${randomUUID()}/`);
   try {
-    const failed = await probe.writeAndReadBack();
+    const failed = await writeAndReadBack(place);
     const traits = failed === null ? await traitsOf(store, callTimeout) : null;
-    const fault = failed?.reason ?? traits?.fault ?? (await probe.tags());
+    const fault = failed?.reason ?? traits?.fault ?? (await probeTags(place));
     if (fault !== null) return unusable(fault, failed?.condition ?? null);
-    const put = await tryCondition(() => probe.conditionalPut());
-    const complete = await tryCondition(() => probe.conditionalComplete());
+    const put = await tryCondition(() => conditionalPut(place, races.puts));
+    const complete = await tryCondition(() => conditionalComplete(place, races.completions));
     const found = withTraits(report(put, complete, null), traits);
     // Nothing more can be written.
     if (put.finding === 'refused') return found;
-    const unfit = await probe.unfitness();
+    const unfit = (await probeListing(place)) ?? (await probeLives(place));
     return unfit === null ? found : { ...unusable(unfit, null), unfit };
   } catch (error) {
     return unusable((error as Error).message, conditionOf(error));
   } finally {
-    await probe.cleanUp();
+    await cleanUp(place);
   }
 }
 
@@ -178,100 +178,84 @@ export function objectLockWarning(retention: string): string {
   );
 }
 
-interface Probe {
-  /** Null, or what is wrong. */
-  writeAndReadBack(): Promise<{ readonly reason: string; readonly condition: StoreCondition | null } | null>;
-  tags(): Promise<string | null>;
-  /** Null, or what makes the store unfit. */
-  unfitness(): Promise<string | null>;
-  conditionalPut(): Promise<ConditionFinding>;
-  conditionalComplete(): Promise<ConditionFinding>;
-  cleanUp(): Promise<void>;
-}
-
-function createProbe(store: ObjectStore, folder: string, races: Races): Probe {
+function createPlace(store: ObjectStore, folder: string): ProbePlace {
   const keys: string[] = [];
-  const uploads: PendingUpload[] = [];
-  const place = { store, folder, headers: HEADERS, newKey, uploads };
-
   function newKey(name: string): string {
     const key = `${folder}${name}`;
     keys.push(key);
     return key;
   }
+  return { store, folder, headers: HEADERS, newKey, keys, uploads: [] };
+}
 
-  async function upload(key: string, text: string): Promise<PendingUpload> {
-    const pending = await store.startUpload(key, HEADERS);
-    uploads.push(pending);
-    await pending.write(Buffer.from(text));
-    return pending;
+/** Null, or what is wrong. */
+async function writeAndReadBack({ store, newKey }: ProbePlace) {
+  try {
+    const key = newKey('write');
+    const body = randomUUID();
+    await store.create(key, Buffer.from(body), HEADERS);
+    if ((await textAt(store, key)) !== body)
+      return { reason: 'it gave back other bytes than were written', condition: null };
+    const metadata = (await store.head(key))?.metadata;
+    return metadata?.probe === 'yes' ? null : { reason: 'it does not keep metadata', condition: null };
+  } catch (error) {
+    return { reason: error instanceof Error ? error.message : 'it failed', condition: conditionOf(error) };
   }
+}
 
-  /** After a lost answer the winner sees `exists`. What counts is that no other writer sees `created`. */
-  async function isConsistent(key: string, results: readonly CreateResult[]): Promise<boolean> {
-    const content = await textAt(store, key);
-    const winners = results.flatMap((result, index) => (result === 'created' ? [`body ${index}`] : []));
-    const isOneOfThem = results.some((_, index) => content === `body ${index}`);
-    return winners.length <= 1 && isOneOfThem && (winners.length === 0 || winners[0] === content);
-  }
+async function conditionalPut({ store, newKey }: ProbePlace, rounds: number): Promise<ConditionFinding> {
+  const key = newKey('twice');
+  await store.create(key, Buffer.from('first'), HEADERS);
+  const second = await store.create(key, Buffer.from('second'), HEADERS);
+  if (second !== 'exists' || (await textAt(store, key)) !== 'first') return 'ignored';
+  const isAtomic = await allRounds(rounds, async (round) => {
+    const raced = newKey(`race-${round}`);
+    const bodies = Array.from({ length: CREATORS }, (_, n) => Buffer.from(`body ${n}`));
+    const results = await Promise.all(bodies.map((body) => store.create(raced, body, HEADERS)));
+    return isConsistent(store, raced, results);
+  });
+  return isAtomic ? 'holds' : 'racy';
+}
 
-  return {
-    async writeAndReadBack() {
-      try {
-        const key = newKey('write');
-        const body = randomUUID();
-        await store.create(key, Buffer.from(body), HEADERS);
-        if ((await textAt(store, key)) !== body) {
-          return { reason: 'it gave back other bytes than were written', condition: null };
-        }
-        const metadata = (await store.head(key))?.metadata;
-        return metadata?.probe === 'yes' ? null : { reason: 'it does not keep metadata', condition: null };
-      } catch (error) {
-        return {
-          reason: error instanceof Error ? error.message : 'it failed',
-          condition: conditionOf(error),
-        };
-      }
-    },
+async function conditionalComplete(place: ProbePlace, rounds: number): Promise<ConditionFinding> {
+  const { store, newKey } = place;
+  const key = newKey('upload-taken');
+  const late = await upload(place, key, 'late');
+  await store.create(key, Buffer.from('early'), HEADERS);
+  if ((await late.complete()) !== 'exists' || (await textAt(store, key)) !== 'early') return 'ignored';
+  const isAtomic = await allRounds(rounds, async (round) => {
+    const raced = newKey(`upload-race-${round}`);
+    const names = Array.from({ length: UPLOADERS }, (_, n) => `body ${n}`);
+    const racers = await Promise.all(names.map((name) => upload(place, raced, name)));
+    const results = await Promise.all(racers.map((racer) => racer.complete()));
+    return isConsistent(store, raced, results);
+  });
+  return isAtomic ? 'holds' : 'racy';
+}
 
-    tags: () => probeTags(place),
-    unfitness: async () => (await probeListing(place)) ?? (await probeLives(place)),
+async function upload({ store, uploads }: ProbePlace, key: string, text: string): Promise<PendingUpload> {
+  const pending = await store.startUpload(key, HEADERS);
+  uploads.push(pending);
+  await pending.write(Buffer.from(text));
+  return pending;
+}
 
-    async conditionalPut() {
-      const key = newKey('twice');
-      await store.create(key, Buffer.from('first'), HEADERS);
-      const second = await store.create(key, Buffer.from('second'), HEADERS);
-      if (second !== 'exists' || (await textAt(store, key)) !== 'first') return 'ignored';
-      const isAtomic = await allRounds(races.puts, async (round) => {
-        const raced = newKey(`race-${round}`);
-        const bodies = Array.from({ length: CREATORS }, (_, n) => Buffer.from(`body ${n}`));
-        const results = await Promise.all(bodies.map((body) => store.create(raced, body, HEADERS)));
-        return isConsistent(raced, results);
-      });
-      return isAtomic ? 'holds' : 'racy';
-    },
+/** After a lost answer the winner sees `exists`. What counts is that no other writer sees `created`. */
+async function isConsistent(
+  store: ObjectStore,
+  key: string,
+  results: readonly CreateResult[],
+): Promise<boolean> {
+  const content = await textAt(store, key);
+  const winners = results.flatMap((result, index) => (result === 'created' ? [`body ${index}`] : []));
+  const isOneOfThem = results.some((_, index) => content === `body ${index}`);
+  return winners.length <= 1 && isOneOfThem && (winners.length === 0 || winners[0] === content);
+}
 
-    async conditionalComplete() {
-      const key = newKey('upload-taken');
-      const late = await upload(key, 'late');
-      await store.create(key, Buffer.from('early'), HEADERS);
-      if ((await late.complete()) !== 'exists' || (await textAt(store, key)) !== 'early') return 'ignored';
-      const isAtomic = await allRounds(races.completions, async (round) => {
-        const raced = newKey(`upload-race-${round}`);
-        const names = Array.from({ length: UPLOADERS }, (_, n) => `body ${n}`);
-        const racers = await Promise.all(names.map((name) => upload(raced, name)));
-        const results = await Promise.all(racers.map((racer) => racer.complete()));
-        return isConsistent(raced, results);
-      });
-      return isAtomic ? 'holds' : 'racy';
-    },
-
-    async cleanUp() {
-      // What cannot be removed remains: a few bytes below the probe's prefix.
-      await Promise.allSettled(uploads.map((pending) => pending.abort()));
-      await Promise.allSettled(keys.map((key) => store.delete(key)));
-    },
-  };
+/** What cannot be removed remains: a few bytes below the probe's prefix. */
+async function cleanUp({ store, keys, uploads }: ProbePlace): Promise<void> {
+  await Promise.allSettled(uploads.map((pending) => pending.abort()));
+  await Promise.allSettled(keys.map((key) => store.delete(key)));
 }
 
 /** Whether every round passed; stops after the first batch in which one did not. */

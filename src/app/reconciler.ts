@@ -2,7 +2,8 @@ import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { repeat } from '../lib/time/repeat.js';
 import type { Logger } from '../observe/logger.js';
 import type { RecoveryMetrics } from '../observe/metrics/recovery-metrics.js';
-import type { EndedRun, ReconcileRuns, RunningRun } from '../operations/actions/reconcile-runs.js';
+import type { ReconcileRuns } from '../operations/actions/reconcile-runs.js';
+import type { ReconcileState } from '../operations/answers/reconcile.js';
 import { retentionDeadline } from '../recovery/reconcile/fetch/retention-deadline.js';
 import { reconcile } from '../recovery/reconcile/reconcile.js';
 import type { ReconcileOptions } from '../recovery/reconcile/reconcile-run.js';
@@ -80,7 +81,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   };
 }
 
+type RunningRun = NonNullable<ReconcileState['running']>;
 type Progress = { -readonly [Name in keyof RunningRun]: RunningRun[Name] };
+type EndedRun = NonNullable<ReconcileState['last']>;
 
 interface OneRun {
   readonly missing: MissingJobs;

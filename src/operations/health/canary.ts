@@ -1,23 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { CANARY_FOLDER } from '../../archive/layout.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
-import { type CreateResult, StoreError } from '../../store/object-store.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 
-type Headers = { readonly contentType: string; readonly metadata: Readonly<Record<string, string>> };
-
-/** What the canary needs of a store; every `ObjectStore` fits. */
-interface CanaryStore {
-  create(key: string, body: Buffer, headers: Headers): Promise<CreateResult>;
-  replace(key: string, body: Buffer, headers: Headers): Promise<void>;
-  read(key: string): Promise<{ readonly body: Readable } | null>;
-  delete(key: string): Promise<void>;
-}
-
 export interface CanaryOptions {
-  readonly store: CanaryStore;
+  readonly store: Pick<ObjectStore, 'create' | 'replace' | 'read' | 'delete'>;
   /** Name of this replica. Processes may share it by mistake, so that the canary is `.canary/<replica>-<random>`. */
   readonly replica: string;
   /** Called when a check fails after a success or in another way, and with null when one succeeds after failures. */
@@ -219,8 +209,6 @@ function isLasting({ condition }: Complaint): boolean {
   return condition === 'overwrites' || condition === 'missing';
 }
 
-const HEADERS: Headers = { contentType: 'application/json', metadata: {} };
-
 type CanaryObject = Required<Pick<CanaryOptions, 'store' | 'report'>> & { readonly key: string };
 
 /** @param tests also tries a write that the store must refuse, because there is an object */
@@ -228,10 +216,10 @@ async function proveStore({ store, key, report }: CanaryObject, tests: boolean):
   const body = bodyOf(report());
   // The second write has the report of this replica, too: where it is not refused, others read it.
   const refused = bodyOf(report());
-  await store.replace(key, body, HEADERS);
+  await store.replace(key, body, DOCUMENT_HEADERS);
   // An object that somebody removed meanwhile is created: only a second creation shows that the condition does not hold.
-  const isGone = tests && (await store.create(key, refused, HEADERS)) === 'created';
-  if (isGone && (await store.create(key, refused, HEADERS)) === 'created') throw overwritten();
+  const isGone = tests && (await store.create(key, refused, DOCUMENT_HEADERS)) === 'created';
+  if (isGone && (await store.create(key, refused, DOCUMENT_HEADERS)) === 'created') throw overwritten();
   const reading = await store.read(key);
   if (reading === null) throw new Error('the canary was written but is not there');
   const found = await buffer(reading.body);

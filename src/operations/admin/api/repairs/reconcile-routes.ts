@@ -5,7 +5,7 @@ import type { SourceScope } from '../../../../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../../ledger/write/ledger.js';
 import type { ReconcileRuns } from '../../../actions/reconcile-runs.js';
-import { type ReconcileState, reconcileStateSchema } from '../../../answers/reconcile.js';
+import { reconcileStateSchema } from '../../../answers/reconcile.js';
 import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
 import { reason } from '../request-schemas.js';
 
@@ -32,11 +32,7 @@ export function reconcileRoutes({
   ledger,
   replica,
 }: ReconcileRouteParts): AdminRoute[] {
-  const state = (): ReconcileState => {
-    const { running, last } = reconciling.state();
-    const ended = last && { ...last, outcomes: counted(last.outcomes), faults: [...last.faults] };
-    return { replica, running, last: ended };
-  };
+  const state = () => ({ replica, ...reconciling.state() });
   return [
     adminRoute({
       method: 'GET',
@@ -73,10 +69,6 @@ export function reconcileRoutes({
       },
     }),
   ];
-}
-
-function counted(outcomes: Readonly<Partial<Record<string, number>>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(outcomes).map(([name, count]) => [name, count ?? 0]));
 }
 
 /** A run compares the jobs of all sources. */

@@ -33,23 +33,18 @@ export interface RepairRouteParts extends EraseParts, Omit<InspectParts, 'quaran
   readonly records: { readonly regions: readonly string[] } & InspectParts['records'];
 }
 
+const needed = (why: string) =>
+  reasonText.unwrap().min(1).describe(`required, so that it stays known ${why}`);
 const dismissBodySchema = z
-  .strictObject({
-    reason: reasonText
-      .unwrap()
-      .min(1)
-      .describe('required, so that it stays known why it need not be released'),
-  })
+  .strictObject({ reason: needed('why it need not be released') })
   .meta({ id: 'Dismiss' });
 const acknowledgeBody = z
-  .strictObject({
-    reason: reasonText.unwrap().min(1).describe('required, so that it stays known why a loss was accepted'),
-  })
+  .strictObject({ reason: needed('why a loss was accepted') })
   .meta({ id: 'Acknowledge' });
 const chooseBody = z
   .strictObject({
     key: z.string().describe('of the version that is to count: the artefact itself, or one of its conflicts'),
-    reason: reasonText.unwrap().min(1).describe('required, so that it stays known why it counts'),
+    reason: needed('why it counts'),
   })
   .meta({ id: 'Choose' });
 const refetchBody = z

@@ -25,7 +25,7 @@ describe('a server that differs from S3 in', () => {
   async function listAndDelete(): Promise<string | null> {
     const folder = '.probe/alone/';
     const probed = {
-      ...{ folder, store: place.store, uploads: [] },
+      ...{ folder, store: place.store, keys: [], uploads: [] },
       ...{ headers: { contentType: 'text/plain', metadata: {} }, newKey: (name: string) => folder + name },
     };
     return (await probeListing(probed)) ?? (await probeLives(probed));

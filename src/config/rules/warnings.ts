@@ -144,6 +144,11 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
         `${place}.credentials.${credentialName} is shorter than ${STRONG} characters: easy to guess`,
       );
     }
+    for (const header of headers.map(nameOf).filter((each) => each.includes('_'))) {
+      warnings.push(
+        `${place}.credentials.${credentialName}: nginx, Apache and Envoy drop ${header}, because its name has an underscore; use hyphens`,
+      );
+    }
     if (expires === null || expires - now > CREDENTIAL_NOTICE) continue;
     const end = new Date(expires).toISOString();
     warnings.push(
@@ -152,6 +157,8 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
   }
   return warnings;
 }
+
+const nameOf = (line: string) => line.slice(0, line.indexOf(':'));
 
 function secretLength(line: string): number {
   const parsed = parseHeaderLine(line);

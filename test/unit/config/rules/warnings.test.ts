@@ -21,6 +21,11 @@ describe('configWarnings', () => {
       { credentials: { a: { headers: ['X-Token: only-14-chars-'] } } },
       /credentials\.a is shorter than 16/,
     ],
+    [
+      'a header that balancers drop',
+      { credentials: { a: { headers: ['X-Tenant: 1', 'X_Token: a-secret-of-good-length'] } } },
+      /^sources\.default\.credentials\.a: nginx, Apache and Envoy drop X_Token, /m,
+    ],
     ['an empty allowlist', { allow: [], credentials: { a: { headers } } }, /allow is empty/],
     [
       'only expired credentials',

@@ -12,6 +12,7 @@ import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js'
 import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
 import { createSignInMetrics, type SignInMetrics } from './sign-in-metrics.js';
 import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
+import { createVerdictMetrics, type VerdictMetrics } from './verdict-metrics.js';
 import { createVerifyMetrics, type VerifyMetrics } from './verify-metrics.js';
 
 /**
@@ -26,6 +27,7 @@ export interface Metrics {
   readonly merge: MergeMetrics;
   readonly recovery: RecoveryMetrics;
   readonly verify: VerifyMetrics;
+  readonly verdict: VerdictMetrics;
   readonly outbox: OutboxMetrics;
   readonly signIns: SignInMetrics;
   readonly process: ProcessMetrics;
@@ -64,6 +66,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     merge: createMergeMetrics(registry, clock),
     recovery: createRecoveryMetrics(registry, options.regions, clock),
     verify: createVerifyMetrics(registry, clock),
+    verdict: createVerdictMetrics(registry, clock),
     outbox: createOutboxMetrics(registry, options.subscribers ?? [], clock),
     signIns: createSignInMetrics(registry),
     process,

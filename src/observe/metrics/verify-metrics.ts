@@ -1,8 +1,9 @@
 import { Gauge, type Registry } from 'prom-client';
+import { createReadBehind } from './read-behind.js';
 
 /** Results of verify, which any process may have run: they come from the reports in the store. */
 export interface VerifyMetrics {
-  /** `read` returns the figures of the reports; null before the first run. It is called at most every five minutes. */
+  /** `read` returns the figures of the reports; null before the first run. It is called every five minutes, and again after a failure. */
   watchReports(read: () => Promise<VerifyState | null>): void;
 }
 
@@ -14,26 +15,8 @@ interface VerifyState {
   readonly finishedAt: string;
 }
 
-/** Each reading costs a listing. */
-const EVERY = 300_000;
-
 export function createVerifyMetrics(registry: Registry, clock: () => number): VerifyMetrics {
-  let read: () => Promise<VerifyState | null> = async () => null;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  /** Undefined until a reading has succeeded. */
-  let state: VerifyState | null | undefined;
-
-  /** In the background: a scrape must not wait for the store. */
-  function refresh(): void {
-    if (clock() - askedAt < EVERY) return;
-    askedAt = clock();
-    read().then(
-      (found) => {
-        state = found;
-      },
-      () => undefined,
-    );
-  }
+  const reports = createReadBehind<VerifyState | null>(clock);
 
   function gauge(name: string, help: string, value: (state: VerifyState) => number): void {
     new Gauge({
@@ -41,7 +24,7 @@ export function createVerifyMetrics(registry: Registry, clock: () => number): Ve
       help,
       registers: [registry],
       collect() {
-        refresh();
+        const state = reports.last();
         if (state === undefined) this.remove();
         else this.set(state === null ? 0 : value(state));
       },
@@ -64,10 +47,9 @@ export function createVerifyMetrics(registry: Registry, clock: () => number): Ve
     ({ complete, finishedAt }) => (complete ? Date.parse(finishedAt) / 1000 : 0),
   );
   return {
-    watchReports(newRead) {
-      read = newRead;
-      askedAt = Number.NEGATIVE_INFINITY;
-      refresh();
+    watchReports(read) {
+      reports.watch(read);
+      reports.last();
     },
   };
 }

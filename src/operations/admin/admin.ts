@@ -18,6 +18,7 @@ import type { NotifyParts } from '../actions/replay/notify-item.js';
 import type { ReplayItemParts } from '../actions/replay/replay-item.js';
 import { createReplayStore } from '../actions/replay/replay-store.js';
 import { createReplays } from '../actions/replay/replays.js';
+import type { Health } from '../answers/health.js';
 import type { SubscriberFigures } from '../answers/subscribers.js';
 import type { ServiceFacts } from '../health/checks/reconcile-issues.js';
 import type { CredentialSettings } from '../health/credential-states.js';
@@ -84,6 +85,13 @@ export interface Admin {
   stop(): Promise<void>;
 }
 
+/** Throws while it is not known how callbacks fared, and which jobs fail. */
+function knownIssues({ verdict, unknown }: Health) {
+  if (unknown.callbacks !== undefined || unknown.failing !== undefined)
+    throw new Error('the ledger is not read yet');
+  return verdict.issues;
+}
+
 export function createAdmin(options: AdminOptions): Admin {
   const { self, service, sources, metrics, view, recovery, bodyReader, limits, onUnexpected } = options;
   const { store, archive, ledger, retained, retention } = recovery;
@@ -122,10 +130,10 @@ export function createAdmin(options: AdminOptions): Admin {
     lastReconcile: createReconcileReportReader(store, view.settled),
     subscribers: (scope, signal) => listSubscribers({ outbox, view, dead }, scope, signal),
   };
+  const health = () => readHealth(self, facts, Date.now());
   const notices = createHealthNotices({
-    ...{ outbox, store, replica: self.replica, onError: onUnexpected },
+    ...{ outbox, store, replica: self.replica, onError: onUnexpected, health },
     subscribers: noticeSubscribers(subscribers),
-    health: () => readHealth(self, facts, Date.now()),
   });
   const names = filterNames(
     sources.keys(),
@@ -162,6 +170,7 @@ export function createAdmin(options: AdminOptions): Admin {
     start() {
       view.start();
       metrics.verify.watchReports(lastVerify);
+      metrics.verdict.watchIssues(async () => knownIssues(await health()));
       replays.start();
       notices.start();
     },

@@ -161,6 +161,11 @@ it.concurrent(
     const second = await start({ store: { url: `file:${first.folder}` } });
     const [issue] = about((await verdictOf(second)).issues, 'callbacks-refused');
     expect(issue).toMatchObject({ level: 'failing', params: { source: 'intake', refused: 8 } });
+    await until(async () =>
+      /^transcript_receiver_issues\{code="callbacks-refused",level="failing"\} 1$/m.test(
+        await (await fetch(`${second.adminUrl}/metrics`)).text(),
+      ),
+    );
   }),
 );
 

@@ -94,6 +94,31 @@ describe('metrics', () => {
     expect((await samples('verify_last_success'))[0]).toMatch(/ 0$/);
   });
 
+  it('count the issues of the verdict, which is read behind a scrape', async () => {
+    let issues = [
+      { code: 'subscriber-paused', level: 'warning' },
+      { code: 'subscriber-paused', level: 'warning' },
+      { code: 'retention-ending', level: 'failing' },
+    ];
+    let asked = 0;
+    metrics.verdict.watchIssues(async () => {
+      asked += 1;
+      return issues;
+    });
+    expect([asked, await samples('issues')]).toEqual([0, []]);
+    expect([asked, await samples('issues')]).toEqual([
+      1,
+      [
+        'transcript_receiver_issues{code="subscriber-paused",level="warning"} 2',
+        'transcript_receiver_issues{code="retention-ending",level="failing"} 1',
+      ],
+    ]);
+    issues = [];
+    now += 300_000;
+    await samples('issues');
+    expect([asked, await samples('issues')]).toEqual([2, []]);
+  });
+
   it('tell refused strangers from the sender', async () => {
     metrics.deliveries.refused('credential-invalid', 'default', 'unknown');
     metrics.deliveries.refused('credential-invalid', 'default', 'sender');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SenderRefusals } from '../domain/summary-figures.js';
+import { sharedRead } from '../lib/time/shared-read.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
 import type { RefusalCount } from './count-refusals.js';
@@ -93,14 +94,15 @@ export function createRefusalCountsReader(
     return { counts: sumByDay(hours), complete: isWhole && hours.every(({ counts }) => counts !== null) };
   }
 
+  async function readLastDay(now: number): Promise<SenderRefusals[]> {
+    const { hours } = await readHours(now - DAY);
+    const isNeeded = ({ hour, counts }: HourlyCounts) => counts !== null || startOf(hour) + HOUR > now - HOUR;
+    return senderRefusals(hours.filter(isNeeded), now - DAY);
+  }
+
   return {
-    daily: shared(HOLDS_FOR.daily, clock, readDays),
-    lastDay: shared(HOLDS_FOR.lastDay, clock, async (now) => {
-      const { hours } = await readHours(now - DAY);
-      const isNeeded = ({ hour, counts }: HourlyCounts) =>
-        counts !== null || startOf(hour) + HOUR > now - HOUR;
-      return senderRefusals(hours.filter(isNeeded), now - DAY);
-    }),
+    daily: sharedRead(HOLDS_FOR.daily, readDays, clock),
+    lastDay: sharedRead(HOLDS_FOR.lastDay, readLastDay, clock),
     async between({ since, until }) {
       const { hours, isWhole } = await readHours(since, until);
       if (!isWhole) throw new Error('there are too many counts of refusals in this time');
@@ -116,20 +118,6 @@ function hourOf(key: string): string {
 /** NaN for what is not an hour. */
 function startOf(hour: string): number {
   return Date.parse(`${hour}:00Z`);
-}
-
-/** Read again after a failure. */
-function shared<T>(holdsFor: number, clock: () => number, read: (now: number) => Promise<T>) {
-  let last: { readonly at: number; readonly result: Promise<T> } | null = null;
-  return (): Promise<T> => {
-    const now = clock();
-    if (last === null || now - last.at >= holdsFor || now < last.at) last = { at: now, result: read(now) };
-    const { result } = last;
-    result.catch(() => {
-      if (last?.result === result) last = null;
-    });
-    return result;
-  };
 }
 
 function sumByDay(hours: readonly HourlyCounts[]): DailyRefusals[] {

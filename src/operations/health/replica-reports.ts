@@ -1,4 +1,5 @@
 import { CANARY_FOLDER } from '../../archive/layout.js';
+import { sharedRead } from '../../lib/time/shared-read.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 
@@ -39,7 +40,6 @@ export function createReplicaReportsReader(options: ReplicaReportsOptions): () =
   const { store, interval, clock = Date.now } = options;
   const recentFor = MISSED_CHECKS * interval + CLOCK_SKEW;
   let known = new Map<string, ReplicaReport>();
-  let shared: { readonly at: number; readonly answer: Promise<ReplicaReports> } | null = null;
 
   async function read(): Promise<ReplicaReports> {
     const since = clock() + store.clockOffset() - recentFor;
@@ -62,15 +62,7 @@ export function createReplicaReportsReader(options: ReplicaReportsOptions): () =
     return { key, writtenAt, report: document?.report ?? null };
   }
 
-  return () => {
-    if (shared !== null && performance.now() - shared.at < SHARED_FOR) return shared.answer;
-    const answer = read();
-    shared = { at: performance.now(), answer };
-    answer.catch(() => {
-      if (shared?.answer === answer) shared = null;
-    });
-    return answer;
-  };
+  return sharedRead(SHARED_FOR, read);
 }
 
 /** Milliseconds that a receiver may take to write its canary. */

@@ -1,4 +1,5 @@
 import { RETENTION_CLASSES, type RetentionClass } from '../../domain/kinds.js';
+import { sharedRead } from '../../lib/time/shared-read.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readRetentionState } from './retention-state.js';
 
@@ -33,23 +34,12 @@ export function createRetentionView(
   shortest: number,
   clock = Date.now,
 ): RetentionView {
-  let read: { readonly at: number; readonly swept: Promise<ReadonlyMap<RetentionClass, number>> } | null =
-    null;
-
-  function sweptBefore(now: number): Promise<ReadonlyMap<RetentionClass, number>> {
-    if (read !== null && Math.abs(now - read.at) < REMEMBERED) return read.swept;
-    const reading = { at: now, swept: readSwept(store) };
-    read = reading;
-    reading.swept.catch(() => {
-      if (read === reading) read = null;
-    });
-    return reading.swept;
-  }
+  const sweptBefore = sharedRead(REMEMBERED, () => readSwept(store), clock);
 
   return {
     async expiredBefore() {
       const now = clock();
-      const swept = store.expiry === undefined ? new Map<RetentionClass, number>() : await sweptBefore(now);
+      const swept = store.expiry === undefined ? new Map<RetentionClass, number>() : await sweptBefore();
       return (kind) => {
         const byPeriod = now - (periods[kind] ?? Number.POSITIVE_INFINITY);
         return Math.min(now - shortest, Math.max(byPeriod, swept.get(kind) ?? Number.NEGATIVE_INFINITY));

@@ -10,6 +10,7 @@ import {
 } from '../../../index/questions/filter-names.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
+import { sharedRead } from '../../../lib/time/shared-read.js';
 import { healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
 import type { SubscriberFigures } from '../../answers/subscribers.js';
 import type { FactSources } from '../../health/read-facts.js';
@@ -125,24 +126,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
   ];
 }
 
-/**
- * Calls `load` at most once per `milliseconds`, never twice at once, and shares its result; a failure is not kept. Who shares it has
- * as much patience: its signal ends what takes longer.
- */
+/** Whoever shares an answer has as much patience: the signal ends what takes longer. */
 function cachedFor<T>(milliseconds: number, load: (signal: AbortSignal) => Promise<T>): () => Promise<T> {
-  let cached: { readonly at: number; readonly value: Promise<T>; isLoading: boolean } | null = null;
-  return () => {
-    if (cached !== null && (cached.isLoading || Date.now() - cached.at < milliseconds)) return cached.value;
-    const entry = { at: Date.now(), value: load(AbortSignal.timeout(PATIENCE)), isLoading: true };
-    cached = entry;
-    entry.value.then(
-      () => {
-        entry.isLoading = false;
-      },
-      () => {
-        if (cached === entry) cached = null;
-      },
-    );
-    return entry.value;
-  };
+  return sharedRead(milliseconds, () => load(AbortSignal.timeout(PATIENCE)));
 }

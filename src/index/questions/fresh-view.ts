@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitAtMost } from '../../lib/time/deadline.js';
 import type { LedgerView } from '../ledger-view.js';
 
 /** Milliseconds a request waits for the store. */
@@ -11,11 +11,11 @@ const PATIENCE = 2000;
 export type FreshView = () => Promise<void>;
 
 export function createFreshView(view: Pick<LedgerView, 'touch' | 'refresh'>): FreshView {
-  return async () => {
+  return () => {
     view.touch();
-    const given = new AbortController();
-    const timeout = sleep(PATIENCE, undefined, { signal: given.signal }).catch(() => undefined);
-    await Promise.race([view.refresh().catch(() => undefined), timeout]);
-    given.abort();
+    return waitAtMost(
+      PATIENCE,
+      view.refresh().catch(() => undefined),
+    );
   };
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { hourAt } from '../ledger/hours.js';
+import { HOUR, hourAt } from '../ledger/hours.js';
 import { segmentKey } from '../ledger/segment-key.js';
 import type { AskedIndex } from './asked-index.js';
 import { inTransaction } from './in-transaction.js';
@@ -56,7 +56,7 @@ export function readState({ database }: AskedIndex): IndexState {
 
 /** Lines in the index. */
 export function countLines({ database }: AskedIndex): number {
-  const sum = database.prepare('SELECT sum(lines) AS lines FROM figures').get();
+  const sum = database.prepare('SELECT sum(lines) AS lines FROM figures WHERE width = ?').get(HOUR);
   return Number(sum?.lines ?? 0);
 }
 

@@ -1,3 +1,5 @@
+import { HOUR } from '../ledger/hours.js';
+
 /**
  * Tables of the index. It is a projection of the log: a file with another layout is deleted and built again, so that there are no
  * migrations. Times are milliseconds since the epoch.
@@ -54,9 +56,10 @@ export const SCHEMA = `
   CREATE TABLE body_acts (id INTEGER PRIMARY KEY, delivery TEXT NOT NULL, received INTEGER NOT NULL, is_release INTEGER NOT NULL);
   CREATE INDEX body_acts_by_delivery ON body_acts (delivery);
 
-  -- Sums by the stretch of the time of writing; bucket: that of the duration of callbacks, of other lines -1; longest: that duration.
-  CREATE TABLE figures (start INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL, lines INTEGER NOT NULL,
-    bytes INTEGER NOT NULL, longest REAL NOT NULL, PRIMARY KEY (start, class, bucket)) WITHOUT ROWID;
+  -- Sums by the stretch of the time of writing. width: milliseconds of the stretch; bucket: that of the duration of callbacks, of other
+  -- lines -1; longest: that duration.
+  CREATE TABLE figures (width INTEGER NOT NULL, start INTEGER NOT NULL, class INTEGER NOT NULL, bucket INTEGER NOT NULL,
+    lines INTEGER NOT NULL, bytes INTEGER NOT NULL, longest REAL NOT NULL, PRIMARY KEY (width, start, class, bucket)) WITHOUT ROWID;
 
   -- Attempts to send events; id as that of a line. run, number: segment of the event's own line, for a first attempt; rank: what ended the
   -- event stands until it is delivered; decides: the attempt that says what became of its event.
@@ -88,5 +91,6 @@ function decide(row: 'NEW' | 'OLD'): string {
 /** Lines that a segment can have: its lines have ids from `segment * LINES` on. */
 export const LINES = 2 ** 20;
 
-/** Milliseconds of the stretches that lines are added up by. */
+/** Milliseconds of the stretches that lines are added up by: short ones for charts of a day, and hours for longer ones. */
 export const STRETCH = 300_000;
+export const WIDTHS = [HOUR, STRETCH] as const;

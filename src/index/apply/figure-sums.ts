@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { LineClass } from '../line-classes.js';
 import { durationBucket } from '../queries/duration-percentiles.js';
-import { STRETCH } from '../schema.js';
+import { WIDTHS } from '../schema.js';
 
 /**
  * Adds lines up by the time of writing, class and duration. The sums of a transaction are written at its end: a segment has many lines of the
@@ -16,7 +16,7 @@ export interface FigureSums {
 }
 
 interface Sum {
-  readonly key: readonly [start: number, lineClass: number, bucket: number];
+  readonly key: readonly [width: number, start: number, lineClass: number, bucket: number];
   lines: number;
   bytes: number;
   longest: number;
@@ -28,20 +28,22 @@ const NO_CALLBACK = -1;
 export function createFigureSums(database: DatabaseSync): FigureSums {
   const sums = new Map<string, Sum>();
   const save = database.prepare(`
-    INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
       lines = lines + excluded.lines, bytes = bytes + excluded.bytes, longest = max(longest, excluded.longest)`);
 
   return {
     add(written, { id, origin }, { bytes, durationMs }) {
       const took = origin === 'callback' ? numberOf(durationMs) : 0;
       const bucket = origin === 'callback' ? durationBucket(took) : NO_CALLBACK;
-      const key = [Math.floor(written / STRETCH) * STRETCH, id, bucket] as const;
-      const name = key.join();
-      const sum = sums.get(name) ?? { key, lines: 0, bytes: 0, longest: 0 };
-      sums.set(name, sum);
-      sum.lines += 1;
-      sum.bytes += numberOf(bytes);
-      sum.longest = Math.max(sum.longest, took);
+      for (const width of WIDTHS) {
+        const key = [width, Math.floor(written / width) * width, id, bucket] as const;
+        const name = key.join();
+        const sum = sums.get(name) ?? { key, lines: 0, bytes: 0, longest: 0 };
+        sums.set(name, sum);
+        sum.lines += 1;
+        sum.bytes += numberOf(bytes);
+        sum.longest = Math.max(sum.longest, took);
+      }
     },
     save() {
       for (const { key, lines, bytes, longest } of sums.values()) save.run(...key, lines, bytes, longest);

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { HOUR } from '../../ledger/hours.js';
 import { inTransaction } from '../in-transaction.js';
-import { LINES } from '../schema.js';
+import { LINES, WIDTHS } from '../schema.js';
 import { oldestHour } from './trim-index.js';
 
 /** Lines that a step comes to. */
@@ -59,7 +59,8 @@ function deleteLines(database: DatabaseSync, hour: number, most: number): boolea
 function deleteRest(database: DatabaseSync, hour: number): void {
   const runs = 'SELECT id FROM runs WHERE hour = ?';
   const run = (text: string, ...values: readonly number[]) => database.prepare(text).run(...values);
-  run('DELETE FROM figures WHERE start >= ? AND start < ?', hour, hour + HOUR);
+  for (const width of WIDTHS)
+    run('DELETE FROM figures WHERE width = ? AND start >= ? AND start < ?', width, hour, hour + HOUR);
   run(`DELETE FROM missing WHERE run IN (${runs})`, hour);
   run('DELETE FROM faults WHERE hour = ?', hour);
   const failing = `SELECT line / ${LINES} FROM failures`;

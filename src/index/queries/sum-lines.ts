@@ -11,7 +11,7 @@ import {
 import type { AskedIndex } from '../asked-index.js';
 import { contextKey, nameHash } from '../context-keys.js';
 import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
-import { STRETCH } from '../schema.js';
+import { WIDTHS } from '../schema.js';
 import { type Parts, WHOLE } from './align-period.js';
 import { addFigures, addRow, type FigureGroups, type Figures, figuresIn, noFigures } from './figures.js';
 import { BY_CONTEXT, HAS_CONTEXT, type LineQuery, matches } from './find-lines.js';
@@ -96,31 +96,41 @@ function sumByClass(
     );
     return groups;
   }
-  const { begin, end } = wholeStretches(range, parts);
-  add(
-    `SELECT ${partOf('start')}, class, bucket, sum(lines) AS lines, sum(bytes) AS bytes, max(longest) AS took
-     FROM figures WHERE start >= ? AND start < ? AND ${ofWanted} GROUP BY 1, 2, 3`,
-    ...[begin, end],
+  const widths = WIDTHS.filter(
+    (width) =>
+      parts === null || parts.count === 1 || (parts.begin % width === 0 && parts.width % width === 0),
   );
-  for (const { since, until } of [
-    { since: range.since, until: begin },
-    { since: end, until: range.until },
-  ])
-    add(
-      `SELECT ${partOf('written')}, class, 1 AS lines, bytes, took FROM lines
-       WHERE ${ofWanted} AND written >= ? AND written < ?`,
-      ...[since, until],
-    );
+  for (const { width, since, until } of stretchesOf(range, widths))
+    if (width === null)
+      add(
+        `SELECT ${partOf('written')}, class, 1 AS lines, bytes, took FROM lines
+         WHERE ${ofWanted} AND written >= ? AND written < ?`,
+        ...[since, until],
+      );
+    else
+      add(
+        `SELECT ${partOf('start')}, class, bucket, sum(lines) AS lines, sum(bytes) AS bytes, max(longest) AS took
+         FROM figures WHERE width = ? AND start >= ? AND start < ? AND ${ofWanted} GROUP BY 1, 2, 3`,
+        ...[width, since, until],
+      );
   return groups;
 }
 
-/** The time of a range that its sums are read from: none where parts begin within stretches. */
-function wholeStretches({ since, until }: TimeRange, parts: Parts | null): { begin: number; end: number } {
-  const isWhole = (time: number) => time % STRETCH === 0;
-  if (parts !== null && parts.count > 1 && !(isWhole(parts.begin) && isWhole(parts.width)))
-    return { begin: until, end: until };
-  const begin = Math.min(until, Math.ceil(since / STRETCH) * STRETCH);
-  return { begin, end: Math.max(begin, Math.floor(until / STRETCH) * STRETCH) };
+/** Whole stretches of a time, the longest first, and what is left at both ends, which is read line by line. */
+function stretchesOf(
+  { since, until }: TimeRange,
+  [width, ...shorter]: readonly number[],
+): (TimeRange & { readonly width: number | null })[] {
+  if (since >= until) return [];
+  if (width === undefined) return [{ width: null, since, until }];
+  const begin = Math.ceil(since / width) * width;
+  const end = Math.floor(until / width) * width;
+  if (begin >= end) return stretchesOf({ since, until }, shorter);
+  return [
+    ...stretchesOf({ since, until: begin }, shorter),
+    { width, since: begin, until: end },
+    ...stretchesOf({ since: end, until }, shorter),
+  ];
 }
 
 /** A column with the number of the part that a time is in; it takes the values of `dividedBy`. */

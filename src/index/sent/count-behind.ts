@@ -113,7 +113,7 @@ function inWholeHours(
   const others = partly.join(', ');
   const lines = database.prepare(
     `SELECT sum(lines) AS lines FROM figures
-     WHERE start >= ? AND class = ? AND start - start % ${HOUR} NOT IN (${others})`,
+     WHERE width = ${HOUR} AND start >= ? AND class = ? AND start NOT IN (${others})`,
   );
   const first = database.prepare(
     `SELECT min(written) AS written FROM lines

@@ -192,7 +192,8 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'reconcile-incomplete': {
     ...{ topic: 'reconcile', ...warning, label: 'Incomplete' },
     text: (params) => `The last reconcile did not see everything: ${faultsInWords(params)}.`,
-    remedy: 'Correct this, then run transcript-receiver reconcile.',
+    remedy:
+      'Correct this: transcript-receiver doctor tries address and key of each region. Then run transcript-receiver reconcile.',
   },
   'artefacts-missing': {
     ...{ topic: 'verify', ...failing, label: 'Not intact' },

@@ -55,6 +55,8 @@ export interface IssueParams {
     /** Within the last hour. */
     readonly refused: number;
     readonly accepted: number;
+    /** How many requests were refused after the last accepted callback: none where what caused it is over. */
+    readonly sinceAccepted: number;
     /** When the first of them was refused. */
     readonly since: string;
   };

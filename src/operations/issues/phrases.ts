@@ -51,7 +51,7 @@ type Refused = IssueParams['callbacks-refused'];
 type Missed = IssueParams['callbacks-missed'];
 
 export function refusedInWords(
-  { source, cause, unit, refused, accepted, since }: Refused,
+  { source, cause, unit, refused, accepted, sinceAccepted, since }: Refused,
   time: ShowTime,
 ): string {
   const what = unit === 'jobs' ? `The callbacks of ${plural(refused, 'job')}` : plural(refused, 'callback');
@@ -60,7 +60,8 @@ export function refusedInWords(
   const target = source === null ? noSource : ` to ${source}`;
   const others =
     accepted === 0 ? 'none was accepted' : `${count(accepted)} ${accepted === 1 ? 'was' : 'were'} accepted`;
-  return `${what}${target} were rejected since ${time(since)}: ${reasonInWords(cause)}. In the last hour ${others}.`;
+  const isOver = accepted > 0 && sinceAccepted === 0;
+  return `${what}${target} were rejected since ${time(since)}: ${reasonInWords(cause)}. In the last hour ${others}${isOver ? ', and none was rejected after them' : ''}.`;
 }
 
 /** Causes that jobs with other headers do not have. */

@@ -47,7 +47,8 @@ function refusedIssues(facts: CallbackFacts, now: number): Issue[] {
       const level = levelOf({ count, share, sinceAccepted, quietFor: now - lastAt });
       if (level === null) return [];
       const refused = Math.max(count, sinceAccepted);
-      const params = { source, cause, unit, refused, accepted, since: new Date(first).toISOString() };
+      const since = new Date(first).toISOString();
+      const params = { source, cause, unit, refused, accepted, sinceAccepted, since };
       return [issueOf('callbacks-refused', params, level)];
     });
 }

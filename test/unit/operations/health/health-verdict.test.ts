@@ -123,10 +123,10 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     },
     is: 'callbacks warning',
     params: {
-      ...{ source: 's', cause: 'query-invalid', unit: 'jobs', refused: 5, accepted: 7 },
+      ...{ source: 's', cause: 'query-invalid', unit: 'jobs', refused: 5, accepted: 7, sinceAccepted: 0 },
       since: '2026-11-20T11:50:00.000Z',
     },
-    text: 'The callbacks of 5 jobs to s were rejected since 2026-11-20T11:50:00.000Z: the query had no valid id and status. In the last hour 7 were accepted.',
+    text: 'The callbacks of 5 jobs to s were rejected since 2026-11-20T11:50:00.000Z: the query had no valid id and status. In the last hour 7 were accepted, and none was rejected after them.',
     remedy:
       'Check that no proxy changes the query. Refusals on the page show the requests. Then run transcript-receiver reconcile.',
   },
@@ -314,7 +314,8 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'reconcile warning',
     params: { faults: 2, first: 'eu1: answered 401' },
     text: 'The last reconcile did not see everything: eu1: answered 401 (and 1 more).',
-    remedy: 'Correct this, then run transcript-receiver reconcile.',
+    remedy:
+      'Correct this: transcript-receiver doctor tries address and key of each region. Then run transcript-receiver reconcile.',
     also: ['expected-unknown'],
   },
   'artefacts-missing': {

@@ -37,7 +37,7 @@ export function isEmpty({ series }) {
  * A text alternative for a chart.
  * @param {Chart} chart
  */
-export function sentenceOf({ kind, series, times, show }) {
+export function sentenceOf({ id, kind, sum, series, times, show }) {
   const sums = series.map(({ values }) => values.reduce(add, 0));
   if (kind === 'lines') {
     return series
@@ -46,8 +46,10 @@ export function sentenceOf({ kind, series, times, show }) {
   }
   const perBucket = times.map((_, index) => series.reduce((sum, { values }) => add(sum, values[index]), 0));
   const most = Math.max(...perBucket);
+  // Shares do not add up.
+  const all = (/** @type {number} */ index) => (id === 'share' ? sum : show(sums[index] ?? 0));
   const parts = series.flatMap(({ label }, index) =>
-    sums[index] ? [`${show(sums[index])} ${label.toLowerCase()}`] : [],
+    sums[index] ? [`${all(index)} ${label.toLowerCase()}`] : [],
   );
   return `${parts.join(', ')}. Most at ${clock((times[perBucket.indexOf(most)] ?? 0) * 1000)}: ${show(most)}.`;
 }

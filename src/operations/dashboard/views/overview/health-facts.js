@@ -186,7 +186,8 @@ function ledgerFacts({ ledger, verdict }, now) {
   return {
     id: 'ledger',
     title: 'Ledger',
-    word: 'Up to date',
+    isNeutral: isPartlyRead(verdict),
+    word: isPartlyRead(verdict) ? 'Not all read' : 'Up to date',
     figure: rows === null ? '–' : count(rows),
     details: [`${rows === null ? 'read' : rows === 1 ? 'line loaded' : 'lines loaded'}${back}${read}`],
   };

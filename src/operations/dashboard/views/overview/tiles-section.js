@@ -48,8 +48,13 @@ function tileAction(title, { href, text }) {
 }
 
 /** @param {Health} health @param {number} now */
-function regionsTile({ regions, noRegion, unknown, verdict }, now) {
-  if (regions.length === 0) return null;
+function regionsTile({ regions, noRegion, unknown, verdict, scope }, now) {
+  // What covers all sources is not shown to a token of some.
+  if (scope !== null) return null;
+  const isUnknown = unknown.regions !== undefined || isPartlyRead(verdict);
+  /** @param {string | null} at */
+  const when = (at) =>
+    h('span', { class: 'quiet' }, at !== null ? ago(at, now) : isUnknown ? 'unknown' : 'nothing yet');
   const others = noRegion?.lastDeliveryAt ?? null;
   return h(
     'li',
@@ -58,23 +63,17 @@ function regionsTile({ regions, noRegion, unknown, verdict }, now) {
     h(
       'ul',
       { class: 'regions' },
-      regions.map((region) =>
-        regionState(region, unknown.regions !== undefined || isPartlyRead(verdict), now),
+      regions.map(({ region, lastDeliveryAt }) =>
+        h(
+          'li',
+          { 'data-key': region },
+          link(`#/deliveries?region=${encodeURIComponent(region)}`, region),
+          when(lastDeliveryAt),
+        ),
       ),
-      others !== null &&
-        h('li', { 'data-key': 'none' }, 'other addresses', h('span', { class: 'quiet' }, ago(others, now))),
+      (others !== null || regions.length === 0) &&
+        h('li', { 'data-key': 'none' }, 'other addresses', when(others)),
     ),
     tileAction('Last callback by region', { href: '#/help/regions', text: 'What this means' }),
-  );
-}
-
-/** @param {Health['regions'][number]} region @param {boolean} isUnknown @param {number} now */
-function regionState({ region, lastDeliveryAt }, isUnknown, now) {
-  const none = isUnknown ? 'unknown' : 'nothing yet';
-  return h(
-    'li',
-    { 'data-key': region },
-    link(`#/deliveries?region=${encodeURIComponent(region)}`, region),
-    h('span', { class: 'quiet' }, lastDeliveryAt === null ? none : ago(lastDeliveryAt, now)),
   );
 }

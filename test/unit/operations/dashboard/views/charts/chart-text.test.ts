@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../../support/dashboard/page-module.js';
 
-const { notesOf, uncounted } = pageModule('views/charts/chart-text');
+const { notesOf, sentenceOf, uncounted } = pageModule('views/charts/chart-text');
 
 const SINCE = '2026-11-20T10:00:00.000Z';
 const UNTIL = '2026-11-20T11:00:00.000Z';
@@ -37,5 +37,14 @@ describe('what is said of the figures of a period', () => {
     expect(notes({ missing: [{ key: 'a', segments: 1, unreadable: null }] })).toMatch(
       /: a, which is missing\.$/,
     );
+  });
+});
+
+describe('the text of a chart', () => {
+  it('adds up numbers, and no shares', () => {
+    const chart = { kind: 'bars', sum: '0.2 %', times: [0, 60], show: (n: number) => `${n} %` };
+    const series = [{ label: 'not answered 2xx', values: [4, 1] }];
+    expect(sentenceOf({ ...chart, id: 'share', series })).toMatch(/^0\.2 % not answered 2xx\. Most at /);
+    expect(sentenceOf({ ...chart, id: 'outcomes', series })).toMatch(/^5 % not answered 2xx\. Most at /);
   });
 });

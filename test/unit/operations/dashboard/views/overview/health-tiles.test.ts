@@ -187,6 +187,7 @@ describe('the tiles', () => {
     const none = { tone: 'neutral', word: 'None found', figure: '–' };
     for (const id of ['failures', 'quarantine']) expect(tileOf(id, partial)).toMatchObject(none);
     expect(tileOf('subscribers', partial)).toMatchObject({ tone: 'neutral', word: 'Unknown' });
+    expect(tileOf('ledger', partial)).toMatchObject({ tone: 'neutral', word: 'Not all read' });
     expect(tileOf('subscribers', { subscribers: [SUBSCRIBER] })).toMatchObject({ word: 'Up to date' });
     expect(tileOf('failures', {})).toMatchObject({ word: 'None' });
   });

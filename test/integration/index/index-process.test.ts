@@ -14,6 +14,9 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const PROCESS = fileURLToPath(new URL('../../support/processes/index-process.ts', import.meta.url));
 const TYPESCRIPT = new URL('../../support/processes/import-for-tests.mjs', import.meta.url).href;
+const DAY = 24 * HOUR;
+/** The same for all processes, also when a day ends between them. */
+const UNTIL = (Math.ceil(Date.now() / DAY) + 1) * DAY;
 const SEGMENTS = 50;
 const LINES = 20;
 
@@ -74,7 +77,7 @@ describe('the index of a process', () => {
     children.push(child);
     await once(child, 'message');
     const first = once(child, 'message');
-    child.send({ url, ...options });
+    child.send({ url, until: UNTIL, ...options });
     const [{ place }] = (await first) as [{ readonly place: { path: string | null; cause: string | null } }];
     return { child, place };
   }

@@ -7,12 +7,14 @@ interface IndexProcess {
   readonly url: string;
   readonly path: string | null;
   readonly maxBytes?: number;
+  /** End of the days whose figures it sends, in milliseconds since the epoch. */
+  readonly until: number;
 }
 
 const DAY = 86_400_000;
 const YEAR = 365 * DAY;
 
-process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) => {
+process.on('message', async ({ url, path, maxBytes = 2 ** 30, until }: IndexProcess) => {
   const store = await openStore({ url, fsync: false });
   const bounds = { clock: Date.now, reach: YEAR, retention: YEAR, maxBytes };
   const index = openIndexOfStore({ store, filesFor: () => ({ path }), ...bounds });
@@ -23,15 +25,13 @@ process.on('message', async ({ url, path, maxBytes = 2 ** 30 }: IndexProcess) =>
       () => null,
       (error: { readonly failure?: string; readonly message: string }) => error.failure ?? error.message,
     );
-    const answers = await answersOf(index).catch(() => null);
+    const answers = await answersOf(index, until).catch(() => null);
     process.send?.({ failure, answers });
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 });
 
-async function answersOf(index: IndexOfStore) {
-  const now = Date.now();
-  const until = Math.floor(now / DAY) * DAY + DAY;
+async function answersOf(index: IndexOfStore, until: number) {
   const range = { since: until - 2 * DAY, until };
   const period = { range, by: { begin: range.since, width: DAY, count: 2 }, keep: 10 };
   return {

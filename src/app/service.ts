@@ -26,6 +26,7 @@ import { createDeliveryReport } from '../receive/report.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from '../receive/router.js';
 import { StoreError } from '../store/object-store.js';
 import type { OnStoreCall } from '../store/probe/measure-store.js';
+import type { StoreProofTarget } from '../store/probe/store-proof.js';
 import { conditionOf } from '../store/store-condition.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
@@ -76,6 +77,8 @@ export interface ServiceOptions {
   readonly memory?: string | null;
   /** Opens the index. Default: in a worker; for tests, because starting one is most of what a small service costs. */
   readonly startIndex?: StartIndex;
+  /** Probes the store at the start. Default: all of it; for tests of other things, as it is half of what a small service costs. */
+  readonly probe?: StoreProofTarget['probe'];
   /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }
@@ -136,6 +139,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
     failures,
     memory: options.memory ?? null,
+    probe: options.probe,
   });
   onStoreCall = storeHealth.called;
   const replicaReports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });

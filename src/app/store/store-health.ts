@@ -16,7 +16,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { assertFinished, serveCopy } from '../../store/probe/copy-mark.js';
 import type { OnStoreCall } from '../../store/probe/measure-store.js';
 import { createPlaceProofs } from '../../store/probe/place-proofs.js';
-import { createStoreProof, type StoreProof } from '../../store/probe/store-proof.js';
+import { createStoreProof, type StoreProof, type StoreProofTarget } from '../../store/probe/store-proof.js';
 import { diagnose, isRefusal } from '../../store/store-condition.js';
 import { remedyOf, type StoreCondition } from '../../store/store-remedies.js';
 import type { StoreFailureLog } from './store-failure-log.js';
@@ -37,6 +37,8 @@ export interface StoreHealthParts {
   readonly failures: StoreFailureLog;
   /** Folder in which this machine remembers its stores; null: it does not. */
   readonly memory: string | null;
+  /** Default: that of `storeProofTarget`. */
+  readonly probe?: StoreProofTarget['probe'] | undefined;
 }
 
 interface Fault {
@@ -54,8 +56,10 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   const pause = Math.min(interval, MAX_PROBE_PAUSE);
   const identity = createStoreIdentity(store, config.store.id !== null, memory, log);
 
+  const target = storeProofTarget(config, store);
   const proof = createStoreProof({
-    ...storeProofTarget(config, store),
+    ...target,
+    probe: parts.probe ?? target.probe,
     async identify() {
       await identity.begin();
       await serveCopy(store);
@@ -192,7 +196,10 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     /** Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. */
     async prove(): Promise<boolean> {
       canary.start();
+      const first = canary.check();
       if (!(await proof.start())) return false;
+      // It began before the proof ended, and reports a replica that is not ready.
+      await first;
       await canary.check();
       await checkPlaces();
       return true;

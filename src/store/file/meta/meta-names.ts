@@ -24,21 +24,25 @@ const MAX_HELD = 50_000;
 export function createMetaNames(list: (folder: string) => Promise<string[]> = readdir): MetaNames {
   let held: { readonly folder: string; readonly changed: bigint; readonly names: NamesByStem } | null = null;
 
-  async function namesOf(folder: string): Promise<NamesByStem> {
+  async function nameOf(folder: string, stem: string): Promise<string | null> {
     // Before the names: what changes while they are read shows in the next look.
     const info = await lstat(folder, { bigint: true }).catch(ifAbsent(null));
-    if (info === null) return new Map();
-    if (held?.folder === folder && held.changed === info.mtimeNs) return held.names;
-    const names = byStem(await list(folder).catch(ifAbsent<string[]>([])));
-    const isSettled = Date.now() - Number(info.mtimeMs) > SETTLED_MS;
-    held = isSettled && names.size <= MAX_HELD ? { folder, changed: info.mtimeNs, names } : null;
-    return names;
+    if (info === null) return null;
+    if (held?.folder !== folder || held.changed !== info.mtimeNs) {
+      const names = await list(folder).catch(ifAbsent<string[]>([]));
+      const isSettled = Date.now() - Number(info.mtimeMs) > SETTLED_MS;
+      // Names that are not held are not taken apart: callbacks change the folder of the hour all the time.
+      if (!isSettled || names.length > MAX_HELD)
+        return byStem(names.filter((name) => name.startsWith(`${stem}#`))).get(stem) ?? null;
+      held = { folder, changed: info.mtimeNs, names: byStem(names) };
+    }
+    return held.names.get(stem) ?? null;
   }
 
   return {
     async findOnlyOne(start) {
       const folder = dirname(start);
-      const name = (await namesOf(folder)).get(basename(start)) ?? null;
+      const name = await nameOf(folder, basename(start));
       return name === null ? null : join(folder, name);
     },
   };

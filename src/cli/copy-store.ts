@@ -8,6 +8,7 @@ import { copyStore } from '../operations/actions/copy/copy-store.js';
 import { copyFault } from '../operations/actions/copy/copy-target.js';
 import { oldestCanary } from '../operations/health/replica-reports.js';
 import { proveStore } from '../store/probe/store-proof.js';
+import { conditionOf } from '../store/store-condition.js';
 import { copiedAges } from './copy/copied-ages.js';
 import { formatCopyReport } from './copy/format-copy-report.js';
 import { type BothOptions, type BothStores, openBothStores, optionsOfBoth } from './copy/open-both-stores.js';
@@ -51,7 +52,11 @@ export function createCommand(): Command {
         await copyAndReport(config, both, options);
       } catch (error) {
         const reason = reasonUnlessUsage(error);
-        process.stderr.write(`transcript-receiver: ${reason}\nRun the same command again to continue.\n`);
+        const bucket =
+          conditionOf(error) === 'missing' ? 'A bucket to copy into has to be made before. ' : '';
+        process.stderr.write(
+          `transcript-receiver: ${reason}\n${bucket}Correct this, then run the same command again: it continues.\n`,
+        );
         process.exitCode = EXIT.incomplete;
       }
     });

@@ -31,11 +31,16 @@ export function openDatabase(path: string, storeId: string): DatabaseSync {
  */
 export function openForReading(path: string, storeId: string): DatabaseSync | null {
   try {
-    return ifKnown(new DatabaseSync(path, { readOnly: true, timeout: READING_WAITS }), identityOf(storeId));
+    const database = new DatabaseSync(path, { readOnly: true, timeout: READING_WAITS });
+    database.exec(CACHE);
+    return ifKnown(database, identityOf(storeId));
   } catch {
     return null;
   }
 }
+
+/** Eight mebibytes. */
+const CACHE = 'PRAGMA cache_size = -8192';
 
 /** Milliseconds for which a reader waits for the writer's locks, which are short. */
 const READING_WAITS = 5_000;
@@ -67,7 +72,7 @@ function ifKnown(database: DatabaseSync, identity: string): DatabaseSync | null 
 /** The log has everything: a crash of the machine may lose the last transactions, but not damage the file. */
 function open(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192');
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${CACHE}`);
   database.exec(
     'PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 16777216',
   );

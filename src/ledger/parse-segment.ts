@@ -39,12 +39,13 @@ export function parseSegment(content: Buffer): ParsedSegment {
   return { entries, brokenLines: isEmpty ? [0] : brokenLines, newerLines };
 }
 
-/** The lines with these indices, without those that cannot be read: the text of the others is not parsed. */
+/** The lines with these indices, without those that cannot be read. The bytes of the others are passed over. */
 export function parseLinesAt(content: Buffer, indices: ReadonlySet<number>): Map<number, LedgerLine> {
   const lines = new Map<number, LedgerLine>();
   let index = 0;
-  for (const text of linesOf(content)) {
-    const value = text === null || !indices.has(index) ? null : parseRecord(text);
+  for (const bytes of cutLines(content)) {
+    const text = indices.has(index) ? textOf(bytes) : null;
+    const value = text === null ? null : parseRecord(text);
     const line = value && completeLine(value);
     if (line) lines.set(index, line);
     index += 1;
@@ -63,16 +64,23 @@ export function isDamagedSegment(content: Buffer): boolean {
   return lines === 0;
 }
 
-/** Null for a line that is not UTF-8: a decoder that replaces its bytes would make another line of it. */
 function* linesOf(content: Buffer): Generator<string | null> {
   if (isUtf8(content)) return yield* content.toString().split('\n');
+  for (const line of cutLines(content)) yield textOf(line);
+}
+
+function* cutLines(content: Buffer): Generator<Buffer> {
   for (let start = 0; start <= content.length; ) {
     const found = content.indexOf(LINE_FEED, start);
     const end = found < 0 ? content.length : found;
-    const line = content.subarray(start, end);
-    yield isUtf8(line) ? line.toString() : null;
+    yield content.subarray(start, end);
     start = end + 1;
   }
+}
+
+/** Null for a line that is not UTF-8: a decoder that replaces its bytes would make another line of it. */
+function textOf(line: Buffer): string | null {
+  return isUtf8(line) ? line.toString() : null;
 }
 
 const LINE_FEED = 0x0a;

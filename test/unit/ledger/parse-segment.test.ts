@@ -26,6 +26,7 @@ describe('a segment', () => {
     const damaged = Buffer.concat([Buffer.from(before), Buffer.of(0xfc), Buffer.from(after)]);
     const content = Buffer.concat([Buffer.from(ndjson(good)), damaged, Buffer.from(ndjson(good))]);
     expect(parse(content)).toEqual({ lines: [good, good], brokenLines: [2], newerLines: [] });
+    expect([...parseLinesAt(content, new Set([0, 1, 2])).keys()]).toEqual([0, 2]);
   });
 
   it('without lines is damaged: it is never written so', () => {

@@ -14,6 +14,7 @@ describe('a shared read', () => {
     const first = ask();
     at.now += 100;
     const second = ask();
+    expect(begun).toHaveLength(1);
     begun[0]?.resolve('one');
     expect(await Promise.all([first, second])).toEqual(['one', 'one']);
     at.now = 1009;

@@ -212,7 +212,7 @@ export function countMissed(
     const rows = database.prepare(
       `SELECT ${partOf('l.due')}, count(DISTINCT l.job) AS jobs FROM lines l
        WHERE l.due >= ? AND l.due < ? AND +l.class IN (${idsOf(own)}) ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}
-       GROUP BY 1`,
+       GROUP BY 1 HAVING jobs > 0`,
     );
     const found = rows.all(...dividedBy(parts), range.since, range.until, ...values);
     return found.map(({ part, jobs }): [string, number] => [
@@ -238,7 +238,8 @@ export function missedByContext(
   const filter = context === undefined ? [] : contextKey(context);
   const values = [nameHash(name), range.since, range.until, ...filter];
   const groups = database.prepare(
-    `SELECT CAST(c.hash AS TEXT) AS hash, count(DISTINCT l.job) AS jobs, max(l.id) AS line ${from} GROUP BY c.hash`,
+    `SELECT CAST(c.hash AS TEXT) AS hash, count(DISTINCT l.job) AS jobs, max(l.id) AS line ${from}
+     GROUP BY c.hash HAVING jobs > 0`,
   );
   const all = database.prepare(`SELECT count(DISTINCT l.job) AS jobs ${from}`);
   return {

@@ -245,7 +245,7 @@ describe('a subscriber', () => {
   it('that fails for longer than events are tried again is left alone; the event is kept with its first and last attempts', async () => {
     const { server, outbox, figures, append } = await subscribed({
       answer: () => 500,
-      times: { ...FAST, retry: { firstPause: 1, longestPause: 10, total: 300 } },
+      times: { ...FAST, retry: { firstPause: 1, longestPause: 10, total: 2000 } },
     });
     const line = storedLine();
     await append(line);

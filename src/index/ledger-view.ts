@@ -24,7 +24,7 @@ import {
   type QuestionParts,
 } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
-import { createPacedCounts } from './questions/paced-counts.js';
+import { createCallbackCounts } from './questions/paced-counts.js';
 import { rejectBeyond } from './questions/reject-beyond.js';
 import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
 import { createSentQuestions, type SentQuestions } from './sent/sent-questions.js';
@@ -155,7 +155,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   });
   const schedule = createFillSchedule({ filler: index, clock });
   const parts = { store, index };
-  const counts = createPacedCounts(index, clock);
+  const counts = createCallbackCounts(index, clock);
   let isStarted = false;
   let asks: ReturnType<typeof answerAsks> | null = null;
 

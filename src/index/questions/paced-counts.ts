@@ -6,36 +6,43 @@ import type { CallbackCounts } from '../queries/count-callbacks.js';
  * Jobs or events that were counted, for each millisecond that their count is kept: a million takes the index a second or two, and each open
  * page asks every few seconds. So counts leave the worker of the index nine tenths of its time, however many jobs there are.
  */
-export const COUNTED_PER_MS = 50;
+const COUNTED_PER_MS = 50;
 
 /**
- * Counts how callbacks fared, and keeps a count for a while where there are many.
+ * Counts by name. A count is kept for a while where it has many, and shared by all who ask while it is under way; a failure is not kept.
  *
+ * @param sizeOf jobs or events that were counted
  * @param clock in milliseconds since the epoch
  */
-export function createPacedCounts(index: IndexCalls, clock: () => number) {
-  /** Counts that are kept, by scope: there are at most as many as tokens. */
-  const kept = new Map<string, { readonly until: number; readonly counts: Promise<CallbackCounts> }>();
+export function createPacedCounts<Counted>(sizeOf: (counted: Counted) => number, clock: () => number) {
+  const kept = new Map<string, { readonly until: number; readonly counted: Promise<Counted> }>();
 
-  async function count(name: string, scope: SourceScope): Promise<CallbackCounts> {
+  async function keep(name: string, count: () => Promise<Counted>): Promise<Counted> {
     try {
-      const counts = await index.call('countCallbacks', { now: clock(), scope });
-      const until = clock() + Math.floor(counts.missed.ofJobs / COUNTED_PER_MS);
-      kept.set(name, { until, counts: Promise.resolve(counts) });
-      return counts;
+      const counted = await count();
+      const until = clock() + Math.floor(sizeOf(counted) / COUNTED_PER_MS);
+      kept.set(name, { until, counted: Promise.resolve(counted) });
+      return counted;
     } catch (error) {
       kept.delete(name);
       throw error;
     }
   }
 
-  return (scope: SourceScope): Promise<CallbackCounts> => {
-    const name = JSON.stringify(scope && [...scope].sort());
+  return (name: string, count: () => Promise<Counted>): Promise<Counted> => {
     const known = kept.get(name);
-    if (known !== undefined && clock() < known.until) return known.counts;
-    const counts = count(name, scope);
-    // Callers share the count that is under way.
-    kept.set(name, { until: Number.POSITIVE_INFINITY, counts });
-    return counts;
+    if (known !== undefined && clock() < known.until) return known.counted;
+    const counted = keep(name, count);
+    kept.set(name, { until: Number.POSITIVE_INFINITY, counted });
+    return counted;
   };
+}
+
+/** Counts how callbacks fared: the names are scopes, of which there are at most as many as tokens. */
+export function createCallbackCounts(index: IndexCalls, clock: () => number) {
+  const counted = createPacedCounts<CallbackCounts>(({ missed }) => missed.ofJobs, clock);
+  return (scope: SourceScope): Promise<CallbackCounts> =>
+    counted(JSON.stringify(scope && [...scope].sort()), () =>
+      index.call('countCallbacks', { now: clock(), scope }),
+    );
 }

@@ -2,7 +2,7 @@ import type { SourceScope } from '../../domain/rights.js';
 import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
 import { instantOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
-import { COUNTED_PER_MS } from '../questions/paced-counts.js';
+import { createPacedCounts } from '../questions/paced-counts.js';
 import type { BehindQuery, CountedBehind } from './count-behind.js';
 import type { EventFigures } from './event-figures.js';
 import type { EventOutcome, EventPosition, IndexedEvent } from './sent-events.js';
@@ -46,8 +46,10 @@ export interface SentQuestions {
 
 /** @param clock in milliseconds since the epoch */
 export function createSentQuestions(index: IndexCalls, clock: () => number): SentQuestions {
-  /** By subscriber. */
-  const kept = new Map<string, { readonly until: number; readonly counted: readonly CountedBehind[] }>();
+  const counted = createPacedCounts<readonly CountedBehind[]>(
+    (found) => found.reduce((sum, { events }) => sum + events, 0),
+    clock,
+  );
 
   return {
     ofJob: (job) => index.call('eventsOfJob', job),
@@ -65,14 +67,7 @@ export function createSentQuestions(index: IndexCalls, clock: () => number): Sen
       return { events, nextCursor: hasMore ? encodePlace([last.at, last.event]) : null };
     },
     figures: (subscriber) => index.call('eventFigures', subscriber),
-    async behind(query) {
-      const known = kept.get(query.subscriber);
-      if (known !== undefined && clock() < known.until) return known.counted;
-      const counted = await index.call('countBehind', query);
-      const all = counted.reduce((sum, { events }) => sum + events, 0);
-      kept.set(query.subscriber, { until: clock() + Math.floor(all / COUNTED_PER_MS), counted });
-      return counted;
-    },
+    behind: (query) => counted(query.subscriber, () => index.call('countBehind', query)),
     facts: (subscriber, events) => index.call('factsOfEvents', subscriber, events),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { IndexCalls } from '../../../../src/index/index-calls.js';
 import { createLedgerIndex } from '../../../../src/index/ledger-index.js';
-import { createPacedCounts } from '../../../../src/index/questions/paced-counts.js';
+import { createCallbackCounts } from '../../../../src/index/questions/paced-counts.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 
 const HOUR = 3_600_000;
@@ -27,7 +27,7 @@ function indexOf(jobs: number) {
 describe('how often callbacks are counted', () => {
   it('is each time that somebody asks, while there are few', async () => {
     const { asked, calls } = indexOf(49);
-    const count = createPacedCounts(calls, () => NOW);
+    const count = createCallbackCounts(calls, () => NOW);
     await count(null);
     await count(null);
     expect(asked).toHaveLength(2);
@@ -36,7 +36,7 @@ describe('how often callbacks are counted', () => {
   it('is rare where there are many, and once for all who ask meanwhile, for each scope', async () => {
     let now = NOW;
     const { asked, calls } = indexOf(500);
-    const count = createPacedCounts(calls, () => now);
+    const count = createCallbackCounts(calls, () => now);
     await Promise.all([count(null), count(null)]);
     await Promise.all([count(null), count(null)]);
     expect(asked).toHaveLength(1);

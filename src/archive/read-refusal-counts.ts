@@ -52,7 +52,7 @@ interface HourlyCounts {
 
 /** Reads what all replicas counted. */
 export function createRefusalCountsReader(
-  store: Pick<ObjectStore, 'list' | 'read'>,
+  store: Pick<ObjectStore, 'keys' | 'read'>,
   clock: () => number,
 ): RefusalCountsReader {
   /** Objects of hours that are over do not change, and are read once. */
@@ -76,7 +76,7 @@ export function createRefusalCountsReader(
     const keys: string[] = [];
     let isWhole = true;
     const startAfter = `${REFUSAL_COUNTS_FOLDER}${new Date(since).toISOString().slice(0, 13)}/`;
-    for await (const { key } of store.list(REFUSAL_COUNTS_FOLDER, { startAfter })) {
+    for await (const key of store.keys(REFUSAL_COUNTS_FOLDER, { startAfter })) {
       if (startOf(hourOf(key)) >= until) break;
       if (keys.push(key) <= MOST_READ) continue;
       isWhole = false;

@@ -5,8 +5,9 @@ import { NOTHING_CAN_BE_REFETCHED } from '../domain/next-steps.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { notIndexedInWords } from '../index/index-extent.js';
 import type { FailurePage } from '../index/ledger-view.js';
-import { filterNames, rejectUnknownNames } from '../index/questions/filter-names.js';
+import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import type { FailureLine } from '../index/questions/find-open-failures.js';
+import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
@@ -49,11 +50,7 @@ async function listFailures(work: LedgerWork, options: Options) {
   await view.readPast();
   const { since, limit, cursor, outcome, source, region, cause } = options;
   const filters = { outcome, source, region };
-  await rejectUnknownNames(
-    filters,
-    filterNames(Object.keys(config.sources), Object.keys(config.egress.regions)),
-    view,
-  );
+  await rejectUnknownNames(filters, filterNamesOf(config), view);
   const query = { ...filters, cause, since: since?.getTime() };
   const page = await view.openFailures({ ...query, limit, cursor });
   const looked = `${view.status().rows} ledger lines in ${store.location}`;

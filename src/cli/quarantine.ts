@@ -3,7 +3,7 @@ import { retentionViewOf } from '../app/retention-view-of.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
-import { notIndexedInWords } from '../index/index-extent.js';
+import { askedByPage, notIndexedInWords } from '../index/index-extent.js';
 import { listQuarantine, type QuarantineQuery } from '../operations/admin/jobs/list-quarantine.js';
 import type { ListedBody, QuarantineList } from '../operations/answers/quarantine.js';
 import { formatRemedies } from './reports/format-remedies.js';
@@ -57,8 +57,7 @@ const row = textRow([26, 8, 24, 10, 8]);
 
 function formatBodies({ quarantine, nextCursor, index }: QuarantineList, state: string): string[] {
   const which = state === 'all' ? 'in quarantine' : state;
-  const oldest = nextCursor === null ? undefined : quarantine.at(-1)?.receivedAt;
-  const note = notIndexedInWords(index, oldest === undefined ? {} : { since: Date.parse(oldest) });
+  const note = notIndexedInWords(index, askedByPage(nextCursor, quarantine.at(-1)?.receivedAt));
   const notes = note === null ? [] : [note];
   if (quarantine.length === 0)
     return [`No body is ${which}${note === null ? '' : ', as far as is known'}.`, ...notes];

@@ -80,6 +80,11 @@ export interface AskedTime {
   readonly until?: number | undefined;
 }
 
+/** What a page of a list asks about, newest first: where more follow, nothing that is older than its last row (ISO 8601). */
+export function askedByPage(nextCursor: string | null, oldest: string | undefined): AskedTime {
+  return nextCursor === null || oldest === undefined ? {} : { since: Date.parse(oldest) };
+}
+
 /** Milliseconds by which the index is usually behind: new writers are looked for once a minute. */
 export const USUAL_DELAY = 120_000;
 /** Segments that a sentence names. */

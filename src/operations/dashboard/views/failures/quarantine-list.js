@@ -6,6 +6,7 @@ import { loadMore, SHORT_LIST } from '../../lib/elements/load-more.js';
 import { emptyPanel, indexNote, jobLink, moment, table } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
+import { askedByPage } from '../../vendor/index/index-extent.js';
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { refetchJob } from '../job/job-actions.js';
 import { dismissButton } from './dismiss-button.js';
@@ -19,9 +20,7 @@ import { dismissButton } from './dismiss-button.js';
  * @param {GetAnswers['/quarantine']} page @param {ShownRows} rows @param {Refresh} again
  */
 export function quarantineSection({ quarantine, nextCursor, index }, rows, again) {
-  // Older ones than those that are shown are not asked for.
-  const oldest = nextCursor === null ? undefined : quarantine.at(-1)?.receivedAt;
-  const note = indexNote(index, oldest === undefined ? {} : { since: Date.parse(oldest) });
+  const note = indexNote(index, askedByPage(nextCursor, quarantine.at(-1)?.receivedAt));
   return h(
     'section',
     { class: 'compact', 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import { isOperatorAct } from '../../domain/delivery.js';
 import { isInScope } from '../../domain/rights.js';
 import {
@@ -55,27 +55,26 @@ export interface LineSums {
  * Adds up the deliveries that match, exactly. With a context it reads each line, some hundred thousand a second; else what is whole stretches
  * from their sums.
  */
-export function sumLines({ database, classes }: AskedIndex, query: SumQuery): LineSums {
+export function sumLines(index: AskedIndex, query: SumQuery): LineSums {
   const { by } = query;
-  const wanted = classesOf(classes, query);
+  const wanted = classesOf(index.classes, query);
   const byName = typeof by === 'string' ? contextOfGroup(by) : null;
-  if (byName !== null) return sumByContext(database, classes, wanted, byName, query);
+  if (byName !== null) return sumByContext(index, wanted, byName, query);
   const nothing = { samples: new Map(), rest: { groups: 0, figures: noFigures() } };
-  return { groups: sumByClass(database, classes, wanted, query), ...nothing };
+  return { groups: sumByClass(index, wanted, query), ...nothing };
 }
 
 /** Lines of what operators did; they are no deliveries. */
 export function countActs(
-  { database, classes }: AskedIndex,
+  index: AskedIndex,
   { range, source, scope }: Pick<SumQuery, 'range' | 'source' | 'scope'>,
 ): number {
-  const acts = classesOf(classes, { source, scope }).filter(({ origin }) => isOperatorAct(origin));
-  return sumByClass(database, classes, acts, { range, by: null }).get('')?.lines ?? 0;
+  const acts = classesOf(index.classes, { source, scope }).filter(({ origin }) => isOperatorAct(origin));
+  return sumByClass(index, acts, { range, by: null }).get('')?.lines ?? 0;
 }
 
 function sumByClass(
-  database: DatabaseSync,
-  classes: LineClasses,
+  { database, classes }: AskedIndex,
   wanted: readonly LineClass[],
   { range, context, by }: Pick<SumQuery, 'range' | 'context' | 'by'>,
 ): FigureGroups {
@@ -145,8 +144,7 @@ function dividedBy(parts: Parts | null): readonly [begin: number, width: number,
 
 /** The lines of a value come one after the other, so that only the largest groups are in memory. */
 function sumByContext(
-  database: DatabaseSync,
-  classes: LineClasses,
+  { database, classes }: AskedIndex,
   wanted: readonly LineClass[],
   name: string,
   { range, context, keep }: SumQuery,

@@ -35,25 +35,31 @@ const OUTCOMES = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined', 're
 const REPORTED_REFUSALS: readonly ProblemCode[] = ['address-refused', 'address-unreadable'];
 /** Reasons of refused callbacks that alerts watch: of callbacks to a source, and of those that reached none. */
 const WATCHED: readonly (ProblemCode | 'body-incomplete')[] = [
-  ...([
-    'credential-invalid',
-    'address-refused',
-    'address-unreadable',
-    'not-direct',
-    'query-invalid',
-  ] as const),
-  ...([
-    'method-not-allowed',
-    'length-required',
-    'body-incomplete',
-    'body-too-slow',
-    'body-too-large',
-  ] as const),
-  ...(['body-malformed', 'encoding-refused', 'internal', 'store-unavailable', 'store-full'] as const),
-  ...(['store-blocked', 'clock', 'write-race', 'overloaded'] as const),
+  'credential-invalid',
+  'address-refused',
+  'address-unreadable',
+  'not-direct',
+  'query-invalid',
+  'method-not-allowed',
+  'length-required',
+  'body-incomplete',
+  'body-too-slow',
+  'body-too-large',
+  'body-malformed',
+  'encoding-refused',
+  'internal',
+  'store-unavailable',
+  'store-full',
+  'store-blocked',
+  'clock',
+  'write-race',
+  'overloaded',
 ];
 const WATCHED_WITHOUT_SOURCE: readonly ProblemCode[] = [
-  ...(['source-unknown', 'method-not-allowed', 'request-malformed', 'head-too-large'] as const),
+  'source-unknown',
+  'method-not-allowed',
+  'request-malformed',
+  'head-too-large',
 ];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 

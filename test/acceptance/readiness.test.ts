@@ -11,6 +11,7 @@ import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { UNFIT } from '../support/store/s3-quirks.js';
 import { type Misbehaviour, type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
+import { standInS3 } from '../support/store/stand-in-store.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
@@ -115,14 +116,7 @@ describe('before a bucket', () => {
         url: 's3://bucket/prefix',
         partSize: '5MiB',
         canaryInterval: '1s',
-        s3: {
-          endpoint: standIn.endpoint,
-          region: 'us-east-1',
-          forcePathStyle: true,
-          accessKeyId: 'a',
-          secretAccessKey: 'b',
-          retries: 0,
-        },
+        s3: { ...standInS3(standIn), retries: 0 },
       },
       limits: { memoryBudget: '32MiB' },
       sources: {
@@ -329,10 +323,7 @@ describe('before a bucket that is emptied', () => {
   let service: RunningService;
 
   async function start(id: string | null) {
-    const s3 = {
-      ...{ endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true, retries: 0 },
-      ...{ accessKeyId: 'a', secretAccessKey: 'b' },
-    };
+    const s3 = { ...standInS3(standIn), retries: 0 };
     const store = { url: 's3://bucket', partSize: '5MiB', canaryInterval: '1s', id, s3 };
     service = await startService({
       store,

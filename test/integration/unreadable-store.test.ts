@@ -9,6 +9,7 @@ import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { type Misbehaviour, type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
+import { standInS3 } from '../support/store/stand-in-store.js';
 import { until } from '../support/until.js';
 
 /*
@@ -135,15 +136,7 @@ async function openBucket(requestTimeout: string): Promise<Bucket> {
       url: 's3://bucket/prefix',
       partSize: PART,
       canaryInterval: '1s',
-      s3: {
-        endpoint: standIn.endpoint,
-        region: 'us-east-1',
-        forcePathStyle: true,
-        accessKeyId: 'a',
-        secretAccessKey: 'b',
-        retries: 0,
-        requestTimeout,
-      },
+      s3: { ...standInS3(standIn), retries: 0, requestTimeout },
     },
     limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },
     sources: { default: { allowUnauthenticated: true } },

@@ -4,6 +4,7 @@ import { NEW_REPLAY } from '../../support/new-replay.js';
 import { type AdminApi, adminApi } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type S3StandIn, startS3StandIn } from '../../support/store/s3-stand-in.js';
+import { standInS3 } from '../../support/store/stand-in-store.js';
 import { until } from '../../support/until.js';
 
 const REPLAYS = 1500;
@@ -28,10 +29,7 @@ beforeAll(async () => {
     store: {
       url: 's3://bucket/prefix',
       partSize: PART,
-      s3: {
-        ...{ endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true },
-        ...{ accessKeyId: 'a', secretAccessKey: 'b', retries: 0, requestTimeout: '60s' },
-      },
+      s3: { ...standInS3(standIn), retries: 0, requestTimeout: '60s' },
     },
     limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },
     sources: { default: { allowUnauthenticated: true } },

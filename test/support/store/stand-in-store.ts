@@ -8,19 +8,23 @@ export const PART = 5 * 1024 * 1024;
 /** Key prefix of the store within the stand-in's bucket. */
 export const PREFIX = 'some/prefix/';
 
+/** Settings with which a stand-in is reached; it takes any credentials. */
+export function standInS3({ endpoint }: Pick<S3StandIn, 'endpoint'>) {
+  return {
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    accessKeyId: 'AKIATEST',
+    secretAccessKey: 'very-secret-key',
+  };
+}
+
 /** A new S3 stand-in, and the options of a store that uses it. */
 export async function openStandInPlace(
   settings: S3Settings = {},
 ): Promise<StoreUnderTest & { standIn: S3StandIn }> {
   const standIn = await startS3StandIn();
-  const s3 = {
-    endpoint: standIn.endpoint,
-    region: 'us-east-1',
-    forcePathStyle: true,
-    accessKeyId: 'AKIATEST',
-    secretAccessKey: 'very-secret-key',
-    ...settings,
-  };
+  const s3 = { ...standInS3(standIn), ...settings };
   const options = { url: `s3://bucket/${PREFIX}`, partSize: PART, s3 };
   return { standIn, options, dispose: () => standIn.close() };
 }

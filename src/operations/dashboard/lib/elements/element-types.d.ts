@@ -29,6 +29,7 @@ type AttributeName =
   | 'dir'
   | 'disabled'
   | 'download'
+  | 'fill'
   | 'for'
   | 'href'
   | 'id'

@@ -1,4 +1,4 @@
-import { h, link } from '../../lib/elements/dom.js';
+import { h, link, svg } from '../../lib/elements/dom.js';
 import { clock } from '../../lib/text/format.js';
 import { isEmpty, sentenceOf } from './chart-text.js';
 
@@ -40,9 +40,15 @@ function plot(chart, period) {
     h(
       'ul',
       { class: 'legend' },
-      series.map(({ colour, label }) =>
-        h('li', { 'data-series': colour }, h('span', { class: 'swatch' }), label),
-      ),
+      series.map(({ colour, label }) => {
+        const fill = `var(--series-${colour}, var(--series-other))`;
+        return h(
+          'li',
+          {},
+          svg('svg', { class: 'swatch', 'aria-hidden': 'true' }, svg('path', { d: 'M0 0h11v11H0z', fill })),
+          label,
+        );
+      }),
     ),
     h('div', {
       class: 'plot',

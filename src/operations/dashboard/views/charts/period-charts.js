@@ -131,14 +131,14 @@ function outcomeSeries(buckets, total) {
   if (unrecorded(total) > 0)
     series.push({
       name: 'unrecorded',
-      colour: 'refused',
+      colour: 'unrecorded',
       label: 'refused before a valid credential',
       values: buckets.map(unrecorded),
     });
   if (total.missed)
     series.push({
       name: 'missed',
-      colour: 'unrecoverable',
+      colour: 'missed',
       label: 'expected, did not come',
       values: buckets.map(({ missed }) => missed),
     });

@@ -88,6 +88,8 @@ describe('the charts of the overview', () => {
       [1, 0],
     ]);
     expect(chart('outcomes').series.map(({ name }: { name: string }) => name)).not.toContain('missed');
+    const colours = series.map(({ colour }: { colour: string }) => colour);
+    expect(new Set(colours).size).toBe(colours.length);
   });
 
   it('lead from each stretch to its deliveries', () => {

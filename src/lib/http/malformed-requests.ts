@@ -55,6 +55,7 @@ export function rejectMalformedRequests(
       socket.destroy(error);
       return;
     }
+    if (requests.isInBody(socket)) return endBody(socket, problem, requests);
     onMalformed({
       problem,
       reason: isProxyProtocol ? 'proxy-protocol' : problem.code,
@@ -62,6 +63,12 @@ export function rejectMalformedRequests(
     });
     respondInOrder(socket, problem, requests);
   });
+}
+
+/** A body that ended early, or is not valid in its chunks, is a refusal of its request, which is not to be counted twice. */
+function endBody(socket: Socket, problem: Problem, requests: ConnectionRequests): void {
+  if (requests.pendingOf(socket).length > 0) return respondInOrder(socket, problem, requests);
+  socket.end(() => socket.destroy());
 }
 
 /** Responds to CONNECT, whose connection Node closes without a response when nothing listens for it. */

@@ -20,6 +20,8 @@ export interface MessageClasses {
 
 interface Connection {
   readonly pending: ServerResponse[];
+  /** The request that came last, unless it was received and answered. */
+  latest: IncomingMessage | null;
   /** What Node is given instead of further requests, once there were too many; null before. */
   dropped: DroppedRequest | null;
   /** The latest turn in which a response was sent, and how many were sent in it. */
@@ -68,6 +70,11 @@ export class ConnectionRequests {
     return this.#connections.get(connection)?.pending ?? [];
   }
 
+  /** Whether the next byte of a connection belongs to the body of a request, answered or not. */
+  isInBody(connection: Duplex): boolean {
+    return this.#connections.get(connection)?.latest?.complete === false;
+  }
+
   watch(watcher: ResponseWatcher): void {
     this.#watchers.push(watcher);
   }
@@ -90,7 +97,7 @@ export class ConnectionRequests {
   #connectionOf(socket: Duplex): Connection {
     const known = this.#connections.get(socket);
     if (known !== undefined) return known;
-    const connection = { pending: [], dropped: null, turn: 0, answered: 0 };
+    const connection = { pending: [], latest: null, dropped: null, turn: 0, answered: 0 };
     this.#connections.set(socket, connection);
     return connection;
   }
@@ -99,9 +106,11 @@ export class ConnectionRequests {
     const { socket } = response.req;
     const connection = this.#connectionOf(socket);
     connection.pending.push(response);
+    connection.latest = response.req;
     for (const watcher of this.#watchers) watcher.began(socket);
     response.on('close', () => {
       connection.pending.splice(connection.pending.indexOf(response), 1);
+      if (connection.latest === response.req && response.req.complete) connection.latest = null;
       this.#countAnswer(connection);
       for (const watcher of this.#watchers) watcher.ended(socket, response);
     });

@@ -139,6 +139,32 @@ describe('what is not valid HTTP/1.1', () => {
     const receiving = received();
     await client.send(`${POST}5\r\nhello\r\nZZ\r\n`);
     expect(await receiving).toMatch(/^HTTP\/1\.1 400 /);
+    expect(rejected).toEqual([]);
+  });
+
+  it.each([
+    ['a chunk that is not valid', () => client.send('ZZ\r\n')],
+    ['the end of the connection', () => client.socket.end()],
+  ])('in a body whose request was answered already is neither answered nor counted: %s', async (_, send) => {
+    await client.send(POST);
+    await requestsReceived(1);
+    const receiving = received();
+    requests[0]?.response.writeHead(401).end('refused');
+    await until(() => client.socket.bytesRead > 0);
+    await send();
+    expect((await receiving).match(/HTTP\/1\.1/g)).toEqual(['HTTP/1.1']);
+    expect(rejected).toEqual([]);
+  });
+
+  it('after a body that was received counts, as after any request', async () => {
+    await client.send(`${POST}0\r\n\r\n`);
+    await requestsReceived(1);
+    const receiving = received();
+    requests[0]?.request.resume().on('end', () => requests[0]?.response.end('stored'));
+    await until(() => client.socket.bytesRead > 0);
+    await client.send('GARBAGE\r\n\r\n');
+    expect(await receiving).toMatch(/stored.*HTTP\/1\.1 400 /s);
+    expect(rejected).toHaveLength(1);
   });
 
   it('in the middle of a body that is being answered already only ends the connection', async () => {

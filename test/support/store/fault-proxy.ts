@@ -202,7 +202,7 @@ function faultyBody(incoming: IncomingMessage, fault: ProxyFault | null, faultsE
 }
 
 /** The rate holds for the body as a whole: a timer for each chunk would make tiny chunks far slower than it. */
-export function throttle(bytesPerSecond: number, faultsEnded: AbortSignal): Transform {
+function throttle(bytesPerSecond: number, faultsEnded: AbortSignal): Transform {
   const began = performance.now();
   let bytes = 0;
   return new Transform({

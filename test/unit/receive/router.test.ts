@@ -62,48 +62,6 @@ describe('a callback', () => {
     expect(received[0]?.headers['x-a']).toEqual(['1', '2']);
   });
 
-  it.each<
-    [framing: string, line: string, lines: string[], declaredLength: number | null, isDelimited: boolean]
-  >([
-    ['chunks', 'HTTP/1.1', ['Transfer-Encoding: chunked'], null, true],
-    ['no body', 'HTTP/1.1', [], null, true],
-    ['a length in HTTP/1.0', 'HTTP/1.0', ['Content-Length: 0'], 0, true],
-    ['nothing in HTTP/1.0', 'HTTP/1.0', [], null, false],
-  ])('is delimited by %s', async (_, version, lines, declaredLength, isDelimited) => {
-    await client.send(head(`POST /callbacks/intake ${version}`, ...lines));
-    await until(() => received.length === 1);
-    expect(received[0]).toMatchObject({ declaredLength, isDelimited });
-  });
-
-  it('has the limit of its source for its body', async () => {
-    await client.send(`${head('POST /callbacks/reading HTTP/1.1', 'Content-Length: 11')}0123456789A`);
-    const answer = await client.answer();
-    expect({ status: answer.status, code: JSON.parse(answer.body).code }).toEqual({
-      status: 413,
-      code: 'body-too-large',
-    });
-    expect(port.unexpected).toEqual([]);
-  });
-
-  it.each([
-    ['/Callbacks/intake', 404, 'not-found'],
-    ['/callbacks/intake/more', 404, 'not-found'],
-    ['/callbacks/%zz', 404, 'not-found'],
-    ['/', 404, 'not-found'],
-  ])('is looked for at its own path only, not at %s', async (path, status, code) => {
-    await client.send(request(path));
-    const answer = await client.answer();
-    expect({ status: answer.status, code: JSON.parse(answer.body).code }).toEqual({ status, code });
-    expect(received).toEqual([]);
-    expect(port.unexpected).toEqual([]);
-  });
-
-  it('is not a GET: the answer names the methods', async () => {
-    await client.send(request('/callbacks/intake', 'GET'));
-    expect(await client.answer()).toMatchObject({ status: 405, headers: { allow: 'POST, PUT' } });
-    expect(received).toEqual([]);
-  });
-
   it('is answered without headers that name the software', async () => {
     await client.send(request('/callbacks/intake'));
     const { headers } = await client.answer();
@@ -140,33 +98,6 @@ describe('a callback', () => {
     await client.send(request(path));
     expect(await client.answer()).toMatchObject({ status, headers: { connection: 'close' } });
     await until(() => client.socket.destroyed);
-  });
-});
-
-describe('a sender that expects 100 Continue', () => {
-  const expecting = (source: string) =>
-    head(`POST /callbacks/${source} HTTP/1.1`, 'Content-Length: 3', 'Expect: 100-continue');
-
-  it('gets it once the receiver asks for the body', async () => {
-    await client.send(expecting('reading'));
-    expect((await client.answer()).status).toBe(100);
-    await client.send('abc');
-    expect((await client.answer()).status).toBe(200);
-  });
-
-  it('gets none when it is refused, and its connection ends, because its body may or may not follow', async () => {
-    await client.send(expecting('guarded'));
-    expect(await client.answer()).toMatchObject({ status: 401, headers: { connection: 'close' } });
-    await until(() => client.socket.destroyed);
-  });
-});
-
-describe('health', () => {
-  it('is answered by the process alone', async () => {
-    await client.send(request('/healthz', 'GET'));
-    const answer = await client.answer();
-    expect(answer).toMatchObject({ status: 200, body: '{"status":"ok"}' });
-    expect(answer.headers).not.toHaveProperty('etag');
   });
 });
 

@@ -109,18 +109,6 @@ describe('what is not valid HTTP/1.1', () => {
     expect(rejected).toHaveLength(1);
   });
 
-  it('is answered after the requests before it, in their order', async () => {
-    await client.send(`${GET}${GET}GARBAGE\r\n\r\n`);
-    await requestsReceived(2);
-    requests[1]?.response.end('second');
-    requests[0]?.response.end('first');
-    const receiving = received();
-    const text = await receiving;
-    const order = ['first', 'second', 'HTTP/1.1 400 '].map((part) => text.indexOf(part));
-    expect(order).toEqual([...order].sort((a, b) => a - b));
-    expect(order).not.toContain(-1);
-  });
-
   it('waits for a response that takes its time', async () => {
     let text = '';
     client.socket.on('data', (chunk) => {
@@ -133,13 +121,6 @@ describe('what is not valid HTTP/1.1', () => {
     requests[0]?.response.end('stored');
     await until(() => client.socket.destroyed);
     expect(text).toMatch(/^HTTP\/1\.1 200 .*stored.*HTTP\/1\.1 400 /s);
-  });
-
-  it('in the middle of a body is the answer to its request', async () => {
-    const receiving = received();
-    await client.send(`${POST}5\r\nhello\r\nZZ\r\n`);
-    expect(await receiving).toMatch(/^HTTP\/1\.1 400 /);
-    expect(rejected).toEqual([]);
   });
 
   it.each([
@@ -200,21 +181,6 @@ describe('a connection that fails', () => {
 
 describe('a balancer that sends the PROXY protocol', () => {
   const V2 = Buffer.from('0d0a0d0a000d0a515549540a2111000ccb0071070a000001c8221f90', 'hex');
-
-  it.each([
-    ['version 1', Buffer.from('PROXY TCP4 203.0.113.7 10.0.0.1 51234 8080\r\n')],
-    ['version 2', V2],
-  ])('is answered what to change, and named to the operator once: %s', async (_, header) => {
-    const receiving = received();
-    await client.send(Buffer.concat([header, Buffer.from(GET)]));
-    const text = await receiving;
-    expect(text).toMatch(/^HTTP\/1\.1 400 /);
-    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({
-      code: 'request-malformed',
-      detail: expect.stringMatching(/^A PROXY protocol header came .*switch it off in the balancer/),
-    });
-    expect(rejected).toMatchObject([{ reason: 'proxy-protocol', peer: '127.0.0.1' }]);
-  });
 
   it.each([
     ['a method that begins like it', 'PROXYING / HTTP/1.1\r\n\r\n'],

@@ -41,14 +41,3 @@ describe('the realtime client', () => {
     expect(reasons.map(({ line }) => line)).toEqual(["import type { ProblemCode } from './problem.js';"]);
   });
 });
-
-describe('the realtime simulator', () => {
-  it('shares wire types with the client, and nothing else', () => {
-    const shared = importsOf('simulator/realtime').filter(({ from }) => from.includes('/speech/'));
-    expect(shared.length).toBeGreaterThan(0);
-    for (const { line, from } of shared) {
-      expect(from).toBe('../../speech/realtime/wire.js');
-      expect(line).toMatch(/^import type/);
-    }
-  });
-});

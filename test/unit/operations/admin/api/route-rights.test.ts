@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { type AdminRouteParts, adminRoutes } from '../../../../../src/operations/admin/api/admin-routes.js';
 
@@ -56,50 +54,4 @@ describe('the rights that operations need', () => {
   it('are decided for each of them', () => {
     expect(declared).toEqual(RIGHTS);
   });
-});
-
-const PAGE = 'src/operations/dashboard';
-const modules = new Map(
-  readdirSync(PAGE, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.js') && !file.startsWith('vendor/'))
-    .map((file) => [file, readFileSync(path.join(PAGE, file), 'utf8')]),
-);
-
-/** Operations other than GET that a module of the page sends. */
-function* sentBy(text: string): Generator<string> {
-  for (const [, verb, target = ''] of text.matchAll(/\b(post|remove)\(\s*[`'](\/[^`']+)[`']/g)) {
-    yield `${verb === 'post' ? 'POST' : 'DELETE'} ${target.replaceAll(/\$\{[^}]*\}/g, ':id')}`;
-  }
-}
-
-function importersOf(file: string): string[] {
-  return [...modules].flatMap(([other, text]) => {
-    const imported = [...text.matchAll(/^import .*? from '([^']+)'/gms)].map(([, target = '']) =>
-      path.join(path.dirname(other), target),
-    );
-    return imported.includes(file) ? [text] : [];
-  });
-}
-
-describe('the page', () => {
-  const sent = [...modules].flatMap(([file, text]) =>
-    [...sentBy(text)].map((operation) => [operation, file]),
-  );
-
-  it('sends only operations whose right is decided', () => {
-    expect(
-      sent.map(([operation]) => operation).filter((operation) => !(String(operation) in RIGHTS)),
-    ).toEqual([]);
-    expect(sent.length).toBeGreaterThan(8);
-  });
-
-  it.each(sent.filter(([operation = '']) => RIGHTS[operation] !== 'view'))(
-    'offers %s only with its right (%s)',
-    (operation = '', file = '') => {
-      const asked = `may('${RIGHTS[operation]}')`;
-      const asks =
-        modules.get(file)?.includes(asked) || importersOf(file).some((text) => text.includes(asked));
-      expect(asks).toBe(true);
-    },
-  );
 });

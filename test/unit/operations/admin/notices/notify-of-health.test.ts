@@ -146,27 +146,6 @@ describe('notices of health', () => {
     await pass(CLOSE_AFTER + 60_000, ...replicas);
     expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
   });
-
-  it('go out from a replica that has never reached the store', async () => {
-    const only = replica('a');
-    isStoreDown = true;
-    issues = [STORE];
-    await pass(OPEN_AFTER + 60_000, only);
-    expect(sent()).toEqual(['opened store-not-writable']);
-    isStoreDown = false;
-    issues = [];
-    await pass(CLOSE_AFTER + 60_000, only);
-    expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
-  });
-
-  it('are not sent of an issue that does not last', async () => {
-    const only = replica('a');
-    issues = [QUARANTINE];
-    await pass(30_000, only);
-    issues = [];
-    await pass(600_000, only);
-    expect(sent()).toEqual([]);
-  });
 });
 
 function healthOf(issues: readonly Issue[], writable: boolean): Health {

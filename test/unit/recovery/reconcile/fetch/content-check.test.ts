@@ -28,6 +28,7 @@ const CASES: readonly [
   ['transcript.json-v2', 'the beginning of a transcript', '{"format":"2.9","results":[]', 'is not JSON'],
   ['jobinfo', 'the record of this job', '{"job":{"id":"job1"}}', null],
   ['jobinfo', 'a document that names no job', '{}', 'is JSON, but not the record of this job'],
+  ['jobinfo', "another job's record", '{"job":{"id":"job2"}}', 'is JSON, but not the record of this job'],
 
   ['transcript.txt', 'text', 'Grüße, Zoë — 你好 🎧', null],
   ['transcript.txt', 'nothing', '', null],

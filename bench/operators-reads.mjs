@@ -14,13 +14,14 @@ import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import pLimit from 'p-limit';
 import { decodeTime, encodeTime } from 'ulid';
 import { hourAt } from '../dist/ledger/hours.js';
 import { segmentKey } from '../dist/ledger/segment-key.js';
-import { openStore } from '../dist/store/open-store.js';
+import { createFileStore } from '../dist/store/file/file-store.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { exampleLine } from './lib/example-line.mjs';
 import { pathOf, peakRss, startServer, stopAll } from './lib/processes.mjs';
@@ -72,14 +73,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'operators-reads-'));
 try {
   const folder = join(scratch, 'data');
   const store = { url: `file:${folder}` };
-  const opened = await openStore(store);
-  // The first write makes the folder a store.
-  await opened.create('reports/bench.json', Buffer.from('{}'), {
-    contentType: 'application/json',
-    metadata: {},
-  });
-  await opened.close();
-  fill(folder);
+  await fill(folder);
   // The rest must not be measured while the system still writes the fill, nor while the index reads it.
   execFileSync('sync');
   const receiver = await start(store);
@@ -107,7 +101,31 @@ function idOf(n, count) {
   return `${encodeTime(time, 10)}${String(n).padStart(16, '0')}`;
 }
 
-function fill(folder) {
+/** Without fsync: the system writes all of it once, before anything is measured. */
+async function fill(folder) {
+  const opened = createFileStore({ directory: folder, partSize: 8 * 1024 * 1024, fsync: false });
+  // The first write makes the folder a store.
+  await opened.create('reports/bench.json', Buffer.from('{}'), {
+    contentType: 'application/json',
+    metadata: {},
+  });
+  const segments = { folder, store: opened, writing: pLimit(8) };
+  await fillLedger(segments);
+  await fillRecentLines(segments);
+  fillFolders(folder);
+  await opened.close();
+}
+
+/** Each segment with its metadata: the service searches for what an object lacks. */
+async function writeSegment({ folder, store, writing }, place, time, text) {
+  const key = segmentKey(place);
+  await writing(() =>
+    store.create(key, Buffer.from(text), { contentType: 'application/x-ndjson', metadata: {} }),
+  );
+  utimesSync(join(folder, key), time / 1000, time / 1000);
+}
+
+function fillFolders(folder) {
   const put = (path, document) => writeFileSync(join(folder, path), JSON.stringify(document));
   for (let n = 0; n < bodies; n += 1) {
     const deliveryId = idOf(n, bodies);
@@ -115,8 +133,6 @@ function fill(folder) {
     put(`quarantine/${deliveryId}/body`, 'broken');
     put(`quarantine/${deliveryId}/request.json`, requestOf(deliveryId, `job${n}`));
   }
-  fillLedger(folder);
-  fillRecentLines(folder);
   mkdirSync(join(folder, 'outbox/crm/dead'), { recursive: true });
   for (let n = 0; n < events; n += 1) {
     const id = idOf(n, events);
@@ -132,7 +148,7 @@ function fill(folder) {
 }
 
 /** The lines of the bodies, and of the attempts to send the events: a segment an hour. */
-function fillLedger(folder) {
+async function fillLedger(segments) {
   const ofBody = (deliveryId, n, receivedAt) => ({
     ...requestOf(deliveryId, `job${n}`),
     ...{ receivedAt, origin: 'callback', credential: null, outcome: 'quarantined', items: [], durationMs: 1 },
@@ -142,11 +158,11 @@ function fillLedger(folder) {
     ...{ v: 1, event, jobId: `job${n}`, source: 'default', type: 'job.stored', at, status: 410, error: null },
     ...{ attempt: 1, ended: 'rejected', durationMs: 1, line: null },
   });
-  writeLines(folder, 'bench', bodies, ofBody);
-  writeLines(folder, 'crm/bench', events, ofEvent);
+  await writeLines(segments, 'bench', bodies, ofBody);
+  await writeLines(segments, 'crm/bench', events, ofEvent);
 }
 
-function writeLines(folder, writer, count, lineOf) {
+async function writeLines(segments, writer, count, lineOf) {
   const hours = new Map();
   for (let n = 0; n < count; n += 1) {
     const id = idOf(n, count);
@@ -155,28 +171,25 @@ function writeLines(folder, writer, count, lineOf) {
     const known = hours.get(hourAt(time));
     hours.set(hourAt(time), { time, text: `${known?.text ?? ''}${line}\n` });
   }
-  for (const [hour, { time, text }] of hours) {
-    const path = join(folder, segmentKey({ hour, writer, number: 1 }));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-    utimesSync(path, time / 1000, time / 1000);
-  }
+  for (const [hour, { time, text }] of hours)
+    await writeSegment(segments, { hour, writer, number: 1 }, time, text);
 }
 
 /** Heavy lines of the last hour, a hundred to a segment; one in fifty is of one job, one in a hundred fails. */
-function fillRecentLines(folder) {
+async function fillRecentLines(segments) {
   const perSegment = 100;
+  const written = [];
   let last = { hour: 0, number: 0 };
   for (let first = 0; first < lines; first += perSegment) {
     const time = Math.floor(NOW - HOUR + (first * (HOUR - 10_000)) / lines);
     const hour = hourAt(time);
     last = { hour, number: hour === last.hour ? last.number + 1 : 1 };
-    const path = join(folder, segmentKey({ ...last, writer: 'bench' }));
-    mkdirSync(dirname(path), { recursive: true });
     const texts = Array.from({ length: perSegment }, (_, at) => JSON.stringify(heavyLine(first + at, time)));
-    writeFileSync(path, `${texts.join('\n')}\n`);
-    utimesSync(path, time / 1000, time / 1000);
+    written.push(writeSegment(segments, { ...last, writer: 'bench' }, time, `${texts.join('\n')}\n`));
+    // Some in flight; the text of all of them would be a gigabyte.
+    if (written.length > 16) await written.shift();
   }
+  await Promise.all(written);
 }
 
 function heavyLine(n, time) {

@@ -1,3 +1,4 @@
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { IndexAnswer, IndexRequest } from './index-calls.js';
 import type { LedgerIndex } from './ledger-index.js';
@@ -10,6 +11,9 @@ process.on('warning', (warning) => {
   if (warning.name === 'ExperimentalWarning' && warning.message.startsWith('SQLite')) return;
   for (const print of printers) print(warning);
 });
+// A question may take a core for seconds. Linux has a priority for each thread (man 2 setpriority); elsewhere it is that of the process.
+if (process.platform === 'linux')
+  setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL));
 const { openIndex } = await import('./open-index.js');
 const { indexFailureOf } = await import('./open-database.js');
 

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { hourAt } from '../hours.js';
@@ -12,8 +13,12 @@ export interface PlacedLine extends LinePlace {
   readonly hour: number;
 }
 
-/** Segments that are read at once: a store of objects takes some 30 ms for each. */
-const AT_ONCE = 16;
+/**
+ * Segments that the process reads at once for all who ask: each takes the event loop and Node's four threads for files, which callbacks need
+ * as well. A store of objects takes some 30 ms for each.
+ */
+const AT_ONCE = 4;
+const limit = pLimit(AT_ONCE);
 
 /** Lines of a segment that cannot be read although they were once. */
 export interface UnreadLines {
@@ -46,8 +51,10 @@ export async function readLinesAt(
   });
   const fetch = createLogFetcher(store);
   const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, indices }]) => {
-    signal?.throwIfAborted();
-    const found = (await fetch(segment).catch(nullIfDamaged))?.linesAt(indices) ?? null;
+    const found = await limit(async () => {
+      signal?.throwIfAborted();
+      return (await fetch(segment).catch(nullIfDamaged))?.linesAt(indices) ?? null;
+    });
     return { key, indices, found };
   });
   const lines = new Map<string, ReadonlyMap<number, LedgerLine>>();

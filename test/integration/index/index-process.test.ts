@@ -1,6 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -119,6 +120,21 @@ describe('the index of a process', () => {
     expect(answers[1]?.places).toEqual(answers[0]?.places);
     await kill(first.child);
     expect((await start({ path })).place).toEqual({ path, cause: null });
+  });
+
+  // Elsewhere the priority is that of the whole process.
+  (process.platform === 'linux' ? it : it.skip)('has a lower priority than the main thread', async () => {
+    const { child } = await start({ path });
+    const nices = new Map<string, number>();
+    for (const thread of await readdir(`/proc/${child.pid}/task`)) {
+      // A thread may have ended meanwhile.
+      const stat = await readFile(`/proc/${child.pid}/task/${thread}/stat`, 'utf8').catch(() => null);
+      // The nineteenth field (man 5 proc_pid_stat); the second one, in parentheses, may hold blanks.
+      if (stat !== null) nices.set(thread, Number(stat.slice(stat.lastIndexOf(')')).split(' ')[17]));
+    }
+    expect(nices.get(`${child.pid}`)).toBe(getPriority());
+    const highest = Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL);
+    expect(Math.max(...nices.values())).toBe(highest);
   });
 
   it('is in memory where its folder cannot be written or is none', async () => {

@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import { Session } from 'node:inspector/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createService } from '../../../src/app/service.js';
+import { parseConfig } from '../../../src/config/config.js';
+import { RIGHTS } from '../../../src/domain/rights.js';
+import { createLogger } from '../../../src/observe/logger.js';
+import type { Submitted } from './stories.js';
+
+/**
+ * A program: starts a receiver from the sources with the settings of the message it gets, sends it the requests of each story, and answers
+ * with the files of src that ran a function between each request and its answer.
+ */
+
+const SRC = new URL('../../../src/', import.meta.url).href;
+const TOKEN = 'a-token-of-the-story-probe';
+/** Before the files count, the service lives through each story, so that what is opened once is open. */
+const WARM_UP = 2;
+
+const [{ settings, stories }] = (await once(process, 'message')) as [Submitted];
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+
+const service = await createService({
+  config: parseConfig(settings),
+  version: 'probe',
+  adminTokens: { probe: { token: TOKEN, may: RIGHTS, sources: [] } },
+  log: createLogger({ level: 'info', destination: { write: () => true } }),
+  onFatal(error) {
+    throw error;
+  },
+});
+const { publicUrl, adminUrl } = await service.start();
+// The start does not wait for a store that a busy machine takes long to prove.
+while (!(await fetch(`${publicUrl}/readyz`)).ok) await sleep(100);
+
+/** Files of src with a function that was called since the last look; the code of a module itself is none. */
+async function filesRun(): Promise<Set<string>> {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  const run = result.filter(
+    ({ url, functions }) =>
+      url.startsWith(SRC) &&
+      functions.some(({ functionName, ranges: [whole] }) => {
+        const isModule = functionName === '' && whole?.startOffset === 0;
+        return !isModule && (whole?.count ?? 0) > 0;
+      }),
+  );
+  return new Set(run.map(({ url }) => url.slice(SRC.length)));
+}
+
+const files: Record<string, readonly string[]> = {};
+for (const [name, requests] of Object.entries(stories)) {
+  const runs: Set<string>[] = [];
+  for (const [turn, { port, path, headers, body }] of requests.entries()) {
+    await filesRun();
+    const answer = await fetch((port === 'public' ? publicUrl : adminUrl) + path, {
+      method: 'POST',
+      headers: { ...headers, ...(port === 'admin' ? { authorization: `Bearer ${TOKEN}` } : {}) },
+      ...(body === undefined ? {} : { body }),
+    });
+    const run = await filesRun();
+    const said = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${said}`);
+    if (turn >= WARM_UP) runs.push(run);
+  }
+  // What a timer ran meanwhile is not there every time.
+  files[name] = [...(runs[0] ?? [])].filter((file) => runs.every((run) => run.has(file))).sort();
+}
+await service.stop();
+process.send?.(files);
+process.disconnect();

@@ -2,6 +2,7 @@ import { firstOpenHour, HOUR, LISTED_AGAIN, openHours, startOfHour } from '../..
 import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import type { MergedHourError } from '../../ledger/log/merge-record.js';
+import type { FollowedHour } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import { parseSegmentKey } from '../../ledger/segment-key.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -12,7 +13,7 @@ import { createFollowedFolders } from './followed-folders.js';
 import { createIndexBounds } from './index-bounds.js';
 import type { IndexFiller } from './index-filler.js';
 import { repairedHours } from './repaired-hours.js';
-import { createSegmentTaker, type TakenHour } from './segment-taker.js';
+import { createSegmentTaker } from './segment-taker.js';
 
 export interface IndexFillerOptions {
   readonly store: ObjectStore;
@@ -25,8 +26,6 @@ export interface IndexFillerOptions {
   readonly retention: number;
   /** Bytes of the database that should not be exceeded. */
   readonly maxBytes: number;
-  /** Names of subscribers; others are found in the store. */
-  readonly subscribers?: readonly string[] | undefined;
   /** Whether somebody looks: else what was sent to subscribers is taken once an hour. Default: somebody does. */
   readonly isLookedAt?: (() => boolean) | undefined;
 }
@@ -49,8 +48,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   const now = () => options.clock() + store.clockOffset();
   const { take, addMissing } = createSegmentTaker(index);
   const bounds = createIndexBounds({ ...options, now, deleteBefore });
-  const folders = createFollowedFolders(store, now, options.subscribers);
-  let hours = new Map<string, TakenHour>();
+  const folders = createFollowedFolders(store, now);
+  let hours = new Map<string, FollowedHour>();
   let log = follow();
   let range = NOTHING;
   /** Whether `range` and `hours` are what the index has: not before the first call, nor after one that failed. */
@@ -61,9 +60,8 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
 
   function follow() {
     hours = new Map();
-    const open = (hour: string): TakenHour => ({ hour, read: new Map() });
     const { current } = folders;
-    return createLogFollower({ store, hours, clock: now, open, onLost: addMissing, folders: current });
+    return createLogFollower({ store, hours, clock: now, onLost: addMissing, folders: current });
   }
 
   async function readRange(): Promise<void> {
@@ -81,7 +79,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     await index.call('saveRange', { since, until });
   }
 
-  async function begun(hour: string): Promise<TakenHour> {
+  async function begun(hour: string): Promise<FollowedHour> {
     return { hour, read: new Map(Object.entries(await index.call('numbersOf', startOfHour(hour)))) };
   }
 

@@ -1,4 +1,4 @@
-import { LEDGER_FOLDER, mergedFolder, sentFolder } from '../../ledger/ledger-keys.js';
+import { LEDGER_FOLDER, mergedFolder } from '../../ledger/ledger-keys.js';
 import { sentFolders } from '../../ledger/log/log-hours.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
@@ -20,13 +20,8 @@ export interface FollowedFolders {
 /** Milliseconds between listings of subscribers. */
 const RELIST = 60_000;
 
-/** @param subscribers those that are known before anything was sent to them */
-export function createFollowedFolders(
-  store: ObjectStore,
-  now: () => number,
-  subscribers: readonly string[] = [],
-): FollowedFolders {
-  let sent: readonly string[] = subscribers.map(sentFolder);
+export function createFollowedFolders(store: ObjectStore, now: () => number): FollowedFolders {
+  let sent: readonly string[] = [];
   let listedAt = Number.NEGATIVE_INFINITY;
   let isAsked = false;
 
@@ -38,14 +33,15 @@ export function createFollowedFolders(
     async look(isLookedAt) {
       const before = isAsked ? sent.length : 0;
       isAsked = isLookedAt;
-      if (!isAsked) return false;
-      if (Math.abs(now() - listedAt) >= RELIST) {
-        const found = new Set(subscribers.map(sentFolder));
-        for await (const folder of sentFolders(store)) found.add(folder);
-        sent = [...found];
+      // Older hours are taken whether somebody looks or not.
+      const isDue = !Number.isFinite(listedAt) || (isAsked && Math.abs(now() - listedAt) >= RELIST);
+      if (isDue) {
+        const found: string[] = [];
+        for await (const folder of sentFolders(store)) found.push(folder);
+        sent = found;
         listedAt = now();
       }
-      return sent.length > before;
+      return isAsked && sent.length > before;
     },
   };
 }

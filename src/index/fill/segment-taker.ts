@@ -1,15 +1,10 @@
 import { startOfHour } from '../../ledger/hours.js';
 import type { LostSegments } from '../../ledger/log/covered-numbers.js';
-import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
+import type { NewSegment } from '../../ledger/log/new-segments.js';
 import type { UnparsedSegment } from '../../ledger/read-segment.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
 import type { SegmentContent } from '../apply/segment-content.js';
 import type { IndexCalls } from '../index-calls.js';
-
-/** An hour, and how far it was taken. */
-export interface TakenHour extends FollowedHour {
-  readonly read: Map<string, number>;
-}
 
 /** Gives segments to the index, many at once. */
 export interface SegmentTaker {
@@ -18,7 +13,7 @@ export interface SegmentTaker {
    *
    * @param onFirst called before the first of them
    */
-  take(segments: AsyncIterable<NewSegment<TakenHour>>, onFirst?: () => Promise<void>): Promise<void>;
+  take(segments: AsyncIterable<NewSegment>, onFirst?: () => Promise<void>): Promise<void>;
   /** Notes segments that are missing while others are taken. */
   addMissing(lost: LostSegments): void;
 }

@@ -5,14 +5,12 @@ import { folderOfWriter } from '../segment-key.js';
 import type { LostSegments } from './covered-numbers.js';
 import { AT_ONCE, type FollowedHour, fetchAhead, type NewSegment, newSegmentsOf } from './new-segments.js';
 
-export interface LogFollowerOptions<Place extends FollowedHour> {
+export interface LogFollowerOptions {
   readonly store: ObjectStore;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** The hours that are followed. */
-  readonly hours: ReadonlyMap<string, Place>;
-  /** Begins to follow an hour. */
-  readonly open: (hour: string) => Place;
+  /** The hours that are followed. The follower adds an hour when it opens. */
+  readonly hours: Map<string, FollowedHour>;
   /** Called with numbers that are lost, or were deleted: they or a later one were listed. */
   readonly onLost: (lost: LostSegments) => void;
   /** Folders whose segments are followed at present. Default: the ledger's. */
@@ -20,9 +18,9 @@ export interface LogFollowerOptions<Place extends FollowedHour> {
 }
 
 /** The one way to follow the log: each segment of the hours that are not whole, once, whenever it appears. */
-export interface LogFollower<Place extends FollowedHour> {
+export interface LogFollower {
   /** What is new. A segment that is not taken is brought again. Throws `StoreError`; the next call continues. */
-  newSegments(): AsyncGenerator<NewSegment<Place>>;
+  newSegments(): AsyncGenerator<NewSegment>;
   /** Everything written before it was brought, of new writers as well; null before the first complete listing. */
   listedAt(): number | null;
   /** The next call lists its hours, whenever that was done last. */
@@ -34,16 +32,14 @@ const RELIST = 60_000;
 /** Segments of an hour that one call lists, with those that are new. */
 const SMALL = 500;
 
-export function createLogFollower<Place extends FollowedHour>(
-  options: LogFollowerOptions<Place>,
-): LogFollower<Place> {
+export function createLogFollower(options: LogFollowerOptions): LogFollower {
   const { store, clock, hours, folders = () => [LEDGER_FOLDER] } = options;
   /** When hours were listed, and their writers that write no more in them. */
   const listings = new Map<string, { at: number; readonly finished: Set<string> }>();
   let isListingDue = false;
 
-  async function* newIn(hour: string): AsyncGenerator<NewSegment<Place>> {
-    const place = hours.get(hour) ?? options.open(hour);
+  async function* newIn(hour: string): AsyncGenerator<NewSegment> {
+    const place = followedHour(hours, hour);
     const listing = listings.get(hour) ?? { at: Number.NEGATIVE_INFINITY, finished: new Set() };
     listings.set(hour, listing);
     const time = clock();
@@ -53,7 +49,7 @@ export function createLogFollower<Place extends FollowedHour>(
     listing.at = time;
   }
 
-  async function* nextOfAll(place: Place, finished: Set<string>): AsyncGenerator<NewSegment<Place>> {
+  async function* nextOfAll(place: FollowedHour, finished: Set<string>): AsyncGenerator<NewSegment> {
     // A writer of the hour before begins the next one with its first number.
     const earlier = hours.get(hourAt(startOfHour(place.hour) - HOUR));
     const later = hours.get(hourAt(startOfHour(place.hour) + HOUR));
@@ -86,6 +82,13 @@ export function createLogFollower<Place extends FollowedHour>(
   };
 }
 
+/** What was read of an hour; it is begun where it is new. */
+export function followedHour(hours: Map<string, FollowedHour>, hour: string): FollowedHour {
+  const known = hours.get(hour) ?? { hour, read: new Map() };
+  hours.set(hour, known);
+  return known;
+}
+
 function isSmall({ read }: FollowedHour): boolean {
   let numbers = 0;
   for (const last of read.values()) numbers += last;
@@ -93,11 +96,7 @@ function isSmall({ read }: FollowedHour): boolean {
 }
 
 /** The segments of a writer behind the last that was taken, until one is not there or not taken. */
-async function* nextOf<Place extends FollowedHour>(
-  store: ObjectStore,
-  place: Place,
-  writer: string,
-): AsyncGenerator<NewSegment<Place>> {
+async function* nextOf(store: ObjectStore, place: FollowedHour, writer: string): AsyncGenerator<NewSegment> {
   for (let atOnce = 1; ; atOnce = Math.min(AT_ONCE, atOnce * 2)) {
     const first = (place.read.get(writer) ?? 0) + 1;
     const numbers = Array.from({ length: atOnce }, (_, index) => ({ writer, number: first + index }));

@@ -12,12 +12,12 @@ export interface FollowedHour {
   /** Folder of the hour, `dt=…/hour=HH/`. */
   readonly hour: string;
   /** The last number that was taken of each writer. Nothing ever appears behind it. */
-  readonly read: ReadonlyMap<string, number>;
+  readonly read: Map<string, number>;
 }
 
 /** A segment that was not read before. Its reader moves `place.read` behind it. */
-export interface NewSegment<Place extends FollowedHour = FollowedHour> extends Numbered {
-  readonly place: Place;
+export interface NewSegment extends Numbered {
+  readonly place: FollowedHour;
   readonly segment: UnparsedSegment;
 }
 
@@ -25,23 +25,23 @@ export interface NewSegment<Place extends FollowedHour = FollowedHour> extends N
 export const AT_ONCE = 8;
 
 /** Unread segments of an hour that is not whole, including those of new writers. */
-export async function* newSegmentsOf<Place extends FollowedHour>(
+export async function* newSegmentsOf(
   store: ObjectStore,
-  place: Place,
+  place: FollowedHour,
   onLost: (lost: LostSegments) => void,
   folders: readonly string[],
-): AsyncGenerator<NewSegment<Place>> {
+): AsyncGenerator<NewSegment> {
   yield* takeAhead(store, place, numbersBehind(store, place, onLost, folders), onLost);
 }
 
 /** Segments of an hour by their numbers; those that are missing are read from its merged objects. */
-export async function* takeAhead<Place extends FollowedHour>(
+export async function* takeAhead(
   store: ObjectStore,
-  place: Place,
+  place: FollowedHour,
   numbers: AsyncIterable<Numbered>,
   onLost: (lost: LostSegments) => void,
   concurrency = AT_ONCE,
-): AsyncGenerator<NewSegment<Place>> {
+): AsyncGenerator<NewSegment> {
   const { hour } = place;
   const merged = new Map<string, MergedHour>();
   async function fromMerged(each: SegmentPlace): Promise<UnparsedSegment | null> {

@@ -38,18 +38,15 @@ type Found = Numbered & { readonly segment: UnparsedSegment };
  * same content. The numbers of a writer ascend, but for one that was lost and came back after its hour had been merged. Throws
  * `StoreError`.
  */
-export async function* segmentsOfHour<Place extends FollowedHour>(
-  reading: HourReading,
-  place: Place,
-): AsyncGenerator<NewSegment<Place>> {
+export async function* segmentsOfHour(reading: HourReading, place: FollowedHour): AsyncGenerator<NewSegment> {
   for (const folder of reading.folders ?? [LEDGER_FOLDER]) yield* segmentsIn(folder, reading, place);
 }
 
-async function* segmentsIn<Place extends FollowedHour>(
+async function* segmentsIn(
   folder: string,
   reading: HourReading,
-  place: Place,
-): AsyncGenerator<NewSegment<Place>> {
+  place: FollowedHour,
+): AsyncGenerator<NewSegment> {
   const { store, onFault, onLost, concurrency = CONCURRENCY, range = ALWAYS } = reading;
   const { hour } = place;
   const read = new Map(place.read);

@@ -1,10 +1,10 @@
 import { firstOpenHour, HOUR, isWhole, openHours } from '../../ledger/hours.js';
 import { listSegments } from '../../ledger/list-segments.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
-import { createLogFollower } from '../../ledger/log/follow-log.js';
+import { createLogFollower, followedHour } from '../../ledger/log/follow-log.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
-import { type LogProgress, numbersOf, placeAt, progressOf, readLater } from './log-place.js';
+import { type LogProgress, placeAt, progressOf, readLater } from './log-place.js';
 import { type LogReading, readAgain, readLate, readWholeHours } from './whole-hours.js';
 
 export interface FollowerOptions extends Omit<LogReading, 'place'> {
@@ -57,15 +57,12 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
 
   /** The store's time: whether an hour is whole goes by it. */
   const now = () => clock() + store.clockOffset();
-  const log = createLogFollower({
-    ...{ store, hours: place.hours, clock: now, onLost },
-    open: (hour) => numbersOf(place, hour),
-  });
+  const log = createLogFollower({ store, hours: place.hours, clock: now, onLost });
 
   /** The hour may have been merged, and its segments deleted, while its lines waited to be taken: the rest is asked for again. */
   function onLost(lost: LostSegments): void {
     const { hour } = lost;
-    if (isWhole(hour, now())) readLater(place, numbersOf(place, hour));
+    if (isWhole(hour, now())) readLater(place, followedHour(place.hours, hour));
     else onFault(hour, new Error(describeLost(lost)));
   }
 

@@ -2,7 +2,6 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
 import { cooperativeYield } from '../../lib/time/cooperative-yield.js';
-import type { HourNumbers } from './log-place.js';
 
 /** The lines of a segment. */
 export interface SegmentLines {
@@ -17,7 +16,7 @@ export interface SegmentLines {
  * behind them, are left to a newer replica: resolves to whether there were none.
  */
 export async function* linesByNumber(
-  segments: AsyncIterable<NewSegment<HourNumbers>>,
+  segments: AsyncIterable<NewSegment>,
 ): AsyncGenerator<SegmentLines, boolean> {
   const pause = cooperativeYield();
   const left = new Set<string>();

@@ -19,15 +19,11 @@ export interface LogProgress {
   readonly passed: Readonly<Record<string, Numbers>>;
 }
 
-export interface HourNumbers extends FollowedHour {
-  readonly read: Map<string, number>;
-}
-
 /** The same while it moves. */
 export interface LogPlace {
   before: number;
-  readonly hours: Map<string, HourNumbers>;
-  readonly again: Map<string, HourNumbers>;
+  readonly hours: Map<string, FollowedHour>;
+  readonly again: Map<string, FollowedHour>;
   /** Replaced, never changed: many progresses have it. */
   passed: LogProgress['passed'];
 }
@@ -51,7 +47,7 @@ export function pass(place: LogPlace, time: number): void {
 }
 
 /** An hour that was passed is read up to further numbers. */
-export function passAgain(place: LogPlace, numbers: HourNumbers): void {
+export function passAgain(place: LogPlace, numbers: FollowedHour): void {
   const { hour } = numbers;
   if (Object.hasOwn(place.passed, hour)) place.passed = { ...place.passed, [hour]: numbersOfHour(numbers) };
 }
@@ -68,28 +64,21 @@ function newest(passed: LogProgress['passed'], since: number): LogProgress['pass
   return Object.fromEntries(kept);
 }
 
-/** The numbers that were read of an hour; it is begun where it is new. */
-export function numbersOf({ hours }: LogPlace, hour: string): HourNumbers {
-  const known = hours.get(hour) ?? { hour, read: new Map() };
-  hours.set(hour, known);
-  return known;
-}
-
 /** What is behind the numbers is read later, unless it is already so from others. */
-export function readLater({ again }: LogPlace, { hour, read }: HourNumbers): void {
+export function readLater({ again }: LogPlace, { hour, read }: FollowedHour): void {
   if (!again.has(hour)) again.set(hour, { hour, read: new Map(read) });
 }
 
-function mapOf(hours: Readonly<Record<string, Numbers>>): Map<string, HourNumbers> {
+function mapOf(hours: Readonly<Record<string, Numbers>>): Map<string, FollowedHour> {
   return new Map(
     Object.entries(hours).map(([hour, numbers]) => [hour, { hour, read: new Map(Object.entries(numbers)) }]),
   );
 }
 
-function numbersIn(hours: ReadonlyMap<string, HourNumbers>): Record<string, Numbers> {
+function numbersIn(hours: ReadonlyMap<string, FollowedHour>): Record<string, Numbers> {
   return Object.fromEntries([...hours].map(([hour, numbers]) => [hour, numbersOfHour(numbers)]));
 }
 
-function numbersOfHour(numbers: HourNumbers | undefined): Numbers {
+function numbersOfHour(numbers: FollowedHour | undefined): Numbers {
   return Object.fromEntries(numbers?.read ?? []);
 }

@@ -1,11 +1,12 @@
 import { HOUR, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
+import { followedHour } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import type { NewSegment } from '../../ledger/log/new-segments.js';
+import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
-import { type HourNumbers, type LogPlace, numbersOf, pass, passAgain, readLater } from './log-place.js';
+import { type LogPlace, pass, passAgain, readLater } from './log-place.js';
 
 export interface LogReading {
   readonly store: ObjectStore;
@@ -21,7 +22,7 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
   const { store, place } = reading;
   if (place.before >= end) return;
   for await (const hour of hoursInOrder(store, 'oldest', place.before, end - 1)) {
-    const numbers = numbersOf(place, hour);
+    const numbers = followedHour(place.hours, hour);
     const isAll = yield* linesByNumber(
       // What is damaged may be brought back: from there on the hour is read later.
       restOf(reading, numbers, () => readLater(place, numbers)),
@@ -66,9 +67,9 @@ export async function* readLate(reading: LogReading): Lines {
 
 function restOf(
   { store, onFault }: LogReading,
-  numbers: HourNumbers,
+  numbers: FollowedHour,
   onDamage: () => void,
-): AsyncGenerator<NewSegment<HourNumbers>> {
+): AsyncGenerator<NewSegment> {
   const { hour } = numbers;
   const reading = {
     store,

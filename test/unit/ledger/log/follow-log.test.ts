@@ -10,8 +10,7 @@ it('lists an hour of many segments once a minute, and before that when it is tol
   const store = createMemoryStore(undefined, () => now);
   const read = new Map([['known', 600]]);
   const hours = new Map([[hour, { hour, read }]]);
-  const open = (name: string) => ({ hour: name, read: new Map<string, number>() });
-  const log = createLogFollower({ store, clock: () => now, hours, open, onLost: () => undefined });
+  const log = createLogFollower({ store, clock: () => now, hours, onLost: () => undefined });
   const writers = async () => {
     const found: string[] = [];
     for await (const { place, writer, number } of log.newSegments()) {

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
 import { describeLost, type LostSegments } from '../../../../src/ledger/log/covered-numbers.js';
 import { createLogFollower } from '../../../../src/ledger/log/follow-log.js';
-import type { FollowedHour } from '../../../../src/ledger/log/new-segments.js';
 import { scanLines } from '../../../../src/ledger/log/scan-lines.js';
 import { segmentsOfHour } from '../../../../src/ledger/log/segments-of-hour.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
@@ -59,13 +58,7 @@ describe('a foreign object with a high number', () => {
   });
 
   it('costs a follower none, who goes on behind it', async () => {
-    const hours = new Map<string, FollowedHour & { readonly read: Map<string, number> }>();
-    const open = (hour: string) => {
-      const place = { hour, read: new Map<string, number>() };
-      hours.set(hour, place);
-      return place;
-    };
-    const log = createLogFollower({ store, clock: () => now, hours, open, onLost });
+    const log = createLogFollower({ store, clock: () => now, hours: new Map(), onLost });
     const look = async () => {
       const found: string[] = [];
       for await (const { place, writer, number } of log.newSegments()) {

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { openArchiveParts } from '../app/archive-parts.js';
 import { indexOfCommand } from '../app/open-ledger.js';
 import { storeProofTarget } from '../app/store/store-proof-target.js';
-import { loadConfigWithoutCredentials } from '../config/config.js';
+import { loadConfig } from '../config/config.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
 import { newDeliveryId } from '../ledger/ledger-line.js';
@@ -49,7 +49,7 @@ export function createCommand(): Command {
 }
 
 async function capture(input: string, flags: CaptureFlags): Promise<void> {
-  const config = loadConfigWithoutCredentials();
+  const config = loadConfig('service');
   const plan = capturePlan(flags, config);
   const audio = await openAudio(input, process.stdin);
   try {

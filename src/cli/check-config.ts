@@ -15,7 +15,7 @@ export function createCommand(): Command {
 
 function checkConfig(json: boolean): void {
   try {
-    const config = loadConfig();
+    const config = loadConfig('everything');
     const warnings = warningsOfProcess(config);
     if (json) printJson({ valid: true, faults: [], warnings });
     else printLines([...summary(config), ...warnings.map((warning) => `warning: ${warning}`)]);

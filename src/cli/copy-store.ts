@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { storeProofTarget } from '../app/store/store-proof-target.js';
-import { type Config, loadStoreConfig } from '../config/config.js';
+import { type Config, loadConfig } from '../config/config.js';
 import { count } from '../lib/text/plural.js';
 import { hasContent } from '../operations/actions/copy/copied-places.js';
 import type { CopyReport } from '../operations/actions/copy/copy-report.js';
@@ -46,7 +46,7 @@ export function createCommand(): Command {
     .option('--accept-missing', 'let the copy be served without the objects that could not be copied')
     .option('--json', 'print the report as one JSON document')
     .action(async (from: string, to: string, options: Options) => {
-      const config = loadStoreConfig();
+      const config = loadConfig('store');
       const both = optionsOfBoth(config, { from, to }, options.fromConfig ?? null);
       try {
         await copyAndReport(config, both, options);

@@ -45,7 +45,7 @@ function checkOptions({ url, source, credential }: Options): void {
 /** Faults in the configuration prevent all other checks and have an exit code of their own. */
 async function findingsOrFaults(options: Options): Promise<{ code?: number; findings: Finding[] }> {
   try {
-    return { findings: await runChecks(loadConfig(), options) };
+    return { findings: await runChecks(loadConfig('everything'), options) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { code: EXIT.usage, findings: [...error.faults.map(faultFinding), NOT_CHECKED] };

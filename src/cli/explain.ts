@@ -30,7 +30,7 @@ export function createCommand(): Command {
         throw new UsageError(
           `--address expects an IP address such as 203.0.113.7, not ${JSON.stringify(options.address)}`,
         );
-      const config = loadConfig();
+      const config = loadConfig('everything');
       const explanation = explain(compileSources(config), {
         source: chosenSource(config, source),
         peer: options.address,

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { erasureKey } from '../archive/layout.js';
-import { loadConfigWithoutCredentials } from '../config/config.js';
+import { loadConfig } from '../config/config.js';
 import { type ImportForm, importArtefacts } from '../operations/actions/import/import-artefacts.js';
 import type { Taken } from '../operations/answers/jobs.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
@@ -52,7 +52,7 @@ async function importFiles(
 ): Promise<Taken> {
   await rejectErasedThere(jobId, files);
   const form = await openForm(files, fields);
-  return withRecovery(loadConfigWithoutCredentials(), { dryRun: false }, async ({ config, parts }) => {
+  return withRecovery(loadConfig('service'), { dryRun: false }, async ({ config, parts }) => {
     checkSource(config, fields.source);
     if (isCopyOfStore(jobId, files) && (await isEmptyStore(parts.store)))
       process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
-import { loadConfigWithoutCredentials } from '../config/config.js';
+import { loadConfig } from '../config/config.js';
 import { isJobId } from '../domain/job.js';
 import { type JobState, jobState, type NoRecord, unknownJobState } from '../domain/job-state.js';
 import type { LedgerView } from '../index/ledger-view.js';
@@ -40,10 +40,8 @@ export function createCommand(): Command {
       const text = given.trim();
       if (text.length < 3 && !isJobId(text))
         throw new UsageError(`${JSON.stringify(text)} is too short to search for`);
-      const { location, ...answer } = await withRecovery(
-        loadConfigWithoutCredentials(),
-        { dryRun: true },
-        (work) => answerOf(work, text),
+      const { location, ...answer } = await withRecovery(loadConfig('service'), { dryRun: true }, (work) =>
+        answerOf(work, text),
       );
       const { jobId, job, bodies, found } = answer;
       const state = stateOf(answer);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { mergeParts } from '../app/merge-parts.js';
-import { loadStoreConfig } from '../config/config.js';
+import { loadConfig } from '../config/config.js';
 import { createMerger } from '../ledger/merge/merge.js';
 import type { MergeReport } from '../ledger/merge/merge-report.js';
 import { plural } from '../lib/text/plural.js';
@@ -34,7 +34,7 @@ export function createCommand(): Command {
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       if (options.all && options.since) throw new UsageError('--all and --since exclude each other');
-      const report = await withRecovery(loadStoreConfig(), { dryRun: false }, (work) =>
+      const report = await withRecovery(loadConfig('store'), { dryRun: false }, (work) =>
         run(work, options),
       ).catch(couldNotLook);
       if (report === null) return;

@@ -42,7 +42,7 @@ export function createCommand(): Command {
     .addOption(new Option('--method <method>', 'method of the callback').choices(['POST', 'PUT']))
     .option('--json', 'accepted for consistency: the output is always JSON')
     .action((named: string | undefined, options: Options) => {
-      const config = loadConfig();
+      const config = loadConfig('everything');
       const name = chosenSource(config, named);
       printJson({ notification_config: notificationConfig(config, name, options, Date.now()) });
       const { context } = sourceNamed(config, name);

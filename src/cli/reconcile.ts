@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
-import { loadConfigWithoutCredentials } from '../config/config.js';
+import { loadConfig } from '../config/config.js';
 import { clientsOf } from '../recovery/reconcile/find-job.js';
 import { reconcile } from '../recovery/reconcile/reconcile.js';
 import type { RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
@@ -36,7 +36,7 @@ export function createCommand(): Command {
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       const needs = { dryRun: options.dryRun === true, mayBegin: true } as const;
-      const report = await withRecovery(loadConfigWithoutCredentials(), needs, (work) => run(work, options));
+      const report = await withRecovery(loadConfig('service'), needs, (work) => run(work, options));
       if (options.json) printJson(report);
       else printLines(formatReconcileReport(report, options.dryRun === true));
       process.exitCode = exitCodeOf(report.outcomes, report.faults);

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { loadConfigWithoutCredentials } from '../config/config.js';
+import { loadConfig } from '../config/config.js';
 import { refetch, UNKNOWN_JOB } from '../recovery/reconcile/fetch/refetch.js';
 import { INTERRUPTED } from '../recovery/reconcile/recovery-errors.js';
 import type { RecoveredJob } from '../recovery/reconcile/report/recovery-report.js';
@@ -46,7 +46,7 @@ function adviceFor(text: string): string {
 function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
   checkJobs([jobId]);
   const needs = { dryRun: options.dryRun === true, mayBegin: true } as const;
-  return withRecovery(loadConfigWithoutCredentials(), needs, async ({ config, parts, signal }) => {
+  return withRecovery(loadConfig('service'), needs, async ({ config, parts, signal }) => {
     checkSource(config, options.source);
     checkRegions(parts);
     const order = {

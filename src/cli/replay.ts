@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { openCommandOutbox } from '../app/open-outbox.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
-import { loadConfigWithoutCredentials, loadConfigWithSubscribers } from '../config/config.js';
+import { loadConfig } from '../config/config.js';
 import { stepsAfterReplay, worthRetrying } from '../domain/next-steps.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
@@ -77,7 +77,7 @@ export function createCommand(): Command {
       const selector = readSelector(kind, options);
       const dryRun = options.dryRun === true;
       const sends = selector.kind === 'notify' && !dryRun;
-      const config = sends ? loadConfigWithSubscribers() : loadConfigWithoutCredentials();
+      const config = loadConfig(sends ? 'service and subscribers' : 'service');
       await withRecovery(config, { dryRun }, (work) => replay(work, selector, options));
     });
 }

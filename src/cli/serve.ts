@@ -28,7 +28,7 @@ export function createCommand(): Command {
 
 /** Runs the receiver until a signal ends it. Exit code 0 after a clean drain, 1 when it cannot run. */
 async function serve(): Promise<void> {
-  const config = loadConfig();
+  const config = loadConfig('everything');
   const adminTokens = startTokens(config);
   const log = createLogger({
     level: config.log.level,

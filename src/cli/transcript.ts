@@ -9,7 +9,6 @@ import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { proveForWriting } from './shared/on-store/prove-for-writing.js';
-import { withStoreWriter } from './shared/on-store/with-store-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import {
   findTranscripts,
@@ -18,6 +17,7 @@ import {
   TRANSCRIPT_FORMATS,
 } from './transcript/find-transcripts.js';
 import { outputTo, outputToFile, type TranscriptOutput } from './transcript/transcript-output.js';
+import { type StoreWork, withStoreWriter } from './transcript/with-store-writer.js';
 
 interface Options {
   readonly kind?: TranscriptFormat;
@@ -25,8 +25,6 @@ interface Options {
   readonly output?: string;
   readonly json?: true;
 }
-
-type Work = Parameters<Parameters<typeof withStoreWriter>[0]>[0];
 
 export function createCommand(): Command {
   return new Command('transcript')
@@ -49,7 +47,7 @@ export function createCommand(): Command {
     });
 }
 
-async function run(work: Work, jobId: string, { kind, key, output, json }: Options): Promise<number> {
+async function run(work: StoreWork, jobId: string, { kind, key, output, json }: Options): Promise<number> {
   const found = await findTranscripts(work, jobId);
   const wanted = found.find((each) =>
     key === undefined ? !isConflict(each) && (kind ?? formatOf(each)) === formatOf(each) : each.key === key,
@@ -75,7 +73,7 @@ async function run(work: Work, jobId: string, { kind, key, output, json }: Optio
 
 /** Other forms and versions, or what became of the job. */
 async function sayWhatIsThere(
-  work: Work,
+  work: StoreWork,
   jobId: string,
   found: readonly StoredTranscript[],
 ): Promise<number> {
@@ -99,7 +97,7 @@ function note(...lines: string[]): void {
  * nothing could be.
  */
 async function copy(
-  { config, store, ledger, signal }: Work,
+  { config, store, ledger, signal }: StoreWork,
   jobId: string,
   { key, kind, size, sha256, info }: StoredTranscript,
   target: TranscriptOutput,

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { loadStoreConfig } from '../config/config.js';
+import { loadConfig } from '../config/config.js';
 import { parseDuration, parseSize } from '../config/units.js';
 import { ITEM_KINDS } from '../domain/kinds.js';
 import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
@@ -50,7 +50,7 @@ export function createCommand(): Command {
     .action(async (options: Options) => {
       if (options.maxRate !== undefined && !options.deep) throw new UsageError('--max-rate needs --deep');
       const window = windowOf(options, Date.now());
-      const report = await withRecovery(loadStoreConfig(), { dryRun: true }, (work) =>
+      const report = await withRecovery(loadConfig('store'), { dryRun: true }, (work) =>
         run(work, { ...options, ...window }),
       ).catch(couldNotLook);
       if (report === null) return;

@@ -33,54 +33,42 @@ const NO_CONTEXT: RuntimeContext = {
 };
 
 /**
+ * What a command uses, and which secrets it therefore needs: a CronJob that fetches results, for instance, needs neither the
+ * tokens of operators nor the header lines of credentials, and one that only compares the store no key of the service.
+ */
+export type Needs = 'everything' | 'service and subscribers' | 'service' | 'store';
+
+/**
  * The configuration of this process, from the package's `config/`, NODE_CONFIG_DIR, NODE_CONFIG and mapped
  * environment variables. Throws `ConfigError` with every fault at once.
  */
-export function loadConfig(env: Environment = process.env): Config {
+export function loadConfig(needs: Needs, env: Environment = process.env): Config {
   const { tree, variables } = loadSettings(env);
-  return parseConfig(tree, contextOf(env, variables));
+  return parseConfig(settingsFor(needs, tree), contextOf(env, variables));
 }
 
 /**
- * The configuration of commands that work on the store and never listen. Leaves out the tokens of operators and the
- * header lines of credentials, so that a CronJob, for instance, does not need those secrets.
+ * What the store needs of another configuration than that of this process: of the files of a folder. Variables with settings
+ * belong to this process, and are left out; others may hold secrets that the files name.
  */
-export function loadConfigWithoutCredentials(env: Environment = process.env): Config {
-  const { tree, variables } = loadSettings(env);
-  return parseConfig(withoutCredentials(tree), contextOf(env, variables));
+export function loadStoreConfigOf(folder: string): Config {
+  const others = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('TR_') && name !== 'NODE_CONFIG',
+  );
+  return loadConfig('store', { ...Object.fromEntries(others), NODE_CONFIG_DIR: folder });
 }
 
-/** As `loadConfigWithoutCredentials`, for commands that send events: with the addresses and secrets of subscribers. */
-export function loadConfigWithSubscribers(env: Environment = process.env): Config {
-  const { tree, variables } = loadSettings(env);
-  const open = withoutCredentials(tree);
-  const given =
-    isJsonObject(tree) && isJsonObject(open) ? { ...open, subscribers: tree.subscribers ?? {} } : open;
-  return parseConfig(given, contextOf(env, variables));
-}
-
-/** The configuration of commands that use nothing but the store: neither credentials nor the key of the speech service. */
-export function loadStoreConfig(env: Environment = process.env): Config {
-  const { tree, variables } = loadSettings(env);
-  return parseConfig(withoutServiceKey(withoutCredentials(tree)), contextOf(env, variables));
-}
-
-/**
- * As `loadStoreConfig`, for another configuration than that of this process: of the files of a folder. Variables with settings belong to this
- * process, and are left out; others may hold secrets that the files name.
- */
-export function loadStoreConfigOf(folder: string, env: Environment = process.env): Config {
-  const others = Object.entries(env).filter(([name]) => !name.startsWith('TR_') && name !== 'NODE_CONFIG');
-  return loadStoreConfig({ ...Object.fromEntries(others), NODE_CONFIG_DIR: folder });
-}
-
-/** The tree without the tokens of operators, the header lines of credentials, and the addresses and secrets of subscribers. */
-export function withoutCredentials(tree: unknown): unknown {
-  if (!isJsonObject(tree)) return tree;
-  const { admin: _, subscribers, sources, ...others } = tree;
-  const rest = isJsonObject(subscribers) ? { ...others, subscribers: withoutSecrets(subscribers) } : others;
-  if (!isJsonObject(sources)) return rest;
-  return { ...rest, sources: eachObject(sources, withoutHeaders) };
+/** The tree without the secrets that are not needed. */
+export function settingsFor(needs: Needs, tree: unknown): unknown {
+  if (needs === 'everything' || !isJsonObject(tree)) return tree;
+  const { admin: _, subscribers, sources, speech, ...others } = tree;
+  const sends = needs === 'service and subscribers';
+  return {
+    ...others,
+    subscribers: sends || !isJsonObject(subscribers) ? subscribers : eachObject(subscribers, withoutSecrets),
+    sources: isJsonObject(sources) ? eachObject(sources, withoutHeaders) : sources,
+    speech: needs === 'store' && isJsonObject(speech) ? { ...speech, apiKey: null } : speech,
+  };
 }
 
 /** Names and times of credentials are needed to say which of them expires. */
@@ -101,12 +89,8 @@ function withoutHeaders(source: Record<string, unknown>): Record<string, unknown
 }
 
 /** Names and filters of subscribers are needed to say how far they are. */
-function withoutSecrets(subscribers: Record<string, unknown>): Record<string, unknown> {
-  return eachObject(subscribers, (subscriber) => ({
-    ...subscriber,
-    url: 'https://not-read.invalid',
-    secrets: [UNUSED_SECRET],
-  }));
+function withoutSecrets(subscriber: Record<string, unknown>): Record<string, unknown> {
+  return { ...subscriber, url: 'https://not-read.invalid', secrets: [UNUSED_SECRET] };
 }
 
 function eachObject(
@@ -121,12 +105,6 @@ function eachObject(
 }
 
 const UNUSED_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
-
-/** The tree without the key of the speech service. */
-export function withoutServiceKey(tree: unknown): unknown {
-  if (!isJsonObject(tree) || !isJsonObject(tree.speech)) return tree;
-  return { ...tree, speech: { ...tree.speech, apiKey: null } };
-}
 
 function contextOf(env: Environment, variables: ReadonlySet<string>): RuntimeContext {
   return { env, variables, readFile: (file) => readFileSync(file, 'utf8'), hostName: processName() };

@@ -1,19 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type Config, parseConfig, withoutCredentials, withoutServiceKey } from '../../src/config/config.js';
+import { type Config, type Needs, parseConfig, settingsFor } from '../../src/config/config.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { type Manifest, pick, readManifest } from './manifests.js';
 
 const SECRET: Record<string, string> = readManifest('k8s/secret.example.yaml').stringData;
 const MOUNTED_SECRETS = '/run/secrets/transcript-receiver/';
 
-/** What a command leaves out of the tree before it reads secrets. */
-const NEEDED: Record<string, (tree: unknown) => unknown> = {
-  serve: (tree) => tree,
-  reconcile: withoutCredentials,
-  verify: (tree) => withoutServiceKey(withoutCredentials(tree)),
-};
+/** What a command uses of the configuration. */
+const NEEDED: Record<string, Needs> = { serve: 'everything', reconcile: 'service', verify: 'store' };
 
 export interface PodConfig {
   readonly config: Config;
@@ -49,7 +45,7 @@ export function podConfig(manifests: readonly Manifest[], workload: Manifest): P
     const files: Record<string, string> = pick(manifests, 'ConfigMap', /receiver-config/).data;
     for (const [name, content] of Object.entries(files)) writeFileSync(path.join(folder, name), content);
     const env = { ...given, NODE_CONFIG_DIR: folder, NODE_ENV: 'production' };
-    const needed = NEEDED[container.args[0]]?.(loadSettings(env).tree);
+    const needed = settingsFor(NEEDED[container.args[0]] ?? 'store', loadSettings(env).tree);
     return { config: parseConfig(needed, { env, readFile, hostName: 'pod-1' }), mounted, read: [...read] };
   } finally {
     rmSync(folder, { recursive: true, force: true });

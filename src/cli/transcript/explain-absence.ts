@@ -5,7 +5,7 @@ import { type JobState, jobState, unknownJobState } from '../../domain/job-state
 import { inspectJob } from '../../operations/admin/jobs/inspect-job.js';
 import { listQuarantine } from '../../operations/admin/jobs/list-quarantine.js';
 import { formatJobPage } from '../reports/format-job-page.js';
-import type { StoreWork } from '../shared/on-store/with-store-writer.js';
+import type { StoreWork } from './with-store-writer.js';
 
 /** What became of a job whose transcript is not in the store, in the words of its page. The service is not asked. */
 export async function explainAbsence(work: StoreWork, jobId: string): Promise<string[]> {

@@ -9,7 +9,7 @@ import {
 } from '../../domain/kinds.js';
 import { isConflict } from '../../domain/next-steps.js';
 import type { ObjectInfo } from '../../store/object-store.js';
-import type { StoreWork } from '../shared/on-store/with-store-writer.js';
+import type { StoreWork } from './with-store-writer.js';
 
 /** A stored transcript of a job. */
 export interface StoredTranscript extends Artefact {

@@ -3,12 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import {
-  loadConfig,
-  loadConfigWithoutCredentials,
-  loadConfigWithSubscribers,
-  loadStoreConfig,
-} from '../../../src/config/config.js';
+import { loadConfig } from '../../../src/config/config.js';
 import { configFolder } from '../../support/processes/config-folder.js';
 
 const folders: { remove(): void }[] = [];
@@ -37,30 +32,30 @@ describe("the package's default.yaml", () => {
     const [, example = ''] = text.split('#\n# store:');
     const yaml = `store:${example.replaceAll(/^# ?/gm, '')}`.replace(/\$\{file:.*?\}/, '0123456789abcdef');
     const env = { NODE_ENV: 'production', NODE_CONFIG_DIR: folder({ 'default.yaml': yaml }) };
-    expect(loadConfig(env).sources.intake?.allow).toEqual(['eu1']);
+    expect(loadConfig('everything', env).sources.intake?.allow).toEqual(['eu1']);
   });
 });
 
 describe('loadConfig', () => {
   it('serves this machine only unless the environment says otherwise', () => {
-    expect(loadConfig({}).receiver.host).toBe('127.0.0.1');
-    expect(loadConfig({ NODE_ENV: 'development' }).receiver.host).toBe('127.0.0.1');
-    expect(loadConfig({ NODE_ENV: 'production', TR_CREDENTIAL }).receiver.host).toBe('');
+    expect(loadConfig('everything', {}).receiver.host).toBe('127.0.0.1');
+    expect(loadConfig('everything', { NODE_ENV: 'development' }).receiver.host).toBe('127.0.0.1');
+    expect(loadConfig('everything', { NODE_ENV: 'production', TR_CREDENTIAL }).receiver.host).toBe('');
   });
 
   it('names the replica after host and process, because processes may share a host', () => {
-    const named = loadConfig({}).replicaName;
+    const named = loadConfig('everything', {}).replicaName;
     expect(named).toBe(
       `${os
         .hostname()
         .replaceAll(/[^A-Za-z0-9.-]/g, '-')
         .slice(0, 50)}-${process.pid}`,
     );
-    expect(loadConfig({ TR_REPLICA_NAME: 'mine' }).replicaName).toBe('mine');
+    expect(loadConfig('everything', { TR_REPLICA_NAME: 'mine' }).replicaName).toBe('mine');
   });
 
   it("takes from an operator's folder only what it holds", () => {
-    const config = loadConfig({
+    const config = loadConfig('everything', {
       NODE_CONFIG_DIR: folder({ 'default.yaml': 'limits: { minBytesPerSecond: 7 }' }),
     });
     expect(config.limits).toMatchObject({ minBytesPerSecond: 7, maxConcurrentDeliveries: 256 });
@@ -68,7 +63,7 @@ describe('loadConfig', () => {
   });
 
   it("lets the operator's default.yaml win over the package's development.yaml", () => {
-    const config = loadConfig({
+    const config = loadConfig('everything', {
       NODE_CONFIG_DIR: folder({ 'default.yaml': 'receiver: { host: 192.0.2.1 }' }),
     });
     expect(config.receiver.host).toBe('192.0.2.1');
@@ -82,7 +77,11 @@ describe('loadConfig', () => {
       'local-production.yaml': 'limits: { maxConcurrentDeliveries: 4 }',
       'local-test.yaml': 'limits: { maxConcurrentDeliveries: 5 }',
     };
-    const config = loadConfig({ NODE_CONFIG_DIR: folder(files), NODE_ENV: 'production', TR_CREDENTIAL });
+    const config = loadConfig('everything', {
+      NODE_CONFIG_DIR: folder(files),
+      NODE_ENV: 'production',
+      TR_CREDENTIAL,
+    });
     const { minBytesPerSecond, maxConcurrentDeliveries } = config.limits;
     expect([config.log.level, minBytesPerSecond, maxConcurrentDeliveries, config.replicaName]).toEqual([
       'error',
@@ -94,29 +93,34 @@ describe('loadConfig', () => {
 
   it('applies files, then NODE_CONFIG, then mapped variables', () => {
     const env = { NODE_CONFIG_DIR: folder({ 'default.yaml': 'receiver: { port: 1, host: 192.0.2.1 }' }) };
-    expect(loadConfig({ ...env, NODE_CONFIG: '{"receiver":{"port":2}}' }).receiver).toMatchObject({
+    expect(
+      loadConfig('everything', { ...env, NODE_CONFIG: '{"receiver":{"port":2}}' }).receiver,
+    ).toMatchObject({
       port: 2,
       host: '192.0.2.1',
     });
-    expect(loadConfig({ ...env, NODE_CONFIG: '{"receiver":{"port":2}}', TR_PORT: '3' }).receiver.port).toBe(
-      3,
-    );
+    expect(
+      loadConfig('everything', { ...env, NODE_CONFIG: '{"receiver":{"port":2}}', TR_PORT: '3' }).receiver
+        .port,
+    ).toBe(3);
   });
 
   it("reads the operator's own mapping of variables", () => {
     const mapping = 'limits: { minBytesPerSecond: PARTS }';
     expect(
-      loadConfig({ NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }), PARTS: '9' })
-        .limits.minBytesPerSecond,
+      loadConfig('everything', {
+        NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }),
+        PARTS: '9',
+      }).limits.minBytesPerSecond,
     ).toBe(9);
   });
 
   it('reads a mapped variable in the format that its mapping names', () => {
     const mapping = 'egress: { regions: { __name: REGIONS, __format: json } }';
     const env = { NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }) };
-    const { regions } = loadConfig({ ...env, REGIONS: '{"eu1":["192.0.2.1"]}' }).egress;
+    const { regions } = loadConfig('everything', { ...env, REGIONS: '{"eu1":["192.0.2.1"]}' }).egress;
     expect([regions.eu1, regions.us1.length]).toEqual([['192.0.2.1/32'], 5]);
-    const attempt = () => loadConfig({ ...env, REGIONS: '{"geheim' });
+    const attempt = () => loadConfig('everything', { ...env, REGIONS: '{"geheim' });
     expect(attempt).toThrow(/found unreadable text in the environment variable REGIONS, expected json/);
     expect(attempt).not.toThrow(/geheim/);
   });
@@ -132,11 +136,11 @@ describe('loadConfig', () => {
     ],
   ])('refuses the mapping %s', (mapping, expected) => {
     const env = { NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }), PARTS: '5' };
-    expect(() => loadConfig(env)).toThrow(expected);
+    expect(() => loadConfig('everything', env)).toThrow(expected);
   });
 
   it('maps lists and header lines', () => {
-    const config = loadConfig({
+    const config = loadConfig('everything', {
       TR_ALLOW: 'eu1, 10.0.0.0/8',
       TR_CREDENTIAL: 'X-Tenant: a, b\nX-Token: 0123456789abcdef\n',
       TR_TRUSTED_PROXIES: '10.0.0.1',
@@ -157,7 +161,7 @@ describe('loadConfig', () => {
     ['TR_PORTS', /did you mean TR_PORT\?/],
     ['TR_CHOCOLATE_FACTORY', /docs\/configuration\.md lists them/],
   ])('refuses the unknown variable %s, and does not show its value', (name, expected) => {
-    const attempt = () => loadConfig({ [name]: 'geheim' });
+    const attempt = () => loadConfig('everything', { [name]: 'geheim' });
     expect(attempt).toThrow(expected);
     expect(attempt).not.toThrow(/geheim/);
   });
@@ -174,7 +178,9 @@ describe('loadConfig', () => {
       TRANSPORT: 'x',
       tr_x: 'x',
     };
-    expect(loadConfig({ ...env, NODE_CONFIG_DIR: folder(files) }).limits.minBytesPerSecond).toBe(9);
+    expect(
+      loadConfig('everything', { ...env, NODE_CONFIG_DIR: folder(files) }).limits.minBytesPerSecond,
+    ).toBe(9);
   });
 
   it('reads YAML with anchors, merge keys and a section of their own', () => {
@@ -184,7 +190,9 @@ describe('loadConfig', () => {
       '  a: { <<: *common, keyPrefix: a, credentials: &both { main: { headers: ["X-Token: 0123456789abcdef"] } } }',
       '  b: { <<: *common, maxBytes: 2GiB, keyPrefix: b, credentials: *both }',
     ];
-    const { sources } = loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': yaml.join('\n') }) });
+    const { sources } = loadConfig('everything', {
+      NODE_CONFIG_DIR: folder({ 'default.yaml': yaml.join('\n') }),
+    });
     expect([sources.a?.allow, sources.b?.allow]).toEqual([['eu1'], ['eu1']]);
     expect([sources.a?.maxBytes, sources.b?.maxBytes]).toEqual([2 ** 30, 2 ** 31]);
     expect(sources.b?.credentials).toEqual(sources.a?.credentials);
@@ -199,29 +207,33 @@ describe('loadConfig', () => {
     ['&geheim { <<: [*geheim] }', /a file in .* that cannot be read/],
   ])('shows nothing of a secret that YAML takes for an alias: %s', (secret, expected) => {
     const yaml = `speech:\n  { apiKey:   ${secret} }`;
-    const attempt = () => loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': yaml }) });
+    const attempt = () => loadConfig('everything', { NODE_CONFIG_DIR: folder({ 'default.yaml': yaml }) });
     expect(attempt).toThrow(expected);
     expect(attempt).not.toThrow(/geheim/);
   });
 
   it('treats empty variables as absent', () => {
-    expect(loadConfig({ TR_PORT: '', NODE_CONFIG: '', NODE_CONFIG_DIR: '' }).receiver.port).toBe(8080);
+    expect(
+      loadConfig('everything', { TR_PORT: '', NODE_CONFIG: '', NODE_CONFIG_DIR: '' }).receiver.port,
+    ).toBe(8080);
   });
 
   it('replaces lists and merges maps, also of the egress table', () => {
     const files = { 'egress.yaml': 'egress: { regions: { eu1: [192.0.2.1] } }' };
-    const { regions } = loadConfig({ NODE_CONFIG_DIR: folder(files) }).egress;
+    const { regions } = loadConfig('everything', { NODE_CONFIG_DIR: folder(files) }).egress;
     expect([regions.eu1, regions.us1.length]).toEqual([['192.0.2.1/32'], 5]);
   });
 
   it('reads secrets from real files', () => {
     const place = folder({ token: '0123456789abcdef\n' });
     writeFileSync(path.join(place, 'default.yaml'), `admin: { tokens: { ops: "\${file:${place}/token}" } }`);
-    expect(loadConfig({ NODE_CONFIG_DIR: place }).admin.tokens.ops?.token).toBe('0123456789abcdef');
+    expect(loadConfig('everything', { NODE_CONFIG_DIR: place }).admin.tokens.ops?.token).toBe(
+      '0123456789abcdef',
+    );
   });
 
   it('refuses a folder that is not there', () => {
-    expect(() => loadConfig({ NODE_CONFIG_DIR: '/nowhere/at/all' })).toThrow(
+    expect(() => loadConfig('everything', { NODE_CONFIG_DIR: '/nowhere/at/all' })).toThrow(
       /NODE_CONFIG_DIR \/nowhere\/at\/all/,
     );
   });
@@ -229,11 +241,11 @@ describe('loadConfig', () => {
   it('refuses a folder without any file it could read', () => {
     const place = folder({ 'settings.txt': '' });
     mkdirSync(path.join(place, 'sub'));
-    expect(() => loadConfig({ NODE_CONFIG_DIR: place })).toThrow(/such as default\.yaml/);
+    expect(() => loadConfig('everything', { NODE_CONFIG_DIR: place })).toThrow(/such as default\.yaml/);
   });
 
   it('refuses malformed NODE_CONFIG without showing it', () => {
-    const attempt = () => loadConfig({ NODE_CONFIG: '{"speech":{"apiKey":"geheim"' });
+    const attempt = () => loadConfig('everything', { NODE_CONFIG: '{"speech":{"apiKey":"geheim"' });
     expect(attempt).toThrow(/NODE_CONFIG/);
     expect(attempt).not.toThrow(/geheim/);
   });
@@ -245,58 +257,61 @@ describe('loadConfig', () => {
     ['local.yaml', '- geheim\n'],
   ])('names a broken %s without showing what is in it', (name, content) => {
     const place = folder({ [name]: content });
-    const attempt = () => loadConfig({ NODE_CONFIG_DIR: place });
+    const attempt = () => loadConfig('everything', { NODE_CONFIG_DIR: place });
     expect(attempt).toThrow(new RegExp(name));
     expect(attempt).not.toThrow(/geheim/);
   });
 
   it('names the place of a key that occurs twice in one map', () => {
     const place = folder({ 'default.yaml': 'limits:\n  minBytesPerSecond: 1\n  minBytesPerSecond: 2\n' });
-    expect(() => loadConfig({ NODE_CONFIG_DIR: place })).toThrow(/line 3, column 3: duplicate key/);
+    expect(() => loadConfig('everything', { NODE_CONFIG_DIR: place })).toThrow(
+      /line 3, column 3: duplicate key/,
+    );
   });
 
   it('survives an empty file', () => {
-    expect(loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': '# nothing yet\n' }) }).receiver.port).toBe(
-      8080,
-    );
+    expect(
+      loadConfig('everything', { NODE_CONFIG_DIR: folder({ 'default.yaml': '# nothing yet\n' }) }).receiver
+        .port,
+    ).toBe(8080);
   });
 });
 
-describe('loadConfigWithoutCredentials', () => {
+describe('loadConfig of what uses the service', () => {
   it('needs neither tokens nor credentials, also in production', () => {
     const yaml = [
       `admin: { host: 0.0.0.0, tokens: { ops: "\${file:/nowhere/token}" } }`,
       `sources: { intake: { keyPrefix: in, credentials: { a: { headers: ["X-Token: \${env:TR_NOT_HERE}"], expires: 2027-01-01T00:00:00Z } } } }`,
     ];
     const env = { NODE_ENV: 'production', NODE_CONFIG_DIR: folder({ 'default.yaml': yaml.join('\n') }) };
-    expect(loadConfigWithoutCredentials(env).sources.intake).toMatchObject({
+    expect(loadConfig('service', env).sources.intake).toMatchObject({
       keyPrefix: 'in/',
       credentials: { a: { expires: Date.parse('2027-01-01T00:00:00Z') } },
     });
-    expect(() => loadConfig(env)).toThrow(/2 faults/);
+    expect(() => loadConfig('everything', env)).toThrow(/2 faults/);
   });
 
   it('needs no secret of a subscriber, and keeps what it asks for', () => {
     const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
     const settings = `{ url: "\${env:CRM_URL}", secrets: ["\${env:CRM_SECRET}"], events: [job.stored] }`;
     const env = { NODE_CONFIG_DIR: folder({ 'default.yaml': `subscribers: { crm: ${settings} }` }) };
-    expect(loadConfigWithoutCredentials(env).subscribers.crm?.events).toEqual(['job.stored']);
-    expect(() => loadConfigWithSubscribers(env)).toThrow(/CRM_URL.*CRM_SECRET/s);
+    expect(loadConfig('service', env).subscribers.crm?.events).toEqual(['job.stored']);
+    expect(() => loadConfig('service and subscribers', env)).toThrow(/CRM_URL.*CRM_SECRET/s);
     const set = { ...env, CRM_URL: 'https://crm.example/hook', CRM_SECRET: secret };
-    expect(loadConfigWithSubscribers(set).subscribers.crm).toMatchObject({
+    expect(loadConfig('service and subscribers', set).subscribers.crm).toMatchObject({
       url: 'https://crm.example/hook',
       secrets: [secret],
     });
-    expect(JSON.stringify(loadConfigWithoutCredentials(set))).not.toContain(secret);
+    expect(JSON.stringify(loadConfig('service', set))).not.toContain(secret);
   });
 
   it('names all other faults', () => {
     const settings = { sources: { intake: { allow: ['eu9'] } }, limits: { maxPart: 1 } };
-    expect(() => loadConfigWithoutCredentials({ NODE_CONFIG: JSON.stringify(settings) })).toThrow(/2 faults/);
+    expect(() => loadConfig('service', { NODE_CONFIG: JSON.stringify(settings) })).toThrow(/2 faults/);
   });
 });
 
-describe('loadStoreConfig', () => {
+describe('loadConfig of what uses nothing but the store', () => {
   it('needs no secret but those of the store', () => {
     const text = [
       `admin: { tokens: { ops: "\${file:/nowhere/token}" } }`,
@@ -307,12 +322,12 @@ describe('loadStoreConfig', () => {
       NODE_ENV: 'production',
       NODE_CONFIG_DIR: folder({ 'default.yaml': [...text, more].join('\n') }),
     });
-    const { speech } = loadStoreConfig(yaml(''));
+    const { speech } = loadConfig('store', yaml(''));
     expect({ apiKey: speech.apiKey, retention: speech.retention }).toEqual({
       apiKey: null,
       retention: 5 * 86_400_000,
     });
     const key = `store: { url: "s3://bucket", s3: { accessKeyId: "\${file:/nowhere/id}", secretAccessKey: x } }`;
-    expect(() => loadStoreConfig(yaml(key))).toThrow(/has a fault.*accessKeyId/s);
+    expect(() => loadConfig('store', yaml(key))).toThrow(/has a fault.*accessKeyId/s);
   });
 });

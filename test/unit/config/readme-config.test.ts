@@ -14,7 +14,7 @@ it('the configuration for production that README shows is valid', () => {
       join(folder, 'default.yaml'),
       yaml.replaceAll(/\/run\/secrets\/[\w-]+/g, join(folder, 'secret')),
     );
-    const config = loadConfig({ NODE_ENV: 'production', NODE_CONFIG_DIR: folder });
+    const config = loadConfig('everything', { NODE_ENV: 'production', NODE_CONFIG_DIR: folder });
     expect(Object.keys(config.sources)).toEqual(['intake']);
     expect(config.store.url).toBe('s3://my-bucket/transcripts');
   } finally {

@@ -62,6 +62,16 @@ describe('a callback', () => {
     expect(received[0]?.headers['x-a']).toEqual(['1', '2']);
   });
 
+  it('has the limit of its source for its body', async () => {
+    await client.send(`${head('POST /callbacks/reading HTTP/1.1', 'Content-Length: 11')}0123456789A`);
+    const answer = await client.answer();
+    expect({ status: answer.status, code: JSON.parse(answer.body).code }).toEqual({
+      status: 413,
+      code: 'body-too-large',
+    });
+    expect(port.unexpected).toEqual([]);
+  });
+
   it('is answered without headers that name the software', async () => {
     await client.send(request('/callbacks/intake'));
     const { headers } = await client.answer();

@@ -5,12 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Pool } from 'undici';
 import { createConnect } from '../../../../../src/lib/outbound/connect.js';
 import { NO_PROXIES } from '../../../../../src/lib/outbound/proxy-settings.js';
-import {
-  Exchange,
-  openExchange,
-  type WholeAnswer,
-  type WireRequest,
-} from '../../../../../src/store/s3/wire/exchange.js';
+import { Exchange, openExchange, type WireRequest } from '../../../../../src/store/s3/wire/exchange.js';
 import { openPool } from '../../../../../src/store/s3/wire/store-pool.js';
 import { until } from '../../../../support/until.js';
 
@@ -94,13 +89,6 @@ describe('an exchange with the store', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('sends in the order of the calls', async () => {
-    await pool.destroy();
-    pool = open({ most: 1 });
-    await Promise.all(['/1', '/2', '/3'].map((path) => send({ path })));
-    expect(requests.map((request) => request.slice(4, 6))).toEqual(['/1', '/2', '/3']);
-  });
-
   it('refuses what has found no connection in time, of which nothing is sent', async () => {
     respond = () => undefined;
     const stuck = [send(), send()].map((each) => each.catch((error: unknown) => error));
@@ -177,83 +165,6 @@ describe('an exchange with the store', () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it('says why no connection could be opened, to each that waits', async () => {
-    const free = port();
-    for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
-    await pool.destroy();
-    pool = open({ origin: `http://127.0.0.1:${free}`, most: 2 });
-    const failed = await Promise.allSettled(Array.from({ length: 5 }, () => send()));
-    for (const each of failed) expect(each).toMatchObject({ reason: { code: 'ECONNREFUSED' } });
-  });
-
-  it('gives up a connection that does not open in time', async () => {
-    // TLS, to a server that does not speak it.
-    await pool.destroy();
-    respond = () => undefined;
-    pool = open({ origin: `https://localhost:${port()}`, connectTimeoutMs: 50 });
-    await expect(send()).rejects.toMatchObject({ code: 'UND_ERR_CONNECT_TIMEOUT' });
-  });
-
-  it('opens a connection when one breaks while others wait', async () => {
-    await pool.destroy();
-    pool = open({ most: 1 });
-    respond = (socket) => (sockets.length === 1 ? socket.destroy() : socket.write(DONE));
-    const [first, second] = await Promise.allSettled([send(), send()]);
-    expect(first).toMatchObject({ reason: { code: 'UND_ERR_SOCKET' } });
-    expect(second.status).toBe('fulfilled');
-  });
-
-  it.each<[string, string]>([
-    ['has ended it', ''],
-    ['said that it would', 'connection: close\r\n'],
-    ['keeps it too briefly', 'keep-alive: timeout=2\r\n'],
-  ])('does not use a connection again whose server %s', async (_, header) => {
-    respond = (socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\n${header}content-length: 0\r\n\r\n`);
-      if (header === '') socket.end();
-    };
-    await send();
-    await until(() => sockets[0]?.destroyed === true);
-    await send();
-    expect(sockets).toHaveLength(2);
-  });
-
-  it('keeps an idle connection as long as its server says, less a margin', async () => {
-    await pool.destroy();
-    pool = open({ most: 1 });
-    respond = (socket) =>
-      socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=2.1, max=9\r\ncontent-length: 0\r\n\r\n');
-    await send();
-    respond = (socket) =>
-      socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=4\r\ncontent-length: 0\r\n\r\n');
-    await send();
-    await send();
-    expect(sockets).toHaveLength(2);
-    await until(() => sockets[1]?.destroyed === true);
-  });
-
-  it('sends nothing over a connection that has just broken', async () => {
-    await send();
-    const sending = new Promise<Promise<WholeAnswer>>((sent) => {
-      setTimeout(() => {
-        sockets[0]?.resetAndDestroy();
-        // After the error was read, and before the socket has emitted `close`.
-        setImmediate(() => sent(send()));
-      });
-    });
-    expect(await sending).toMatchObject({ status: 200 });
-    expect(sockets).toHaveLength(2);
-  });
-
-  it('closes a connection over which unexpected bytes come', async () => {
-    await send();
-    sockets[0]?.write(DONE);
-    await until(() => sockets[0]?.destroyed === true);
-    await send();
-    expect(sockets).toHaveLength(2);
-  });
-
   it('ends an exchange whose signal aborts, while it waits and while it is sent', async () => {
     respond = () => undefined;
     await pool.destroy();
@@ -285,22 +196,5 @@ describe('an exchange with the store', () => {
     };
     await Promise.all(Array.from({ length: 5 }, () => send({ signal })));
     expect(listeners).toBe(0);
-  });
-
-  it('sends no header that would break the request apart', async () => {
-    for (const value of ['a\r\nb: c', 'a\nb', 'a\0', 'ā'])
-      await expect(send({ headers: { 'x-id': value } })).rejects.toThrow('invalid x-id header');
-    expect(requests).toEqual([]);
-    await send();
-  });
-
-  it('ends everything when it is closed', async () => {
-    respond = () => undefined;
-    const three = [send(), send(), send()].map((each) => each.catch((error: unknown) => error));
-    await until(() => requests.length === 2);
-    await pool.destroy();
-    for (const each of three) expect(await each).toMatchObject({ code: 'UND_ERR_DESTROYED' });
-    await expect(send()).rejects.toMatchObject({ code: 'UND_ERR_DESTROYED' });
-    await until(() => sockets.every((socket) => socket.destroyed));
   });
 });

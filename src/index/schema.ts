@@ -28,8 +28,10 @@ export const SCHEMA = `
 
   -- id: that of the segment, then the index of the line in it. took: milliseconds of a callback.
   -- due: when the callback of a job was expected that recovery had to fetch. kinds: bits of what it brought.
+  -- start, length: bytes of its text in the segment.
   CREATE TABLE lines (id INTEGER PRIMARY KEY, written INTEGER NOT NULL, class INTEGER NOT NULL, job TEXT,
-    received INTEGER NOT NULL, bytes INTEGER NOT NULL, took INTEGER, due INTEGER, kinds INTEGER NOT NULL);
+    received INTEGER NOT NULL, bytes INTEGER NOT NULL, took INTEGER, due INTEGER, kinds INTEGER NOT NULL, start INTEGER NOT NULL,
+    length INTEGER NOT NULL);
   CREATE INDEX lines_by_class ON lines (class, written);
   CREATE INDEX lines_by_job ON lines (job, class, received) WHERE job IS NOT NULL;
   CREATE INDEX lines_by_due ON lines (due, class, job) WHERE due IS NOT NULL;

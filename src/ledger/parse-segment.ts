@@ -2,8 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
 
-/** A line of the ledger as read back: the object, its text as stored, and its index in the segment. */
-interface LedgerEntry {
+/** Where the text of a line is in its segment, in bytes, without the line feed. */
+export interface LineSpan {
+  readonly start: number;
+  readonly length: number;
+}
+
+/** A line of the ledger as read back: the object, its text as stored, and where it is in the segment. */
+interface LedgerEntry extends LineSpan {
   readonly line: LedgerLine;
   readonly text: string;
   readonly index: number;
@@ -26,12 +32,12 @@ export function parseSegment(content: Buffer): ParsedSegment {
   const brokenLines: number[] = [];
   const newerLines: number[] = [];
   let number = 0;
-  for (const lineText of linesOf(content)) {
+  for (const { text, start, length } of linesOf(content)) {
     number += 1;
-    if (lineText?.trim() === '') continue;
-    const value = lineText === null ? null : parseRecord(lineText);
+    if (text?.trim() === '') continue;
+    const value = text === null ? null : parseRecord(text);
     const line = value && completeLine(value);
-    if (line && lineText !== null) entries.push({ line, text: lineText, index: number - 1 });
+    if (line && text !== null) entries.push({ line, text, index: number - 1, start, length });
     else if (value && isNewer(value)) newerLines.push(number);
     else brokenLines.push(number);
   }
@@ -44,19 +50,24 @@ export function parseLinesAt(content: Buffer, indices: ReadonlySet<number>): Map
   const lines = new Map<number, LedgerLine>();
   let index = 0;
   for (const bytes of cutLines(content)) {
-    const text = indices.has(index) ? textOf(bytes) : null;
-    const value = text === null ? null : parseRecord(text);
-    const line = value && completeLine(value);
+    const line = indices.has(index) ? parseLine(bytes) : null;
     if (line) lines.set(index, line);
     index += 1;
   }
   return lines;
 }
 
+/** The line with this text; null where it cannot be read. */
+export function parseLine(bytes: Buffer): LedgerLine | null {
+  const text = textOf(bytes);
+  const value = text === null ? null : parseRecord(text);
+  return value && completeLine(value);
+}
+
 /** Whether a line is no JSON object, as after text was cut or changed, or there is none. Lines of other formats are not damaged. */
 export function isDamagedSegment(content: Buffer): boolean {
   let lines = 0;
-  for (const text of linesOf(content)) {
+  for (const { text } of linesOf(content)) {
     if (text?.trim() === '') continue;
     if (text === null || parseRecord(text) === null) return true;
     lines += 1;
@@ -64,9 +75,15 @@ export function isDamagedSegment(content: Buffer): boolean {
   return lines === 0;
 }
 
-function* linesOf(content: Buffer): Generator<string | null> {
-  if (isUtf8(content)) return yield* content.toString().split('\n');
-  for (const line of cutLines(content)) yield textOf(line);
+/** Null for the text of a line that is not UTF-8. */
+function* linesOf(content: Buffer): Generator<LineSpan & { readonly text: string | null }> {
+  const lines = isUtf8(content) ? content.toString().split('\n') : cutLines(content);
+  let start = 0;
+  for (const line of lines) {
+    const length = Buffer.byteLength(line);
+    yield { text: typeof line === 'string' ? line : textOf(line), start, length };
+    start += length + 1;
+  }
 }
 
 function* cutLines(content: Buffer): Generator<Buffer> {

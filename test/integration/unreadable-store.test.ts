@@ -196,6 +196,7 @@ describe('beside a bucket', () => {
     bucket = await openBucket('60s');
     ({ standIn, api, settings, body } = bucket);
     env = { NODE_CONFIG: JSON.stringify(settings) };
+    await heal();
     for (const args of READING) well.set(args.join(' '), withoutTimes((await runCommand(args, env)).stdout));
   });
   afterAll(() => bucket.close());

@@ -11,7 +11,7 @@ import { createContextRows } from './context-rows.js';
 import { createFailureRows } from './failure-rows.js';
 import { createFigureSums, numberOf } from './figure-sums.js';
 import { createPositions } from './positions.js';
-import { readContent } from './read-content.js';
+import { type ReadLine, readContent } from './read-content.js';
 import type { SegmentContent } from './segment-content.js';
 
 /**
@@ -27,18 +27,19 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
   const bodies = createBodyRows(database, classes);
   const sums = createFigureSums(database);
   const insertSegment = database.prepare('INSERT INTO segments (run, number, written) VALUES (?, ?, ?)');
-  const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertLine = database.prepare('INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const contexts = createContextRows(database);
   const attempts = createAttemptRows(database, positions);
 
-  function applyLine(id: number, { written }: SegmentContent, line: LedgerLine): void {
+  function applyLine(id: number, { written }: SegmentContent, { line, start, length }: ReadLine): void {
     const lineClass = classes.of(line);
     const received = Date.parse(line.receivedAt);
     const job = typeof line.jobId === 'string' ? line.jobId : null;
     const took = lineClass.origin === 'callback' ? numberOf(line.durationMs) : null;
     const due = lineClass.origin === 'recovery' ? dueAt(line, received) : null;
     const kinds = kindsOf(line);
-    insertLine.run(id, written, lineClass.id, job, received, numberOf(line.bytes), took, due, kinds);
+    const bytes = numberOf(line.bytes);
+    insertLine.run(id, written, lineClass.id, job, received, bytes, took, due, kinds, start, length);
     for (const key of contextKeys(line.context, line.contextOmitted)) contexts.add(key, written, id);
     sums.add(written, lineClass, line);
     if (job === null) return;
@@ -53,7 +54,7 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     const { entries, attempts: sent, unread } = readContent(segment);
     if (unread.lines > 0) positions.noteUnread(run, segment.number, unread);
     const id = Number(insertSegment.run(run, segment.number, segment.written).lastInsertRowid);
-    for (const { line, index } of entries) applyLine(id * LINES + index, segment, line);
+    for (const entry of entries) applyLine(id * LINES + entry.index, segment, entry);
     const subscriber = subscriberOf(segment.writer) ?? '';
     for (const { line, index } of sent) attempts.add(id * LINES + index, subscriber, line);
   }

@@ -11,9 +11,12 @@ interface Entry<Line> {
   readonly index: number;
 }
 
+/** A line of a delivery, and where it is in the segment. */
+export type ReadLine = ReturnType<typeof parseSegment>['entries'][number];
+
 /** The lines of a segment that go into the index, and how many do not. */
 export interface ReadContent {
-  readonly entries: readonly Entry<ReturnType<typeof parseSegment>['entries'][number]['line']>[];
+  readonly entries: readonly ReadLine[];
   readonly attempts: readonly Entry<SentAttempt>[];
   readonly unread: {
     /** All of them. */

@@ -156,6 +156,12 @@ const KEPT_HOURS = 4;
 
 /** Reads segments of the log one at a time. The records of the hours that it came to last are kept, for further ones. */
 export function createLogFetcher(store: ObjectStore): FetchFromLog {
+  const fetchFromMerged = createMergedFetcher(store);
+  return async (place) => (await fetchSegment(store, segmentKey(place))) ?? fetchFromMerged(place);
+}
+
+/** The same for segments whose objects are missing. */
+export function createMergedFetcher(store: ObjectStore): FetchFromLog {
   const hours = new Map<string, Promise<MergedHour>>();
 
   function readHour(folder: string, hour: string): Promise<MergedHour> {
@@ -169,8 +175,6 @@ export function createLogFetcher(store: ObjectStore): FetchFromLog {
   }
 
   return async (place) => {
-    const own = await fetchSegment(store, segmentKey(place));
-    if (own !== null) return own;
     const folder = folderOfWriter(place.writer);
     const known = await (hours.get(folder + place.hour) ?? readHour(folder, place.hour));
     const isKnown = known.records.some((record) => indexIn(record, place) >= 0);

@@ -1,16 +1,22 @@
 import pLimit from 'p-limit';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { readToEnd } from '../../store/read-to-end.js';
 import { hourAt } from '../hours.js';
+import { type LineSpan, parseLine } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
+import { fetchSegment } from '../read-segment.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
 import type { LinePlace } from './line-place.js';
 import { nullIfDamaged } from './merge-record.js';
-import { createLogFetcher } from './merged-segments.js';
+import { createMergedFetcher } from './merged-segments.js';
 
-/** The place of a line, and when the hour of its segment began, in milliseconds since the epoch. */
+/** The place of a line, and where its text is. */
 export interface PlacedLine extends LinePlace {
+  /** When the hour of its segment began, in milliseconds since the epoch. */
   readonly hour: number;
+  /** Null where it is not known: the whole segment is read. */
+  readonly span: LineSpan | null;
 }
 
 /**
@@ -34,35 +40,68 @@ export interface LinesAt {
   readonly unread: readonly UnreadLines[];
 }
 
+/** Where the wanted lines of a segment are, by their indices in it. */
+type Spans = ReadonlyMap<number, LineSpan | null>;
+
 /** The lines at these places. Each segment is read once. Rejects with `StoreError`, and with the reason of the signal. */
 export async function readLinesAt(
   store: ObjectStore,
   places: readonly PlacedLine[],
   signal?: AbortSignal,
 ): Promise<LinesAt> {
-  const wanted = new Map<string, { readonly segment: SegmentPlace; readonly indices: Set<number> }>();
-  const keys = places.map(({ hour, writer, number, line }) => {
+  const wanted = new Map<
+    string,
+    { readonly segment: SegmentPlace; readonly spans: Map<number, LineSpan | null> }
+  >();
+  const keys = places.map(({ hour, writer, number, line, span }) => {
     const segment = { hour: hourAt(hour), writer, number };
     const key = segmentKey(segment);
-    const known = wanted.get(key) ?? { segment, indices: new Set() };
-    known.indices.add(line);
+    const known = wanted.get(key) ?? { segment, spans: new Map() };
+    known.spans.set(line, span);
     wanted.set(key, known);
     return key;
   });
-  const fetch = createLogFetcher(store);
-  const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, indices }]) => {
+  const fetchMerged = createMergedFetcher(store);
+  const reads = readAhead(wanted, AT_ONCE, async ([key, { segment, spans }]) => {
     const found = await limit(async () => {
       signal?.throwIfAborted();
-      return (await fetch(segment).catch(nullIfDamaged))?.linesAt(indices) ?? null;
+      const own = await readOwn(store, key, spans);
+      if (own !== null) return own;
+      const merged = await fetchMerged(segment).catch(nullIfDamaged);
+      return merged?.linesAt(new Set(spans.keys())) ?? null;
     });
-    return { key, indices, found };
+    return { key, wanted: spans.size, found };
   });
   const lines = new Map<string, ReadonlyMap<number, LedgerLine>>();
   const unread: UnreadLines[] = [];
-  for await (const { key, indices, found } of reads) {
+  for await (const { key, wanted, found } of reads) {
     if (found !== null) lines.set(key, found);
     if (found === null) unread.push({ key, lines: null });
-    else if (found.size < indices.size) unread.push({ key, lines: indices.size - found.size });
+    else if (found.size < wanted) unread.push({ key, lines: wanted - found.size });
   }
   return { lines: places.map(({ line }, at) => lines.get(keys[at] ?? '')?.get(line) ?? null), unread };
+}
+
+/** Lines of a segment that has an object of its own; null when that is missing. */
+async function readOwn(
+  store: ObjectStore,
+  key: string,
+  spans: Spans,
+): Promise<ReadonlyMap<number, LedgerLine> | null> {
+  const known = [...spans].flatMap(([index, span]) => (span === null ? [] : [{ index, ...span }]));
+  if (known.length === spans.size) {
+    const start = Math.min(...known.map((each) => each.start));
+    const end = Math.max(...known.map((each) => each.start + each.length));
+    const reading = await store.read(key, { start, end: end - 1 });
+    if (reading === null) return null;
+    const bytes = await readToEnd(key, reading.body);
+    const lines = new Map<number, LedgerLine>();
+    for (const { index, ...span } of known) {
+      const line = parseLine(bytes.subarray(span.start - start, span.start - start + span.length));
+      if (line !== null) lines.set(index, line);
+    }
+    if (lines.size === spans.size) return lines;
+  }
+  // The segment was changed by hand, or where the lines are is not known.
+  return (await fetchSegment(store, key))?.linesAt(new Set(spans.keys())) ?? null;
 }

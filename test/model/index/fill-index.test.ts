@@ -13,7 +13,7 @@ import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { drawnQuery, expectAnswers } from './expect-answers.js';
-import { drawnLedger, FIRST, type Placed, writeLedger } from './indexed-ledger.js';
+import { drawnLedger, FIRST, type Placed, spansOf, writeLedger } from './indexed-ledger.js';
 
 /**
  * What fills the index, against a plain loop over what the store has: replicas write while time passes, calls of the store and of the index
@@ -229,11 +229,12 @@ describe('what fills the index', () => {
       );
       const text = made.map((line) => `${JSON.stringify(line)}\n`).join('');
       store.put(segmentKey({ hour: hourAt(now), writer: 'w', number: 1 }), text, now);
-      for (const [line, each] of made.entries())
-        lines.push({
-          place: { hour: startOfHour(hourAt(now)), written: now, writer: 'w', number: 1, line },
-          line: each,
-        });
+      const spans = spansOf(made);
+      for (const [line, each] of made.entries()) {
+        const span = spans[line] ?? null;
+        const place = { hour: startOfHour(hourAt(now)), written: now, writer: 'w', number: 1, line, span };
+        lines.push({ place, line: each });
+      }
     };
     const check = (of = index) => {
       const since = of.state().since ?? Number.NEGATIVE_INFINITY;

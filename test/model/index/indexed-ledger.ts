@@ -7,6 +7,7 @@ import type { SegmentContent } from '../../../src/index/apply/segment-content.js
 import { HOUR, hourAt, startOfHour } from '../../../src/ledger/hours.js';
 import { comparePlaces } from '../../../src/ledger/log/line-place.js';
 import type { PlacedLine } from '../../../src/ledger/log/read-lines-at.js';
+import type { LineSpan } from '../../../src/ledger/parse-segment.js';
 import { segmentKey } from '../../../src/ledger/segment-key.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
@@ -116,7 +117,7 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
       const place = placeOf(writer, at);
       const made = own.map((each, line) => attemptOf(each, place.written + attempts.length + line));
       for (const [line, attempt] of made.entries())
-        attempts.push({ subscriber: writer.slice(0, 3), place: { ...place, line }, attempt });
+        attempts.push({ subscriber: writer.slice(0, 3), place: { ...place, line, span: null }, attempt });
       return { ...place, content: contentOf(made) };
     });
   const segments = drawn
@@ -135,8 +136,11 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
         const times = { receivedAt: new Date(written - delay).toISOString(), expectedAt: due };
         return ledgerLine({ ...fields, ...times, ...ids, items } as Partial<LedgerLine>);
       });
-      for (const [index, line] of made.entries())
-        lines.push({ place: { hour, written, writer, number, line: index }, line });
+      const spans = spansOf(made);
+      for (const [index, line] of made.entries()) {
+        const place = { hour, written, writer, number, line: index, span: spans[index] ?? null };
+        lines.push({ place, line });
+      }
       return { hour, writer, number, written, content: contentOf(made) };
     });
   return {
@@ -144,6 +148,16 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
     lines: lines.sort((a, b) => comparePlaces(a.place, b.place)),
     attempts,
   };
+}
+
+/** Where the lines are in the text of their segment. */
+export function spansOf(lines: readonly object[]): LineSpan[] {
+  let start = 0;
+  return lines.map((line) => {
+    const length = Buffer.byteLength(JSON.stringify(line));
+    start += length + 1;
+    return { start: start - length - 1, length };
+  });
 }
 
 function idOf(line: number): string {

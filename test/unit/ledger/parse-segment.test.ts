@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseLinesAt, parseSegment } from '../../../src/ledger/parse-segment.js';
+import { parseLine, parseLinesAt, parseSegment } from '../../../src/ledger/parse-segment.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 const ndjson = (...lines: unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
@@ -27,6 +27,17 @@ describe('a segment', () => {
     const content = Buffer.concat([Buffer.from(ndjson(good)), damaged, Buffer.from(ndjson(good))]);
     expect(parse(content)).toEqual({ lines: [good, good], brokenLines: [2], newerLines: [] });
     expect([...parseLinesAt(content, new Set([0, 1, 2])).keys()]).toEqual([0, 2]);
+  });
+
+  it('says which of its bytes are a line, whatever is before it', () => {
+    const other = ndjson({ ...good, reason: 'Zürich' });
+    for (const broken of [Buffer.from('{\n'), Buffer.of(0xfc, 0x0a)]) {
+      const content = Buffer.concat([Buffer.from(`${other}\n`), broken, Buffer.from(ndjson(good).trim())]);
+      const lines = parseSegment(content).entries.map(({ start, length }) =>
+        parseLine(content.subarray(start, start + length)),
+      );
+      expect(lines).toEqual([{ ...good, reason: 'Zürich' }, good]);
+    }
   });
 
   it('without lines is damaged: it is never written so', () => {

@@ -5,7 +5,7 @@ import { isInLedger } from '../operations/actions/erase/jobs-to-erase.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { withLedger } from './shared/on-store/with-ledger.js';
+import { withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { checkSource } from './shared/options/check-source.js';
 
@@ -43,15 +43,12 @@ export function createCommand(): Command {
 async function acknowledgeOne(jobId: string, reason: string, { json, dryRun }: Options): Promise<void> {
   checkJobs([jobId]);
   if (dryRun) throw new UsageError('--dry-run goes with --cause');
-  const line = await withLedger(
-    async (work) => {
-      const { view } = work;
-      await view.refresh();
-      if (!(await isInLedger({ view }, jobId))) throw new UsageError(`the ledger has no line of ${jobId}`);
-      return acknowledgeJob(work.ledger, jobId, { actor: CLI_ACTOR, reason, scope: null });
-    },
-    { writes: true },
-  );
+  const line = await withLedgerWriter(false, async (work) => {
+    const { view } = work;
+    await view.refresh();
+    if (!(await isInLedger({ view }, jobId))) throw new UsageError(`the ledger has no line of ${jobId}`);
+    return acknowledgeJob(work.ledger, jobId, { actor: CLI_ACTOR, reason, scope: null });
+  });
   if (json) printJson(line);
   else printLines([`${jobId} is acknowledged by ${CLI_ACTOR} at ${line.receivedAt}: ${line.reason}`]);
 }
@@ -61,19 +58,16 @@ async function acknowledgeCause(
   reason: string,
   { source, dryRun, json }: Options,
 ): Promise<void> {
-  const { jobs, acknowledged } = await withLedger(
-    async (work) => {
-      checkSource(work.config, source);
-      const { view } = work;
-      await view.refresh();
-      await view.readPast();
-      const { jobs: found } = await view.allFailing({ cause, source });
-      const acceptance = { actor: CLI_ACTOR, reason, scope: null };
-      const done = dryRun ? 0 : await acknowledgeJobs(work.ledger, found, acceptance);
-      return { jobs: found, acknowledged: done };
-    },
-    { writes: !dryRun },
-  );
+  const { jobs, acknowledged } = await withLedgerWriter(dryRun === true, async (work) => {
+    checkSource(work.config, source);
+    const { view } = work;
+    await view.refresh();
+    await view.readPast();
+    const { jobs: found } = await view.allFailing({ cause, source });
+    const acceptance = { actor: CLI_ACTOR, reason, scope: null };
+    const done = dryRun ? 0 : await acknowledgeJobs(work.ledger, found, acceptance);
+    return { jobs: found, acknowledged: done };
+  });
   if (json) return printJson({ count: jobs.length, acknowledged, jobs });
   const many = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
   if (dryRun)

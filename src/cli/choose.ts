@@ -4,7 +4,7 @@ import { chooseArtefact } from '../operations/actions/choose-artefact.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { withLedger } from './shared/on-store/with-ledger.js';
+import { withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 
 interface Options {
@@ -30,19 +30,16 @@ export function createCommand(): Command {
 
 /** One after the other: repeated after a failure, the command goes on. */
 function choose(jobId: string, keys: readonly string[], reason: string): Promise<LedgerLine[]> {
-  return withLedger(
-    async ({ config, ...parts }) => {
-      const sources = new Map(Object.entries(config.sources));
-      const { keyPrefixes } = config;
-      const chosen: LedgerLine[] = [];
-      for (const key of keys) {
-        const choice = { key, actor: CLI_ACTOR, reason, scope: null };
-        chosen.push(await chooseArtefact({ ...parts, sources, keyPrefixes }, jobId, choice));
-      }
-      return chosen;
-    },
-    { writes: true },
-  );
+  return withLedgerWriter(false, async ({ config, ...parts }) => {
+    const sources = new Map(Object.entries(config.sources));
+    const { keyPrefixes } = config;
+    const chosen: LedgerLine[] = [];
+    for (const key of keys) {
+      const choice = { key, actor: CLI_ACTOR, reason, scope: null };
+      chosen.push(await chooseArtefact({ ...parts, sources, keyPrefixes }, jobId, choice));
+    }
+    return chosen;
+  });
 }
 
 function formatChoice({ jobId, actor, reason, items }: LedgerLine): string[] {

@@ -5,7 +5,7 @@ import { dismissBody } from '../operations/actions/dismiss-body.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { withLedger } from './shared/on-store/with-ledger.js';
+import { withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 
 interface Options {
   readonly reason: string;
@@ -27,14 +27,11 @@ export function createCommand(): Command {
 }
 
 function dismiss(id: string, reason: string): Promise<Settlement> {
-  return withLedger(
-    async ({ store, view, ledger }) => {
-      await view.refresh();
-      const parts = { quarantine: createQuarantineStore(store), view, ledger };
-      return dismissBody(parts, id, { actor: CLI_ACTOR, reason });
-    },
-    { writes: true },
-  );
+  return withLedgerWriter(false, async ({ store, view, ledger }) => {
+    await view.refresh();
+    const parts = { quarantine: createQuarantineStore(store), view, ledger };
+    return dismissBody(parts, id, { actor: CLI_ACTOR, reason });
+  });
 }
 
 function formatSettlement(id: string, { by, actor, settledAt, reason }: Settlement): string {

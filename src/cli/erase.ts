@@ -20,7 +20,7 @@ import {
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
+import { type WriterWork, withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { repeatable } from './shared/options/repeatable.js';
 
@@ -58,7 +58,7 @@ export function createCommand(): Command {
       const given = await readIds(jobs);
       if (given.length === 0 && Object.keys(context).length === 0)
         throw new UsageError('name the jobs: their ids, - for a list on standard input, or --context');
-      await withLedger((work) => run(work, given, context, options), { writes: true });
+      await withLedgerWriter(false, (work) => run(work, given, context, options));
     });
 }
 
@@ -95,7 +95,7 @@ async function readIds(jobs: readonly string[]): Promise<string[]> {
 }
 
 async function run(
-  work: LedgerWork,
+  work: WriterWork,
   given: readonly string[],
   context: DeliveryContext,
   options: Options,

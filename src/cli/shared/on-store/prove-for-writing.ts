@@ -24,7 +24,7 @@ async function isProvenByReceiver(
   { store: { canaryInterval } }: Config,
   store: ObjectStore,
 ): Promise<boolean> {
-  const { reports } = await createReplicaReportsReader({ store, interval: canaryInterval })();
+  const { reports } = await createReplicaReportsReader(store, canaryInterval)();
   return reports.some(
     ({ writtenAt, report }) =>
       hasProof(writtenAt, canaryInterval) && Array.isArray(report) && !report.some(isFailing),

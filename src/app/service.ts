@@ -142,7 +142,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     probe: options.probe,
   });
   onStoreCall = storeHealth.called;
-  const replicaReports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
+  const replicaReports = createReplicaReportsReader(store, config.store.canaryInterval);
 
   const outbox = openOutbox({ config, store, erasures, metrics: metrics.outbox, log });
   onOwnSegment = outbox.wake;

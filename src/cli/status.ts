@@ -90,7 +90,7 @@ const EXIT_CODES = { ok: EXIT.ok, unknown: EXIT.failed, warning: EXIT.failed, fa
 
 async function readStatus({ config, store, view, progress }: LedgerWork): Promise<Status> {
   const outbox = createOutboxReader(store, config.subscribers);
-  const reports = createReplicaReportsReader({ store, interval: config.store.canaryInterval });
+  const reports = createReplicaReportsReader(store, config.store.canaryInterval);
   const found = await reports().catch(unlessSilent);
   const isProven = found !== null && hasProof(found.newest, config.store.canaryInterval);
   progress.show('reading the ledger');
@@ -119,7 +119,8 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
       ownIssues: [],
       lastProven: found === null ? undefined : lastProof(found),
     },
-    { now, scope: null },
+    now,
+    null,
   );
   return {
     verdict: verdictOf(facts, now),

@@ -1,23 +1,20 @@
+import type { Config } from '../../config/config.js';
 import { type Finding, passed, skipped, warned } from './finding.js';
 
 const DAY = 86_400_000;
 /** The service announces changes of its addresses weeks ahead; an older table should be compared. In days. */
 const OLD = 90;
 
-export interface EgressCheckOptions {
-  /** Date the table was taken, as `YYYY-MM-DD`. */
-  readonly takenOn: string;
-  /** Names of the table's regions. */
-  readonly regions: readonly string[];
-  /** All entries of all sources' allowlists. */
-  readonly allow: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-export function checkEgress({ takenOn, regions, allow, now }: EgressCheckOptions): Finding {
+/**
+ * @param now milliseconds since 1970
+ */
+export function checkEgress(
+  { egress: { takenOn, regions }, sources }: Pick<Config, 'egress' | 'sources'>,
+  now: number,
+): Finding {
   const check = 'egress table';
-  if (!allow.some((entry) => regions.includes(entry))) {
+  const named = Object.values(sources).flatMap(({ allow }) => allow);
+  if (!named.some((entry) => Object.hasOwn(regions, entry))) {
     return skipped(check, 'No source names a region in its allowlist.');
   }
   const age = Math.max(0, Math.floor((now - Date.parse(takenOn)) / DAY));

@@ -1,10 +1,8 @@
 import { issuesOfReports } from '../../operations/health/replica-issues.js';
-import {
-  createReplicaReportsReader,
-  type ReplicaReportsOptions,
-} from '../../operations/health/replica-reports.js';
+import { createReplicaReportsReader } from '../../operations/health/replica-reports.js';
 import { describeIssue } from '../../operations/issues/describe-issue.js';
 import { RUN_DOCTOR } from '../../operations/issues/issue-kinds.js';
+import type { ObjectStore } from '../../store/object-store.js';
 import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'replicas';
@@ -12,9 +10,9 @@ const CHECK = 'replicas';
 const ADVICE = 'See the log of the replica.';
 
 /** What running replicas report of themselves: this machine may be well where theirs are not. Never throws. */
-export async function checkReplicas(options: ReplicaReportsOptions): Promise<Finding[]> {
+export async function checkReplicas(store: ObjectStore, interval: number): Promise<Finding[]> {
   try {
-    const { reports } = await createReplicaReportsReader(options)();
+    const { reports } = await createReplicaReportsReader(store, interval)();
     if (reports.length === 0) return [skipped(CHECK, 'No receiver has written to this store lately.')];
     const issues = issuesOfReports(reports);
     if (issues.length === 0) return [passed(CHECK, 'No receiver that uses this store reports an issue.')];

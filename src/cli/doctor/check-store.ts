@@ -44,7 +44,7 @@ export async function checkStore(options: StoreCheckOptions): Promise<Finding[]>
   const [inspected, report, replicas] = await Promise.all([
     inspect?.() ?? null,
     probeStore(store),
-    checkReplicas({ store, interval: canaryInterval }),
+    checkReplicas(store, canaryInterval),
   ]);
   const bucket = inspected === null ? [clock(-store.clockOffset())] : bucketFindings(inspected, retention);
   if (!report.writable) return [unusable(store, report), ...replicas, ...bucket];

@@ -1,6 +1,6 @@
 import type { Attempt } from '../../subscribers/dead/dead-event.js';
 import type { TestEvent } from '../../subscribers/receiver-event.js';
-import { GONE } from '../../subscribers/send/attempt-policy.js';
+import { GONE, isTemporary } from '../../subscribers/send/attempt-policy.js';
 import { testEvent } from '../../subscribers/test-event.js';
 import { type Finding, failed, passed, skipped, warned } from './finding.js';
 
@@ -28,7 +28,7 @@ function findingOf(name: string, { delivered, status, error, answer }: Awaited<R
   if (status === null) return failed(check, `It did not answer the test event: ${error}.`, adviceFor(error));
   const said = answer === undefined ? '' : `: ${JSON.stringify(answer)}`;
   const message = `It answered the test event with ${status}${said}.`;
-  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+  if (isTemporary(status)) {
     return warned(check, message, 'Events are retried for 24 hours. Look into the log of the subscriber.');
   }
   const outcome = status === GONE ? 'An event that is answered so ends.' : 'Events are retried for 24 hours.';

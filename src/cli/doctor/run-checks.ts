@@ -45,7 +45,7 @@ export async function runChecks(config: Config, options: DoctorOptions): Promise
   const target = options.url === undefined ? null : publicTarget(config, options);
   const here = [
     ...configuration(config),
-    egress(config),
+    checkEgress(config, Date.now()),
     ...checkProxies(proxies(), await destinationsOf(config, options.url)),
   ];
   const indexFiles = indexOfCommand(config);
@@ -162,15 +162,6 @@ async function subscriberFindings(config: Config, store: ObjectStore): Promise<F
   } finally {
     await outbox.stop();
   }
-}
-
-function egress({ egress: table, sources }: Config): Finding {
-  return checkEgress({
-    takenOn: table.takenOn,
-    regions: Object.keys(table.regions),
-    allow: Object.values(sources).flatMap(({ allow }) => allow),
-    now: Date.now(),
-  });
 }
 
 function bucket(config: Config): (() => ReturnType<typeof inspectBucket>) | null {

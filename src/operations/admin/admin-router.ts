@@ -12,7 +12,10 @@ import type { ChangeGate, ReadGate } from './access/gates.js';
 import { peerOf, type SignIn, SignInRefusal } from './access/sign-in.js';
 import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
 
-export interface AdminRouterOptions extends JsonLimits {
+export interface AdminRouterOptions {
+  readonly bodyReader: BodyReader;
+  /** For JSON bodies; the same time-outs as for bodies of callbacks. */
+  readonly limits: BodyLimits;
   readonly routes: readonly AdminRoute[];
   readonly signIn: SignIn;
   /** Every request but GET passes through it. */
@@ -182,18 +185,12 @@ function storeFailureInWords(error: StoreError): string {
   return condition === null ? 'A call of the store failed; try again.' : adviceOf(condition);
 }
 
-export interface JsonLimits {
-  readonly bodyReader: BodyReader;
-  /** The same time-outs as for bodies of callbacks. */
-  readonly limits: BodyLimits;
-}
-
 const MAX_JSON = 1024 * 1024;
 
 /** Reads a JSON body; undefined when there is none. Rejects with `body-too-large`, `body-too-slow` or `request-invalid`. */
 export async function readJson(
   request: IncomingMessage,
-  { bodyReader, limits }: JsonLimits,
+  { bodyReader, limits }: Pick<AdminRouterOptions, 'bodyReader' | 'limits'>,
 ): Promise<unknown> {
   const declaredLength = declaredLengthOf(request);
   if (declaredLength !== null && declaredLength > MAX_JSON) throw tooLarge();

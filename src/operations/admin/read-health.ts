@@ -40,11 +40,13 @@ export async function readHealth(
   const ofAll = <T>(value: T): T | null => (scope === null ? value : null);
   const sources = from.sources.filter(({ source }) => isInScope(scope, source));
   const process = processFacts(self, scope);
-  const { facts, summary, last24h, quarantine } = await readFacts({ ...from, sources }, process, {
+  const { facts, summary, last24h, quarantine } = await readFacts(
+    { ...from, sources },
+    process,
     now,
     scope,
-    patience: PATIENCE,
-  });
+    PATIENCE,
+  );
   const { byRegion = {}, bySource = {} } = summary?.last ?? {};
   const { receiver, store } = process;
   const { ledger } = facts;

@@ -40,19 +40,18 @@ export interface ProcessFacts {
   readonly lastProven?: VerdictFacts['lastProven'];
 }
 
-export interface ReadFactsOptions {
-  readonly now: number;
-  /** Figures that cover all sources are left out for a client that may see some. */
-  readonly scope: SourceScope;
-  /** Milliseconds after which a fact is unknown. Default: none. */
-  readonly patience?: number;
-}
-
-/** Reads the facts behind the verdict, also while the store fails or hangs: what is unknown then is null and in `unknown`. */
+/**
+ * Reads the facts behind the verdict, also while the store fails or hangs: what is unknown then is null and in `unknown`.
+ *
+ * @param scope figures that cover all sources are left out for a client that may see some
+ * @param patience milliseconds after which a fact is unknown. Default: none
+ */
 export async function readFacts<Subscriber extends { readonly issues: readonly Issue[] }>(
   from: FactSources<Subscriber>,
   process: ProcessFacts,
-  { now, scope, patience }: ReadFactsOptions,
+  now: number,
+  scope: SourceScope,
+  patience?: number,
 ) {
   const { view, retention, service } = from;
   const ledger = view.status();

@@ -18,14 +18,6 @@ export interface ReplicaReports {
   readonly reports: readonly ReplicaReport[];
 }
 
-export interface ReplicaReportsOptions {
-  readonly store: Pick<ObjectStore, 'list' | 'read' | 'clockOffset'>;
-  /** Milliseconds between the checks of a canary. */
-  readonly interval: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly clock?: () => number;
-}
-
 const MISSED_CHECKS = 3;
 /** Milliseconds that the clocks of the store and of this machine may differ unnoticed. */
 const CLOCK_SKEW = 60_000;
@@ -35,9 +27,17 @@ const MAX_BYTES = 64 * 1024;
 /** Milliseconds for which the reports are read once for all who ask. */
 const SHARED_FOR = 5_000;
 
-/** Reads what the replicas report. Rejects with `StoreError`. */
-export function createReplicaReportsReader(options: ReplicaReportsOptions): () => Promise<ReplicaReports> {
-  const { store, interval, clock = Date.now } = options;
+/**
+ * Reads what the replicas report. Rejects with `StoreError`.
+ *
+ * @param interval milliseconds between the checks of a canary
+ * @param clock milliseconds since the epoch
+ */
+export function createReplicaReportsReader(
+  store: Pick<ObjectStore, 'list' | 'read' | 'clockOffset'>,
+  interval: number,
+  clock = Date.now,
+): () => Promise<ReplicaReports> {
   const recentFor = MISSED_CHECKS * interval + CLOCK_SKEW;
   let known = new Map<string, ReplicaReport>();
 

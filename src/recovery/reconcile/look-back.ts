@@ -15,10 +15,14 @@ export interface LookBack {
 }
 
 export interface LookBackOptions {
+  /** Jobs created at or after this. Default: as `lookBack` says. */
   readonly since?: Date | undefined;
+  /** Default: all regions that have an address. */
   readonly regions?: readonly string[] | undefined;
+  /** Only what should have come to this source. */
   readonly source?: string | undefined;
-  readonly full?: boolean | undefined;
+  /** Look back as far as the service keeps results, wherever earlier runs ended. */
+  readonly full?: boolean;
 }
 
 const DAY = 86_400_000;

@@ -2,20 +2,12 @@ import type { LimitFunction } from 'p-limit';
 import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import type { JobRecord } from '../../speech/wire.js';
 import { recordMatch } from './fetch/record-match.js';
-import type { LookBack } from './look-back.js';
+import type { LookBack, LookBackOptions } from './look-back.js';
 import { reconcileJob } from './reconcile-job.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, ReportBuilder } from './report/recovery-report.js';
 
-export interface ReconcileOptions {
-  /** Jobs created at or after this. Default: as `lookBack` says. */
-  readonly since?: Date | undefined;
-  /** Default: all regions that have an address. */
-  readonly regions?: readonly string[] | undefined;
-  /** Only what should have come to this source. */
-  readonly source?: string | undefined;
-  /** Look back as far as the service keeps results, wherever earlier runs ended. */
-  readonly full?: boolean;
+export interface ReconcileOptions extends LookBackOptions {
   /** Report what would be fetched, change nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal | undefined;

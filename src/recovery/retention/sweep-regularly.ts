@@ -37,8 +37,7 @@ export function sweepRegularly(options: RegularSweep): { stop(): Promise<void> }
       if (!(error instanceof StoreError)) throw error;
       return onFault(error.message);
     }
-    const pause = backgroundYield(isBusy, signal);
-    onReport(await sweepRetention(parts, { signal, pause }));
+    onReport(await sweepRetention(parts, signal, backgroundYield(isBusy, signal)));
   }
 
   return repeat(lookOnce, { interval: LOOK_EVERY, firstWithin: FIRST_LOOK_WITHIN, random });

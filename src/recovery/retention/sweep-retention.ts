@@ -22,11 +22,6 @@ export interface RetentionParts {
   readonly clock: () => number;
 }
 
-export interface SweepRetentionOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly pause?: Pause | undefined;
-}
-
 /** What a sweep removed. */
 export interface RetentionReport {
   /** The sweep saw everything, and removed what had expired. */
@@ -59,7 +54,8 @@ class Interrupted extends Error {}
  */
 export async function sweepRetention(
   parts: RetentionParts,
-  { signal, pause }: SweepRetentionOptions = {},
+  signal?: AbortSignal,
+  pause?: Pause,
 ): Promise<RetentionReport> {
   const { store, ledger, periods, clock } = parts;
   const now = clock();

@@ -27,6 +27,11 @@ export function attemptOutcomeOf({ delivered, status }: SendResult): AttemptOutc
   return status === GONE ? 'rejected' : 'again';
 }
 
+/** Whether the answer is of a fault that may pass without anybody's doing. */
+export function isTemporary(status: number): boolean {
+  return [408, 425, 429].includes(status) || status >= 500;
+}
+
 export const GONE = 410;
 /** Milliseconds for which a subscriber that is gone is left alone; each further event would end as well. */
 export const GONE_PAUSE = 300_000;

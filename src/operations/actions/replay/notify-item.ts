@@ -1,10 +1,12 @@
 import { isErased } from '../../../archive/erasure/erasure.js';
 import type { DeliveryPage, LedgerView } from '../../../index/ledger-view.js';
+import { writeInstant } from '../../../lib/time/instant.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { isErasable } from '../../../subscribers/dead/dead-events.js';
 import { type EventFilter, jobEventOf } from '../../../subscribers/job-event.js';
 import type { Outbox } from '../../../subscribers/outbox.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
+import { isTemporary } from '../../../subscribers/send/attempt-policy.js';
 import type { ReplayItemResult } from './replay-state.js';
 
 /** What a replay of events works with. */
@@ -58,21 +60,26 @@ export async function notifyItem(
   return failure(isTemporary(status) ? 'failed' : 'rejected', `${subscriber} answered ${status}.`, jobId);
 }
 
-/** Milliseconds that clocks differ, and from the receipt of a delivery until its line is written. */
+/** Milliseconds that clocks differ, and from the receipt of a delivery until its line is written at the latest. */
 const CLOCKS = 15 * 60_000;
 const LONGEST = 86_400_000;
+
+/** When the lines of deliveries were written that were received at these times, in milliseconds since the epoch. */
+export function writtenFor(received: readonly number[]) {
+  return {
+    since: writeInstant(Math.min(...received) - CLOCKS),
+    until: writeInstant(Math.max(...received) + LONGEST),
+  };
+}
 
 async function findEvent(
   { outbox, view, store }: NotifyParts,
   { subscriber, receivedAt, eventId, jobId }: NotifyItem,
 ): Promise<JobEvent | null> {
   if (receivedAt === 'dead') return (await outbox.deadEvent(subscriber, eventId))?.event ?? null;
-  const received = Date.parse(receivedAt);
-  const since = new Date(received - CLOCKS).toISOString();
-  const until = new Date(received + LONGEST).toISOString();
+  const range = { job: jobId, ...writtenFor([Date.parse(receivedAt)]), limit: 500 };
   let cursor: string | null = null;
   do {
-    const range = { job: jobId, since, until, limit: 500 };
     const page: DeliveryPage = await view.deliveries(cursor === null ? range : { ...range, cursor });
     for (const line of page.deliveries) {
       const event = line.deliveryId === eventId ? jobEventOf(line, store.location) : null;
@@ -85,11 +92,6 @@ async function findEvent(
 
 async function isErasedSince({ store }: NotifyParts, { type, data }: JobEvent): Promise<boolean> {
   return isErasable({ type }) && (await isErased(store, data.jobId));
-}
-
-/** Whether the answer is one after which sending again can help. */
-function isTemporary(status: number): boolean {
-  return [408, 425, 429].includes(status) || status >= 500;
 }
 
 function failure(outcome: 'failed' | 'rejected', reason: string, jobId: string): ReplayItemResult {

@@ -4,7 +4,7 @@ import { followsAnyInScope } from '../../../domain/rights.js';
 import { deadCause } from '../../../subscribers/dead/dead-cause.js';
 import { isWanted, jobEventOf } from '../../../subscribers/job-event.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
-import { formatNotifyItem, type NotifyParts } from './notify-item.js';
+import { formatNotifyItem, type NotifyParts, writtenFor } from './notify-item.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import { selectorMatch } from './selector-match.js';
 
@@ -29,7 +29,7 @@ export async function selectEvents(
   const wanted = selector.events && new Set(selector.events);
   const events = selector.dead
     ? deadEvents(parts, names, selector, signal)
-    : ledgerEvents(parts, names, { ...rangeOf(selector.events), ...given(selector) });
+    : ledgerEvents(parts, names, withRange(selector));
   // Without the events themselves, which may be many.
   const found = new Map<string, { readonly jobId: string; readonly bytes: number }>();
   for await (const { subscriber, event } of events) {
@@ -63,23 +63,11 @@ function namesOf({ subscribers }: NotifyParts, selector: ReplaySelector): readon
   throw new Problem('request-invalid', `subscriber: ${named}${known}.`);
 }
 
-/** Milliseconds from the receipt of a delivery, which its id holds, until its line is written at the latest. */
-const LONGEST = 86_400_000;
-const CLOCKS = 15 * 60_000;
-
-/** When the ledger lines of these events were written. */
-function rangeOf(events: readonly string[] = []): Pick<ReplaySelector, 'since' | 'until'> {
-  const times = events.map((id) => decodeTime(id));
-  if (times.length === 0) return {};
-  return {
-    since: new Date(Math.min(...times) - CLOCKS).toISOString(),
-    until: new Date(Math.max(...times) + LONGEST).toISOString(),
-  };
-}
-
-function given(selector: ReplaySelector): ReplaySelector {
-  const entries = Object.entries(selector).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as unknown as ReplaySelector;
+/** Ids of events hold when their deliveries were received: their lines are found without reading the whole ledger. */
+function withRange({ events = [], ...selector }: ReplaySelector): ReplaySelector {
+  if (events.length === 0) return selector;
+  const { since, until } = writtenFor(events.map((id) => decodeTime(id)));
+  return { ...selector, since: selector.since ?? since, until: selector.until ?? until };
 }
 
 interface SelectedEvent {

@@ -13,17 +13,20 @@ import type { NoRecord } from '../../../domain/job-state.js';
 import { isConflict } from '../../../domain/next-steps.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { hasAllSince } from '../../../index/index-extent.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
 import type { RetentionView } from '../../../recovery/retention/retention-view.js';
-import type { ObjectInfo } from '../../../store/object-store.js';
+import type { ObjectInfo, ObjectStore } from '../../../store/object-store.js';
 import type { Job } from '../../answers/jobs.js';
 import type { JobEvents } from '../subscribers/job-events.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
-import { type JobLinesParts, readJobLines } from './job-lines.js';
+import { readJobLines } from './job-lines.js';
 import { lostOfJob } from './lost-of-job.js';
 
-export interface InspectParts extends JobLinesParts {
+export interface InspectParts {
+  readonly store: ObjectStore;
+  readonly view: Pick<LedgerView, 'search' | 'deliveries' | 'sourcesOfJob' | 'extent'>;
   readonly keyPrefixes: readonly string[];
   readonly fresh: FreshView;
   readonly records: RecordSource;
@@ -59,7 +62,7 @@ export async function inspectJob(
   const { lines, places, index, isCut } =
     extent === 'none'
       ? { lines: [], places: new Map(), index: parts.view.extent(), isCut: false }
-      : await readJobLines(parts, jobId, storedAt(found, bodies, scope));
+      : await readJobLines(parts.store, parts.view, jobId, storedAt(found, bodies, scope));
   const isVisible = ({ source }: LedgerLine) =>
     source === null ? extent === 'all' : isInScope(scope, source);
   const timeline = lines.filter(isVisible);

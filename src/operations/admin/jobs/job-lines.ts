@@ -20,11 +20,6 @@ export interface JobLines {
   readonly index: IndexExtent;
 }
 
-export interface JobLinesParts {
-  readonly store: ObjectStore;
-  readonly view: Pick<LedgerView, 'search' | 'deliveries' | 'sourcesOfJob' | 'extent'>;
-}
-
 /**
  * Lines of a job, and as many accesses to its content: a page that stays open causes hundreds, and they must leave the other lines
  * their room. A sender that repeats a callback for days causes more, and `GET deliveries` lists those.
@@ -41,7 +36,8 @@ const MAX_RANGES = 24;
  * @param storedAt when something of the job was stored, in milliseconds since the epoch: what the index lacks is read from the log
  */
 export async function readJobLines(
-  { store, view }: JobLinesParts,
+  store: ObjectStore,
+  view: Pick<LedgerView, 'search' | 'deliveries'>,
   jobId: string,
   storedAt: readonly number[],
 ): Promise<JobLines> {

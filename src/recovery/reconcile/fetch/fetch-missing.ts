@@ -65,7 +65,7 @@ async function fetchOne(
   signal: AbortSignal | undefined,
 ): Promise<ItemResult> {
   try {
-    const stored = await fetchItem({ client, store, archive, kind: item.kind, context, signal });
+    const stored = await fetchItem({ client, archive, kind: item.kind, context, signal });
     const reason = stored.key === item.key ? standInNote(item) : await damageNote(store, item, stored);
     return { item, stored, outcome: stored.outcome, reason };
   } catch (error) {
@@ -147,7 +147,6 @@ async function isKnown(
 
 export interface ItemFetch {
   readonly client: JobsClient;
-  readonly store: ObjectStore;
   readonly archive: Archive;
   readonly kind: RetrievableKind;
   readonly context: ArtefactContext;

@@ -23,7 +23,7 @@ describe('what replicas report', () => {
     store.put('.canary/b-2', JSON.stringify({ mark: '2', report: [] }), now);
     store.put('.canary/dead-3', JSON.stringify({ mark: '3', report: [DENIED] }), now - 91_000);
     store.put('.canary/odd-4', 'no JSON', now);
-    const read = createReplicaReportsReader({ store, interval: 10_000, clock: () => now });
+    const read = createReplicaReportsReader(store, 10_000, () => now);
     const [{ newest, reports }, again] = await Promise.all([read(), read()]);
     expect(again.reports).toBe(reports);
     expect(newest).toEqual(new Date(now));

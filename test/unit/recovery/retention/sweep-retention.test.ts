@@ -296,7 +296,7 @@ describe('a sweep by age', () => {
       entries += 1;
       stop.abort();
     };
-    const report = await sweepRetention(parts(PERIODS), { signal: stop.signal, pause });
+    const report = await sweepRetention(parts(PERIODS), stop.signal, pause);
     expect(report).toMatchObject({
       complete: false,
       faults: [{ reason: expect.stringMatching(/interrupted/) }],

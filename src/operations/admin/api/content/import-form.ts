@@ -43,7 +43,7 @@ export function openImportForm(
       let missingName = false;
       const ends = new FirstFailure(body);
       const handler = multer(
-        formOptions(ends.watch(sink), { maxFileBytes }, (parser) => {
+        formOptions(ends.watch(sink), maxFileBytes, (parser) => {
           parser.on('file', (_name: unknown, _stream: unknown, { filename }: { filename?: string }) => {
             if (!filename) missingName = true;
           });

@@ -5,16 +5,12 @@ import { Problem } from '../../../../domain/problem.js';
 import type { FileSink } from '../../../actions/import/import-files.js';
 
 /** An option of multer 2.5 that its types lack. */
-export interface FormOptions extends Options {
+interface FormOptions extends Options {
   streamHandler: (request: IncomingMessage, parser: NodeJS.WritableStream) => void;
 }
 
-export interface FormLimits {
-  readonly maxFileBytes: number;
-}
-
 /** Every limit that multer has: with its defaults 133 bytes can block the process for seconds. */
-function limitsOf({ maxFileBytes }: FormLimits) {
+function limitsOf(maxFileBytes: number) {
   return {
     fieldNameSize: 100,
     fieldSize: 4096,
@@ -31,12 +27,12 @@ function limitsOf({ maxFileBytes }: FormLimits) {
 /** Options that stream each file to `sink`, and pass the parser to `feed`, which writes the form to it. */
 export function formOptions(
   sink: FileSink,
-  limits: FormLimits,
+  maxFileBytes: number,
   feed: (parser: NodeJS.WritableStream) => void,
 ): FormOptions {
   return {
     storage: storageFor(sink),
-    limits: limitsOf(limits),
+    limits: limitsOf(maxFileBytes),
     defParamCharset: 'utf8',
     streamHandler: (_request, parser) => feed(parser),
   };

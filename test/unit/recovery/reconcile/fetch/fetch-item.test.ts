@@ -29,7 +29,7 @@ function fetchFrom(
   rejections: readonly (() => unknown)[] = [],
   signal?: AbortSignal,
 ) {
-  const { parts, store } = fixture;
+  const { parts } = fixture;
   const archive: Archive = {
     begin(delivery, reception) {
       const staged = parts.archive.begin(delivery, reception);
@@ -41,7 +41,7 @@ function fetchFrom(
     },
   };
   const client = parts.speech.jobs('eu1');
-  return fetchItem({ client, store, archive, kind, context: context({ jobId }), signal });
+  return fetchItem({ client, archive, kind, context: context({ jobId }), signal });
 }
 
 /** Lets the service send this as the media of every job. */

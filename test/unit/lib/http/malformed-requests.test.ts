@@ -123,6 +123,13 @@ describe('what is not valid HTTP/1.1', () => {
     expect(text).toMatch(/^HTTP\/1\.1 200 .*stored.*HTTP\/1\.1 400 /s);
   });
 
+  it('in the middle of a body is the answer to its request, which counts itself', async () => {
+    const receiving = received();
+    await client.send(`${POST}5\r\nhello\r\nZZ\r\n`);
+    expect(await receiving).toMatch(/^HTTP\/1\.1 400 /);
+    expect(rejected).toEqual([]);
+  });
+
   it.each([
     ['a chunk that is not valid', () => client.send('ZZ\r\n')],
     ['the end of the connection', () => client.socket.end()],

@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  watch,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IndexError } from '../index-calls.js';
@@ -16,14 +7,11 @@ import { IndexError } from '../index-calls.js';
 /** What another process wants in the index: what was written before it asks, or everything that the index is to have. */
 export type Ask = 'new' | 'whole';
 
-/** An ask is a file in a folder beside the index, which its writer removes when it is done, or renames when it failed. */
+/** An ask is an empty file in a folder beside the index. The writer of the index removes it when it is done, or writes into it why it failed. */
 const folderOf = (path: string) => `${path}-asks`;
-const FAILED = '.failed';
-/** Milliseconds between looks for asks where the system cannot watch a folder. */
-const LOOK_EVERY = 500;
-/** Milliseconds between looks for the answer. */
+/** Milliseconds between looks for asks, for the answer, and whether the writer still lives. */
+const ASKS_LOOKED_EVERY = 100;
 const ANSWER_LOOKED_EVERY = 20;
-/** Milliseconds between looks whether the writer still lives. */
 const KEPT_LOOKED_EVERY = 200;
 
 /**
@@ -34,62 +22,43 @@ const KEPT_LOOKED_EVERY = 200;
  */
 export function answerAsks(path: string, work: (ask: Ask) => Promise<void>): { stop(): void } {
   const folder = folderOf(path);
-  const known = new Set<string>();
+  let begun = new Set<string>();
 
   async function answer(name: string): Promise<void> {
-    known.add(name);
     const file = join(folder, name);
     try {
       await work(name.startsWith('whole') ? 'whole' : 'new');
       rmSync(file, { force: true });
     } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const text = `the process that keeps the index could not read the ledger: ${reason}`;
       // Whoever asked may have gone.
-      if (!existsSync(file)) return;
-      writeFileSync(file, error instanceof Error ? error.message : String(error));
-      renameSync(file, file + FAILED);
-    } finally {
-      known.delete(name);
+      if (existsSync(file)) writeFileSync(file, text);
     }
   }
 
   function look(): void {
-    for (const name of readdirSync(folder))
-      if (!known.has(name) && !name.endsWith(FAILED)) void answer(name).catch(ignore);
+    const names = asksIn(folder);
+    const added = names.filter((name) => !begun.has(name));
+    begun = new Set(names);
+    for (const name of added) void answer(name).catch(() => undefined);
   }
 
-  // Requests that an earlier writer left behind are obsolete.
+  // Asks that an earlier writer left behind are obsolete.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return { stop: whenChanged(folder, () => tolerate(look)) };
+  const timer = setInterval(look, ASKS_LOOKED_EVERY).unref();
+  return { stop: () => clearInterval(timer) };
 }
 
-function whenChanged(folder: string, look: () => void): () => void {
-  const poll = () => {
-    const timer = setInterval(look, LOOK_EVERY).unref();
-    return () => clearInterval(timer);
-  };
+function asksIn(folder: string): string[] {
   try {
-    const watcher = watch(folder, { persistent: false }, look);
-    watcher.on('error', ignore);
-    return () => watcher.close();
+    return readdirSync(folder);
   } catch {
-    // The system watches no more folders.
-    return poll();
+    // The folder was removed: whoever asks goes on without an answer.
+    return [];
   }
 }
-
-function tolerate(work: () => void): void {
-  try {
-    work();
-  } catch {
-    // The folder was removed, or is full: whoever asks goes on without an answer.
-  }
-}
-
-function ignore(): void {}
-
-/** How an ask ended. `busy`: whoever writes the index does not answer; `gone`: nobody writes it any more. */
-export type AskEnd = 'done' | 'busy' | 'gone';
 
 export interface AskOptions {
   /** Milliseconds to wait; Infinity: as long as the writer lives. */
@@ -98,28 +67,31 @@ export interface AskOptions {
   readonly isKept: () => Promise<boolean>;
 }
 
-/** Asks the writer of an index. Rejects with `IndexError` when it could not do it. */
-export async function askWriter(path: string, ask: Ask, { patience, isKept }: AskOptions): Promise<AskEnd> {
+/**
+ * Asks the writer of an index. Rejects with `IndexError` when it could not do it, and `lost` when it has ended or does not answer: it may hang,
+ * and its index be old.
+ */
+export async function askWriter(path: string, ask: Ask, { patience, isKept }: AskOptions): Promise<void> {
   const file = join(folderOf(path), `${ask}-${randomUUID()}`);
   try {
     writeFileSync(file, '', { flag: 'wx', mode: 0o600 });
   } catch {
-    return 'busy';
+    throw lost('takes no questions');
   }
   try {
     for (let waited = 0; ; waited += ANSWER_LOOKED_EVERY) {
       await sleep(ANSWER_LOOKED_EVERY);
-      if (existsSync(file + FAILED)) throw failureOf(file);
-      if (!existsSync(file)) return 'done';
-      if (waited % KEPT_LOOKED_EVERY === 0 && !(await isKept())) return 'gone';
-      if (waited >= patience) return 'busy';
+      const size = statSync(file, { throwIfNoEntry: false })?.size;
+      if (size === undefined) return;
+      if (size > 0) throw new IndexError('other', readFileSync(file, 'utf8'));
+      if (waited % KEPT_LOOKED_EVERY === 0 && !(await isKept())) throw lost('has ended');
+      if (waited >= patience) throw lost('does not answer');
     }
   } finally {
-    for (const end of ['', FAILED]) rmSync(file + end, { force: true });
+    rmSync(file, { force: true });
   }
 }
 
-function failureOf(file: string): IndexError {
-  const reason = readFileSync(file + FAILED, 'utf8');
-  return new IndexError('other', `the process that keeps the index could not read the ledger: ${reason}`);
+function lost(what: string): IndexError {
+  return new IndexError('lost', `the process that writes the index ${what}`);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { answerAsks, askWriter } from '../../../../src/index/beside/asks.js';
+import { type Ask, answerAsks, askWriter } from '../../../../src/index/beside/asks.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { until } from '../../../support/until.js';
 
@@ -21,13 +21,12 @@ describe('asks of the writer of an index', () => {
   it('are done each, and leave nothing', async () => {
     const done: string[] = [];
     const writer = answerAsks(path, async (ask) => void done.push(ask));
-    const ends = await Promise.all([
+    await Promise.all([
       askWriter(path, 'new', KEPT),
       askWriter(path, 'whole', KEPT),
       askWriter(path, 'new', KEPT),
     ]);
     writer.stop();
-    expect(ends).toEqual(['done', 'done', 'done']);
     expect(done.sort()).toEqual(['new', 'new', 'whole']);
     expect(asks()).toEqual([]);
   });
@@ -45,16 +44,20 @@ describe('asks of the writer of an index', () => {
 
   it('end without an answer when the writer does not give one in time, and when it has ended', async () => {
     const writer = answerAsks(path, () => new Promise(() => undefined));
-    expect(await askWriter(path, 'new', { ...KEPT, patience: 0 })).toBe('busy');
-    expect(await askWriter(path, 'whole', { ...KEPT, isKept: async () => false })).toBe('gone');
+    const endOf = (of: string, ask: Ask, options = KEPT) =>
+      askWriter(of, ask, options).catch(({ failure, message }) => [failure, message]);
+    const lost = (what: string) => ['lost', `the process that writes the index ${what}`];
+    expect(await endOf(path, 'new', { ...KEPT, patience: 0 })).toEqual(lost('does not answer'));
+    const gone = { ...KEPT, isKept: async () => false };
+    expect(await endOf(path, 'whole', gone)).toEqual(lost('has ended'));
     writer.stop();
     expect(asks()).toEqual([]);
-    expect(await askWriter(join(folder.path, 'other'), 'new', KEPT)).toBe('busy');
+    expect(await endOf(join(folder.path, 'other'), 'new')).toEqual(lost('takes no questions'));
   });
 
   it('that an earlier writer left behind are removed', async () => {
     mkdirSync(`${path}-asks`);
-    for (const name of ['new-a', 'whole-b.failed']) writeFileSync(join(`${path}-asks`, name), '');
+    for (const name of ['new-a', 'whole-b']) writeFileSync(join(`${path}-asks`, name), '');
     answerAsks(path, async () => undefined).stop();
     await until(async () => asks().length === 0);
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StagedDelivery } from '../../../src/archive/archive.js';
+import { eraseJob } from '../../../src/operations/actions/erase/erase-job.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import {
@@ -69,7 +70,7 @@ describe.each([
     },
   );
 
-  it('that come both ways at once are kept once, and all but one delivery report them as identical', async () => {
+  it('that come both ways at once are kept once, all but one delivery report them as identical, and an erasure leaves nothing', async () => {
     const ways = ['in memory', 'streamed', 'streamed', 'in memory'] as const;
     const store = stepByStep(place.store, ways.length);
     const deliveries = await Promise.all(ways.map((way) => staged(store, way)));
@@ -79,6 +80,10 @@ describe.each([
     const [kept] = items.map(({ key }) => key);
     expect(new Set(items.map(({ key }) => key))).toEqual(new Set([kept]));
     expect(await keysOf(place.store, 'jobs/')).toEqual([kept, FIRST].sort());
+    const ledger = { append: async () => undefined };
+    const parts = { store: place.store, keyPrefixes: [''], sleep: async () => undefined, ledger };
+    await eraseJob(parts, 'job1', { actor: 'tester', reason: null });
+    for (const prefix of ['jobs/', '.conflicts/']) expect(await keysOf(place.store, prefix)).toEqual([]);
   });
 
   it('stay where the claim says when the copy of another delivery is removed while it is being read', async () => {

@@ -12,19 +12,6 @@ import {
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 describe('a delivery that is settled', () => {
-  it('has given back its memory, whether its items were held or streamed', async () => {
-    const store = createMemoryStore();
-    const { archive, budget } = archiveOver(store);
-    const staged = archive.begin(context());
-    await putItem(staged, TRANSCRIPT, Buffer.from('{}'));
-    await putItem(staged, MEDIA, Buffer.alloc(store.partSize * 2.5, 1));
-    expect(staged.settled).toBe(false);
-    expect(budget.used).toBeGreaterThan(0);
-    await commit(staged);
-    expect(staged.settled).toBe(true);
-    expect(budget.used).toBe(0);
-  });
-
   it('of no items stored nothing', async () => {
     const store = createMemoryStore();
     expect(await commit(archiveOver(store).archive.begin(context()))).toEqual([]);
@@ -51,17 +38,6 @@ describe('a delivery that is discarded', () => {
     await discarding;
     const stored = [...store.objects].map(([key, { body }]) => `${key} ${body}`);
     expect(stored).toEqual(['jobs/job1/attachments/a a']);
-    expect(budget.used).toBe(0);
-  });
-
-  it('before its commit stores nothing', async () => {
-    const store = createMemoryStore();
-    const { archive, budget } = archiveOver(store);
-    const staged = archive.begin(context());
-    await putItem(staged, TRANSCRIPT, Buffer.from('{}'));
-    await staged.discard();
-    await expect(commit(staged)).rejects.toThrow('the delivery ended');
-    expect(await keysOf(store)).toEqual([]);
     expect(budget.used).toBe(0);
   });
 });

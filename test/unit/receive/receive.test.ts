@@ -191,19 +191,6 @@ describe('receiving a callback', () => {
     expect(at.keys()).toContain('jobs/job2/transcript.srt');
   });
 
-  it.each([
-    [null, {}, 'none'],
-    [null, { 'transfer-encoding': ['chunked'] }, 'chunked'],
-    [0, {}, 'none'],
-  ])('records how the body was framed: length %s, headers %j', async (declaredLength, headers, framing) => {
-    const at = receiverOver();
-    const more = { declaredLength, headers: { ...headers, 'content-type': ['application/json'] } };
-    await at.receiver.receive(requestOf({ chunks: [], more }));
-    expect(at.lines()).toMatchObject([{ shape: { framing } }]);
-    expect(at.lines()[0]?.shape).not.toHaveProperty('contentEncoding');
-    expect(at.lines()[0]?.shape).not.toHaveProperty('parts');
-  });
-
   it('keeps a body that cannot be decoded, byte for byte, and returns all memory', async () => {
     const at = receiverOver();
     const answer = await at.receiver.receive(requestOf({ chunks: ['{"broken', '":'] }));
@@ -266,16 +253,6 @@ describe('a callback that is refused', () => {
     expect(at.keys()).toEqual([]);
     expect(at.lines()).toMatchObject([{ outcome: 'refused', reason: 'body-incomplete' }]);
     expect(at.seen).toMatchObject([{ event: 'refused', detail: null }]);
-    expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
-  });
-
-  it('because the store fails is answered as ours, with its pause, and leaves nothing', async () => {
-    const at = receiverOver((operation, key) => {
-      if (key.startsWith('jobs/')) throw new StoreError(operation, 'SlowDown', { retryAfterMs: 7000 });
-    });
-    const receiving = at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] }));
-    await expect(receiving).rejects.toMatchObject({ code: 'store-unavailable', retryAfterMs: 7000 });
-    expect(at.seen).toMatchObject([{ event: 'refused', detail: 'store-unavailable' }]);
     expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
   });
 

@@ -119,24 +119,6 @@ describe('the pieces of a body', () => {
     expect(handedOver.map(String)).toEqual(['one and two', 'later']);
   });
 
-  it.each([1, 4 * KIB - 1, 4 * KIB, 64 * KIB])('are not copied when one comes alone: %d', async (size) => {
-    const { request, handedOver } = newRequest();
-    const piece = some(size);
-    request.push(piece);
-    await turn();
-    expect(handedOver).toHaveLength(1);
-    expect(handedOver[0]).toBe(piece);
-  });
-
-  it('of 4 KiB and more are handed over as they are, after those before them', async () => {
-    const { request, handedOver } = newRequest();
-    const large = some(4 * KIB, 'L');
-    for (const piece of [some(2, 'a'), some(3, 'b'), large, some(1, 'c')]) request.push(piece);
-    await turn();
-    expect(handedOver.map((piece) => piece.length)).toEqual([5, 4 * KIB, 1]);
-    expect(handedOver[1]).toBe(large);
-  });
-
   it('are copied to the byte up to 16 KiB together', async () => {
     const { request, handedOver } = newRequest();
     const quarters = ['a', 'b', 'c', 'd'].map((letter) => some(4 * KIB - 1, letter));
@@ -201,28 +183,5 @@ describe('the pieces of a body', () => {
       errors: [],
       kept: 0,
     });
-  });
-});
-
-describe('requests and responses of an app', () => {
-  it('keep the prototypes that they were made with, which is what makes them fast', async () => {
-    const app = express();
-    const classes = expressMessages(app);
-    let found: unknown[] = [];
-    app.get('/', (request, response) => {
-      found = [request, response].map((message) => Object.getPrototypeOf(message));
-      response.send(`${request.get('host')} ${request.path}`);
-    });
-    const server = createServer(classes, app);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const client = await rawClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    await client.send('GET / HTTP/1.1\r\nHost: receiver\r\n\r\n');
-    expect((await client.answer()).body).toBe('receiver /');
-    expect(found[0]).toBe(app.request);
-    expect(found[1]).toBe(app.response);
-    expect(found).toEqual([classes.IncomingMessage.prototype, classes.ServerResponse.prototype]);
-    client.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
   });
 });

@@ -503,37 +503,6 @@ describe('the byte budget', () => {
     expect(waiting.now).toBe('served');
   });
 
-  it('never lends more than its reserve, however often the head of the queue takes', async () => {
-    const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
-    const holder = budget.lease();
-    while (holder.tryTake(PART)) {
-      // spends the common pool
-    }
-    const head = budget.lease();
-    await head.take(PART);
-    expect(budget.used).toBe(2 * PART);
-    expect(head.tryTake(1)).toBe(false);
-    const more = watched(head.take(1));
-    await settle();
-    expect(more.now).toBe('waiting');
-    head.give(PART);
-    await settle();
-    expect(more.now).toBe('served');
-    expect(head.held).toBe(1);
-  });
-
-  it('counts what both reserves lend', async () => {
-    const at = budgetOf();
-    await fillUp(at);
-    const large = at.budget.lease({ expected: 20 * MIB });
-    await large.take(8 * MIB);
-    while (at.budget.used < 63 * MIB) await at.budget.lease({ expected: MIB }).take(MIB);
-    const small = at.budget.lease({ expected: MIB });
-    await small.take(MIB);
-    expect(at.budget.used).toBe(64 * MIB);
-    expect([large.held, small.held]).toEqual([8 * MIB, MIB]);
-  });
-
   it('refuses slow leases one second after the longest wait began, also when others joined since', async () => {
     const at = budgetOf();
     const slow = await fill(at, { bytes: MIB, seconds: 60, memory: 8 * MIB });
@@ -547,21 +516,6 @@ describe('the byte budget', () => {
     await settle();
     expect(slow.refusals).toHaveLength(1);
     expect([first.now, second.now]).toEqual(['served', 'waiting']);
-  });
-
-  it('rejects further takes of a refused lease with the reason', async () => {
-    const at = budgetOf();
-    const slow = await fill(at, { bytes: MIB, seconds: 60, memory: 8 * MIB });
-    slow.lease.onRefused = null;
-    await fillUp(at);
-    void at.budget.lease({ expected: 20 * MIB }).take(8 * MIB); // the reserve
-    const waiting = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
-    at.pass(1.1);
-    await expect(slow.lease.take(1)).rejects.toMatchObject({ code: 'overloaded' });
-    slow.lease.give(8 * MIB);
-    await settle();
-    expect(waiting.now).toBe('served');
-    expect(slow.lease.tryTake(1)).toBe(false);
   });
 
   it('refuses to take back more than was taken', () => {

@@ -210,13 +210,6 @@ describe('metrics', () => {
     ]);
   });
 
-  it('keeps two services in one process apart', async () => {
-    const other = createMetrics({ sources: ['default'], regions: [] });
-    other.store.sweptStaleUploads(4);
-    expect(await samples('stale_uploads')).toEqual(['transcript_receiver_stale_uploads_swept_total 0']);
-    other.close();
-  });
-
   it('explains each metric, all of which begin with the name of the product', async () => {
     const described = await metrics.describe();
     expect(described.length).toBeGreaterThan(40);

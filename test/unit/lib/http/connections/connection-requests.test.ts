@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   ConnectionRequests,
@@ -154,28 +152,6 @@ describe('a ninth request', () => {
   });
 });
 
-/** A process of its own, as Jest's tests have another `Error` than Node. The first response is on its way and fails otherwise. */
-const CLOSED_SERVER = `
-  import { createServer, IncomingMessage, ServerResponse } from 'node:http';
-  import { connect } from 'node:net';
-  import { ConnectionRequests, isDropped } from './src/lib/http/connections/connection-requests.ts';
-
-  const limit = Error.stackTraceLimit;
-  const waiting = [];
-  const server = createServer(new ConnectionRequests().bound({ IncomingMessage, ServerResponse }), (request, response) => {
-    if (!isDropped(request) && waiting.push(response) === 8) setImmediate(() => request.socket.destroy());
-  });
-  server.listen(0, '127.0.0.1', () => {
-    const client = connect(server.address().port, '127.0.0.1');
-    client.write('GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n'.repeat(100));
-    client.on('error', () => {}).on('close', () => {
-      const stacks = waiting.slice(1).map(({ errored }) => errored?.stack ?? null);
-      console.log(JSON.stringify({ stacks, changedLimit: Error.stackTraceLimit - limit }));
-      server.close();
-    });
-  });
-`;
-
 describe('requests beyond the ninth', () => {
   it('cost no object, and nothing is read after them', async () => {
     isPrompt = false;
@@ -189,21 +165,6 @@ describe('requests beyond the ninth', () => {
     await until(() => connection.destroyed);
     expect(made).toBe(8);
     expect(connection.bytesRead).toBeLessThanOrEqual(READ);
-  });
-
-  it('cost no stack trace each when the connection closes', async () => {
-    const args = [
-      '--import',
-      './test/support/processes/import-for-tests.mjs',
-      '--input-type=module',
-      '--eval',
-      CLOSED_SERVER,
-    ];
-    const { stdout } = await promisify(execFile)(process.execPath, args);
-    const { stacks, changedLimit } = JSON.parse(stdout);
-    // Node 22 gives responses no error.
-    expect([null, 'Error: aborted']).toEqual(expect.arrayContaining([...new Set(stacks)]));
-    expect({ closed: stacks.length, changedLimit }).toEqual({ closed: 7, changedLimit: 0 });
   });
 
   it('do not touch the requests of another connection', async () => {

@@ -164,18 +164,6 @@ describe('to make room for a new connection', () => {
 });
 
 describe('a connection with a delivery in flight', () => {
-  it.each([
-    ['a request', []],
-    ['one that waits for 100 Continue', ['Content-Length: 5', 'Expect: 100-continue']],
-    ['one with another expectation', ['Content-Length: 0', 'Expect: a-miracle']],
-  ])('is not closed, also not the oldest: %s', async (_, lines) => {
-    const all = await idle(MOST);
-    await begin(all[0] as RawClient, '/a', ...lines);
-    expect(await closedForAnother()).toEqual([1]);
-    respond('/a', 200);
-    expect((await all[0]?.answer())?.status).toBe(200);
-  });
-
   it('is not closed while one of its pipelined requests is unanswered', async () => {
     const all = await idle(MOST);
     const [first] = all as [RawClient];
@@ -187,24 +175,6 @@ describe('a connection with a delivery in flight', () => {
     respond('/b', 401);
     expect((await first.answer()).status).toBe(401);
     expect(await closedForAnother()).toEqual([2]);
-  });
-
-  it('keeps its place when all have one: the new connection is closed', async () => {
-    const all = await idle(MOST);
-    for (const [n, client] of all.entries()) await begin(client, `/${n}`);
-    expect(await closedForAnother()).toEqual([MOST]);
-    expect(limiter.open).toBe(MOST);
-    for (const [n, client] of all.entries()) {
-      respond(`/${n}`, 200);
-      expect((await client.answer()).status).toBe(200);
-    }
-  });
-
-  it('goes when it was refused and still sends', async () => {
-    const all = await idle(MOST);
-    for (const [n, client] of all.entries()) await begin(client, `/${n}`, 'Content-Length: 100');
-    exchanges.get('/1')?.response.writeHead(401, { 'content-length': 9 }).write('part');
-    expect(await closedForAnother()).toEqual([1]);
   });
 
   it('does not go when it is being accepted', async () => {

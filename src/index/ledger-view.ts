@@ -220,12 +220,11 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     async failingNow(query) {
       const kept = clock() - retention;
       const page = { ...query, limit: 1, since: kept };
-      const { counts, jobs } = await index.call('failurePage', { ...page, after: null });
-      // What has ended is no longer at the service.
-      const kinds = FETCHABLE.map((outcome) =>
-        index.call('findFailures', { ...page, outcome, after: [kept, ''] }),
-      );
-      const next = (await Promise.all(kinds)).flat().map(({ first }) => first);
+      const [{ counts, jobs }, [fetchable]] = await Promise.all([
+        index.call('failurePage', { ...page, after: null }),
+        // What has ended is no longer at the service.
+        index.call('findFailures', { ...page, outcome: FETCHABLE, after: [kept, ''] }),
+      ]);
       const [oldest] = jobs.map(({ job, first }) => ({
         jobId: job,
         since: writeInstant(first),
@@ -234,7 +233,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       return {
         counts,
         oldest: oldest ?? null,
-        nextEnd: next.length === 0 ? null : writeInstant(Math.min(...next) + retention),
+        nextEnd: fetchable === undefined ? null : writeInstant(fetchable.first + retention),
         index: await extent(),
       };
     },

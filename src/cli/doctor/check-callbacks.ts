@@ -4,12 +4,10 @@ import { plural } from '../../lib/text/plural.js';
 import { waitAtMost, withDeadline } from '../../lib/time/deadline.js';
 import { type CallbackFacts, callbackIssues } from '../../operations/health/checks/callback-issues.js';
 import { readCallbacks } from '../../operations/health/read-facts.js';
-import { describeIssue } from '../../operations/issues/describe-issue.js';
-import type { Issue } from '../../operations/issues/issues.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { remedyOf } from '../../store/store-remedies.js';
-import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
+import { errorMessage, type Finding, failed, issueFound, passed, skipped } from './finding.js';
 
 const CHECK = 'callbacks';
 const ADVICE =
@@ -42,15 +40,11 @@ export async function checkCallbacks(
 
 function findingsOf(facts: CallbackFacts, now: number): Finding[] {
   const issues = callbackIssues(facts, now);
-  if (issues.length > 0) return issues.map(findingOf);
+  if (issues.length > 0)
+    return issues.map((issue) => issueFound(CHECK, issue, (remedy) => remedy ?? 'See Refusals on the page.'));
   if (facts.hourSince > now - HOUR)
     return [skipped(CHECK, 'The ledger of the last hour is not read yet: run transcript-receiver status.')];
   const accepted = [...facts.accepted.values()].reduce((sum, { requests }) => sum + requests, 0);
   const message = `In the last hour ${plural(accepted, 'callback was', 'callbacks were')} accepted, and no more rejected or missed than usual.`;
   return [passed(CHECK, message)];
-}
-
-function findingOf(issue: Issue): Finding {
-  const { text, remedy } = describeIssue(issue);
-  return (issue.level === 'failing' ? failed : warned)(CHECK, text, remedy ?? 'See Refusals on the page.');
 }

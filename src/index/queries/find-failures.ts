@@ -9,7 +9,8 @@ import { LINES } from '../schema.js';
 
 /** Filters for failing jobs; an absent one matches everything. */
 export interface FailingQuery {
-  readonly outcome?: string | undefined;
+  /** One of them, or any of several. */
+  readonly outcome?: string | readonly string[] | undefined;
   /** An outcome that is left out. */
   readonly without?: string | undefined;
   readonly source?: string | undefined;
@@ -88,7 +89,7 @@ export function failingLines(classes: LineClasses, query: FailingQuery) {
   const visible = classes.all().filter((each) => isInScope(scope, each.source));
   const wanted = visible.filter(
     (each) =>
-      (outcome === undefined || each.outcome === outcome) &&
+      (outcome === undefined || [outcome].flat().includes(each.outcome)) &&
       each.outcome !== without &&
       (source === undefined || each.source === source) &&
       (region === undefined || each.region === region),

@@ -16,16 +16,9 @@ export async function acknowledgeJobs(
   acceptance: Acceptance,
   isAllowed: (jobId: string) => Promise<boolean> = async () => true,
 ): Promise<number> {
-  const limit = pLimit(AT_ONCE);
-  let acknowledged = 0;
-  await Promise.all(
-    jobs.map((jobId) =>
-      limit(async () => {
-        if (!(await isAllowed(jobId))) return;
-        await acknowledgeJob(ledger, jobId, acceptance);
-        acknowledged += 1;
-      }),
-    ),
-  );
-  return acknowledged;
+  const settled = await pLimit(AT_ONCE).map(jobs, async (jobId) => {
+    if (!(await isAllowed(jobId))) return null;
+    return acknowledgeJob(ledger, jobId, acceptance);
+  });
+  return settled.filter((line) => line !== null).length;
 }

@@ -8,6 +8,7 @@ import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js'
 import type { IncomingItem, ItemDescription, ItemSink } from '../../domain/item.js';
 import type { ItemKind } from '../../domain/kinds.js';
 import { parseCallbackQuery } from '../../receive/access/callback-query.js';
+import type { SourceContent } from '../../receive/access/sources.js';
 import type { BodyHeaders } from '../../receive/decode/decode-body.js';
 import { decodeBody } from '../../receive/decode/decode-body.js';
 import { bodyEncodings } from '../../receive/request-headers.js';
@@ -33,14 +34,8 @@ type Trial = QuarantinedBodyView['decodes'];
 
 export type TrialDecoder = (request: QuarantinedRequest, body: Buffer) => Promise<Trial>;
 
-/** The current settings of a source that decoding needs. */
-export interface DecodingSource {
-  readonly contents: readonly string[];
-  readonly maxBytes: number;
-}
-
 /** A body whose source is no longer configured cannot be decoded. */
-export function createTrialDecoder(sources: ReadonlyMap<string, DecodingSource>): TrialDecoder {
+export function createTrialDecoder(sources: ReadonlyMap<string, SourceContent>): TrialDecoder {
   return async (request, body) => {
     const source = sources.get(request.source);
     if (source === undefined) return sourceGone(request);
@@ -74,7 +69,7 @@ export async function decodeQuarantined(
   request: QuarantinedRequest,
   body: Buffer,
   sink: ItemSink,
-  source: DecodingSource,
+  source: SourceContent,
 ) {
   if (request.reason === 'request-damaged') throw new UndecodableError(request.reason, request.detail);
   // What became of a damaged body would be an artefact that nobody sent.
@@ -83,7 +78,7 @@ export async function decodeQuarantined(
   return decodeBody(headersOf(request, source), chunksOf(body), sink, source.maxBytes);
 }
 
-function headersOf({ headers, query }: QuarantinedRequest, source: DecodingSource): BodyHeaders {
+function headersOf({ headers, query }: QuarantinedRequest, source: SourceContent): BodyHeaders {
   const length = headers['content-length'];
   const lines = Object.entries(headers).map(([name, value]) => [name, [value]]);
   const { contents } = parseCallbackQuery(query);

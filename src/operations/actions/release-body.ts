@@ -9,17 +9,13 @@ import type { LedgerView } from '../../index/ledger-view.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { contextOfStoredQuery } from '../../receive/access/callback-query.js';
-import { type DecodingSource, decodeFailure, decodeQuarantined } from './decode-quarantined.js';
-
-/** The current settings of a source for decoding its bodies and for their keys. */
-export interface ReleasingSource extends DecodingSource {
-  readonly keyPrefix: string;
-}
+import type { SourceContent } from '../../receive/access/sources.js';
+import { decodeFailure, decodeQuarantined } from './decode-quarantined.js';
 
 export interface ReleaseParts {
   readonly quarantine: Pick<QuarantineStore, 'request' | 'withBody'>;
   readonly view: Pick<LedgerView, 'bodies'>;
-  readonly sources: ReadonlyMap<string, ReleasingSource>;
+  readonly sources: ReadonlyMap<string, SourceContent>;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
   /** Called with the size of every body that was released, for metrics. */

@@ -25,9 +25,11 @@ export interface Source {
   readonly keyPrefix: string;
 }
 
+/** How bodies of a source are decoded and stored. */
+export type SourceContent = Pick<Source, 'contents' | 'context' | 'maxBytes' | 'keyPrefix'>;
+
 /** The settings of one source. */
-export type SourceSettings = Pick<AccessRules, 'credentials' | 'allow' | 'allowMode'> &
-  Pick<Source, 'contents' | 'context' | 'maxBytes' | 'keyPrefix'>;
+export type SourceSettings = Pick<AccessRules, 'credentials' | 'allow' | 'allowMode'> & SourceContent;
 
 /** Compiles all sources, once at the start. @throws an error that names what cannot be read */
 export function createSources(

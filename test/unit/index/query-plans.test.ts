@@ -66,7 +66,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
     [{ limit: 50, job: 'job', context: CUSTOMER, scope: SCOPE }],
     [{ limit: 50, context: CUSTOMER, ...RANGE }],
   ],
-  findFailures: [[{}], [{ limit: 1, outcome: 'failed', after: [HOUR, 'job'], givenUpBy: HOUR }]],
+  findFailures: [[{}], [{ limit: 1, outcome: ['failed', 'refused'], after: [HOUR, 'job'], givenUpBy: HOUR }]],
   failurePage: [
     [{ limit: 50, after: null }],
     [{ limit: 50, after: [HOUR, 'job'], cause: 'overloaded', scope: SCOPE }],

@@ -6,23 +6,18 @@ import type { LedgerView } from '../../../index/ledger-view.js';
 import { isErasedInLedger } from '../../../index/questions/erased-in-ledger.js';
 import { newDeliveryId, operatorLine } from '../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
+import type { SourceContent } from '../../../receive/access/sources.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import type { Taken } from '../../answers/jobs.js';
 import { createFileSink, type FileSink } from './import-files.js';
-import {
-  type ImportSource,
-  type ImportTarget,
-  importTarget,
-  readImportFields,
-  rejectLateFields,
-} from './import-target.js';
+import { type ImportTarget, importTarget, readImportFields, rejectLateFields } from './import-target.js';
 
 export interface ImportParts {
   readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
   readonly view: Pick<LedgerView, 'deliveries' | 'extent' | 'readPast'>;
-  readonly sources: ReadonlyMap<string, ImportSource>;
+  readonly sources: ReadonlyMap<string, SourceContent>;
 }
 
 /** A form that is being read. Its parser passes the files to `sink`, and `fields` returns the text fields. */

@@ -5,8 +5,8 @@ import { isCallbackStatus } from '../../../domain/job.js';
 import { CONTENT_TOKENS, ITEM_KINDS, type ItemKind, kindOfToken } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';
 import { readBody, reasonText, textInput } from '../../../lib/text/read-input.js';
+import type { SourceContent } from '../../../receive/access/sources.js';
 import { defaultSource } from '../default-source.js';
-import type { ReleasingSource } from '../release-body.js';
 
 const FIELDS = z.strictObject({
   source: textInput.optional(),
@@ -34,7 +34,7 @@ export function readImportFields(fields: Record<string, string>): ImportFields {
 /** Target of the files of an import. */
 export interface ImportTarget {
   readonly source: string;
-  readonly settings: ImportSource;
+  readonly settings: SourceContent;
   readonly kind: ItemKind | undefined;
   readonly status: string | null;
   readonly context: DeliveryContext | null;
@@ -42,13 +42,11 @@ export interface ImportTarget {
   readonly otherJob: boolean;
 }
 
-export interface ImportSource extends ReleasingSource {
-  /** Names of the submitter's own parameters that are kept. */
-  readonly context: readonly string[];
-}
-
 /** Throws `request-invalid` when the source is ambiguous or unknown, or does not admit the context. */
-export function importTarget(sources: ReadonlyMap<string, ImportSource>, fields: ImportFields): ImportTarget {
+export function importTarget(
+  sources: ReadonlyMap<string, SourceContent>,
+  fields: ImportFields,
+): ImportTarget {
   const source = fields.source ?? defaultSource(sources.keys());
   if (source === null) throw new Problem('request-invalid', 'Name the source: there are several.');
   const settings = sources.get(source);

@@ -33,7 +33,9 @@ describe('the quarantine of all replicas', () => {
     const key = `quarantine/${FIRST}/request.json`;
     const whole = store.objects.get(key)?.body.toString() ?? '';
     await store.replace(key, Buffer.from(damage(whole)), { contentType: 'application/json', metadata: {} });
-    const sources = new Map([[request.source, { contents: ['data'], maxBytes: 100 }]]);
+    const sources = new Map([
+      [request.source, { contents: ['data'], context: [], maxBytes: 100, keyPrefix: '' }],
+    ]);
     const quarantine = createQuarantineStore(store);
     const known = await quarantine.request(FIRST);
     expect(known).toMatchObject({

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { QuarantinedRequest } from '../../../../src/archive/quarantine/quarantine.js';
 import { createTrialDecoder } from '../../../../src/operations/actions/decode-quarantined.js';
 
-const sources = new Map([['default', { contents: [], maxBytes: 1000 }]]);
+const sources = new Map([['default', { contents: [], context: [], maxBytes: 1000, keyPrefix: '' }]]);
 const decode = createTrialDecoder(sources);
 
 function request(body: Buffer, headers: Record<string, string> = {}): QuarantinedRequest {

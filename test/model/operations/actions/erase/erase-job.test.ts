@@ -82,7 +82,7 @@ describe('erasing a job', () => {
 
 describe('erasing a job whose quarantined body is being released', () => {
   const BODY = '{"format":"2.9","job":{"id":"job1"},"metadata":{},"results":[]}';
-  const SOURCE = { contents: ['transcript'], maxBytes: 1_000_000, keyPrefix: '' };
+  const SOURCE = { contents: ['transcript'], context: [], maxBytes: 1_000_000, keyPrefix: '' };
 
   async function play(turns: Turns): Promise<{ keys: string[]; answer: string }> {
     const memory = { ...createMemoryStore(), partSize: 1024 };

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
 import { readBack } from '../../../src/archive/read-back.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
@@ -26,36 +26,37 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
   describe(`durability on ${name}`, () => {
     let underTest: StoreUnderTest;
     let store: ObjectStore;
-    let replicas: ReceiverProcess[];
+    const replicas = new Map<string, ReceiverProcess>();
 
-    beforeEach(async () => {
+    beforeAll(async () => {
       underTest = await open();
       store = await openStore(underTest.options);
-      replicas = [];
     });
 
-    afterEach(async () => {
-      for (const replica of replicas) await replica.destroy();
+    afterAll(async () => {
+      for (const replica of replicas.values()) await replica.destroy();
       await store.close();
       await underTest.dispose();
     });
 
-    async function start(replicaName: string): Promise<ReceiverProcess> {
+    /** The tests share replicas of the same name: each start costs a second of CPU. */
+    async function replicaNamed(replicaName: string): Promise<ReceiverProcess> {
+      const running = replicas.get(replicaName);
+      if (running !== undefined) return running;
       const replica = await startReady({
         replicaName,
         receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '20s' },
         admin: { port: 0 },
         store: storeSettings({ ...underTest.options, partSize: PART }),
       });
-      replicas.push(replica);
-      // A slow store is proven after the replica listens.
+      replicas.set(replicaName, replica);
       return replica;
     }
 
     it(
       'keeps every acknowledged delivery through kill -9 under load, with its ledger line',
       async () => {
-        const replica = await start('first');
+        const replica = await replicaNamed('killed');
         const jobs = Array.from({ length: 150 }, (_, n) => `kill${n}`);
         const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
           jobs,
@@ -72,7 +73,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         await expectNothingHalfVisible(store, jobs);
 
         // After a restart the sender repeats everything: stored artefacts are identical, the others are stored now.
-        const again = await start('second');
+        const again = await replicaNamed('one');
         const retried = await sendLoad(again.publicUrl, {
           jobs: jobs.slice(0, 80),
           concurrency: 16,
@@ -88,7 +89,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
     it(
       'stores each artefact once when two replicas receive the same deliveries at the same moment',
       async () => {
-        const [one, two] = [await start('one'), await start('two')];
+        const [one, two] = [await replicaNamed('one'), await replicaNamed('two')];
         const jobs = Array.from({ length: 30 }, (_, n) => `race${n}`);
         const plan = { jobs, concurrency: 16, media: { every: 15, bytes: PART + 50_000 } };
         const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
@@ -110,7 +111,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
     it(
       'lets one win and keeps the other beside it when two replicas receive different bytes for one job',
       async () => {
-        const [one, two] = [await start('one'), await start('two')];
+        const [one, two] = [await replicaNamed('one'), await replicaNamed('two')];
         const jobs = Array.from({ length: 20 }, (_, n) => `differ${n}`);
         const send = async (replica: ReceiverProcess, job: string, word: string) => {
           const body = transcriptOf(job).replace('word of', word);
@@ -158,7 +159,7 @@ async function expectNothingHalfVisible(store: ObjectStore, jobs: readonly strin
   const media = jobs.filter((_, n) => n % MEDIA.every === 0).map((job) => sha256(mediaOf(job, MEDIA.bytes)));
   const whole = new Set([...jobs.map((job) => sha256(transcriptOf(job))), ...media]);
   const keys: string[] = [];
-  for await (const { key } of store.list('jobs/')) keys.push(key);
+  for await (const { key } of store.list('jobs/kill')) keys.push(key);
   const damaged: string[] = [];
   await allOf(keys, async (key) => {
     const found = await readBack(store, key);

@@ -8,10 +8,9 @@ export interface LineSpan {
   readonly length: number;
 }
 
-/** A line of the ledger as read back: the object, its text as stored, and where it is in the segment. */
+/** A line of the ledger as read back, and where it is in the segment. */
 interface LedgerEntry extends LineSpan {
   readonly line: LedgerLine;
-  readonly text: string;
   readonly index: number;
 }
 
@@ -37,7 +36,7 @@ export function parseSegment(content: Buffer): ParsedSegment {
     if (text?.trim() === '') continue;
     const value = text === null ? null : parseRecord(text);
     const line = value && completeLine(value);
-    if (line && text !== null) entries.push({ line, text, index: number - 1, start, length });
+    if (line) entries.push({ line, index: number - 1, start, length });
     else if (value && isNewer(value)) newerLines.push(number);
     else brokenLines.push(number);
   }

@@ -13,21 +13,13 @@ const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
  */
 export const WRITTEN_AT = 'written-at';
 
-const NOTHING: ParsedSegment = { entries: [], brokenLines: [], newerLines: [] };
-
-interface ReadSegment extends ParsedSegment {
-  /** The store's time of the segment, as `ListedSegment` has it. */
-  readonly writtenAt: number;
-}
-
 /** A segment that was read and not parsed yet: parsing takes the event loop for some milliseconds a megabyte. */
 export interface UnparsedSegment {
   /** Null for a foreign object that is too large to be a segment. */
   readonly content: Buffer | null;
   /** The store's time of the segment, as `ListedSegment` has it. */
   readonly writtenAt: number;
-  /** @param text a text that each wanted line holds: a segment without it is not parsed, and has no lines */
-  parse(text?: string): ReadSegment;
+  parse(): ParsedSegment;
   /** The lines with these indices that can be read. */
   linesAt(indices: ReadonlySet<number>): ReadonlyMap<number, LedgerLine>;
 }
@@ -40,7 +32,7 @@ export async function fetchSegment(store: ObjectStore, key: string): Promise<Unp
   if (reading.info.size <= MAX_SEGMENT_BYTES)
     return unparsedSegment(await readToEnd(key, reading.body), time);
   reading.body.destroy();
-  const parse = () => ({ ...NOTHING, brokenLines: [0], writtenAt: time });
+  const parse = () => ({ entries: [], brokenLines: [0], newerLines: [] });
   return { content: null, writtenAt: time, parse, linesAt: () => new Map() };
 }
 
@@ -51,10 +43,9 @@ export function writtenFirst({ metadata, modifiedAt }: Pick<ObjectInfo, 'metadat
 }
 
 export function unparsedSegment(content: Buffer, writtenAt: number): UnparsedSegment {
-  const holds = (text: string | undefined) => text === undefined || content.includes(text);
   return {
     ...{ content, writtenAt },
-    parse: (text) => ({ ...(holds(text) ? parseSegment(content) : NOTHING), writtenAt }),
+    parse: () => parseSegment(content),
     linesAt: (indices) => parseLinesAt(content, indices),
   };
 }

@@ -217,7 +217,7 @@ export async function findEvent(
   store: ObjectStore,
   { id, jobId, segment }: WaitingEvent,
 ): Promise<JobEvent | null> {
-  const { entries = [] } = (await fetchFromLog(store, segment))?.parse(jobId) ?? {};
+  const { entries = [] } = (await fetchFromLog(store, segment))?.parse() ?? {};
   for (const { line } of entries) {
     if (line.jobId !== jobId) continue;
     const event = await announcedAs(store, line, id);

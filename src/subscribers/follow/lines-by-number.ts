@@ -22,11 +22,11 @@ export async function* linesByNumber(
   const left = new Set<string>();
   for await (const { place, writer, number, segment } of segments) {
     const { hour } = place;
-    const { entries, newerLines, writtenAt } = segment.parse();
+    const { entries, newerLines } = segment.parse();
     if (newerLines.length > 0) left.add(hour + writer);
     if (left.has(hour + writer)) continue;
     const lines = entries.map(({ line }) => line);
-    if (lines.length > 0) yield { segment: { hour, writer, number }, written: writtenAt, lines };
+    if (lines.length > 0) yield { segment: { hour, writer, number }, written: segment.writtenAt, lines };
     // A number that was lost may have come back behind later ones.
     place.read.set(writer, Math.max(number, place.read.get(writer) ?? 0));
     await pause();

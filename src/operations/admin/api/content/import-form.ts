@@ -41,9 +41,9 @@ export function openImportForm(
     fail: (error) => body.fail(error),
     async read(sink) {
       let missingName = false;
-      const ends = new FirstFailure(body);
+      const { failed, watched } = firstFailure(body, sink);
       const handler = multer(
-        formOptions(ends.watch(sink), maxFileBytes, (parser) => {
+        formOptions(watched, maxFileBytes, (parser) => {
           parser.on('file', (_name: unknown, _stream: unknown, { filename }: { filename?: string }) => {
             if (!filename) missingName = true;
           });
@@ -52,7 +52,7 @@ export function openImportForm(
       ).any();
       const stopWatching = abortWhenSilent(body, options.draining);
       try {
-        await Promise.race([readForm(handler, request, response), ends.failed]);
+        await Promise.race([readForm(handler, request, response), failed]);
       } finally {
         stopWatching();
         // The rest of a rejected form is not awaited.
@@ -63,29 +63,20 @@ export function openImportForm(
   };
 }
 
-/** Rejects with the first error of an import; multer itself would wait for the rest of the form first. */
-class FirstFailure {
-  readonly failed: Promise<never>;
-  #reject: (error: unknown) => void = () => {};
-
-  constructor(body: RequestBody) {
-    this.failed = new Promise<never>((_, reject) => {
-      this.#reject = reject;
+/** Rejects with the first error of body and sink; multer itself would wait for the rest of the form first. */
+function firstFailure(body: RequestBody, sink: FileSink) {
+  let reject: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_resolve, onFailure) => {
+    reject = onFailure;
+  });
+  failed.catch(() => undefined);
+  body.onFailure(() => reject(asFormError(body.failure)));
+  const add: FileSink['add'] = (file) =>
+    sink.add(file).catch((error: unknown) => {
+      reject(error);
+      throw error;
     });
-    this.failed.catch(() => undefined);
-    body.onFailure(() => this.#reject(asFormError(body.failure)));
-  }
-
-  watch(sink: FileSink): FileSink {
-    return {
-      ...sink,
-      add: (file) =>
-        sink.add(file).catch((error: unknown) => {
-          this.#reject(error);
-          throw error;
-        }),
-    };
-  }
+  return { failed, watched: { ...sink, add } };
 }
 
 /** Writes the body to the parser at the parser's pace; discards what arrives after the parser has failed. */

@@ -43,6 +43,21 @@ export const NO_REQUEST = {
   body: null,
 } as const;
 
+/** The same of a line that records no delivery either: what it has is set beside them. */
+export const NO_DELIVERY = {
+  ...NO_REQUEST,
+  source: null,
+  region: null,
+  jobId: null,
+  status: null,
+  reason: null,
+  context: null,
+  actor: null,
+  items: [],
+  bytes: 0,
+  durationMs: 0,
+} as const;
+
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
   const { actor, wouldRefuse, context, contextOmitted, expired, tooLarge, expectedAt, wanted, body } = fields;
@@ -95,16 +110,9 @@ export type OperatorAct = Pick<LedgerLine, 'deliveryId' | 'outcome' | 'jobId'> &
 /** The line of an operator's act. */
 export function operatorLine({ actor, reason }: AuditInfo, act: OperatorAct): LedgerLine {
   return ledgerLine({
-    ...NO_REQUEST,
+    ...NO_DELIVERY,
     receivedAt: new Date().toISOString(),
     origin: 'replay',
-    source: null,
-    region: null,
-    status: null,
-    context: null,
-    items: [],
-    bytes: 0,
-    durationMs: 0,
     ...act,
     actor,
     reason,

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { conflictClaims, quarantineMarker } from '../../archive/layout.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { RetentionClass } from '../../domain/kinds.js';
-import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../ledger/ledger-line.js';
+import { ledgerLine, NO_DELIVERY, newDeliveryId } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { StoreError } from '../../store/object-store.js';
 import type { ExpiredObject, ExpiringStore } from './expired-objects.js';
@@ -87,21 +87,12 @@ function groupsOf(expired: readonly ExpiredObject[]): Group[] {
 function lineOf(group: Group, now: number): LedgerLine {
   const { kind, jobId, source } = group[0];
   return ledgerLine({
-    ...NO_REQUEST,
+    ...NO_DELIVERY,
     deliveryId: newDeliveryId(now),
     receivedAt: new Date(now).toISOString(),
     origin: 'retention',
-    source,
-    region: null,
-    jobId,
-    status: null,
-    outcome: 'expired',
-    reason: null,
-    items: [],
+    ...{ source, jobId, outcome: 'expired' },
     bytes: group.reduce((sum, { found }) => sum + found.size, 0),
-    durationMs: 0,
-    context: null,
-    actor: null,
     expired: { kind, objects: group.length },
   });
 }

@@ -1,6 +1,6 @@
 import { ACCESS_ORIGIN, type LedgerItem, type LedgerLine } from '../../../domain/delivery.js';
 import type { ReasonCode } from '../../../domain/reasons.js';
-import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';
+import { ledgerLine, NO_DELIVERY, newDeliveryId } from '../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
 import type { Access } from './access.js';
 import type { FailedSignIn } from './sign-in.js';
@@ -129,19 +129,10 @@ type AccessFields = Pick<LedgerLine, 'outcome' | 'clientIp'> &
 
 function accessLine(now: number, { actor, ...fields }: AccessFields): LedgerLine {
   return ledgerLine({
-    ...NO_REQUEST,
+    ...NO_DELIVERY,
     deliveryId: newDeliveryId(now),
     receivedAt: new Date(now).toISOString(),
     origin: ACCESS_ORIGIN,
-    source: null,
-    region: null,
-    jobId: null,
-    status: null,
-    reason: null,
-    context: null,
-    items: [],
-    bytes: 0,
-    durationMs: 0,
     ...fields,
     actor: actor ?? null,
   });

@@ -254,10 +254,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     },
     settled: (query) => index.call('findSettled', query),
     holds: (field, value, scope = null) => index.call('knowsName', field, value, scope),
-    async jobsByPart(query) {
-      const found = await index.call('findJobsByPart', query);
-      return found.map(({ job }) => job);
-    },
+    jobsByPart: (query) => index.call('findJobsByPart', query),
     sent: createSentQuestions(index, clock),
     sourcesOfJob: (job) => index.call('findSources', job),
     asked: parts,

@@ -34,13 +34,7 @@ export interface IndexedFailure {
   /** The line that makes it fail. */
   readonly place: PlacedLine;
   readonly outcome: string;
-  readonly source: string | null;
-  readonly region: string | null;
-  readonly reason: string | null;
-  readonly bytes: number;
-  /** Receipt of the failing line, in milliseconds since the epoch. */
-  readonly received: number;
-  /** Receipt of the first line of the job, or when its callback was expected, if that is earlier. */
+  /** Receipt of the first line of the job, or when its callback was expected, if that is earlier; in milliseconds since the epoch. */
   readonly first: number;
 }
 
@@ -58,29 +52,16 @@ export function findFailures(
 ): IndexedFailure[] {
   const { from, values } = failingLines(classes, query);
   const behind = after === null ? '' : 'AND (f.first, f.job) > (?, ?)';
-  const page = `SELECT f.*, f.line AS id ${from} ${behind} ORDER BY f.first, f.job LIMIT ?`;
+  const page = `SELECT f.job, f.class, f.first, f.line AS id ${from} ${behind} ORDER BY f.first, f.job LIMIT ?`;
   const rows = database.prepare(
-    `SELECT l.job, l.class, l.received, l.first, l.reason, l.bytes, ${PLACE}
-     FROM (${page}) l ${JOIN_PLACE} ORDER BY l.first, l.job`,
+    `SELECT l.job, l.class, l.first, ${PLACE} FROM (${page}) l ${JOIN_PLACE} ORDER BY l.first, l.job`,
   );
-  return rows
-    .all(...values, ...(after ?? []), limit)
-    .map((row) => failingJob(row, classes.byId(Number(row.class))));
-}
-
-function failingJob(
-  row: Readonly<Record<string, unknown>>,
-  { outcome, source, region }: LineClass,
-): IndexedFailure {
-  return {
+  return rows.all(...values, ...(after ?? []), limit).map((row) => ({
     job: String(row.job),
     place: placeOfRow(row),
-    ...{ outcome, source, region },
-    reason: row.reason === null ? null : String(row.reason),
-    bytes: Number(row.bytes),
-    received: Number(row.received),
+    outcome: classes.byId(Number(row.class)).outcome,
     first: Number(row.first),
-  };
+  }));
 }
 
 /** The rest of a statement behind its columns, and its values: the failing line `f` of each job that matches. */

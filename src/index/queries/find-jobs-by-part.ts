@@ -3,13 +3,7 @@ import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { AskedIndex } from '../asked-index.js';
 import { idsOf } from '../line-classes.js';
 
-export interface FoundJob {
-  readonly job: string;
-  /** Receipt of its last line that is not an access, in milliseconds since the epoch. */
-  readonly received: number;
-}
-
-/** Jobs whose id contains a text, in whatever case, those with the newest lines first. */
+/** The jobs whose id contains a text, in whatever case. Those with the newest lines come first; accesses do not count. */
 export function findJobsByPart(
   { database, classes }: AskedIndex,
   {
@@ -17,17 +11,17 @@ export function findJobsByPart(
     limit,
     scope = null,
   }: { readonly part: string; readonly limit: number; readonly scope?: SourceScope },
-): FoundJob[] {
+): string[] {
   const wanted = classes
     .all()
     .filter(({ origin, source }) => origin !== ACCESS_ORIGIN && isInScope(scope, source));
   // The plus keeps SQLite in the index of jobs, which has all columns: by class it would look up each line.
   return database
     .prepare(
-      `SELECT job, max(received) AS received FROM lines
+      `SELECT job FROM lines
        WHERE job IS NOT NULL AND job LIKE ? ESCAPE '\\' AND +class IN (${idsOf(wanted)})
-       GROUP BY job ORDER BY 2 DESC, job LIMIT ?`,
+       GROUP BY job ORDER BY max(received) DESC, job LIMIT ?`,
     )
     .all(`%${part.replaceAll(/[%_\\]/g, '\\$&')}%`, limit)
-    .map(({ job, received }) => ({ job: String(job), received: Number(received) }));
+    .map(({ job }) => String(job));
 }

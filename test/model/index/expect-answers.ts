@@ -114,7 +114,7 @@ export async function expectAnswers(
       last.set(line.jobId ?? '', Math.max(last.get(line.jobId ?? '') ?? 0, Date.parse(line.receivedAt)));
     const expected = [...last].map(([job, received]) => ({ job, received }));
     expected.sort((a, b) => b.received - a.received || (a.job < b.job ? -1 : 1));
-    expect(index.findJobsByPart({ part: 'ALPHA', limit: 10, scope })).toEqual(expected);
+    expect(index.findJobsByPart({ part: 'ALPHA', limit: 10, scope })).toEqual(expected.map(({ job }) => job));
     expectLastAccepted(index, lines, scope);
     for (const { since = HOUR } of queries) expectCallbacks(index, lines, FIRST + since, scope);
   }

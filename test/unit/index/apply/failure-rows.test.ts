@@ -32,11 +32,11 @@ describe('a failing job', () => {
       const shown = [segments, [{ ...second, writer: 'a' }, first]].map((given) => {
         const index = createLedgerIndex(':memory:', 'store');
         for (const segment of given) index.apply([segment as (typeof segments)[number]]);
-        const [failure] = index.findFailures();
+        const { causes } = index.failurePage({ limit: 1, after: null });
         index.close();
-        return failure?.reason;
+        return causes.map(({ code }) => code);
       });
-      expect(shown).toEqual(['the 2th', 'the 2th']);
+      expect(shown).toEqual([['the 2th'], ['the 2th']]);
     },
   );
 

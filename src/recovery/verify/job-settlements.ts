@@ -30,7 +30,7 @@ const CLOCK_DIFFERENCE = 600_000;
 /** The sweep writes a line per job and kind: 8 bytes of hash and 8 of time each, and their place in the map. */
 const MAX_EXPIRED = 1_000_000;
 
-/** Operators write these lines one by one. */
+/** Bound of each of the other maps: operators write these lines one by one. */
 const MAX_JOBS = 100_000;
 
 export function createJobSettlements(store: ObjectStore): JobSettlements {
@@ -45,9 +45,8 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
   return {
     note({ outcome, jobId, receivedAt, expired: what, items: [first], actor, reason }) {
       if (outcome === 'chosen' && first !== undefined) {
-        const last = choices.get(first.key);
-        if (last === undefined ? choices.size < MAX_JOBS : last.chosenAt <= receivedAt)
-          choices.set(first.key, { chosenAt: receivedAt, actor: actor ?? null, reason });
+        const choice = { chosenAt: receivedAt, actor: actor ?? null, reason };
+        keepLatest(choices, first.key, choice, ({ chosenAt }) => chosenAt);
       }
       if (outcome === 'expired' && jobId !== null && what !== undefined) {
         const name = nameOf(jobId, what.kind);
@@ -57,14 +56,11 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
         return;
       }
       const known = outcome === 'erased' ? erased : outcome === 'acknowledged' ? acknowledged : null;
-      if (known === null || jobId === null) return;
-      const before = known.get(jobId);
-      if (before === undefined ? known.size < MAX_JOBS : before < receivedAt) known.set(jobId, receivedAt);
+      if (known !== null && jobId !== null) keepLatest(known, jobId, receivedAt, (time) => time);
     },
     noteFetched({ key, size, sha256, receivedAt }, { actor, reason }) {
-      const last = fetched.get(key);
-      if (last === undefined ? fetched.size < MAX_JOBS : last.choice.chosenAt <= receivedAt)
-        fetched.set(key, { size, sha256, choice: { chosenAt: receivedAt, actor: actor ?? null, reason } });
+      const choice = { chosenAt: receivedAt, actor: actor ?? null, reason };
+      keepLatest(fetched, key, { size, sha256, choice }, (one) => one.choice.chosenAt);
     },
     async isErasedSince(jobId, instant) {
       const mark = await store.head(erasureKey(jobId));
@@ -86,6 +82,17 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
     },
     choiceOf: (key) => choices.get(key) ?? fetched.get(key)?.choice ?? null,
   };
+}
+
+/** Keeps the latest of each key. */
+function keepLatest<Noted>(
+  known: Map<string, Noted>,
+  key: string,
+  noted: Noted,
+  timeOf: (noted: Noted) => string,
+): void {
+  const last = known.get(key);
+  if (last === undefined ? known.size < MAX_JOBS : timeOf(last) <= timeOf(noted)) known.set(key, noted);
 }
 
 /** 48 bits: among a million lines a foreign job has the name of one of them once in 280 million. */

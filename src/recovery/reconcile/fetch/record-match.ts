@@ -1,5 +1,5 @@
 import { isErased } from '../../../archive/erasure/erasure.js';
-import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';
+import { ledgerLine, NO_DELIVERY, newDeliveryId } from '../../../ledger/ledger-line.js';
 import { failureReason } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
 import type { RecoveredJob } from '../report/recovery-report.js';
@@ -26,17 +26,13 @@ export async function recordMatch(
   try {
     if (await isErased(store, jobId)) return job;
     const line = ledgerLine({
-      ...NO_REQUEST,
+      ...NO_DELIVERY,
       deliveryId: newDeliveryId(lookedAt),
       receivedAt: new Date(lookedAt).toISOString(),
       ...{ origin, actor, region, jobId },
       source: source ?? (names.length === 1 ? (names[0] ?? null) : null),
-      status: null,
-      context: null,
       outcome: 'duplicate',
       reason: job.reason ?? COMPLETE,
-      items: [],
-      bytes: 0,
       durationMs: Math.max(0, clock() - lookedAt),
     });
     await ledger.append(line);

@@ -20,11 +20,19 @@ export interface SignIn {
   ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<Access>;
 }
 
-export interface SignInOptions extends FailedSignInsOptions {
+export interface SignInOptions {
   /** Tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
   /** Default: keys derived from the tokens by scrypt. */
   readonly ticketKeys?: TicketKeys;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Failed attempts per minute and peer that are answered at once; further ones get 429 after a delay. Default 100. */
+  readonly attemptsPerMinute?: number;
+  /** Delay of those answers in milliseconds. Default 1,000. */
+  readonly holdMs?: number;
+  /** Called for each failed attempt. */
+  readonly onFailure?: (failure: FailedSignIn) => void;
 }
 
 /** Milliseconds: long enough to play a recording, short enough to be of little use to a reader of a log. */
@@ -143,17 +151,6 @@ export class SignInRefusal extends Problem {
   }
 }
 
-interface FailedSignInsOptions {
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly clock?: () => number;
-  /** Failed attempts per minute and peer that are answered at once; further ones get 429 after a delay. Default 100. */
-  readonly attemptsPerMinute?: number;
-  /** Delay of those answers in milliseconds. Default 1,000. */
-  readonly holdMs?: number;
-  /** Called for each failed attempt. */
-  readonly onFailure?: (failure: FailedSignIn) => void;
-}
-
 /** Delayed answers at a time; each holds a connection. */
 const MAX_HELD = 256;
 
@@ -169,7 +166,7 @@ export function peerOf({ socket }: IncomingMessage): string | null {
  * token a second; beyond 256 delayed answers each attempt costs a connection. Only failures are delayed: behind a proxy all
  * clients share one address, and an attacker must not lock the operators out.
  */
-function createFailedSignIns(options: FailedSignInsOptions) {
+function createFailedSignIns(options: Omit<SignInOptions, 'tokens' | 'ticketKeys'>) {
   const { clock = Date.now, attemptsPerMinute = 100, holdMs = 1000, onFailure = () => {} } = options;
   const failures = createAttemptCounter(clock);
   let held = 0;

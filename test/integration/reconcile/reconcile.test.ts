@@ -670,17 +670,20 @@ describe('failures of the service', () => {
 });
 
 describe('failures of the store', () => {
+  /** A store without space for what begins with the prefix. */
+  const full = (prefix: string, isFull = () => true): Parameters<typeof begin>[0] => ({
+    wrapStore: (store) => ({
+      ...store,
+      create: (key, body, headers) => {
+        if (isFull() && key.startsWith(prefix)) throw new StoreError('create', 'no space left');
+        return store.create(key, body, headers);
+      },
+    }),
+  });
+
   it('reports a failed job, and fetches it in the next run', async () => {
     let broken = true;
-    const { parts, lose } = await begin({
-      wrapStore: (store) => ({
-        ...store,
-        create: (key, body, headers) => {
-          if (broken && key.startsWith('jobs/')) throw new StoreError('create', 'no space left');
-          return store.create(key, body, headers);
-        },
-      }),
-    });
+    const { parts, lose } = await begin(full('jobs/', () => broken));
     await lose();
     expect(only(await reconcile(parts))).toMatchObject({
       outcome: 'failed',
@@ -692,15 +695,7 @@ describe('failures of the store', () => {
   });
 
   it('reports a job as failed when its ledger line could not be written', async () => {
-    const { parts, lose } = await begin({
-      wrapStore: (store) => ({
-        ...store,
-        create: (key, body, headers) => {
-          if (key.startsWith('ledger/')) throw new StoreError('create', 'no space left');
-          return store.create(key, body, headers);
-        },
-      }),
-    });
+    const { parts, lose } = await begin(full('ledger/'));
     await lose();
     expect(only(await reconcile(parts))).toMatchObject({
       outcome: 'failed',
@@ -729,15 +724,7 @@ describe('failures of the store', () => {
   });
 
   it('reports that the report could not be stored', async () => {
-    const { parts, lose } = await begin({
-      wrapStore: (store) => ({
-        ...store,
-        create: (key, body, headers) => {
-          if (key.startsWith('reports/')) throw new StoreError('create', 'no space left');
-          return store.create(key, body, headers);
-        },
-      }),
-    });
+    const { parts, lose } = await begin(full('reports/'));
     await lose();
     const report = await reconcile(parts);
     expect(report.outcomes.recovered).toBe(1);

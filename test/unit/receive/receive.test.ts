@@ -191,6 +191,19 @@ describe('receiving a callback', () => {
     expect(at.keys()).toContain('jobs/job2/transcript.srt');
   });
 
+  it.each([
+    [null, {}, 'none'],
+    [null, { 'transfer-encoding': ['chunked'] }, 'chunked'],
+    [0, {}, 'none'],
+  ])('records how the body was framed: length %s, headers %j', async (declaredLength, headers, framing) => {
+    const at = receiverOver();
+    const more = { declaredLength, headers: { ...headers, 'content-type': ['application/json'] } };
+    await at.receiver.receive(requestOf({ chunks: [], more }));
+    expect(at.lines()).toMatchObject([{ shape: { framing } }]);
+    expect(at.lines()[0]?.shape).not.toHaveProperty('contentEncoding');
+    expect(at.lines()[0]?.shape).not.toHaveProperty('parts');
+  });
+
   it('keeps a body that cannot be decoded, byte for byte, and returns all memory', async () => {
     const at = receiverOver();
     const answer = await at.receiver.receive(requestOf({ chunks: ['{"broken', '":'] }));

@@ -503,6 +503,25 @@ describe('the byte budget', () => {
     expect(waiting.now).toBe('served');
   });
 
+  it('never lends more than its reserve, however often the head of the queue takes', async () => {
+    const budget = new ByteBudget({ total: 2 * PART, reserve: PART });
+    const holder = budget.lease();
+    while (holder.tryTake(PART)) {
+      // spends the common pool
+    }
+    const head = budget.lease();
+    await head.take(PART);
+    expect(budget.used).toBe(2 * PART);
+    expect(head.tryTake(1)).toBe(false);
+    const more = watched(head.take(1));
+    await settle();
+    expect(more.now).toBe('waiting');
+    head.give(PART);
+    await settle();
+    expect(more.now).toBe('served');
+    expect(head.held).toBe(1);
+  });
+
   it('refuses slow leases one second after the longest wait began, also when others joined since', async () => {
     const at = budgetOf();
     const slow = await fill(at, { bytes: MIB, seconds: 60, memory: 8 * MIB });

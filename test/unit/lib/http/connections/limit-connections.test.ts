@@ -177,6 +177,13 @@ describe('a connection with a delivery in flight', () => {
     expect(await closedForAnother()).toEqual([2]);
   });
 
+  it('goes when it was refused and still sends', async () => {
+    const all = await idle(MOST);
+    for (const [n, client] of all.entries()) await begin(client, `/${n}`, 'Content-Length: 100');
+    exchanges.get('/1')?.response.writeHead(401, { 'content-length': 9 }).write('part');
+    expect(await closedForAnother()).toEqual([1]);
+  });
+
   it('does not go when it is being accepted', async () => {
     const all = await idle(MOST);
     for (const [n, client] of all.entries()) await begin(client, `/${n}`, 'Content-Length: 100');

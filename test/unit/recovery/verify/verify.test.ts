@@ -326,6 +326,29 @@ describe('verify', () => {
     expect((await run({ deep: true })).faults).toEqual([{ key, reason: 'it differs from its merged hour' }]);
   });
 
+  it('tells what has expired apart from what is missing', async () => {
+    const young = '2026-03-06T05:06:07.089Z';
+    const body = `quarantine/${'0'.repeat(26)}/body`;
+    putSegment(store, AT, [
+      lineOf('old', [put('jobs/old/transcript.txt', 'a')]),
+      lineOf('here', [put('jobs/here/transcript.txt', 'a')]),
+      lineOf('cut', [put('jobs/cut/transcript.txt', 'a')]),
+      lineOf('broken', [], { outcome: 'quarantined', deliveryId: '0'.repeat(26), bytes: 3 }),
+    ]);
+    putSegment(store, young, [
+      lineOf('young', [put('jobs/young/transcript.txt', 'a')], { receivedAt: young }),
+    ]);
+    store.put(body, 'raw');
+    store.put('jobs/cut/transcript.txt', 'shorter or longer');
+    for (const job of ['old', 'young']) store.objects.delete(`jobs/${job}/transcript.txt`);
+    expiredBefore = Date.parse('2026-03-05T00:00:00.000Z');
+    const report = await run();
+    // The sweep has removed the request.json of the quarantined body so far.
+    expect(report.outcomes).toMatchObject({ expired: 2, intact: 1, missing: 1, damaged: 1 });
+    expect(report.missing).toMatchObject([{ jobId: 'young' }]);
+    expect(report.expiredBefore).toMatchObject({ transcript: '2026-03-05T00:00:00.000Z' });
+  });
+
   it('knows by later lines of the sweep what expired, and misses what was stored again since', async () => {
     const later = '2026-03-05T05:06:07.089Z';
     const sweep = { origin: 'retention', outcome: 'expired', receivedAt: later } as const;

@@ -35,6 +35,18 @@ describe('signing in', () => {
     expect(authenticate(request(['bearer   token-of-the-pipeline'])).actor).toBe('ci');
   });
 
+  it.each([
+    [[]],
+    [['Bearer token-of-the-operator']],
+    [['Bearer token-of-the-operators token-of-the-pipeline']],
+    [['Bearer token-of-the-operators', 'Bearer token-of-the-operators']],
+    [['token-of-the-operators']],
+    [['Bearer ']],
+  ])('refuses %j', (authorization) => {
+    const { authenticate } = createSignIn({ tokens: TOKENS });
+    expect(codeOf(() => authenticate(request(authorization)))).toBe('credential-invalid');
+  });
+
   it('bounds failed attempts per peer and minute, and never locks the right token out', () => {
     let now = 0;
     const { authenticate } = createSignIn({ tokens: TOKENS, attemptsPerMinute: 2, clock: () => now });

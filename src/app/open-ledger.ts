@@ -85,6 +85,7 @@ export function ledgerViewOf(
     // The index of a receiver reaches no further than it usually does.
     filesFor: asked < days * DAY + SLACK ? indexFiles : (storeId) => ({ path: indexFiles(storeId).path }),
     startIndex,
+    subscribers: Object.keys(config.subscribers),
     reach: Math.max(days * DAY, asked),
     ...{ maxBytes, onNewerLines, onOpened: onIndexOpened },
   });

@@ -41,6 +41,8 @@ export interface LedgerViewOptions {
   readonly retention?: number | undefined;
   /** Bytes of the index, of one in memory 64 MiB at most. Default 2 GiB. */
   readonly maxBytes?: number | undefined;
+  /** Names of subscribers; others are found in the store. */
+  readonly subscribers?: readonly string[] | undefined;
   /** Called when the index was opened, and again when its worker had to be started again. */
   readonly onOpened?: ((place: IndexPlace) => void) | undefined;
   /** Called with the first segment that holds lines of a newer version. */
@@ -147,7 +149,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     ...{ store, clock, filesFor, retention, startIndex: options.startIndex },
     reach: options.reach ?? 30 * DAY,
     maxBytes: options.maxBytes ?? 2 * GIBIBYTE,
-    onNewerLines: options.onNewerLines,
+    ...{ onNewerLines: options.onNewerLines, subscribers: options.subscribers },
     onOpened,
     isLookedAt: () => !isStarted || schedule.isLookedAt(),
   });

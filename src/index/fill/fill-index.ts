@@ -26,6 +26,8 @@ export interface IndexFillerOptions {
   readonly retention: number;
   /** Bytes of the database that should not be exceeded. */
   readonly maxBytes: number;
+  /** Names of subscribers to whom nothing may have been sent yet; others are found in the store. */
+  readonly subscribers?: readonly string[] | undefined;
   /** Whether somebody looks: else what was sent to subscribers is taken once an hour. Default: somebody does. */
   readonly isLookedAt?: (() => boolean) | undefined;
 }
@@ -48,7 +50,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   const now = () => options.clock() + store.clockOffset();
   const { take, addMissing } = createSegmentTaker(index);
   const bounds = createIndexBounds({ ...options, now, deleteBefore });
-  const folders = createFollowedFolders(store, now);
+  const folders = createFollowedFolders(store, now, options.subscribers);
   let hours = new Map<string, FollowedHour>();
   let log = follow();
   let range = NOTHING;

@@ -1,4 +1,4 @@
-import { LEDGER_FOLDER, mergedFolder } from '../../ledger/ledger-keys.js';
+import { LEDGER_FOLDER, mergedFolder, sentFolder } from '../../ledger/ledger-keys.js';
 import { sentFolders } from '../../ledger/log/log-hours.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
@@ -20,7 +20,12 @@ export interface FollowedFolders {
 /** Milliseconds between listings of subscribers. */
 const RELIST = 60_000;
 
-export function createFollowedFolders(store: ObjectStore, now: () => number): FollowedFolders {
+/** @param subscribers are followed before anything was sent to them: others are found within a minute */
+export function createFollowedFolders(
+  store: ObjectStore,
+  now: () => number,
+  subscribers: readonly string[] = [],
+): FollowedFolders {
   let sent: readonly string[] = [];
   let listedAt = Number.NEGATIVE_INFINITY;
   let isAsked = false;
@@ -36,9 +41,9 @@ export function createFollowedFolders(store: ObjectStore, now: () => number): Fo
       // Older hours are taken whether somebody looks or not.
       const isDue = !Number.isFinite(listedAt) || (isAsked && Math.abs(now() - listedAt) >= RELIST);
       if (isDue) {
-        const found: string[] = [];
-        for await (const folder of sentFolders(store)) found.push(folder);
-        sent = found;
+        const found = new Set(subscribers.map(sentFolder));
+        for await (const folder of sentFolders(store)) found.add(folder);
+        sent = [...found];
         listedAt = now();
       }
       return isAsked && sent.length > before;

@@ -19,6 +19,7 @@ export interface IndexOfStoreOptions {
   readonly reach: number;
   readonly retention: number;
   readonly maxBytes: number;
+  readonly subscribers?: readonly string[] | undefined;
   readonly isLookedAt?: (() => boolean) | undefined;
   /** Called when the index was opened. */
   readonly onOpened?: ((place: IndexPlace, isShared: boolean) => void) | undefined;

@@ -279,7 +279,8 @@ function start(store) {
   return startServer({
     name: 'receiver',
     args: [...V8_FLAGS, `--max-old-space-size=${HEAP}`, resolve(values.main), 'serve'],
-    env: { NODE_CONFIG: JSON.stringify(settings) },
+    // The index on disk, as the image and systemd have it: in memory it is bounded to 64 MiB.
+    env: { NODE_CONFIG: JSON.stringify(settings), CACHE_DIRECTORY: join(scratch, 'cache') },
     logFile: join(scratch, 'receiver.log'),
     isReady: (line) => line.event === 'listening',
   });

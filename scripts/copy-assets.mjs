@@ -19,6 +19,7 @@ const DOMAIN = [
   'job',
   'job-state',
   'kinds',
+  'line-filters',
   'next-steps',
   'reasons',
   'recovery-outcome',

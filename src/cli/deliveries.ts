@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { type CsvLine, csvLine, deliveriesCsv } from '../domain/deliveries-csv.js';
 import { isAccess, type LedgerLine } from '../domain/delivery.js';
+import { LINE_FILTER_NAMES } from '../domain/line-filters.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { type AskedTime, beginOf, type IndexExtent, notIndexedInWords } from '../index/index-extent.js';
 import type { DeliveryPage, LedgerView } from '../index/ledger-view.js';
@@ -15,6 +16,7 @@ import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
+import { withFilters } from './shared/options/with-filters.js';
 
 interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without' | 'only'> {
   readonly since?: Date;
@@ -34,15 +36,10 @@ const SHOWN = 50;
 const MOST_LINES = 1_000_000;
 
 export function createCommand(): Command {
-  return new Command('deliveries')
+  const command = new Command('deliveries')
     .description('list what arrived and what became of it, newest first, by the filters of the page')
-    .option('--job <id>', 'only of this job')
-    .option('--source <name>', 'only of this source')
-    .option('--region <name>', 'only of this region')
-    .option('--status <status>', 'only with this callback status')
-    .option('--outcome <outcome>', 'only with this outcome, such as refused')
-    .option('--origin <origin>', 'only of this origin, such as recovery')
-    .option('--actor <name>', 'what this operator did, accesses included: a token, or command-line')
+    .option('--job <id>', 'only of this job');
+  return withFilters(command, LINE_FILTER_NAMES)
     .option('--context <name=value>', 'only with this context')
     .option('--context-omitted <name>', 'only where the value of this name was left out of the context')
     .option('--since <time>', 'received since: 48h, 7d, or a time with its zone', readTime('--since'))

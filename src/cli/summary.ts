@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
+import { NAMED_FILTER_NAMES } from '../domain/line-filters.js';
 import type { SummaryFigures } from '../domain/summary-figures.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../domain/summary-groups.js';
 import { notIndexedInWords } from '../index/index-extent.js';
@@ -22,6 +23,7 @@ import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
+import { withFilters } from './shared/options/with-filters.js';
 
 interface Options extends NameFilters {
   readonly since?: Date;
@@ -36,7 +38,7 @@ interface Options extends NameFilters {
 const SHOWN = 50;
 
 export function createCommand(): Command {
-  return new Command('summary')
+  const command = new Command('summary')
     .description(
       'count what arrived: deliveries, bytes, durations and what was wrong, of any time and of any group',
     )
@@ -49,12 +51,8 @@ export function createCommand(): Command {
     .option(
       '--by <group>',
       `group by ${SUMMARY_GROUPS.join(', ')}, or context.<name>, such as context.customer; hours and days in UTC`,
-    )
-    .option('--source <name>', 'only of this source')
-    .option('--region <name>', 'only of this region')
-    .option('--status <status>', 'only with this callback status')
-    .option('--outcome <outcome>', 'only with this outcome, such as refused')
-    .option('--origin <origin>', 'only of this origin, such as recovery')
+    );
+  return withFilters(command, NAMED_FILTER_NAMES)
     .option('--context <name=value>', 'only with this context')
     .option(
       '--limit <number>',

@@ -1,34 +1,27 @@
-/**
+/*
  * Every error a sender or operator can receive: one stable code each, and one table from code to status (docs/answers.md).
  * Rendered as RFC 9457 problem+json in one place per app.
  */
-const PROBLEMS = {
+type Problems = Readonly<Record<string, readonly [status: number, title: string]>>;
+
+/** Problems for which a callback is refused. Each is counted by metrics and watched by an alert. */
+const OF_CALLBACKS = {
   'query-invalid': [400, 'The query parameters are invalid'],
   'body-malformed': [400, 'The body could not be decoded and was not stored'],
   'encoding-refused': [400, 'The content encoding is not accepted'],
   'request-malformed': [400, 'The request is not valid HTTP'],
-  'request-invalid': [400, 'The request is not valid'],
   'credential-invalid': [401, 'The credential is missing or wrong'],
   'address-refused': [403, 'The address is not allowed'],
   'address-unreadable': [403, 'The client address cannot be read'],
-  'host-unknown': [403, 'The host is not allowed'],
   'not-direct': [403, 'The source accepts direct requests only'],
-  'right-missing': [403, 'The right is missing'],
-  'scope-exceeded': [403, 'Other sources are concerned too'],
   'source-unknown': [404, 'No such source'],
-  'not-found': [404, 'No such resource'],
   'method-not-allowed': [405, 'The method is not allowed'],
   'head-too-slow': [408, 'The headers arrived too slowly'],
   'body-too-slow': [408, 'The body stalled or arrived too slowly'],
   'length-required': [411, 'The Content-Length header is required'],
-  conflict: [409, 'The request conflicts with the current state'],
-  'artefact-expired': [410, 'The artefact expired'],
   'body-too-large': [413, 'The body is larger than this source accepts'],
-  'range-not-satisfiable': [416, 'The range cannot be satisfied'],
-  'too-many-attempts': [429, 'Too many failed attempts'],
   'head-too-large': [431, 'The headers are too large'],
   internal: [500, 'Internal server error'],
-  'service-unreachable': [502, 'The speech service is unreachable'],
   'store-unavailable': [503, 'The store is unavailable'],
   'store-full': [503, 'The store is full'],
   'store-blocked': [503, 'Something is in the way in the store'],
@@ -36,12 +29,34 @@ const PROBLEMS = {
   'write-race': [503, 'Another delivery wrote the same artefact at the same time'],
   overloaded: [503, 'The receiver is overloaded'],
   draining: [503, 'This replica is shutting down'],
-} as const satisfies Record<string, readonly [status: number, title: string]>;
+} as const satisfies Problems;
+
+/** Problems that callbacks never have. */
+const OF_OTHER_REQUESTS = {
+  'request-invalid': [400, 'The request is not valid'],
+  'host-unknown': [403, 'The host is not allowed'],
+  'right-missing': [403, 'The right is missing'],
+  'scope-exceeded': [403, 'Other sources are concerned too'],
+  'not-found': [404, 'No such resource'],
+  conflict: [409, 'The request conflicts with the current state'],
+  'artefact-expired': [410, 'The artefact expired'],
+  'range-not-satisfiable': [416, 'The range cannot be satisfied'],
+  'too-many-attempts': [429, 'Too many failed attempts'],
+  'service-unreachable': [502, 'The speech service is unreachable'],
+} as const satisfies Problems;
+
+const PROBLEMS = { ...OF_CALLBACKS, ...OF_OTHER_REQUESTS };
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** All codes, e.g. to bound what can become a metric label. */
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
+
+/** Reasons of refused callbacks. The sender of an incomplete body has gone, so that no problem is sent. */
+export const CALLBACK_REFUSALS = [
+  ...(Object.keys(OF_CALLBACKS) as ProblemCode[]),
+  'body-incomplete',
+] as const;
 
 /** An error with a stable `code`. Its `message` may be shown to the client; `cause` is for the log only. */
 export class Problem extends Error {

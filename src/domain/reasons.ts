@@ -283,9 +283,10 @@ export const REASONS = {
     words: 'an unexpected error occurred',
     remedy: 'See the log: event "unexpected", at this time.',
   },
-} as const satisfies Readonly<Record<ProblemCode, Reason>> & Readonly<Record<string, Reason>>;
+} as const satisfies Readonly<Record<ProblemCode, Reason & { readonly remedy: string }>> &
+  Readonly<Record<string, Reason>>;
 
-export type ReasonCode = keyof typeof REASONS;
+export type ReasonCode = ProblemCode | keyof typeof REASONS;
 
 export function isReasonCode(value: unknown): value is ReasonCode {
   // An own property: reasons come from untrusted input too and could be `constructor`.

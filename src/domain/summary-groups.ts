@@ -4,6 +4,8 @@ import { isFailure } from './failure-rules.js';
 /** What deliveries can be grouped by, besides `context.<name>`. */
 export const SUMMARY_GROUPS = ['hour', 'day', 'cause', 'source', 'outcome', 'region', 'status'] as const;
 export type SummaryGroup = (typeof SUMMARY_GROUPS)[number] | `context.${string}`;
+/** Groups by a field of the line. */
+export type FieldGroup = Exclude<(typeof SUMMARY_GROUPS)[number], 'hour' | 'day' | 'cause'>;
 
 const CONTEXT = 'context.';
 

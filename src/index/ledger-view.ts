@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import { FETCHABLE } from '../domain/failure-causes.js';
+import type { NamedFilter } from '../domain/line-filters.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
 import { waitAtMost } from '../lib/time/deadline.js';
@@ -15,7 +16,6 @@ import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
 import type { findJobsByPart } from './queries/find-jobs-by-part.js';
-import type { NamedField } from './queries/knows-name.js';
 import {
   allDeliveries,
   type DeliveryQuery,
@@ -119,7 +119,7 @@ export interface LedgerView {
   /** Those of the jobs whose results came since, or whose loss an operator accepted: from the index alone. */
   settled(query: SettledQuery): Promise<readonly string[]>;
   /** Whether a line was ever in the index with this value. */
-  holds(field: NamedField, value: string, scope?: SourceScope): Promise<boolean>;
+  holds(field: NamedFilter, value: string, scope?: SourceScope): Promise<boolean>;
   /** Ids of the jobs whose id contains a text, in whatever case, those with the newest lines first. */
   jobsByPart(query: Parameters<typeof findJobsByPart>[1]): Promise<readonly string[]>;
   /** The sources that a job has lines of in the index. */

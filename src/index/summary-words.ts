@@ -1,7 +1,7 @@
 import { type CsvCell, csvRows } from '../domain/csv-rows.js';
 import { causeInWords } from '../domain/failure-causes.js';
 import type { SummaryFigures, SummaryRow } from '../domain/summary-figures.js';
-import { contextOfGroup, MISSED_CAUSE } from '../domain/summary-groups.js';
+import { contextOfGroup, MISSED_CAUSE, type SUMMARY_GROUPS } from '../domain/summary-groups.js';
 import { milliseconds, percent } from '../lib/text/amounts.js';
 import { count, plural } from '../lib/text/plural.js';
 
@@ -47,10 +47,10 @@ function missedSentence(missed: number): string {
 export function groupTitle(by: string): string {
   const context = contextOfGroup(by);
   if (context !== null) return context;
-  return TITLES[by] ?? by;
+  return TITLES[by as keyof typeof TITLES] ?? by;
 }
 
-const TITLES: Readonly<Record<string, string>> = {
+const TITLES: Readonly<Record<(typeof SUMMARY_GROUPS)[number], string>> = {
   hour: 'From',
   day: 'Day',
   cause: 'What was wrong',

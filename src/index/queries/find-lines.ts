@@ -1,4 +1,5 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import { LINE_FILTER_NAMES, type LineFilters } from '../../domain/line-filters.js';
 import { isInScope } from '../../domain/rights.js';
 import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
@@ -8,19 +9,8 @@ import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
 
-/** Filters for lines that a client states as they are; an absent one matches everything. */
-export interface LineFilters {
-  readonly job?: string | undefined;
-  readonly source?: string | undefined;
-  readonly region?: string | undefined;
-  readonly status?: string | undefined;
-  readonly outcome?: string | undefined;
-  readonly origin?: string | undefined;
-  /** Name of the token, or `command-line`: what this operator did, accesses included. */
-  readonly actor?: string | undefined;
-}
-
 export interface LineQuery extends LineFilters {
+  readonly job?: string | undefined;
   /** Only lines written from `since` until before `until`, in milliseconds since the epoch. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
@@ -34,8 +24,6 @@ export interface LineQuery extends LineFilters {
   /** Only lines that exist for a client with these sources. Default: all. */
   readonly scope?: ReadonlySet<string> | undefined;
 }
-
-const FIELDS = ['source', 'region', 'status', 'outcome', 'origin', 'actor'] as const;
 
 /** The places of the matching lines, newest first. */
 export function findLines({ database, classes }: AskedIndex, query: LineQuery): PlacedLine[] {
@@ -117,12 +105,9 @@ export const HAS_CONTEXT = `EXISTS
 export const BY_CONTEXT = 'contexts c CROSS JOIN lines l ON l.id = c.line AND l.written = c.written';
 
 /** Whether lines of a class match the filters that name its fields; a line without a source may exist for a client because of its job. */
-export function matches(
-  each: LineClass,
-  query: Pick<LineQuery, (typeof FIELDS)[number] | 'without' | 'scope'>,
-): boolean {
+export function matches(each: LineClass, query: LineFilters & Pick<LineQuery, 'without' | 'scope'>): boolean {
   const { without = [], scope = null } = query;
-  if (FIELDS.some((name) => query[name] !== undefined && query[name] !== each[name])) return false;
+  if (LINE_FILTER_NAMES.some((name) => query[name] !== undefined && query[name] !== each[name])) return false;
   return !without.includes(each.origin) && (each.source === null || isInScope(scope, each.source));
 }
 

@@ -1,13 +1,11 @@
+import type { NamedFilter } from '../../domain/line-filters.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { AskedIndex } from '../asked-index.js';
-
-/** The fields whose values are names from a known set. */
-export type NamedField = 'source' | 'region' | 'status' | 'outcome' | 'origin';
 
 /** Whether a line that exists for a client was ever in the index with this value. */
 export function knowsName(
   { classes }: AskedIndex,
-  field: NamedField,
+  field: NamedFilter,
   value: string,
   scope: SourceScope = null,
 ): boolean {

@@ -1,9 +1,11 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { isOperatorAct } from '../../domain/delivery.js';
+import type { NamedFilters } from '../../domain/line-filters.js';
 import { isInScope } from '../../domain/rights.js';
 import {
   causeOfDelivery,
   contextOfGroup,
+  type FieldGroup,
   MISSED_CAUSE,
   nameOfGroup,
   type SummaryGroup,
@@ -28,10 +30,7 @@ interface ContextValue {
   readonly value: string | null;
 }
 
-type ClassFilters = Pick<
-  LineQuery,
-  'source' | 'region' | 'status' | 'outcome' | 'origin' | 'without' | 'scope'
->;
+type ClassFilters = NamedFilters & Pick<LineQuery, 'without' | 'scope'>;
 
 export interface SumQuery extends ClassFilters {
   readonly range: TimeRange;
@@ -188,7 +187,7 @@ function groupName(by: SumQuery['by'], lineClass: LineClass, part: number): stri
   if (by === null) return '';
   if (typeof by === 'object') return String(part);
   if (by === 'cause') return nameOfGroup(causeOfDelivery(lineClass), lineClass.source);
-  return nameOfGroup(lineClass[by as 'source' | 'region' | 'status' | 'outcome']);
+  return nameOfGroup(lineClass[by as FieldGroup]);
 }
 
 /** Jobs whose callback was expected in a time and missed, by the name of the group; none by context. */

@@ -1,44 +1,34 @@
 import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
+import {
+  NAMED_FILTER_NAMES,
+  NAMED_FILTERS,
+  type NamedFilter,
+  type NamedFilters,
+} from '../../domain/line-filters.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import type { LedgerView } from '../ledger-view.js';
 
 /** Filters whose values are names from a known set. */
-export interface NameFilters {
-  readonly source?: string | undefined;
-  readonly region?: string | undefined;
-  readonly status?: string | undefined;
-  readonly outcome?: string | undefined;
-  readonly origin?: string | undefined;
+export interface NameFilters extends NamedFilters {
   readonly context?: string | undefined;
 }
 
+type NamesByFilter = Readonly<Record<(typeof NAMED_FILTERS)[NamedFilter]['names'], readonly string[]>>;
+
 /** The values that the filters offer to a client. */
-export interface OfferedNames {
-  readonly sources: readonly string[];
-  readonly regions: readonly string[];
-  readonly statuses: readonly string[];
-  readonly outcomes: readonly string[];
-  readonly origins: readonly string[];
+export interface OfferedNames extends NamesByFilter {
   /** Names of the context that sources admit. */
   readonly contexts: readonly string[];
 }
 
 /** All of them. */
-export interface FilterNames extends Omit<OfferedNames, 'contexts'> {
+export interface FilterNames extends NamesByFilter {
   /** By source. */
   readonly contexts: ReadonlyMap<string, readonly string[]>;
 }
-
-const FIELDS = [
-  ['source', 'sources'],
-  ['region', 'regions'],
-  ['status', 'statuses'],
-  ['outcome', 'outcomes'],
-  ['origin', 'origins'],
-] as const;
 
 /** @param sources, regions and names of each source's context as configured */
 export function filterNames(
@@ -78,7 +68,8 @@ export async function rejectUnknownNames(
   scope: SourceScope = null,
 ): Promise<void> {
   const existing = namesInScope(known, scope);
-  for (const [field, names] of FIELDS) {
+  for (const field of NAMED_FILTER_NAMES) {
+    const { names } = NAMED_FILTERS[field];
     const value = filters[field];
     if (value === undefined || existing[names].includes(value)) continue;
     if (await view.holds(field, value, scope)) continue;

@@ -6,6 +6,7 @@ import {
   LEDGER_ORIGINS,
   type LedgerLine,
 } from '../../domain/delivery.js';
+import type { LineFilters } from '../../domain/line-filters.js';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
@@ -13,7 +14,7 @@ import { type LinesAt, type PlacedLine, readLinesAt } from '../../ledger/log/rea
 import { instantOf } from '../../lib/time/instant.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { LongCalls } from '../index-calls.js';
-import type { LineFilters, LineQuery } from '../queries/find-lines.js';
+import type { LineQuery } from '../queries/find-lines.js';
 import { decodeCursor, encodeCursor } from './line-cursor.js';
 
 export interface QuestionParts {
@@ -83,6 +84,7 @@ async function findPage(
 
 /** Filters of the list of deliveries; an absent filter matches everything. */
 export interface DeliveryQuery extends LineFilters {
+  readonly job?: string | undefined;
   /** ISO 8601; written at or after it. */
   readonly since?: string | undefined;
   /** ISO 8601; written before it. */
@@ -123,7 +125,7 @@ export function lineQueryOf(query: DeliveryQuery, lists = listedOrigins(query)):
 }
 
 /** What is left of a query without what has a meaning of its own: a new filter goes through by itself. */
-function filtersOf(query: DeliveryQuery): LineFilters {
+function filtersOf(query: DeliveryQuery): LineFilters & Pick<LineQuery, 'job'> {
   const { since, until, without, only, scope, context, contextOmitted, limit, cursor, signal, ...filters } =
     query;
   return filters;

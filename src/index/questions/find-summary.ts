@@ -1,4 +1,5 @@
 import { isDelivery, isOperatorAct, isOutcomeOfNoDelivery, LEDGER_ORIGINS } from '../../domain/delivery.js';
+import { NAMED_FILTER_NAMES, type NamedFilter } from '../../domain/line-filters.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type {
@@ -153,21 +154,45 @@ function unknownGroup(by: string): Problem {
 }
 
 function sumQueryOf(query: SummaryQuery, range: TimeRange) {
-  const { source, region, status, outcome, origin, context, scope } = query;
+  const {
+    since: _,
+    until: __,
+    buckets,
+    by,
+    limit,
+    refusedRequests,
+    signal,
+    context,
+    scope,
+    ...filters
+  } = query;
+  const { origin, outcome } = filters;
   const isAsked = origin !== undefined || isOutcomeOfNoDelivery(outcome ?? '');
   return {
-    ...{ range, source, region, status, outcome, origin },
+    ...filters,
+    range,
     scope: scope ?? undefined,
     without: isAsked ? [] : LEDGER_ORIGINS.filter((each) => !isDelivery(each) || isOperatorAct(each)),
     context: context === undefined ? undefined : parseContextFilter(context),
   };
 }
 
+/** Filters that tell refusals without a line apart. */
+const OF_REFUSALS: readonly NamedFilter[] = ['source', 'outcome', 'origin'];
+
 /** Matching refusals; null where they could not be read. A request without a line is known only by its source. */
 async function refusalsOf(query: SummaryQuery, range: TimeRange): Promise<readonly SenderRefusals[] | null> {
-  const { source, region, status, context, outcome = 'refused', origin = 'callback', scope = null } = query;
-  const areOthers = [region, status, context].some((filter) => filter !== undefined);
-  if (query.refusedRequests === undefined || areOthers || outcome !== 'refused' || origin !== 'callback')
+  const { source, context, outcome = 'refused', origin = 'callback', scope = null } = query;
+  const areOthers = NAMED_FILTER_NAMES.some(
+    (name) => !OF_REFUSALS.includes(name) && query[name] !== undefined,
+  );
+  if (
+    query.refusedRequests === undefined ||
+    areOthers ||
+    context !== undefined ||
+    outcome !== 'refused' ||
+    origin !== 'callback'
+  )
     return [];
   const read = await query.refusedRequests(range).catch(() => null);
   const isAsked = (each: SenderRefusals) =>

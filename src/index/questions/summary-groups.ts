@@ -4,7 +4,12 @@ import type {
   SummaryFigures,
   SummaryRow,
 } from '../../domain/summary-figures.js';
-import { contextOfGroup, nameOfGroup, type SummaryGroup } from '../../domain/summary-groups.js';
+import {
+  contextOfGroup,
+  type FieldGroup,
+  nameOfGroup,
+  type SummaryGroup,
+} from '../../domain/summary-groups.js';
 import { contextHash } from '../context-keys.js';
 import type { LongCalls } from '../index-calls.js';
 import { type Parts, partAt } from '../queries/align-period.js';
@@ -60,12 +65,17 @@ function add(numbers: readonly number[]): number {
 const NONE = nameOfGroup(null);
 
 function refusalsBy({ source, reason, minutes }: SenderRefusals, by: GroupBy) {
+  const fields: Record<FieldGroup, string | null> = {
+    source,
+    outcome: 'refused',
+    region: null,
+    status: null,
+  };
   const nameAt = (start: number) => {
     if (by === null) return '';
     if (typeof by === 'object') return String(partAt(by, start));
     if (by === 'cause') return nameOfGroup(reason, source);
-    if (by === 'source') return nameOfGroup(source);
-    return by === 'outcome' ? nameOfGroup('refused') : NONE;
+    return contextOfGroup(by) === null ? nameOfGroup(fields[by as FieldGroup]) : NONE;
   };
   return minutes.map(([start, count]) => ({ name: nameAt(start), count }));
 }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../../domain/job.js';
-import type { ProblemCode } from '../../domain/problem.js';
+import { CALLBACK_REFUSALS, type ProblemCode } from '../../domain/problem.js';
 
 /** Deliveries and refusals. */
 export interface DeliveryMetrics {
@@ -33,34 +33,6 @@ interface DeliveryPhases {
 
 const OUTCOMES = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined', 'refused', 'failed'];
 const REPORTED_REFUSALS: readonly ProblemCode[] = ['address-refused', 'address-unreadable'];
-/** Reasons of refused callbacks that alerts watch: of callbacks to a source, and of those that reached none. */
-const WATCHED: readonly (ProblemCode | 'body-incomplete')[] = [
-  'credential-invalid',
-  'address-refused',
-  'address-unreadable',
-  'not-direct',
-  'query-invalid',
-  'method-not-allowed',
-  'length-required',
-  'body-incomplete',
-  'body-too-slow',
-  'body-too-large',
-  'body-malformed',
-  'encoding-refused',
-  'internal',
-  'store-unavailable',
-  'store-full',
-  'store-blocked',
-  'clock',
-  'write-race',
-  'overloaded',
-];
-const WATCHED_WITHOUT_SOURCE: readonly ProblemCode[] = [
-  'source-unknown',
-  'method-not-allowed',
-  'request-malformed',
-  'head-too-large',
-];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 export function createDeliveryMetrics(
@@ -76,9 +48,8 @@ export function createDeliveryMetrics(
   const reportedOf = boundedLabel(REPORTED_REFUSALS);
   const lastUses = createLastUses(registry);
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
-  for (const reason of WATCHED_WITHOUT_SOURCE) metrics.refusals.inc(refusalOf(reason, 'none'), 0);
-  for (const source of sources)
-    for (const reason of WATCHED) metrics.refusals.inc(refusalOf(reason, source), 0);
+  for (const source of ['none', ...sources])
+    for (const reason of CALLBACK_REFUSALS) metrics.refusals.inc(refusalOf(reason, source), 0);
   let inFlight = () => 0;
   new Gauge({
     name: 'transcript_receiver_deliveries_in_flight',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { variableNames } from '../../../src/config/load/variables.js';
+import { DOCUMENTED_REGIONS } from '../../../src/domain/region.js';
 import { configReference } from '../../support/project/config-reference.js';
 
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
@@ -16,6 +17,10 @@ describe('docs/configuration.md', () => {
 
   it('describes every setting', () => {
     expect(configReference(variableNames(mapping))).not.toMatch(/undefined/);
+  });
+
+  it.each(DOCUMENTED_REGIONS)('has the variable of the address of %s', (region) => {
+    expect([...variableNames(mapping).values()]).toContain(`TR_SPEECH_${region.toUpperCase()}_URL`);
   });
 
   it('names every variable beside the setting that it is mapped to', () => {

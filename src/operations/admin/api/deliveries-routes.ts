@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RefusalCounts } from '../../../archive/read-refusal-counts.js';
+import { LINE_FILTER_NAMES } from '../../../domain/line-filters.js';
 import { isInScope } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
@@ -9,7 +10,7 @@ import type { RefusalRing } from '../../../observe/refusal-ring.js';
 import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from '../../answers/deliveries.js';
 import { listRefusals } from '../list-refusals.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { DELIVERY_FILTERS, jobFilter, page, RANGE } from './request-schemas.js';
+import { contextFilter, jobFilter, lineFilters, page, RANGE } from './request-schemas.js';
 
 export interface DeliveriesRouteParts {
   readonly view: LedgerView;
@@ -36,10 +37,8 @@ export function deliveriesRoutes({
       query: {
         ...RANGE,
         job: jobFilter,
-        ...DELIVERY_FILTERS,
-        actor: textInput
-          .optional()
-          .describe('what this operator did, accesses included: name of a token, or command-line'),
+        ...lineFilters(LINE_FILTER_NAMES),
+        context: contextFilter,
         without: z
           .literal('acts')
           .optional()

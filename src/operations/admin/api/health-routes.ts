@@ -1,4 +1,5 @@
 import type { RefusalCountsReader } from '../../../archive/read-refusal-counts.js';
+import { NAMED_FILTER_NAMES } from '../../../domain/line-filters.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../../../domain/summary-groups.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
@@ -16,7 +17,7 @@ import type { SubscriberFigures } from '../../answers/subscribers.js';
 import type { FactSources } from '../../health/read-facts.js';
 import { PATIENCE, type ReplicaFacts, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { DELIVERY_FILTERS } from './request-schemas.js';
+import { contextFilter, lineFilters } from './request-schemas.js';
 
 export interface HealthRouteParts {
   readonly self: ReplicaFacts;
@@ -105,7 +106,8 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
           .describe(
             'groups, those with the most deliveries; `rest` has the sum of the others. Hours and days are all there',
           ),
-        ...DELIVERY_FILTERS,
+        ...lineFilters(NAMED_FILTER_NAMES),
+        context: contextFilter,
       },
       answers: { 200: summarySchema },
       async handle({ query, access: { scope }, signal }) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isJobId } from '../../../domain/job.js';
+import { LINE_FILTERS, type LineFilter } from '../../../domain/line-filters.js';
 import { cursorText, instantInput, reasonText, textInput, whole } from '../../../lib/text/read-input.js';
 
 /** Input that several routes take. */
@@ -23,15 +24,11 @@ export const statusFilter = textInput.optional().describe('status of the callbac
 export const outcomeFilter = textInput.optional().describe('outcome of the ledger line');
 export const contextFilter = textInput.optional().describe('`name=value` of the context, such as call=123');
 
-/** Filters of deliveries, besides time and job. */
-export const DELIVERY_FILTERS = {
-  source: sourceFilter,
-  region: regionFilter,
-  status: statusFilter,
-  outcome: outcomeFilter,
-  origin: textInput.optional().describe('callback, recovery, replay, import or realtime'),
-  context: contextFilter,
-};
+/** Parameters of filters by fields of ledger lines. */
+export function lineFilters<Name extends LineFilter>(names: readonly Name[]) {
+  const entries = names.map((name) => [name, textInput.optional().describe(LINE_FILTERS[name].words)]);
+  return Object.fromEntries(entries) as Readonly<Record<Name, z.ZodOptional<typeof textInput>>>;
+}
 
 export const reason = reasonText.describe('why, for the ledger');
 /** Query for clients that cannot send a body with DELETE. */

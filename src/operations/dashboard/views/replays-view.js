@@ -3,12 +3,17 @@ import { canRefetch, may } from '../lib/api/session.js';
 import { copyButton } from '../lib/elements/copy-button.js';
 import { h, kept, link } from '../lib/elements/dom.js';
 import { choices, field, textOf } from '../lib/elements/field.js';
-import { contextFilter, filterField, knownNames, optionsOf } from '../lib/elements/filter-form.js';
+import {
+  contextFilter,
+  filterField,
+  knownNames,
+  lineFilters,
+  optionsOf,
+} from '../lib/elements/filter-form.js';
 import { loadMore } from '../lib/elements/load-more.js';
 import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { bytes, count, instantOfLocal } from '../lib/text/format.js';
-import { OUTCOME_NAMES, outcomeOf } from '../lib/text/ledger-terms.js';
 import { noRefetch } from './job/job-actions.js';
 import { progressOf, REPLAY_KINDS, stateBadge } from './replay-view.js';
 
@@ -114,14 +119,11 @@ function replayForm(query, names, preview) {
   /** @param {string} name */
   const value = (name) => query.get(name) ?? '';
   const clearPreview = () => preview.replaceChildren();
-  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
-  const outcomes = OUTCOME_NAMES.filter((name) => !WITHOUT_EVENT.includes(name));
+  const outcomes = names.outcomes.filter((name) => !WITHOUT_EVENT.includes(name));
+  const values = Object.fromEntries(query);
   /** @type {Filter[]} */
   const filters = [
-    { name: 'outcome', label: 'Outcome', takes: optionsOf(outcomes, value('outcome'), outcome) },
-    { name: 'region', label: 'Region', takes: optionsOf(names.regions, value('region')) },
-    { name: 'source', label: 'Source', takes: optionsOf(names.sources, value('source')) },
-    { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, value('status')) },
+    ...lineFilters(['source', 'region', 'status', 'outcome'], { ...names, outcomes }, values),
     ...contextFilter(names, value('context')),
     { name: 'since', label: 'Since', takes: 'instant' },
     { name: 'until', label: 'Until', takes: 'instant' },

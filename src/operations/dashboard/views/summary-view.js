@@ -1,10 +1,15 @@
 import { ApiError, get } from '../lib/api/admin-api.js';
 import { h, link, saveFile } from '../lib/elements/dom.js';
-import { filterForm, filterValues, knownNames, optionsOf, showFilters } from '../lib/elements/filter-form.js';
+import {
+  filterForm,
+  filterValues,
+  knownNames,
+  lineFilters,
+  showFilters,
+} from '../lib/elements/filter-form.js';
 import { emptyPanel, heading, indexNote, problemPanel, table } from '../lib/elements/panels.js';
 import { to } from '../lib/screen/route.js';
 import { bytes, clock, count, milliseconds } from '../lib/text/format.js';
-import { OUTCOME_NAMES, outcomeOf } from '../lib/text/ledger-terms.js';
 import {
   groupTitle,
   restInWords,
@@ -12,6 +17,7 @@ import {
   summaryCsv,
   summaryInWords,
 } from '../vendor/index/summary-words.js';
+import { NAMED_FILTER_NAMES } from '../vendor/line-filters.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../vendor/summary-groups.js';
 import { chartFigures, drawCharts } from './charts/chart-figures.js';
 import { dayNotes } from './charts/chart-text.js';
@@ -23,7 +29,7 @@ import { periodCharts } from './charts/period-charts.js';
 
 /** @typedef {NonNullable<Summary['groups']>[number]} SummaryRow */
 
-const FILTERS = ['since', 'until', 'by', 'source', 'region', 'status', 'outcome', 'context'];
+const FILTERS = ['since', 'until', 'by', ...NAMED_FILTER_NAMES, 'context'];
 
 /** What was wrong. */
 const DEFAULT_GROUP = 'cause';
@@ -97,7 +103,6 @@ function chartsSection(parts, charts, values) {
 
 /** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
 function filtersOf(names, values) {
-  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
   const others = SUMMARY_GROUPS.filter((group) => group !== DEFAULT_GROUP);
   const groups = [DEFAULT_GROUP, ...others, ...names.contexts.map((name) => `context.${name}`)];
   const example = names.contexts[0] ?? 'name';
@@ -109,10 +114,7 @@ function filtersOf(names, values) {
       label: 'Grouped by',
       takes: groups.map((group) => [group, group === 'hour' ? 'Hour' : groupTitle(group)]),
     },
-    { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
-    { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
-    { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, values.status) },
-    { name: 'outcome', label: 'Outcome', takes: optionsOf(OUTCOME_NAMES, values.outcome, outcome) },
+    ...lineFilters(NAMED_FILTER_NAMES, names, values),
     { name: 'context', label: 'Context', takes: 'text', example: `${example}=…` },
   ];
 }

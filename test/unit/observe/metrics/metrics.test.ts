@@ -59,9 +59,9 @@ describe('metrics', () => {
     expect(await samples('refusals_total{reason="credential-invalid",source="billing"')).toEqual([
       'transcript_receiver_refusals_total{reason="credential-invalid",source="billing",origin="sender"} 0',
     ]);
-    expect(await samples('refusals_total{reason="source-unknown"')).toEqual([
+    expect(await samples('refusals_total{reason="source-unknown"')).toContain(
       'transcript_receiver_refusals_total{reason="source-unknown",source="none",origin="sender"} 0',
-    ]);
+    );
   });
 
   it('shows what verify found, without waiting for the store', async () => {

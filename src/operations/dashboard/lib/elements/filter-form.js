@@ -1,11 +1,14 @@
+import { isNamedFilter, LINE_FILTERS, NAMED_FILTERS } from '../../vendor/line-filters.js';
 import { get } from '../api/admin-api.js';
 import { to } from '../screen/route.js';
 import { instantOfLocal, localOfInstant } from '../text/format.js';
+import { outcomeOf } from '../text/ledger-terms.js';
 import { h, link } from './dom.js';
 import { choices, field, instantField, textOf } from './field.js';
 
 /** @import { Names } from '../api/api-answers.js' */
 /** @import { FormEvent } from './element-types.js' */
+/** @import { LineFilter } from '../../vendor/line-filters.js' */
 /** @import { Option } from './field.js' */
 
 /**
@@ -57,6 +60,19 @@ export function filterForm(view, filters, values) {
       ),
     ),
   );
+}
+
+/**
+ * Filters by fields of ledger lines.
+ * @param {readonly LineFilter[]} filters @param {Names} names @param {FilterValues} values @returns {Filter[]}
+ */
+export function lineFilters(filters, names, values) {
+  return filters.map((name) => {
+    if (!isNamedFilter(name)) return { name, takes: 'text', ...LINE_FILTERS[name] };
+    const { names: list, label } = NAMED_FILTERS[name];
+    const labelOf = name === 'outcome' ? (/** @type {string} */ each) => outcomeOf(each).word : undefined;
+    return { name, label, takes: optionsOf(names[list], values[name], labelOf) };
+  });
 }
 
 /** The filter by context, where a source admits one. @param {Names} names @param {string} [chosen] @returns {Filter[]} */

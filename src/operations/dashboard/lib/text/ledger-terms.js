@@ -46,12 +46,6 @@ const OUTCOMES = {
   undecodable: ['bad', 'Still undecodable'],
 };
 
-/** Outcomes to choose from in filters. */
-export const OUTCOME_NAMES = Object.keys(OUTCOMES).filter(
-  (name) => !['matched', 'sent', 'rejected', 'pending', 'undecodable'].includes(name),
-);
-export const ORIGIN_NAMES = ['callback', 'recovery', 'replay', 'import', 'realtime', 'admin', 'retention'];
-
 /** @param {string} name @returns {{tone: Tone, word: string}} */
 export function outcomeOf(name) {
   const [tone, word] = own(OUTCOMES, name) ?? ['neutral', name];

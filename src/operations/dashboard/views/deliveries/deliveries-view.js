@@ -7,13 +7,13 @@ import {
   filterValues,
   isFiltered,
   knownNames,
-  optionsOf,
+  lineFilters,
   showFilters,
 } from '../../lib/elements/filter-form.js';
 import { emptyPanel, heading, indexNote, problemPanel } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { parseRoute, to } from '../../lib/screen/route.js';
-import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
+import { LINE_FILTER_NAMES } from '../../vendor/line-filters.js';
 import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
 import { exportDeliveries } from './export-deliveries.js';
 
@@ -31,19 +31,7 @@ import { exportDeliveries } from './export-deliveries.js';
  * @property {boolean} isContinued whether the user has loaded more than the first page
  */
 
-const FILTERS = [
-  'job',
-  'outcome',
-  'region',
-  'source',
-  'status',
-  'origin',
-  'actor',
-  'context',
-  'since',
-  'until',
-  'acts',
-];
+const FILTERS = ['job', ...LINE_FILTER_NAMES, 'context', 'since', 'until', 'acts'];
 
 /** Values of `acts`: what operators did is shown as well, and alone. */
 const WITH_ACTS = 'with';
@@ -123,15 +111,9 @@ function ranges() {
 
 /** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
 function filtersOf(names, values) {
-  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
   return [
     { name: 'job', label: 'Job', takes: 'text' },
-    { name: 'outcome', label: 'Outcome', takes: optionsOf(OUTCOME_NAMES, values.outcome, outcome) },
-    { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
-    { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
-    { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, values.status) },
-    { name: 'origin', label: 'Origin', takes: optionsOf(ORIGIN_NAMES, values.origin) },
-    { name: 'actor', label: 'By', takes: 'text', example: 'name of a token' },
+    ...lineFilters(LINE_FILTER_NAMES, names, values),
     ...contextFilter(names, values.context),
     { name: 'since', label: 'Since', takes: 'instant' },
     { name: 'until', label: 'Until', takes: 'instant' },

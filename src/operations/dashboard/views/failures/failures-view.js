@@ -6,6 +6,7 @@ import {
   filterValues,
   isFiltered,
   knownNames,
+  lineFilters,
   optionsOf,
   showFilters,
 } from '../../lib/elements/filter-form.js';
@@ -142,8 +143,7 @@ function filtersOf(names, values, causes) {
   const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
   return [
     { name: 'outcome', label: 'Outcome', takes: optionsOf(FAILURES, values.outcome, outcome) },
-    { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
-    { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
+    ...lineFilters(['source', 'region'], names, values),
     { name: 'since', label: 'Failed since', takes: 'instant' },
     { name: 'cause', label: 'Cause', takes: optionsOf(codesOf(causes), values.cause, causeInWords) },
   ];

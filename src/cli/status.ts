@@ -147,7 +147,7 @@ function formatStatus({ verdict, deliveries, credentials, lastUses }: Status): s
   const headline = `${headlineOf(verdict)}.`;
   const unseen = notCovered(verdict, (instant) => instant);
   return [
-    issues.length === 0 ? `${headline} ${goodNews(verdict, deliveries)}` : headline,
+    issues.length === 0 ? `${headline} ${goodNews(verdict, deliveries, String)}` : headline,
     ...issues.flatMap((issue) => {
       const { text, remedy } = describeIssue(issue);
       const place = ' '.repeat(11);

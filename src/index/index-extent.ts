@@ -60,12 +60,19 @@ export function hasAllSince(index: IndexExtent, since: number): boolean {
   return beginOf(index) <= since && !index.missing.some(isLacking);
 }
 
+const DAY = 24 * 3_600_000;
 /** Milliseconds for which an event is tried: where the index has these, what waits for a sender that runs is in it. */
-const TRIED_FOR = 24 * 3_600_000;
+const TRIED_FOR = DAY;
 
 /** Whether the index has the lines whose events may wait to be sent. */
 export function hasAllUnsent(index: IndexExtent, now: number): boolean {
   return hasAllSince(index, now - TRIED_FOR);
+}
+
+/** From when on the index has lines, where it lacks the beginning of the last day (ISO 8601); null where it reaches further back. */
+export function beginWithinDay({ since, until }: Pick<IndexExtent, 'since' | 'until'>): string | null {
+  if (since === null || until === null) return null;
+  return Date.parse(since) > Date.parse(until) - DAY ? since : null;
 }
 
 function isLacking({ segments }: MissingSegments): boolean {

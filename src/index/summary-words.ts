@@ -51,7 +51,7 @@ export function groupTitle(by: string): string {
 }
 
 const TITLES: Readonly<Record<(typeof SUMMARY_GROUPS)[number], string>> = {
-  hour: 'From',
+  hour: 'Hour',
   day: 'Day',
   cause: 'What was wrong',
   source: 'Source',

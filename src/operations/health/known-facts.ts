@@ -8,8 +8,16 @@ export type UnknownFacts = Health['unknown'];
 type Unknown = NonNullable<UnknownFacts[Unknowable]>;
 
 export interface KnownFacts {
-  /** Reads a fact; null when it cannot be read in time, which aborts the signal, and `unknown` then says why. */
-  read<T>(name: Unknowable, fact: (signal?: AbortSignal) => Promise<T>): Promise<T | null>;
+  /**
+   * Reads a fact; null when it cannot be read in time, which aborts the signal, and `unknown` then says why.
+   *
+   * @param others facts that come out of the same answer
+   */
+  read<T>(
+    name: Unknowable,
+    fact: (signal?: AbortSignal) => Promise<T>,
+    ...others: readonly Unknowable[]
+  ): Promise<T | null>;
   readonly unknown: UnknownFacts;
   /** Facts from the ledger that the lines in memory do not show. */
   noteUnread(...names: readonly Unknowable[]): void;
@@ -28,11 +36,12 @@ export function createKnownFacts(ledger: LedgerStatus, patience: number | undefi
   const since = unread?.since ?? null;
   return {
     unknown,
-    async read(name, fact) {
+    async read(name, fact, ...others) {
       try {
         return await within(patience, fact);
       } catch (error) {
-        unknown[name] = { reason: error instanceof Error ? error.message : 'the store failed', since };
+        const why = { reason: error instanceof Error ? error.message : 'the store failed', since };
+        for (const each of [name, ...others]) unknown[each] = why;
         return null;
       }
     },
@@ -54,7 +63,7 @@ export function within<T>(
 const GRACE = 500;
 
 async function readWithin<T>(patience: number, fact: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const message = `the store did not answer within ${patience} ms`;
+  const message = `store or index did not answer within ${patience} ms`;
   const signal = AbortSignal.timeout(patience);
   return withDeadline(fact(signal), patience + GRACE, message).catch((error: unknown) => {
     throw error === signal.reason ? new DeadlineError(message) : error;

@@ -59,7 +59,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   const ofAll = scope === null;
   const [callbacks, summary, failures, found, reconcile, verify, subscribers, replicas] = await Promise.all([
     known.read('callbacks', () => readCallbacks(from, scope)),
-    known.read('last24h', (): Promise<LedgerSummary> => from.summarise({ scope, buckets: 1 })),
+    known.read('last24h', (): Promise<LedgerSummary> => from.summarise({ scope, buckets: 1 }), ...LAST_TIMES),
     known.read('failing', () => view.failingNow({ scope, givenUpBy: now })),
     ofAll ? known.read('quarantine', () => readBodies(from)) : null,
     ofAll ? known.read('reconcile', from.lastReconcile) : null,
@@ -71,7 +71,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   // The newest hours are read first: callbacks are known before the rest.
   if (ledger.error !== null || callbacks === null || callbacks.hourSince > now - HOUR)
     known.noteUnread('callbacks');
-  known.noteUnread('last24h', 'regions', 'sources', 'credentials');
+  known.noteUnread('last24h', ...LAST_TIMES);
   // Failures that are known stay known while the ledger cannot be read.
   if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
   if (ofAll && !found?.waiting) known.noteUnread('quarantine');
@@ -110,6 +110,9 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
   } satisfies VerdictFacts;
   return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, quarantine };
 }
+
+/** Facts that are times of the last callbacks, which the figures of the last day come with. */
+const LAST_TIMES = ['regions', 'sources', 'credentials'] as const;
 
 /** Quarantined bodies that have not expired; all of them while the store does not say what has. */
 async function readBodies({

@@ -1,6 +1,6 @@
 // Loaded by the dashboard as well: whatever this module imports must run in a browser.
 
-import { type IndexExtent, notIndexedInWords } from '../../index/index-extent.js';
+import { beginWithinDay, type IndexExtent, notIndexedInWords } from '../../index/index-extent.js';
 import { plural } from '../../lib/text/plural.js';
 import type { Issue, Level } from './issues.js';
 import type { ShowTime } from './phrases.js';
@@ -58,13 +58,14 @@ export function headlineOf({ level, unseen }: Verdict): string {
  *
  * @param deliveries of the last 24 hours; null when they could not be counted
  */
-export function goodNews({ unseen }: Verdict, deliveries: number | null): string {
+export function goodNews({ index, unseen }: Verdict, deliveries: number | null, time: ShowTime): string {
   if (deliveries === null) return 'The deliveries could not be counted.';
   const isAll = unseen.length === 0;
-  if (deliveries === 0)
-    return isAll ? 'Nothing arrived in the last 24 hours.' : 'No delivery of the last 24 hours was found.';
+  const begin = beginWithinDay(index);
+  const period = begin === null ? 'in the last 24 hours' : `since ${time(begin)}`;
+  if (deliveries === 0) return isAll ? `Nothing arrived ${period}.` : `No delivery ${period} was found.`;
   const failing = isAll ? 'no job is failing' : 'no failing job was found in what was looked at';
-  return `${plural(deliveries, 'delivery', 'deliveries')} in the last 24 hours, ${failing}.`;
+  return `${plural(deliveries, 'delivery', 'deliveries')} ${period}, ${failing}.`;
 }
 
 /** What the verdict does not cover; null when it covers everything. */

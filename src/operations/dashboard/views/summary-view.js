@@ -112,7 +112,7 @@ function filtersOf(names, values) {
     {
       name: 'by',
       label: 'Grouped by',
-      takes: groups.map((group) => [group, group === 'hour' ? 'Hour' : groupTitle(group)]),
+      takes: groups.map((group) => [group, groupTitle(group)]),
     },
     ...lineFilters(NAMED_FILTER_NAMES, names, values),
     { name: 'context', label: 'Context', takes: 'text', example: `${example}=…` },

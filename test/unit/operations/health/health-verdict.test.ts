@@ -454,7 +454,7 @@ describe('the verdict', () => {
   it('is that all is well only when everything was looked at', () => {
     const verdict = verdictOf(WELL, NOW);
     expect(verdict).toEqual({ level: 'ok', index: INDEX, unseen: [], issues: [] });
-    expect([headlineOf(verdict), goodNews(verdict, 1900)]).toEqual([
+    expect([headlineOf(verdict), goodNews(verdict, 1900, String)]).toEqual([
       'All is well',
       '1,900 deliveries in the last 24 hours, no job is failing.',
     ]);
@@ -509,9 +509,11 @@ describe('the verdict', () => {
     const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
     expect(verdict).toMatchObject({ level, unseen, issues: [] });
     expect(headlineOf(verdict)).toBe(level === 'ok' ? 'No issue seen' : 'Not everything is known');
-    expect(goodNews(verdict, 7)).toMatch(/no failing job was found in what was looked at/);
-    expect(goodNews(verdict, 0)).toBe('No delivery of the last 24 hours was found.');
-    expect(goodNews(verdict, null)).toBe('The deliveries could not be counted.');
+    expect(goodNews(verdict, 7, String)).toMatch(/no failing job was found in what was looked at/);
+    const period = overrides.index?.since ? `since ${overrides.index.since}` : 'in the last 24 hours';
+    expect(goodNews(verdict, 7, String)).toContain(`7 deliveries ${period}, `);
+    expect(goodNews(verdict, 0, String)).toBe(`No delivery ${period} was found.`);
+    expect(goodNews(verdict, null, String)).toBe('The deliveries could not be counted.');
     expect(notCovered(verdict, String)).toMatch(coverage);
   });
 

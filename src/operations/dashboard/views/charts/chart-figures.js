@@ -35,20 +35,16 @@ function figure(chart, period) {
 
 /** @param {Chart} chart @param {string} period */
 function plot(chart, period) {
-  const { id, title, series } = chart;
+  const { id, title, series, countedSince } = chart;
   return [
     h(
       'ul',
       { class: 'legend' },
-      series.map(({ colour, label }) => {
-        const fill = `var(--series-${colour}, var(--series-other))`;
-        return h(
-          'li',
-          {},
-          svg('svg', { class: 'swatch', 'aria-hidden': 'true' }, svg('path', { d: 'M0 0h11v11H0z', fill })),
-          label,
-        );
-      }),
+      series.map(({ colour, label }) =>
+        legendItem(label, { d: 'M0 0h11v11H0z', fill: `var(--series-${colour}, var(--series-other))` }),
+      ),
+      countedSince !== null &&
+        legendItem('not in the index', { d: 'M0 5l5-5M0 11l11-11M6 11l5-5', stroke: 'var(--quiet)' }),
     ),
     h('div', {
       class: 'plot',
@@ -60,6 +56,11 @@ function plot(chart, period) {
     h('p', { class: 'readout quiet', id: `readout-${id}`, 'data-keep': 'readout' }),
     h('details', {}, h('summary', {}, `${title} as text`), h('p', {}, sentenceOf(chart)), chartTable(chart)),
   ];
+}
+
+/** @param {string} label @param {Record<string, string>} mark attributes of its path */
+function legendItem(label, mark) {
+  return h('li', {}, svg('svg', { class: 'swatch', 'aria-hidden': 'true' }, svg('path', mark)), label);
 }
 
 /**

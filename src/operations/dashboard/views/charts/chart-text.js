@@ -37,12 +37,20 @@ export function isEmpty({ series }) {
  * A text alternative for a chart.
  * @param {Chart} chart
  */
-export function sentenceOf({ id, kind, sum, series, times, show }) {
+export function sentenceOf(chart) {
+  const { countedSince } = chart;
+  const unread = countedSince === null ? '' : ` Not counted: what came before ${clock(countedSince * 1000)}.`;
+  return `${figuresOf(chart)}${unread}`;
+}
+
+/** @param {Chart} chart */
+function figuresOf({ id, kind, sum, series, times, show }) {
   const sums = series.map(({ values }) => values.reduce(add, 0));
   if (kind === 'lines') {
-    return series
-      .map(({ label, values }) => `${label} at most ${show(Math.max(...values.map((value) => value ?? 0)))}`)
-      .join('; ');
+    const parts = series.map(
+      ({ label, values }) => `${label} at most ${show(Math.max(...values.map((value) => value ?? 0)))}`,
+    );
+    return `${parts.join('; ')}.`;
   }
   const perBucket = times.map((_, index) => series.reduce((sum, { values }) => add(sum, values[index]), 0));
   const most = Math.max(...perBucket);

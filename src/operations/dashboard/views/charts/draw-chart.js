@@ -99,8 +99,38 @@ function optionsOf(host, drawing, readout) {
       },
     ],
     series: [{}, ...series.map((one) => seriesOf(host, chart.kind, one))],
-    hooks: { setCursor: [(plot) => showReadout(plot.cursor.idx, drawing.chart, readout)] },
+    hooks: {
+      drawClear: [(plot) => hatchUncounted(plot, drawing.chart, ink)],
+      setCursor: [(plot) => showReadout(plot.cursor.idx, drawing.chart, readout)],
+    },
   };
+}
+
+/** Pixels between the lines of the hatching. */
+const HATCHING = 9;
+
+/**
+ * Time that the index lacks is no time without deliveries.
+ * @param {uPlot} plot @param {Chart} chart @param {string} ink
+ */
+function hatchUncounted({ ctx, bbox, valToPos }, { countedSince }, ink) {
+  if (countedSince === null) return;
+  const { left, top, width, height } = bbox;
+  const end = Math.min(valToPos(countedSince, 'x', true), left + width);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, top, end - left, height);
+  ctx.clip();
+  ctx.beginPath();
+  for (let x = left; x < end + height; x += HATCHING * devicePixelRatio) {
+    ctx.moveTo(x, top);
+    ctx.lineTo(x - height, top + height);
+  }
+  ctx.globalAlpha = 0.35;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.strokeStyle = ink;
+  ctx.stroke();
+  ctx.restore();
 }
 
 /**
@@ -124,7 +154,7 @@ const INCREMENTS = {
   latency: WHOLE,
   share: [0.1, 0.2, 0.5, 1, 2, 5, 10, 25],
   oldest: [
-    ...[MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR],
+    ...[MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR],
     ...[DAY, 2 * DAY, 5 * DAY, 10 * DAY, 50 * DAY, 100 * DAY],
   ],
   volume: Array.from({ length: 50 }, (_, power) => 2 ** power),
@@ -222,12 +252,12 @@ function timeLabel(ticks) {
 }
 
 /** @param {number | null | undefined} index @param {Chart} chart @param {HTMLElement} readout */
-function showReadout(index, { times, series, show }, readout) {
+function showReadout(index, { times, series, show, countedSince }, readout) {
   const time = times[index ?? -1];
+  const none = time !== undefined && time < (countedSince ?? 0) ? 'not in the index' : 'nothing';
   const parts = series.flatMap(({ label, values }) => {
     const value = values[index ?? -1];
     return value ? [`${show(value)} ${label.toLowerCase()}`] : [];
   });
-  readout.textContent =
-    time === undefined ? '' : `From ${clock(time * 1000)}: ${parts.join(', ') || 'nothing'}`;
+  readout.textContent = time === undefined ? '' : `From ${clock(time * 1000)}: ${parts.join(', ') || none}`;
 }

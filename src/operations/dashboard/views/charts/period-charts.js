@@ -1,5 +1,6 @@
 import { bytes, count, milliseconds, percent, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { beginOf } from '../../vendor/index/index-extent.js';
 import { uncounted } from './chart-text.js';
 
 /** @import { Summary } from '../../lib/api/api-answers.js' */
@@ -18,6 +19,7 @@ import { uncounted } from './chart-text.js';
  * @property {ChartSeries[]} series
  * @property {number[]} times start of each bucket, in seconds
  * @property {(bucket: number) => string} linkTo its deliveries
+ * @property {number | null} countedSince in seconds, where the index lacks what is before; null where it has all of the window
  */
 
 /** The figures of `GET /summary` as data for charts. */
@@ -50,7 +52,7 @@ export function periodCharts(summary, toDeliveries) {
     uncounted(summary) === null ? 'in this window' : 'in the part of this window that could be counted';
   const starts = buckets.map(({ start }) => Date.parse(start));
   const [first = 0, second = first] = starts;
-  /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain'>[]} */
+  /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain' | 'countedSince'>[]} */
   const main = [
     {
       id: 'outcomes',
@@ -82,7 +84,7 @@ export function periodCharts(summary, toDeliveries) {
       ],
     },
   ];
-  /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain'>[]} */
+  /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain' | 'countedSince'>[]} */
   const more = [
     {
       id: 'regions',
@@ -110,13 +112,18 @@ export function periodCharts(summary, toDeliveries) {
       ],
     },
   ];
-  const times = starts.map((start) => start / 1000);
+  const begin = beginOf(summary.index);
   /** @param {number} bucket */
   const linkTo = (bucket) =>
     toDeliveries(buckets[bucket]?.start ?? summary.since, buckets[bucket + 1]?.start ?? null);
+  const shared = {
+    times: starts.map((start) => start / 1000),
+    linkTo,
+    countedSince: begin > Date.parse(summary.since) ? begin / 1000 : null,
+  };
   return [
-    ...main.map((chart) => ({ ...chart, times, linkTo, isMain: true })),
-    ...more.map((chart) => ({ ...chart, times, linkTo, isMain: false })),
+    ...main.map((chart) => ({ ...chart, ...shared, isMain: true })),
+    ...more.map((chart) => ({ ...chart, ...shared, isMain: false })),
   ];
 }
 

@@ -33,8 +33,8 @@ export function rangeOf(query) {
  */
 export function overviewCharts(summary, health) {
   const charts = periodCharts(summary, (since, until) => to('deliveries', { since, until }));
-  const { times = [], linkTo = () => '' } = charts[0] ?? {};
-  return [...charts, { ...oldestOpen(health, times), times, linkTo }];
+  const { times = [], linkTo = () => '', countedSince = null } = charts[0] ?? {};
+  return [...charts, { ...oldestOpen(health, times), times, linkTo, countedSince }];
 }
 
 /** @param {Summary} summary @param {readonly Chart[]} charts @param {Health['verdict']} verdict @param {Range} range */
@@ -69,7 +69,7 @@ function rangeLinks(chosen) {
 /**
  * How old the job was at the end of each bucket that is open for longest now.
  * @param {Pick<Health, 'oldestOpen' | 'failing' | 'verdict'>} health @param {readonly number[]} times
- * @returns {Omit<Chart, 'times' | 'linkTo'>}
+ * @returns {Omit<Chart, 'times' | 'linkTo' | 'countedSince'>}
  */
 function oldestOpen({ oldestOpen: oldest, failing, verdict }, times) {
   const [first = 0, second = first] = times;

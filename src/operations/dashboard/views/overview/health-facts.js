@@ -3,7 +3,7 @@ import { ago, bytes, clock, count, listed, milliseconds, span, total } from '../
 import { hasAllUnsent } from '../../vendor/index/index-extent.js';
 import { lastUseOf } from '../../vendor/issues/verdict-words.js';
 import { expectedFacts, reconcileFacts, verifyFacts } from './recovery-facts.js';
-import { isPartlyRead, toFailures } from './tile-parts.js';
+import { inLastDay, isPartlyRead, toFailures } from './tile-parts.js';
 
 /** @import { CredentialState, Health } from '../../lib/api/api-answers.js' */
 /** @import { Facts } from './tile-parts.js' */
@@ -29,7 +29,7 @@ export function healthFacts(health, now) {
 }
 
 /** @param {Health} health @param {number} now @returns {Facts} */
-function callbacksFacts({ callbacks }, now) {
+function callbacksFacts({ callbacks, verdict }, now) {
   const tile = { id: /** @type {const} */ ('callbacks'), title: 'Callbacks' };
   if (callbacks === null) return { ...tile, isNeutral: true, word: 'Unknown', figure: '–', details: [] };
   const { accepted, rejected, lastAcceptedAt, missed } = callbacks;
@@ -43,7 +43,7 @@ function callbacksFacts({ callbacks }, now) {
       'accepted in the last hour',
       ...(lastAcceptedAt === null ? [] : [`The last one ${ago(lastAcceptedAt, now)}`]),
       ...(rejected > 0 ? [`${count(rejected)} rejected`] : []),
-      `${count(missed.missed)} of ${count(missed.jobs, 'job')} missed in 24 h`,
+      `${count(missed.missed)} of ${count(missed.jobs, 'job')} missed ${inLastDay(verdict)}`,
     ],
     ...(rejected > 0 && { action: { href: '#/refusals', text: 'Show what was rejected' } }),
   };
@@ -97,10 +97,9 @@ function quarantineFacts({ quarantine, verdict }) {
     isNeutral: isUnknown,
     word: isUnknown ? 'None found' : 'Empty',
     figure: isUnknown ? '–' : count(waiting),
-    details: [
-      `${bytes(waitingBytes)} waiting`,
-      `${count(released)} released, ${count(settled)} settled so far`,
-    ],
+    details: isUnknown
+      ? ['Not every delivery was read']
+      : [`${bytes(waitingBytes)} waiting`, `${count(released)} released, ${count(settled)} settled so far`],
     ...(waiting > 0 && { action: toFailures('Inspect and release') }),
   };
 }
@@ -119,8 +118,8 @@ function failuresFacts({ verdict, last24h, failing }) {
       last24h === null
         ? ['Refusals and recoveries in 24 h are unknown']
         : [
-            `${count(last24h.outcomes.refused ?? 0, 'authenticated refusal')} in 24 h`,
-            `${count(last24h.outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
+            `${count(last24h.outcomes.refused ?? 0, 'authenticated refusal')} ${inLastDay(verdict)}`,
+            `${count(last24h.outcomes.recovered ?? 0, 'recovery', 'recoveries')} ${inLastDay(verdict)}`,
           ],
     ...(jobs > 0 && { action: toFailures('Inspect and repair') }),
   };

@@ -1,7 +1,7 @@
 import { canRefetch } from '../../lib/api/session.js';
 import { to } from '../../lib/screen/route.js';
 import { ago, count, span } from '../../lib/text/format.js';
-import { toFailures } from './tile-parts.js';
+import { inLastDay, toFailures } from './tile-parts.js';
 
 /** @import { Health, ReconcileFigures, VerifyFigures } from '../../lib/api/api-answers.js' */
 /** @import { Action, Facts } from './tile-parts.js' */
@@ -25,7 +25,7 @@ export function expectedFacts({ reconcile, callbacks, verdict }) {
     figure: isUnknown ? '–' : `${count(received)} of ${count(expected)}`,
     details: [
       ...(isUnknown ? seenInWords(reconcile) : expectedInWords(reconcile)),
-      ...fetchedInWords(callbacks),
+      ...fetchedInWords(callbacks, verdict),
     ],
     ...(missing > 0 && { action: toFailures('Show missing jobs') }),
   };
@@ -38,10 +38,10 @@ function seenInWords({ received, expected }) {
     : [`Of the ${count(expected, 'job')} seen, ${count(received)} received`];
 }
 
-/** What all runs fetched, not the last one alone. @param {Health['callbacks']} callbacks */
-function fetchedInWords(callbacks) {
+/** What all runs fetched, not the last one alone. @param {Health['callbacks']} callbacks @param {Health['verdict']} verdict */
+function fetchedInWords(callbacks, verdict) {
   const missed = callbacks?.missed.missed ?? 0;
-  return missed === 0 ? [] : [`${count(missed)} needed reconcile in 24 h`];
+  return missed === 0 ? [] : [`${count(missed)} needed reconcile ${inLastDay(verdict)}`];
 }
 
 /**

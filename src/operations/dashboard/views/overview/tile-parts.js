@@ -1,4 +1,6 @@
 import { may } from '../../lib/api/session.js';
+import { clock } from '../../lib/text/format.js';
+import { beginWithinDay } from '../../vendor/index/index-extent.js';
 
 /** @import { Health, Topic } from '../../lib/api/api-answers.js' */
 
@@ -23,4 +25,10 @@ export function toFailures(repairing) {
 /** Whether lines of the ledger were not read: what was not found may be there. @param {Health['verdict']} verdict */
 export function isPartlyRead({ unseen, issues }) {
   return unseen.includes('deliveries') || issues.some(({ topic }) => topic === 'ledger');
+}
+
+/** The time that figures of the last day cover. @param {Health['verdict']} verdict */
+export function inLastDay({ index }) {
+  const begin = beginWithinDay(index);
+  return begin === null ? 'in 24 h' : `since ${clock(begin)}`;
 }

@@ -45,7 +45,7 @@ export function verdictBanner(health, lastSeenAt) {
 function sentence({ verdict, last24h }, lastSeenAt) {
   const [first] = verdict.issues;
   const news =
-    first === undefined ? goodNews(verdict, last24h?.lines ?? null) : describeIssue(first, clock).text;
+    first === undefined ? goodNews(verdict, last24h?.lines ?? null, clock) : describeIssue(first, clock).text;
   if (lastSeenAt !== null)
     return `At that time: ${headlineOf(verdict)}. ${news} The current state is unknown.`;
   return first === undefined ? news : null;

@@ -186,6 +186,9 @@ describe('the tiles', () => {
     };
     const none = { tone: 'neutral', word: 'None found', figure: '–' };
     for (const id of ['failures', 'quarantine']) expect(tileOf(id, partial)).toMatchObject(none);
+    const details = tilesOf(partial).flatMap((tile) => tile.details);
+    expect(details.join()).toMatch(/refusals since .*recoveries since /);
+    expect(details.join()).not.toMatch(/in 24 h|0 B waiting/);
     expect(tileOf('subscribers', partial)).toMatchObject({ tone: 'neutral', word: 'Unknown' });
     expect(tileOf('ledger', partial)).toMatchObject({ tone: 'neutral', word: 'Not all read' });
     expect(tileOf('subscribers', { subscribers: [SUBSCRIBER] })).toMatchObject({ word: 'Up to date' });

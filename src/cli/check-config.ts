@@ -38,10 +38,14 @@ function summary(config: Config): string[] {
   );
   return [
     'The configuration is valid.',
-    `  callbacks on ${config.receiver.host} port ${config.receiver.port}, admin on ${config.admin.host} port ${config.admin.port}`,
+    `  callbacks on ${portOf(config.receiver)}, admin on ${portOf(config.admin)}`,
     `  admin tokens: ${Object.keys(config.admin.tokens).join(', ') || 'none'}`,
     `  store ${config.store.url}`,
     ...sources,
     ...subscribers,
   ];
+}
+
+function portOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host || 'every address,'} port ${port}`;
 }

@@ -54,7 +54,8 @@ async function listFailures(work: LedgerWork, options: Options) {
   const query = { ...filters, cause, since: since?.getTime() };
   const page = await view.openFailures({ ...query, limit, cursor });
   const looked = `${view.status().rows} ledger lines in ${store.location}`;
-  return { page, looked, canRefetch: canAskService(config) };
+  const isFiltered = [outcome, source, region, cause, since].some((value) => value !== undefined);
+  return { page, looked, isFiltered, canRefetch: canAskService(config) };
 }
 
 const row = textRow([13, 6, 24, 17]);
@@ -62,16 +63,18 @@ const row = textRow([13, 6, 24, 17]);
 interface Shown {
   /** What was read, so that a mistyped store does not look like good news. */
   readonly looked: string;
+  readonly isFiltered: boolean;
   readonly canRefetch: boolean;
 }
 
-function formatFailures(page: FailurePage, { looked, canRefetch }: Shown): string[] {
+function formatFailures(page: FailurePage, { looked, isFiltered, canRefetch }: Shown): string[] {
   const { failures, causes, counts, nextCursor, since, index } = page;
   const note = notIndexedInWords(index, { since: Date.parse(since) });
   const notes = note === null ? [] : [note];
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0) {
-    const found = note === null ? 'No job is failing' : 'No failing job was found';
+    const all = note === null ? 'No job is failing' : 'No failing job was found';
+    const found = isFiltered ? 'No failing job matches' : all;
     return [`${found}, by ${looked}.`, ...notes];
   }
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);

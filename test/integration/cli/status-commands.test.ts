@@ -122,7 +122,9 @@ describe('failures on the command line', () => {
       code: 2,
       stderr: expect.stringMatching(/"faild" is not known; known are stored/),
     });
-    const none = await runCommand(['failures', '--since', '2999-01-01T00:00:00Z'], settings());
-    expect(none.stdout).toMatch(/^No job is failing, by \d+ ledger lines in file:/);
+    for (const filter of ['--since=2999-01-01T00:00:00Z', '--cause=other']) {
+      const none = await runCommand(['failures', filter], settings());
+      expect(none.stdout).toMatch(/^No failing job matches, by \d+ ledger lines in file:/);
+    }
   });
 });

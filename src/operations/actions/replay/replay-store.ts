@@ -45,7 +45,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), DOCUMENT_HEADERS);
 
   async function readState(id: string): Promise<ReplayState | null> {
-    const state = isUlid(id) ? await readDocument(store, replayKey(id)) : null;
+    const state = await readDocument(store, replayKey(id));
     return state !== null && isReplayState(state, id) ? (state as unknown as ReplayState) : null;
   }
 
@@ -67,6 +67,8 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
       await put(replayKey(state.replayId), state);
     },
     async read(id) {
+      // A store rejects a key that it cannot hold, and an id of a request can be anything.
+      if (!isUlid(id)) return null;
       const [state, cancelled] = await Promise.all([readState(id), store.head(beside(id, 'cancelled'))]);
       return state && { state, cancelled: cancelled !== null };
     },

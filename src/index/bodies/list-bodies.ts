@@ -40,7 +40,7 @@ export async function listBodies(
   { store, index }: QuestionParts,
   { cursor, signal, ...query }: BodiesQuery,
 ): Promise<FoundBodies> {
-  const before = cursor === undefined ? undefined : decodeIdCursor(cursor);
+  const before = cursor === undefined ? undefined : decodeIdCursor('quarantine', cursor);
   const found = await index.call('findBodies', { ...query, before, limit: query.limit + 1 });
   const page = found.slice(0, query.limit);
   const last = page.at(-1);
@@ -56,7 +56,8 @@ export async function listBodies(
       release: lineAt(released),
       settlement: lineAt(settled),
     })),
-    nextCursor: last !== undefined && found.length > page.length ? encodeIdCursor(last.delivery) : null,
+    nextCursor:
+      last !== undefined && found.length > page.length ? encodeIdCursor('quarantine', last.delivery) : null,
     unread,
   };
 }

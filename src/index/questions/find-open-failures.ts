@@ -63,7 +63,7 @@ export async function findOpenFailures(
     unread,
     counts: page.counts,
     causes: page.causes,
-    nextCursor: page.next && encodePlace(page.next),
+    nextCursor: page.next && encodePlace('failures', page.next),
   };
 }
 
@@ -76,7 +76,7 @@ function rejectOtherOutcome(outcome: string | undefined): void {
 
 /** Throws `Problem` `request-invalid` for a cursor that was not given out. */
 function positionOf(cursor: string): FailurePosition {
-  return decodePlace(cursor, ([first, job]) =>
+  return decodePlace('failures', cursor, ([first, job]) =>
     typeof first === 'number' && typeof job === 'string' ? [first, job] : null,
   );
 }

@@ -64,7 +64,7 @@ export function createSentQuestions(index: IndexCalls, clock: () => number): Sen
       const events = found.slice(0, limit);
       const last = events.at(-1);
       const hasMore = last !== undefined && found.length > limit;
-      return { events, nextCursor: hasMore ? encodePlace([last.at, last.event]) : null };
+      return { events, nextCursor: hasMore ? encodePlace('events', [last.at, last.event]) : null };
     },
     figures: (subscriber) => index.call('eventFigures', subscriber),
     behind: (query) => counted(query.subscriber, () => index.call('countBehind', query)),
@@ -74,7 +74,7 @@ export function createSentQuestions(index: IndexCalls, clock: () => number): Sen
 
 /** Throws `Problem` `request-invalid` for a cursor that was not given out. */
 function positionOf(cursor: string): EventPosition {
-  return decodePlace(cursor, ([at, event]) =>
+  return decodePlace('events', cursor, ([at, event]) =>
     Number.isSafeInteger(at) && typeof event === 'string' ? [Number(at), event] : null,
   );
 }

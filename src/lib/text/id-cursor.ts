@@ -1,4 +1,4 @@
-import { badCursor } from './list-cursor.js';
+import { decodePlace, encodePlace } from './list-cursor.js';
 
 /** Ids are ULIDs, which sort by time. */
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -8,13 +8,11 @@ export function isUlid(text: string): boolean {
 }
 
 /** Makes the cursor that continues a list after an id. */
-export function encodeIdCursor(id: string): string {
-  return Buffer.from(id).toString('base64url');
+export function encodeIdCursor(list: string, id: string): string {
+  return encodePlace(list, [id]);
 }
 
-/** The id after which a cursor continues. Throws `request-invalid` unless `encodeIdCursor` made it. */
-export function decodeIdCursor(cursor: string): string {
-  const id = Buffer.from(cursor, 'base64url').toString();
-  if (!isUlid(id)) throw badCursor();
-  return id;
+/** The id after which a cursor continues. Throws `request-invalid` unless `encodeIdCursor` made it for this list. */
+export function decodeIdCursor(list: string, cursor: string): string {
+  return decodePlace(list, cursor, ([id]) => (typeof id === 'string' && isUlid(id) ? id : null));
 }

@@ -1,21 +1,24 @@
 import { Problem } from '../../domain/problem.js';
 import { parseJson } from './parse-json.js';
 
-/** Makes the cursor that continues a list: the place of its last entry, as JSON has it. */
-export function encodePlace(place: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
+/** Makes the cursor that continues a list: the list's name, so that no other one takes it, and the place of the last entry. */
+export function encodePlace(list: string, place: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify([list, ...place])).toString('base64url');
 }
 
 /**
- * The place in a cursor. Throws `request-invalid` unless `encodePlace` made it.
+ * The place in a cursor. Throws `request-invalid` unless `encodePlace` made it for this list: another list's place would
+ * pass over entries.
  *
  * @param read returns the place for the decoded value; null when the value is not a place
  */
 export function decodePlace<Place>(
+  list: string,
   cursor: string,
   read: (values: readonly unknown[]) => Place | null,
 ): Place {
-  const place = read(valuesIn(cursor));
+  const values = valuesIn(cursor).slice(1);
+  const place = encodePlace(list, values) === cursor ? read(values) : null;
   if (place === null) throw badCursor();
   return place;
 }
@@ -25,6 +28,6 @@ function valuesIn(cursor: string): readonly unknown[] {
   return Array.isArray(values) ? values : [];
 }
 
-export function badCursor(): Problem {
+function badCursor(): Problem {
   return new Problem('request-invalid', 'The cursor is not one this API gave out.');
 }

@@ -126,11 +126,11 @@ function nextPlace(place: Place, merged: readonly ListedRefusal[], ledger: Place
 }
 
 function encode({ at, shown, ledger }: Place): string {
-  return encodePlace([at, shown, ledger]);
+  return encodePlace('refusals', [at, shown, ledger]);
 }
 
 function decode(cursor: string): Place {
-  return decodePlace(cursor, ([at, shown, ledger]) => {
+  return decodePlace('refusals', cursor, ([at, shown, ledger]) => {
     const ledgerIsValid = ledger === null || ledger === false || typeof ledger === 'string';
     return typeof at === 'string' && Number.isInteger(shown) && ledgerIsValid
       ? { at, shown: shown as number, ledger }

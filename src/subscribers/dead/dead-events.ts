@@ -81,9 +81,9 @@ export async function listDeadEvents(
   subscriber: string,
   { limit, cursor, scope = null, signal }: DeadEventQuery,
 ): Promise<DeadEventPage> {
-  const before = cursor === undefined ? undefined : decodeIdCursor(cursor);
+  const before = cursor === undefined ? undefined : decodeIdCursor('dead', cursor);
   const deadEvents: DeadEvent[] = [];
-  const until = (id: string) => ({ deadEvents, nextCursor: encodeIdCursor(id) });
+  const until = (id: string) => ({ deadEvents, nextCursor: encodeIdCursor('dead', id) });
   const most = scope === null ? Number.POSITIVE_INFINITY : MAX_READS;
   let [reads, last] = [0, ''];
   const newest = newestIds(store, subscriber, { before, signal, maxAge: NEWEST_FOR });

@@ -416,3 +416,16 @@ describe('everything else', () => {
     expect(elsewhere.headers['content-security-policy']).toContain("default-src 'none'");
   });
 });
+
+it('a cursor continues its own list only: elsewhere it would pass over entries', async () => {
+  const lists = ['deliveries', 'refusals', 'failures', 'quarantine', 'replays'];
+  const cursors: string[] = [];
+  for (const list of lists) cursors.push((await api.get(`/${list}?limit=1`)).body.nextCursor);
+  expect(cursors.filter((cursor) => cursor !== null).length).toBeGreaterThan(1);
+  for (const [of, cursor] of cursors.entries()) {
+    for (const [on, list] of cursor === null ? [] : lists.entries()) {
+      const { status } = await api.get(`/${list}?limit=1&cursor=${cursor}`);
+      expect([lists[of], list, status]).toEqual([lists[of], list, of === on ? 200 : 400]);
+    }
+  }
+});

@@ -310,17 +310,17 @@ describe('a token of some sources', () => {
     await until(async () => (await known())[1] !== undefined);
     expect(await known()).toEqual([3, { subscriber: 'others', events: 3 }]);
     const pages: string[][] = [];
-    const cursors: string[] = [];
+    const cursors: unknown[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
       const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
       const { body } = await scoped.get(`/subscribers/others/dead?limit=2${query}`);
       pages.push(body.deadEvents.map(({ event }: { event: JobEvent }) => event.subject));
       cursor = body.nextCursor;
-      if (cursor !== null) cursors.push(Buffer.from(cursor, 'base64url').toString());
+      if (cursor !== null) cursors.push(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
     }
     expect(pages).toEqual([['own-3', 'own-2'], ['own-1']]);
-    expect(cursors).toEqual([own[1]?.id]);
+    expect(cursors).toEqual([['dead', own[1]?.id]]);
 
     const start = subscriber.requests.length;
     const selector = { kind: 'notify', subscriber: 'others', dead: true };

@@ -137,11 +137,11 @@ export function createReplays(options: ReplaysOptions): Replays {
       return replayId;
     },
     async page({ limit, cursor, scope = null, signal }) {
-      const before = cursor === undefined ? undefined : decodeIdCursor(cursor);
+      const before = cursor === undefined ? undefined : decodeIdCursor('replays', cursor);
       // Where others are left out a page may be short, and has a cursor all the same.
       const most = scope === null ? limit : Math.max(limit, MAX_LOOKED);
       const found: Replay[] = [];
-      const until = (id: string) => ({ replays: found, nextCursor: encodeIdCursor(id) });
+      const until = (id: string) => ({ replays: found, nextCursor: encodeIdCursor('replays', id) });
       let [looked, last] = [0, ''];
       for await (const ids of inGroups(replays.newest({ before, signal }), Math.min(limit, READS_AT_ONCE))) {
         const views = await Promise.all(

@@ -16,11 +16,14 @@ it.each(['{', '[]', '{"replayId":7,"state":"running","selector":null}'])(
   },
 );
 
-it.each(['../x', 'x'.repeat(300), 'a\0', ''])('no replay has the id %j, and no store is asked for it', async (id) => {
-  const store = createMemoryStore();
-  expect(await createReplayStore(store).read(id)).toBeNull();
-  expect(store.calls).toEqual([]);
-});
+it.each(['../x', 'x'.repeat(300), 'a\0', ''])(
+  'no replay has the id %j, and no store is asked for it',
+  async (id) => {
+    const store = createMemoryStore();
+    expect(await createReplayStore(store).read(id)).toBeNull();
+    expect(store.calls).toEqual([]);
+  },
+);
 
 it('lists the failures that a state counts, whichever run wrote them', async () => {
   const replays = createReplayStore(createMemoryStore());

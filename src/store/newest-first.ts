@@ -2,10 +2,7 @@ import { decodeTime, encodeTime } from 'ulid';
 import { isUlid } from '../lib/text/id-cursor.js';
 import type { ObjectStore } from './object-store.js';
 
-/**
- * Keys of one answer. S3 puts up to 1,000 into one, but a page shows fifty, and files take some calls for each: of a replay its state and a
- * folder.
- */
+/** Keys of one answer. S3 puts up to 1,000 into one, but a page shows fifty. */
 const PAGE = 250;
 /** Milliseconds of the first stretch. */
 const FIRST_SPAN = 600_000;
@@ -13,67 +10,99 @@ const FIRST_SPAN = 600_000;
 const AHEAD = 600_000;
 /** Length of the time in a ULID, which has milliseconds. */
 const TIME_LENGTH = 10;
+/** Milliseconds after which a further id is found in a large folder: of files each answer takes a reading of all names. */
+const NEWEST_FOR = 2000;
+const END = '.json';
 
 export interface NewestOptions {
-  /** Only keys whose ids come before this one. Default: all. */
+  /** Only ids that come before this one. Default: all. */
   readonly before?: string | undefined;
   /** Ends the search with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds for which the newest keys of a large folder are good: files take a reading of all of it for each answer. Default 0. */
+  /** Milliseconds for which the newest ids of a large folder are good. Default 2,000. */
   readonly maxAge?: number | undefined;
 }
 
 /**
- * The keys of a folder whose names begin with ULIDs, as stretches of time, the newest one first; each in key order. All keys of an id are in
- * one stretch. A store lists in ascending order only, so the length of a stretch is searched: one that holds more than one
- * answer is tried again shorter. So a page of the newest costs a few calls, however many there are, and the memory of one answer; only what
- * was written within one millisecond is never divided.
+ * Ids of the documents `<ULID>.json` in a folder, newest first. A store lists in ascending order only, so stretches of time are listed, whose
+ * length is searched: one that holds more than one answer is tried again shorter. So a page of the newest costs a few calls, however many
+ * there are, and the memory of one answer; only what was written within one millisecond is never divided.
  *
  * @param folder ends in `/`
  */
-export async function* newestStretches(
+export async function* newestIds(
   store: Pick<ObjectStore, 'keys'>,
   folder: string,
-  { before = '~', signal, maxAge = 0 }: NewestOptions = {},
+  options: NewestOptions = {},
+): AsyncGenerator<string> {
+  const { before = '~' } = options;
+  for await (const keys of newestStretches(store, folder, options)) {
+    const ids = keys.map((key) => key.slice(folder.length, -END.length));
+    yield* ids.filter((id, at) => id < before && isUlid(id) && keys[at]?.endsWith(END)).reverse();
+  }
+}
+
+/** A document was added here: the next search of the folder finds it. */
+export function forgetNewest(store: object, folder: string): void {
+  const hint = hintsOf(store).get(folder);
+  if (hint !== undefined) hintsOf(store).set(folder, { oldest: hint.oldest, span: hint.span });
+}
+
+async function* newestStretches(
+  store: Pick<ObjectStore, 'keys'>,
+  folder: string,
+  { before = '~', signal, maxAge = NEWEST_FOR }: NewestOptions,
 ): AsyncGenerator<readonly string[]> {
-  const isWanted = (key: string) => key < folder + before;
   const hints = hintsOf(store);
-  let hint = hints.get(folder);
+  let known = hints.get(folder);
+  let hint: Hint | undefined = known;
   if (hint === undefined) {
     const first = await stretch(store, folder, { startAfter: folder, limit: PAGE, signal });
-    if (first.length < PAGE) return yield first.filter(isWanted);
+    if (first.length < PAGE) return yield first;
     hint = { oldest: timeOf(first[0], folder) ?? 0, span: FIRST_SPAN };
   }
-  let end = isUlid(before) ? decodeTime(before) + 1 : null;
-  const { newest } = hint;
-  if (end === null && newest !== undefined && performance.now() - newest.at < maxAge) {
-    yield newest.keys.filter(isWanted);
-    end = newest.from;
-  }
-  const search = new StretchSearch(hint, end);
-  // How dense the newest are; those before may be otherwise.
-  let isKnown = end !== null;
+  let newest = isUlid(before) ? null : newestOf(hint, maxAge);
+  if (newest !== null && newest.keys.length > 0) yield newest.keys;
+  const search = new StretchSearch(hint, newest === null ? decodeTime(before) + 1 : newest.from);
   while (!search.isOver()) {
     const { from, until, limit } = search.next();
     const startAfter = from === search.oldest ? folder : placeOf(folder, from);
     const found = await stretch(store, folder, { startAfter, end: until, limit, signal });
-    if (found.length === limit) search.tooMany(timeOf(found[0], folder), timeOf(found.at(-1), folder));
-    else {
-      search.found(found.length);
-      if (found.length > 0 && !isKnown)
-        hints.set(folder, { ...search.hint(), newest: { at: performance.now(), from, keys: found } });
-      isKnown ||= found.length > 0;
-      yield found.filter(isWanted);
+    if (found.length === limit) {
+      search.tooMany(timeOf(found[0], folder), timeOf(found.at(-1), folder));
+      continue;
     }
+    search.found(found.length);
+    // What was forgotten meanwhile stays so.
+    if (newest !== null && newest.keys.length < PAGE && found.length > 0 && hints.get(folder) === known) {
+      // How dense the newest are; those before may be otherwise.
+      const density: Hint = newest.keys.length === 0 ? search.hint() : hint;
+      newest = { ...newest, from, keys: [...found, ...newest.keys] };
+      hint = known = { ...density, newest };
+      hints.set(folder, hint);
+    }
+    yield found;
   }
+}
+
+/** The newest keys as an earlier search found them, or none where that is too long ago. */
+function newestOf({ newest }: Hint, maxAge: number): Newest {
+  const now = performance.now();
+  return newest !== undefined && now - newest.at < maxAge ? newest : { at: now, from: null, keys: [] };
 }
 
 /** Where a folder begins that one answer does not hold, and how long a stretch of it is. A wrong hint costs calls, nothing else. */
 interface Hint {
   readonly oldest: number;
   readonly span: number;
-  /** The newest keys: those of ids from a time on. */
-  readonly newest?: { readonly at: number; readonly from: number; readonly keys: readonly string[] };
+  readonly newest?: Newest;
+}
+
+/** The newest keys: those of ids from a time on, as they were listed at `at` or later. */
+interface Newest {
+  readonly at: number;
+  readonly from: number | null;
+  readonly keys: readonly string[];
 }
 
 const KNOWN = new WeakMap<object, Map<string, Hint>>();
@@ -161,7 +190,7 @@ async function stretch(
   { startAfter, end = null, limit, signal }: Stretch,
 ): Promise<string[]> {
   const found: string[] = [];
-  const range = { startAfter, signal, ...(Number.isFinite(limit) ? { limit } : {}) };
+  const range = { startAfter, signal, direct: true, ...(Number.isFinite(limit) ? { limit } : {}) };
   for await (const key of store.keys(folder, range)) {
     if (end !== null && key >= placeOf(folder, end)) break;
     found.push(key);

@@ -195,6 +195,8 @@ export interface ListRange {
   readonly startAfter?: string;
   /** Objects that are listed at most. */
   readonly limit?: number;
+  /** Only objects that are in the folder itself, not those in its sub-folders, which are not read. */
+  readonly direct?: boolean;
   /** Ends the listing, which then throws its reason; no further call is made. */
   readonly signal?: AbortSignal | undefined;
   /** Called with what is there and not listed: keys that are not valid or begin with a dot, folders of such a name, links. */

@@ -2,7 +2,12 @@ import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { artefactMetadata } from '../../src/domain/artefact-metadata.js';
-import { type ObjectHeaders, type ObjectStore, StoreError } from '../../src/store/object-store.js';
+import {
+  type ListRange,
+  type ObjectHeaders,
+  type ObjectStore,
+  StoreError,
+} from '../../src/store/object-store.js';
 import { openStore, type StoreOptions } from '../../src/store/open-store.js';
 import { raceProcesses } from '../support/processes/race-processes.js';
 
@@ -402,6 +407,22 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         );
         expect(await keysBelow('list/order/a/b')).toEqual(['list/order/a/b-c', 'list/order/a/b/c']);
         expect(await keysBelow('list/none')).toEqual([]);
+      });
+
+      it('leaves out sub-folders where only what is in the folder itself is asked for', async () => {
+        for (const key of ordered) await put(key);
+        const direct = async (prefix: string, options: ListRange = {}) => {
+          const keys: string[] = [];
+          for await (const key of store.keys(prefix, { ...options, direct: true })) keys.push(key);
+          return keys;
+        };
+        const own = ordered.filter((key) => key.split('/').length === 3);
+        expect(own.length).toBeLessThan(ordered.length - 2);
+        expect(await direct('list/order/')).toEqual(own);
+        expect(await direct('list/order/a')).toEqual(own.filter((key) => key.startsWith('list/order/a')));
+        expect(await direct('list/order/', { limit: 4 })).toEqual(own.slice(0, 4));
+        expect(await direct('list/order/', { startAfter: own[1] ?? '' })).toEqual(own.slice(2));
+        expect(await direct('list/order/a/')).toEqual(['list/order/a/b-c', 'list/order/a/c']);
       });
 
       it('follows all pages', async () => {

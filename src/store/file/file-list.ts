@@ -15,6 +15,7 @@ interface ListSearch {
   readonly prefix: string;
   readonly startAfter: string;
   readonly names: number;
+  readonly direct?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onPassed?: ListRange['onPassed'];
 }
@@ -59,12 +60,12 @@ async function* firstOf<Item>(
 async function* walkBelow(
   root: FileRoot,
   prefix: string,
-  { startAfter = '', limit = Number.POSITIVE_INFINITY, signal, onPassed }: ListRange,
+  { startAfter = '', limit = Number.POSITIVE_INFINITY, ...range }: ListRange,
 ): AsyncGenerator<string> {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   await assertReadable(root, folder);
   const names = Math.min(limit, MAX_NAMES);
-  yield* walk(root.path, folder, { prefix, startAfter, names, signal, onPassed });
+  yield* walk(root.path, folder, { ...range, prefix, startAfter, names });
 }
 
 /** Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. */
@@ -145,6 +146,7 @@ function pass(key: string, { prefix, onPassed }: ListSearch): void {
 
 function mayHold(folder: string, name: string, search: ListSearch): boolean {
   const { prefix, startAfter } = search;
+  if (search.direct && isFolder(name)) return false;
   // Names sort as their keys do, and cost less to compare.
   const isInFolder = startAfter.startsWith(folder);
   const after = isInFolder ? startAfter.slice(folder.length) : startAfter;

@@ -15,11 +15,18 @@ const NOT_BEHIND = 'its listings do not begin behind a key (StartAfter)';
 export async function* listObjects(
   bucket: S3Bucket,
   prefix: string,
-  { startAfter = '', limit = Number.POSITIVE_INFINITY, pageSize = PAGE, signal, onPassed }: ListRange = {},
+  {
+    startAfter = '',
+    limit = Number.POSITIVE_INFINITY,
+    direct = false,
+    pageSize = PAGE,
+    signal,
+    onPassed,
+  }: ListRange = {},
 ): AsyncGenerator<ListedObject> {
   let left = limit;
   let last: string | null = null;
-  const atOnce = Math.min(limit, pageSize);
+  const atOnce = Math.min(direct ? PAGE : limit, pageSize);
   const input = {
     ...(startAfter === '' ? {} : { StartAfter: bucket.prefix + startAfter }),
     ...(atOnce < PAGE ? { MaxKeys: atOnce } : {}),
@@ -30,6 +37,7 @@ export async function* listObjects(
       if (last === null) assertAscends(prefix, startAfter, key, NOT_BEHIND);
       else assertAscends(prefix, last, key);
       last = key;
+      if (direct && key.includes('/', prefix.lastIndexOf('/') + 1)) continue;
       if (!isListed(key, prefix)) {
         onPassed?.(key);
         continue;

@@ -3,7 +3,7 @@ import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } fro
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { decodeIdCursor, encodeIdCursor, isUlid } from '../../lib/text/id-cursor.js';
 import { inGroups } from '../../store/in-groups.js';
-import { type NewestOptions, newestStretches } from '../../store/newest-first.js';
+import { newestIds } from '../../store/newest-first.js';
 import type { ListRange, ObjectStore, PurgedObject } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import type { DeadEvent } from './dead-event.js';
@@ -73,8 +73,6 @@ export interface DeadEventQuery {
 /** Events that a page reads to find those of some sources; a page that needs more ends early with a cursor. */
 const MAX_READS = 1000;
 const READS_AT_ONCE = 16;
-/** Milliseconds after which a page shows a further event. */
-const NEWEST_FOR = 2000;
 
 export async function listDeadEvents(
   store: ObjectStore,
@@ -86,7 +84,7 @@ export async function listDeadEvents(
   const until = (id: string) => ({ deadEvents, nextCursor: encodeIdCursor('dead', id) });
   const most = scope === null ? Number.POSITIVE_INFINITY : MAX_READS;
   let [reads, last] = [0, ''];
-  const newest = newestIds(store, subscriber, { before, signal, maxAge: NEWEST_FOR });
+  const newest = newestIds(store, deadEventsFolder(subscriber), { before, signal });
   for await (const ids of inGroups(newest, Math.min(limit, READS_AT_ONCE))) {
     if (deadEvents.length === limit || reads >= most) return until(last);
     const events = await Promise.all(ids.map((id) => readDeadEvent(store, subscriber, id)));
@@ -100,16 +98,6 @@ export async function listDeadEvents(
     reads += ids.length;
   }
   return { deadEvents, nextCursor: null };
-}
-
-async function* newestIds(
-  store: Pick<ObjectStore, 'keys'>,
-  subscriber: string,
-  options: NewestOptions,
-): AsyncGenerator<string> {
-  const folder = deadEventsFolder(subscriber);
-  for await (const keys of newestStretches(store, folder, options))
-    yield* keys.flatMap((key) => eventIdOf(key, folder)).reverse();
 }
 
 /** Oldest first; no more are read than are asked for. */

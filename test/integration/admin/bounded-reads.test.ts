@@ -68,6 +68,9 @@ function ask(path: string) {
   return { answer, leave: () => leaving.abort() };
 }
 
+/** A page that no listing of the newest answers. */
+const older = (limit: number) => `/replays?limit=${limit}&cursor=${cursorOf(idOf(REPLAYS / 2))}`;
+const cursorOf = (id: string) => Buffer.from(id).toString('base64url');
 const numbersOf = ({ replays }: { readonly replays: readonly { readonly reason: string }[] }) =>
   replays.map(({ reason }) => Number(reason.replace('number ', '')));
 
@@ -80,42 +83,41 @@ describe('a page of many replays', () => {
     expect(reads()).toBeLessThanOrEqual(64);
     const second = (await api.get(`/replays?limit=50&cursor=${first.nextCursor}`).expect(200)).body;
     expect(numbersOf(second)[0]).toBe(REPLAYS - 51);
-    const oldest = Buffer.from(idOf(2)).toString('base64url');
-    const last = (await api.get(`/replays?limit=50&cursor=${oldest}`).expect(200)).body;
+    const last = (await api.get(`/replays?limit=50&cursor=${cursorOf(idOf(2))}`).expect(200)).body;
     expect(numbersOf(last)).toEqual([1, 0]);
     expect(last.nextCursor).toBeNull();
   });
 
   it('is read once for twenty clients that ask the same', async () => {
     standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
-    const clients = Array.from({ length: 20 }, () => ask('/replays?limit=50'));
-    const other = ask('/replays?limit=40');
+    const clients = Array.from({ length: 20 }, () => ask(older(50)));
+    const other = ask(older(40));
     await until(() => listings() === 2);
     await api.get('/subscribers').expect(200);
     expect(listings()).toBe(2);
     await leaveAll([...clients, other]);
-    await api.get('/replays?limit=50').expect(200);
+    await api.get(older(50)).expect(200);
   });
 
   it('is read no further when its clients have disconnected', async () => {
-    await api.get('/replays?limit=50').expect(200);
+    await api.get(older(50)).expect(200);
     const own = listings();
     standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
-    const clients = Array.from({ length: 3 }, () => ask('/replays?limit=50'));
+    const clients = Array.from({ length: 3 }, () => ask(older(50)));
     await until(() => listings() === own + 1);
     await leaveAll(clients);
     standIn.requests.length = 0;
     // The next question has an answer of its own, and the one that was ended makes no call beside it.
-    await api.get('/replays?limit=50').expect(200);
+    await api.get(older(50)).expect(200);
     expect(listings()).toBeLessThanOrEqual(own);
     expect(reads()).toBeLessThanOrEqual(64);
   });
 
   it('is one of eight reads at once; a ninth is told when to come again', async () => {
     standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
-    const reading = Array.from({ length: 8 }, (_, n) => ask(`/replays?limit=${n + 1}`));
+    const reading = Array.from({ length: 8 }, (_, n) => ask(older(n + 1)));
     await until(() => listings() === 8);
-    const refused = await ask('/replays?limit=9').answer;
+    const refused = await ask(older(9)).answer;
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('5');
     expect(await refused.json()).toMatchObject({
@@ -127,6 +129,6 @@ describe('a page of many replays', () => {
     await api.get('/health').expect(200);
     await api.get('/names').expect(200);
     await leaveAll(reading);
-    await api.get('/replays?limit=9').expect(200);
+    await api.get(older(9)).expect(200);
   });
 });

@@ -15,13 +15,13 @@ export function listedIds({ folder, count, names, every = 1000 }) {
   const listed = { calls: 0, objects: 0 };
   return {
     listed,
-    async *keys(prefix, { startAfter = '', limit = Number.POSITIVE_INFINITY, signal } = {}) {
+    async *keys(prefix, { startAfter = '', limit = Number.POSITIVE_INFINITY, direct, signal } = {}) {
       listed.calls += 1;
       let left = limit;
       for (let n = firstBehind(startAfter, folder, count, every); n < count; n += 1) {
         for (const name of names) {
           const key = `${folder}${idAt(n, every)}${name}`;
-          if (!key.startsWith(prefix) || key <= startAfter) continue;
+          if (!key.startsWith(prefix) || key <= startAfter || (direct && name.includes('/'))) continue;
           signal?.throwIfAborted();
           listed.objects += 1;
           yield key;

@@ -137,7 +137,7 @@ export function createMemoryStore(
       for (const key of sortedKeys(prefix)) {
         if (options?.startAfter !== undefined && key <= options.startAfter) continue;
         const stored = objects.get(key);
-        if (!stored) continue;
+        if (!stored || (options?.direct && key.includes('/', prefix.lastIndexOf('/') + 1))) continue;
         options?.signal?.throwIfAborted();
         yield { key, size: stored.body.length, modifiedAt: stored.modifiedAt };
         left -= 1;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeTime } from 'ulid';
-import { type NewestOptions, newestStretches } from '../../../src/store/newest-first.js';
+import { forgetNewest, type NewestOptions, newestIds } from '../../../src/store/newest-first.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const FOLDER = 'things/';
@@ -9,11 +9,24 @@ const NOW = Date.now();
 
 async function newest(
   store: ReturnType<typeof createMemoryStore>,
-  options: NewestOptions = {},
+  options: NewestOptions = { maxAge: 0 },
 ): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const found of newestStretches(store, FOLDER, options)) keys.push(...found.toReversed());
-  return keys;
+  const ids: string[] = [];
+  for await (const id of newestIds(store, FOLDER, options)) ids.push(id);
+  return ids;
+}
+
+/** The ids of the documents of a store, newest first. */
+function idsIn(store: ReturnType<typeof createMemoryStore>): string[] {
+  const ids = [...store.objects.keys()].map((key) => /^things\/([^/]{26})\.json$/.exec(key)?.[1] ?? '');
+  return ids
+    .filter((id) => id !== '')
+    .sort()
+    .reverse();
+}
+
+function put(store: ReturnType<typeof createMemoryStore>, id: string): void {
+  store.put(`${FOLDER}${id}.json`, '');
 }
 
 function idOf(time: number, n: number): string {
@@ -37,40 +50,34 @@ describe('the newest of a folder', () => {
       fc.asyncProperty(bursts, fc.integer({ min: 1, max: 9 }), async (given, tenths) => {
         const store = createMemoryStore();
         store.put('other/01K00000000000000000000000', '');
-        store.put('things/no-id', '');
+        store.put('things/no-id.json', '');
+        store.put(`things/${idOf(NOW, 0)}/items.json`, '');
         for (const [index, { age, count, over }] of given.entries())
           for (let n = 0; n < count; n += 1)
-            store.put(
-              `${FOLDER}${idOf(NOW - age + Math.floor((over * n) / count), index * 10_000 + n)}.json`,
-              '',
-            );
-        const all = [...store.objects.keys()]
-          .filter((key) => key.startsWith(FOLDER))
-          .sort()
-          .reverse();
+            put(store, idOf(NOW - age + Math.floor((over * n) / count), index * 10_000 + n));
+        const all = idsIn(store);
         expect(await newest(store)).toEqual(all);
         expect(await newest(store, { maxAge: 3_600_000 })).toEqual(all);
-        const key = all[Math.floor((all.length * tenths) / 10)] ?? '';
-        const before = key.slice(FOLDER.length, FOLDER.length + 26);
-        expect(await newest(store, { before })).toEqual(all.filter((each) => each < FOLDER + before));
+        const before = all[Math.floor((all.length * tenths) / 10)] ?? '';
+        expect(await newest(store, { before })).toEqual(all.filter((each) => each < before));
       }),
       { numRuns: 30 },
     );
   }, 120_000);
 
-  it('have all objects of an id in one stretch', async () => {
+  it('are found without what their folders hold', async () => {
     const store = createMemoryStore();
-    for (let n = 0; n < 1000; n += 1)
-      for (const name of ['body', 'request.json'])
-        store.put(`${FOLDER}${idOf(NOW - n * 1000, n)}/${name}`, '');
-    const seen = new Set<string>();
-    for await (const keys of newestStretches(store, FOLDER)) {
-      const ids = new Set(keys.map((key) => key.split('/')[1] ?? ''));
-      expect(keys).toHaveLength(ids.size * 2);
-      for (const id of ids) expect(seen.has(id)).toBe(false);
-      for (const id of ids) seen.add(id);
+    const ranges: unknown[] = [];
+    const keys: typeof store.keys = (prefix, range) => {
+      ranges.push(range?.direct);
+      return store.keys(prefix, range);
+    };
+    for (let n = 0; n < 1000; n += 1) {
+      put(store, idOf(NOW - n * 1000, n));
+      store.put(`${FOLDER}${idOf(NOW - n * 1000, n)}/items.json`, '');
     }
-    expect(seen.size).toBe(1000);
+    expect(await newest({ ...store, keys })).toEqual(idsIn(store));
+    expect(new Set(ranges)).toEqual(new Set([true]));
   });
 
   it.each([
@@ -79,8 +86,7 @@ describe('the newest of a folder', () => {
     ['within a second, just now', 1000],
   ])('are found with a few calls of one answer each: 50,000 %s', async (_, over, age = 0) => {
     const store = createMemoryStore();
-    for (let n = 0; n < 50_000; n += 1)
-      store.put(`${FOLDER}${idOf(NOW - age - Math.floor((over * n) / 50_000), n)}`, '');
+    for (let n = 0; n < 50_000; n += 1) put(store, idOf(NOW - age - Math.floor((over * n) / 50_000), n));
     const limits: unknown[] = [];
     const counted = {
       keys: (prefix: string, range: Parameters<typeof store.keys>[1]) => {
@@ -89,47 +95,68 @@ describe('the newest of a folder', () => {
       },
     };
     let found = 0;
-    for await (const objects of newestStretches(counted, FOLDER)) {
-      found += objects.length;
-      if (found >= 50) break;
-    }
-    expect(found).toBeGreaterThanOrEqual(50);
+    for await (const _ of newestIds(counted, FOLDER)) if (++found === 50) break;
+    expect(found).toBe(50);
     expect(limits.length).toBeLessThanOrEqual(40);
     expect(new Set(limits)).toEqual(new Set([250]));
   });
 
   it('cost one call again, once it is known how dense they are, and none is missed when most are gone', async () => {
     const store = createMemoryStore();
-    for (let n = 0; n < 5000; n += 1) store.put(`${FOLDER}${idOf(NOW - n * 1000, n)}`, '');
+    for (let n = 0; n < 5000; n += 1) put(store, idOf(NOW - n * 1000, n));
     const first = async () => {
       store.calls.length = 0;
-      for await (const objects of newestStretches(store, FOLDER)) if (objects.length >= 50) break;
+      let found = 0;
+      for await (const _ of newestIds(store, FOLDER, { maxAge: 0 })) if (++found === 50) break;
       return store.calls.length;
     };
     expect(await first()).toBeGreaterThan(1);
     expect(await first()).toBe(1);
     for (const key of [...store.objects.keys()].slice(0, 4990)) await store.delete(key);
-    store.put(`${FOLDER}${idOf(NOW - 900 * 86_400_000, 0)}`, '');
-    expect(await newest(store)).toEqual([...store.objects.keys()].sort().reverse());
+    put(store, idOf(NOW - 900 * 86_400_000, 0));
+    expect(await newest(store)).toEqual(idsIn(store));
   });
 
   it('are those of an earlier search for as long as that is good, where they are many', async () => {
     const store = createMemoryStore();
-    for (let n = 0; n < 5000; n += 1) store.put(`${FOLDER}${idOf(NOW - n * 1000, n)}`, '');
+    for (let n = 0; n < 5000; n += 1) put(store, idOf(NOW - n * 1000, n));
     const before = await newest(store);
     store.calls.length = 0;
-    const later = `${FOLDER}${idOf(NOW + 1, 0)}`;
-    store.put(later, '');
-    for await (const found of newestStretches(store, FOLDER, { maxAge: 3_600_000 }))
-      if (found.length >= 50) break;
+    const later = idOf(NOW + 1, 0);
+    put(store, later);
+    let found = 0;
+    for await (const _ of newestIds(store, FOLDER, { maxAge: 3_600_000 })) if (++found === 50) break;
     expect(store.calls).toEqual([]);
     expect(await newest(store, { maxAge: 3_600_000 })).toEqual(before);
     expect(await newest(store)).toEqual([later, ...before]);
   });
 
+  it('are searched again once one was added here, also beside a search that listed before', async () => {
+    const memory = createMemoryStore();
+    for (let n = 0; n < 5000; n += 1) put(memory, idOf(NOW - n * 1000, n));
+    const before = idsIn(memory);
+    const later = idOf(NOW + 1, 0);
+    let onListed = () => {};
+    const store = {
+      ...memory,
+      async *keys(...asked: Parameters<typeof memory.keys>) {
+        for await (const key of memory.keys(...asked)) yield key;
+        onListed();
+      },
+    };
+    expect(await newest(store)).toEqual(before);
+    onListed = () => {
+      put(memory, later);
+      forgetNewest(store, FOLDER);
+    };
+    for await (const _ of newestIds(store, FOLDER, { maxAge: 0 })) break;
+    onListed = () => {};
+    expect(await newest(store, { maxAge: 3_600_000 })).toEqual([later, ...before]);
+  });
+
   it('cost one call where they are few', async () => {
     const store = createMemoryStore();
-    for (let n = 0; n < 249; n += 1) store.put(`${FOLDER}${idOf(NOW - n * 86_400_000, n)}`, '');
+    for (let n = 0; n < 249; n += 1) put(store, idOf(NOW - n * 86_400_000, n));
     expect(await newest(store)).toHaveLength(249);
     expect(store.calls).toHaveLength(1);
   });

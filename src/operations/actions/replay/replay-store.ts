@@ -1,7 +1,7 @@
 import { REPLAYS_FOLDER, replayKey } from '../../../archive/layout.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { isUlid } from '../../../lib/text/id-cursor.js';
-import { type NewestOptions, newestStretches } from '../../../store/newest-first.js';
+import { forgetNewest, type NewestOptions, newestIds } from '../../../store/newest-first.js';
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../../store/read-document.js';
 import { isReplayState, type ReplayFailure, type ReplayState } from './replay-state.js';
@@ -33,7 +33,7 @@ export interface ReplayStore {
   addFailures(id: string, start: number, failures: readonly ReplayFailure[]): Promise<void>;
   /** The items that failed, in order: `start` to `end`, which is at most the number that the state counts. */
   failures(id: string, start: number, end: number): Promise<readonly ReplayFailure[]>;
-  /** Ids, newest first; no more are read than are asked for. */
+  /** Ids, newest first; no more are read than are asked for. One that another replica creates is found two seconds later. */
   newest(options?: NewestOptions): AsyncIterable<string>;
   /** Ids behind this one, which need not be there, oldest first. */
   behind(id: string): AsyncIterable<string>;
@@ -65,6 +65,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
     async create(state, items) {
       await put(beside(state.replayId, 'items'), { items });
       await put(replayKey(state.replayId), state);
+      forgetNewest(store, REPLAYS_FOLDER);
     },
     async read(id) {
       // A store rejects a key that it cannot hold, and an id of a request can be anything.
@@ -89,14 +90,10 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
         await store.replace(failuresKey(id, first + part), jsonOf({ failures: together }), DOCUMENT_HEADERS);
       }
     },
-    async *newest(options) {
-      for await (const keys of newestStretches(store, REPLAYS_FOLDER, options))
-        yield* keys.flatMap(replayIdOf).reverse();
-    },
+    newest: (options) => newestIds(store, REPLAYS_FOLDER, options),
     async *behind(id) {
-      // The listing starts behind everything in the folder of that replay.
-      const startAfter = `${REPLAYS_FOLDER}${id}~`;
-      for await (const key of store.keys(REPLAYS_FOLDER, { startAfter })) yield* replayIdOf(key);
+      const range = { startAfter: replayKey(id), direct: true };
+      for await (const key of store.keys(REPLAYS_FOLDER, range)) yield* replayIdOf(key);
     },
   };
 }

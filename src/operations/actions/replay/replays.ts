@@ -70,7 +70,8 @@ const MAX_LOOKED = 500;
 const READS_AT_ONCE = 16;
 /** Older replays are not gone on with: the service no longer keeps their jobs. */
 const MAX_AGE = 30 * 24 * 3_600_000;
-const TIME_LENGTH = 10;
+/** By then every replica has written what it creates, however wrong its clock is. */
+const SETTLED = 3_600_000;
 
 export function createReplays(options: ReplaysOptions): Replays {
   const { replays, lease = LEASE, onError } = options;
@@ -80,6 +81,8 @@ export function createReplays(options: ReplaysOptions): Replays {
   const running = new Map<string, Promise<unknown>>();
   /** Replays that have ended never change again, and are not read again. */
   const ended = new Set<string>();
+  /** All up to this id have ended: they are not listed again either. */
+  let endedUpTo = '';
   let search: ReturnType<typeof repeat> | null = null;
 
   function launch(state: ReplayState): void {
@@ -90,13 +93,22 @@ export function createReplays(options: ReplaysOptions): Replays {
   }
 
   async function launchAbandoned(): Promise<void> {
-    for await (const id of replays.behind(encodeTime(Date.now() - MAX_AGE, TIME_LENGTH))) {
+    const settled = firstIdAt(Date.now() - SETTLED);
+    const oldest = firstIdAt(Date.now() - MAX_AGE);
+    let haveEnded = true;
+    for await (const id of replays.behind(endedUpTo > oldest ? endedUpTo : oldest)) {
       if (stopping.signal.aborted) return;
-      if (running.has(id) || ended.has(id)) continue;
-      const found = await replays.read(id);
-      if (found === null || found.cancelled || found.state.finishedAt !== null) ended.add(id);
-      else if (isAbandoned(found.state)) launch(found.state);
+      await goOn(id);
+      haveEnded &&= ended.has(id) && id < settled;
+      if (haveEnded && ended.delete(id)) endedUpTo = id;
     }
+  }
+
+  async function goOn(id: string): Promise<void> {
+    if (running.has(id) || ended.has(id)) return;
+    const found = await replays.read(id);
+    if (found === null || found.cancelled || found.state.finishedAt !== null) ended.add(id);
+    else if (isAbandoned(found.state)) launch(found.state);
   }
 
   function isAbandoned({ replayId, heartbeatAt }: ReplayState): boolean {
@@ -182,4 +194,9 @@ export function createReplays(options: ReplaysOptions): Replays {
       await Promise.all(running.values());
     },
   };
+}
+
+/** Where the ids of a time begin. */
+function firstIdAt(time: number): string {
+  return encodeTime(time, 10);
 }

@@ -7,6 +7,7 @@ import type { IndexFiles, IndexPlace } from '../index/open-index.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
 import { measureStore, type OnStoreCall } from '../store/probe/measure-store.js';
+import { wholeListings } from '../store/whole-listings.js';
 import { storeOptions } from './store/store-options.js';
 
 /** The store and what its ledger says: all that a command needs which only asks. */
@@ -29,6 +30,8 @@ export interface OpenLedgerOptions {
   readonly onStoreCall?: OnStoreCall;
   /** What an operator should know of the store although nothing failed. */
   readonly onStoreNotice?: (message: string) => void;
+  /** Keys of objects that are there: a listing that lacks one fails. */
+  readonly knownKeys?: () => readonly string[];
   /** Called when the index was opened. */
   readonly onIndexOpened?: ((place: IndexPlace) => void) | undefined;
   /** Called with the first segment that holds lines of a newer version. */
@@ -49,12 +52,14 @@ export async function openLedger(
     asked = (store) => store,
     onStoreCall,
     onStoreNotice,
+    knownKeys,
     onIndexOpened,
     onNewerLines,
   }: OpenLedgerOptions,
 ): Promise<OpenLedger> {
   const opened = await openStore({ ...storeOptions(config), onNotice: onStoreNotice });
-  const store = asked(onStoreCall ? measureStore(opened, onStoreCall) : opened);
+  const checked = knownKeys ? wholeListings(opened, knownKeys) : opened;
+  const store = asked(onStoreCall ? measureStore(checked, onStoreCall) : checked);
   const view = ledgerViewOf(config, store, { indexFiles, startIndex, since, onIndexOpened, onNewerLines });
   return {
     ...{ store, view },
@@ -75,7 +80,7 @@ export function ledgerViewOf(
     since,
     onIndexOpened,
     onNewerLines,
-  }: Omit<OpenLedgerOptions, 'onStoreCall' | 'onStoreNotice'>,
+  }: Omit<OpenLedgerOptions, 'onStoreCall' | 'onStoreNotice' | 'knownKeys'>,
 ): LedgerView {
   const { days, maxBytes } = config.ledger.index;
   const asked = since === undefined ? 0 : Date.now() - since.getTime();

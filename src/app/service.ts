@@ -110,6 +110,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   // Store, archive, ledger, and the memory that all bodies pass through.
   let onOwnSegment = () => {};
   let onStoreCall: OnStoreCall = () => {};
+  let knownKeys = (): readonly string[] => [];
   const parts = await openArchiveParts(config, {
     indexFiles: indexOfService(config, options.memory ?? null),
     startIndex: options.startIndex,
@@ -117,6 +118,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       metrics.store.called(operation, result, durationMs);
       onStoreCall(operation, result, durationMs, condition, key);
     },
+    knownKeys: () => knownKeys(),
     onSegment: (segment) => {
       metrics.ledger.segmentWritten(segment);
       onOwnSegment();
@@ -142,6 +144,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     probe: options.probe,
   });
   onStoreCall = storeHealth.called;
+  knownKeys = () => [...ledger.written(), ...storeHealth.written()];
   const replicaReports = createReplicaReportsReader(store, config.store.canaryInterval);
 
   const outbox = openOutbox({ config, store, erasures, metrics: metrics.outbox, log });

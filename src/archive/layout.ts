@@ -26,6 +26,11 @@ export function artefactPath(identity: ItemIdentity): string {
   return KINDS[identity.kind].file ?? `attachments/${identity.attachmentName ?? 'unnamed'}`;
 }
 
+/** Keys of the artefacts of a job whose names are known. */
+export function knownKeys(keyPrefix: string, jobId: string): string[] {
+  return ARTEFACT_FILES.map(({ file }) => jobFolder(keyPrefix, jobId) + file);
+}
+
 /** The kind of an artefact, by its path; the inverse of `artefactPath`, conflicts included. */
 export function kindOfPath(path: string): ItemKind {
   const name = path.startsWith('conflicts/') ? path.slice('conflicts/'.length) : null;

@@ -1,7 +1,7 @@
-import type { ListedObject, ObjectStore } from '../store/object-store.js';
+import { type ListedObject, type ObjectStore, PartialListingError } from '../store/object-store.js';
 import { HOUR, startOfHour, WHOLE_AFTER } from './hours.js';
 import { LEDGER_FOLDER } from './ledger-keys.js';
-import { parseSegmentKey, type SegmentPlace, segmentKey } from './segment-key.js';
+import { folderOfWriter, parseSegmentKey, type SegmentPlace, segmentKey } from './segment-key.js';
 
 export interface ListedSegment extends SegmentPlace {
   readonly key: string;
@@ -32,7 +32,7 @@ export function listSegments(
 
 /**
  * The segments of an hour behind a position, in the same order. Takes a call for each writer that has written many, however
- * many these are.
+ * many these are. Throws `PartialListingError` where all of a writer is left out that was read before.
  *
  * @param folders those of the ledger and of what was sent to subscribers
  */
@@ -42,13 +42,26 @@ export async function* segmentsAfter(
   position: SegmentPosition,
   folders: readonly string[] = [LEDGER_FOLDER],
 ): AsyncGenerator<ListedSegment> {
-  for (const folder of folders) yield* segmentsIn(store, folder + hour, position);
+  for (const folder of folders) {
+    const unlisted = new Set([...position.keys()].filter((writer) => folderOfWriter(writer) === folder));
+    yield* segmentsIn(store, folder + hour, position, unlisted);
+    const [writer] = unlisted;
+    if (writer !== undefined) await assertGone(store, { hour, writer, number: position.get(writer) ?? 0 });
+  }
+}
+
+/** A segment that was read and is listed no more was deleted: else the listing is not whole. */
+async function assertGone(store: ObjectStore, place: SegmentPlace): Promise<void> {
+  const key = segmentKey(place);
+  if (place.number > 0 && (await store.head(key)) !== null)
+    throw new PartialListingError(folderOfWriter(place.writer) + place.hour, key);
 }
 
 async function* segmentsIn(
   store: ObjectStore,
   folder: string,
   position: SegmentPosition,
+  unlisted: Set<string>,
 ): AsyncGenerator<ListedSegment> {
   for (let startAfter: string | null = ''; startAfter !== null; ) {
     const listing: AsyncIterable<ListedObject> = store.list(
@@ -60,6 +73,7 @@ async function* segmentsIn(
     for await (const listed of listing) {
       const place = parseSegmentKey(listed.key);
       if (place === null) continue;
+      unlisted.delete(place.writer);
       const read = position.get(place.writer) ?? 0;
       if (place.number > read) {
         passed = 0;

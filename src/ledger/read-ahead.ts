@@ -1,6 +1,7 @@
 /**
  * Works on several inputs at once and yields the results in the order of the inputs. At most `concurrency` results are
- * begun and not yet consumed, so that memory stays bounded when the consumer is slow.
+ * begun and not yet consumed, so that memory stays bounded when the consumer is slow. Inputs that end in an error throw it behind the results of
+ * those before.
  */
 export async function* readAhead<Input, Result>(
   inputs: AsyncIterable<Input> | Iterable<Input>,
@@ -8,7 +9,15 @@ export async function* readAhead<Input, Result>(
   work: (input: Input) => Promise<Result>,
 ): AsyncGenerator<Result> {
   const begun: Promise<Result>[] = [];
-  for await (const input of inputs) {
+  let failure: { readonly error: unknown } | null = null;
+  async function* untilFailure(): AsyncGenerator<Input> {
+    try {
+      yield* inputs;
+    } catch (error) {
+      failure = { error };
+    }
+  }
+  for await (const input of untilFailure()) {
     const result = work(input);
     // A rejection is thrown when its turn comes. Until then it must not count as unhandled.
     result.catch(() => undefined);
@@ -17,4 +26,5 @@ export async function* readAhead<Input, Result>(
     if (first) yield await first;
   }
   for (const result of begun) yield await result;
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
 }

@@ -307,6 +307,14 @@ export class UnorderedListingError extends StoreError {
   }
 }
 
+/** A listing lacks an object that is there: it turned empty, leaves keys out, or stops early. */
+export class PartialListingError extends StoreError {
+  constructor(prefix: string, lacking: string) {
+    super('list', `the listing of "${prefix}" is not whole: it lacks ${lacking}, which is there`);
+    this.name = 'PartialListingError';
+  }
+}
+
 /** The folder is not this store any more. Retrying is useless: an operator has to bring the store back. */
 export class StoreGoneError extends StoreError {
   constructor(detail: string) {

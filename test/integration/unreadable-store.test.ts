@@ -120,6 +120,7 @@ async function expectNoGoodNews(args: readonly string[], env: Record<string, str
 
 interface Bucket {
   readonly standIn: S3StandIn;
+  readonly service: RunningService;
   readonly api: AdminApi;
   readonly settings: Record<string, unknown>;
   /** The quarantined body. */
@@ -146,7 +147,7 @@ async function openBucket(requestTimeout: string): Promise<Bucket> {
   const service = await startService(settings);
   const api = adminApi(service);
   return {
-    ...{ standIn, api, settings },
+    ...{ standIn, service, api, settings },
     body: await fill(service, api),
     async close() {
       standIn.misbehave = () => null;
@@ -182,6 +183,53 @@ async function expectUnknown(bucket: Bucket): Promise<void> {
   expect(codes.filter((code: string) => code.startsWith('reconcile-'))).toEqual([]);
   expect(seen.verdict).toMatchObject({ unseen: expect.arrayContaining(['deliveries']) });
 }
+
+describe('beside a bucket whose listings turn empty', () => {
+  let bucket: Bucket;
+
+  beforeAll(async () => {
+    bucket = await openBucket('60s');
+    bucket.standIn.quirk = (request, proper) => {
+      const answer = proper(request);
+      if (!/^List(Objects|Versions)$/.test(request.operation)) return answer;
+      const text = answer.body.toString().replace(/<(Contents|CommonPrefixes|Version)>.*?<\/\1>/g, '');
+      return { ...answer, body: Buffer.from(text) };
+    };
+  });
+  afterAll(() => bucket.close());
+
+  it('callbacks are stored, and no answer claims that nothing is there', async () => {
+    const { api, service, standIn } = bucket;
+    const { body: before } = await api.get('/deliveries');
+    const callback = await sendCallback(service, 'id=two&status=success', 'x', {
+      'content-type': 'text/plain',
+    });
+    expect(callback.status).toBe(200);
+    await until(async () => (await healthOf(bucket)).ledger.error !== null);
+    const { verdict } = await healthOf(bucket);
+    expect(verdict.level).toBe('failing');
+    expect(verdict.issues).toContainEqual(
+      expect.objectContaining({
+        code: 'ledger-unreadable',
+        params: expect.objectContaining({ reason: expect.stringMatching(/is not whole: it lacks ledger\//) }),
+      }),
+    );
+    expect(verdict.index.until <= before.index.until).toBe(true);
+    // Of its own canary it knows that it is there.
+    await until(async () => (await healthOf(bucket)).verdict.unseen.includes('replicas'));
+    // It may be there: its index does not reach to now.
+    const { until: last } = verdict.index;
+    expect(await api.get('/jobs/two')).toMatchObject({ status: 200, body: { index: { until: last } } });
+    expect(await api.get('/deliveries')).toMatchObject({ body: { index: { until: last } } });
+    const { code, stdout } = await runCommand(['erase', 'two', '--yes'], {
+      NODE_CONFIG: JSON.stringify(bucket.settings),
+    });
+    expect(code).not.toBe(0);
+    expect(stdout).not.toMatch(NONE);
+    standIn.quirk = null;
+    await until(async () => (await api.get('/deliveries')).body.deliveries?.length === 4);
+  });
+});
 
 describe('beside a bucket', () => {
   let bucket: Bucket;

@@ -171,6 +171,9 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     status: canary.status,
     /** Key of this replica's canary. */
     canaryKey: canary.key,
+    /** What this replica wrote to prove the store. A folder of files may be read while a file takes the place of another. */
+    written: () =>
+      store.location.startsWith('s3:') && canary.status().lastSuccessAt !== null ? [canary.key] : [],
     ownIssues,
     /** To be called after each call of the store. */
     called: ((operation, result, _durationMs, _condition, key) => {

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib';
 import { decodeTime, encodeTime } from 'ulid';
 import { isUlid } from '../../lib/text/id-cursor.js';
 import { ulidMaker } from '../../lib/text/ulid-maker.js';
-import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { ERASURE_LOG, ERASURES_FOLDER, LAST_ERASURE } from '../layout.js';
+import { type ObjectStore, PartialListingError, StoreError } from '../../store/object-store.js';
+import { ERASURE_LOG, ERASURES_FOLDER, erasureKey, LAST_ERASURE } from '../layout.js';
 import { isErased } from './erasure.js';
 
 /**
@@ -71,7 +71,7 @@ export function createErasedJobs(
     const number = begun;
     const startedAt = clocks.map((clock) => clock());
     const found = await readLast(store);
-    if (last === undefined) await readMarks();
+    if (last === undefined) await readMarks(found === null ? null : await readLog(timeOf(found)));
     else if (found !== last) await readLog(timeOf(last));
     last = found;
     lookedAt = startedAt;
@@ -85,17 +85,31 @@ export function createErasedJobs(
     return looking;
   }
 
-  async function readMarks(): Promise<void> {
+  /** @param newest the job that was erased last: without its mark the listing is not whole */
+  async function readMarks(newest: string | null): Promise<void> {
+    let isWhole = newest === null;
     for await (const { key } of store.list(ERASURES_FOLDER)) {
-      add(key.slice(ERASURES_FOLDER.length, -'.json'.length));
+      const jobId = key.slice(ERASURES_FOLDER.length, -'.json'.length);
+      isWhole ||= jobId === newest;
+      add(jobId);
     }
+    if (!isWhole && newest !== null && (await isErased(store, newest)))
+      throw new PartialListingError(ERASURES_FOLDER, erasureKey(newest));
   }
 
-  async function readLog(since: number): Promise<void> {
+  /** Resolves to the last job of it. Its last key was read before, and shows that the listing is whole. */
+  async function readLog(since: number): Promise<string | null> {
     const startAfter = `${ERASURE_LOG}${encodeTime(Math.max(0, since - MAX_OVERLAP), 10)}`;
+    let jobId: string | null = null;
+    let isWhole = false;
     for await (const { key } of store.list(ERASURE_LOG, { startAfter })) {
-      if (key !== LAST_ERASURE) add(key.slice(ERASURE_LOG.length + '01234567890123456789012345-'.length));
+      isWhole = key === LAST_ERASURE;
+      if (isWhole) continue;
+      jobId = key.slice(ERASURE_LOG.length + '01234567890123456789012345-'.length);
+      add(jobId);
     }
+    if (!isWhole) throw new PartialListingError(ERASURE_LOG, LAST_ERASURE);
+    return jobId;
   }
 
   function add(jobId: string): void {

@@ -37,16 +37,20 @@ export function createSegmentTaker(index: IndexCalls): SegmentTaker {
     async take(segments, onFirst = async () => undefined) {
       [batch, bytes, missing] = [[], 0, []];
       let isFirst = true;
-      for await (const { place, writer, number, segment } of segments) {
-        if (isFirst) await onFirst();
-        isFirst = false;
-        const content = contentOf({ hour: place.hour, writer, number }, segment);
-        batch.push(content);
-        bytes += content.content.length;
-        place.read.set(writer, number);
-        if (batch.length >= BATCH || bytes >= BATCH_BYTES) await give();
+      try {
+        for await (const { place, writer, number, segment } of segments) {
+          if (isFirst) await onFirst();
+          isFirst = false;
+          const content = contentOf({ hour: place.hour, writer, number }, segment);
+          batch.push(content);
+          bytes += content.content.length;
+          place.read.set(writer, number);
+          if (batch.length >= BATCH || bytes >= BATCH_BYTES) await give();
+        }
+      } finally {
+        // Also before a listing that fails: what it has is in.
+        await give();
       }
-      await give();
       // Missing segments are applied last, so that the position never passes a segment that is still to come.
       if (missing.length > 0) await index.call('apply', missing);
     },

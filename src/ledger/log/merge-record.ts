@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../lib/text/parse-json.js';
-import type { ListedObject, ObjectStore } from '../../store/object-store.js';
+import { type ListedObject, type ObjectStore, PartialListingError } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import { startOfHour } from '../hours.js';
 import { LEDGER_FOLDER, mergedFolder, mergedObjectKey, recordKey } from '../ledger-keys.js';
@@ -146,21 +146,19 @@ const AT_ONCE = 4;
 /** Far above a record of the segments that one object may have. */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024;
 
-/** Reads the records of an hour. Throws `StoreError`. @param folder of its segments */
+/**
+ * Reads the records of an hour. Throws `StoreError`.
+ *
+ * @param folder of its segments
+ * @param known a record that is there
+ */
 export async function readMergedHour(
   store: ObjectStore,
   hour: string,
   folder = LEDGER_FOLDER,
+  known: number | null = null,
 ): Promise<MergedHour> {
-  const merged = mergedFolder(folder) + hour;
-  const numbers: number[] = [];
-  const objects = new Map<string, ListedObject>();
-  for await (const listed of store.list(merged)) {
-    const name = listed.key.slice(merged.length);
-    const digits = RECORD_NAME.exec(name)?.[1];
-    if (digits !== undefined) numbers.push(Number(digits));
-    else if (OBJECT_NAME.test(name)) objects.set(listed.key, listed);
-  }
+  const { numbers, objects } = await listMergedHour(store, hour, folder, known);
   const records: MergeRecord[] = [];
   const faults: MergedHourError[] = [];
   const reads = readAhead(
@@ -175,6 +173,32 @@ export async function readMergedHour(
     if (!(record instanceof MergedHourError)) objects.delete(record.object);
   }
   return { records, faults, last: numbers.at(-1) ?? 0, unnamed: [...objects.values()] };
+}
+
+/**
+ * An object without its record in the listing: the record was written meanwhile, or the listing is not whole. Without it the segments, which
+ * may have been deleted, would be read as if they never were, and the object be swept.
+ */
+async function listMergedHour(store: ObjectStore, hour: string, folder: string, known: number | null) {
+  const merged = mergedFolder(folder) + hour;
+  const numbers: number[] = [];
+  const objects = new Map<string, ListedObject>();
+  const withObject = new Set<number>();
+  for await (const listed of store.list(merged)) {
+    const name = listed.key.slice(merged.length);
+    const digits = RECORD_NAME.exec(name)?.[1];
+    if (digits !== undefined) numbers.push(Number(digits));
+    if (!OBJECT_NAME.test(name)) continue;
+    objects.set(listed.key, listed);
+    withObject.add(Number.parseInt(name, 10));
+  }
+  if (known !== null && !numbers.includes(known))
+    throw new PartialListingError(merged, recordKey(folder, hour, known));
+  for (const n of withObject) {
+    if (numbers.includes(n) || (await store.head(recordKey(folder, hour, n))) === null) continue;
+    return listMergedHour(store, hour, folder, n);
+  }
+  return { numbers, objects };
 }
 
 const RECORD_NAME = /^([1-9]\d{0,8})\.json$/;

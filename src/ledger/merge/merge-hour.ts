@@ -48,9 +48,12 @@ export async function mergeHour(
 ): Promise<MergedHour> {
   /** They stay segments. */
   const leftOut: Numbered[] = [];
+  /** The record of another process that was faster. */
+  let faster: number | null = null;
   for (;;) {
     options.signal?.throwIfAborted();
-    const merged = await readMergedHour(parts.store, hour, parts.folder);
+    const { store, folder = LEDGER_FOLDER } = parts;
+    const merged = await readMergedHour(store, hour, folder, faster);
     for (const { message } of openFaults(merged)) options.onFault?.(message);
     const begunAt = parts.clock();
     const known = () => coveredNumbers([...merged.records, { segments: leftOut }]);
@@ -60,8 +63,10 @@ export async function mergeHour(
       return merged;
     }
     options.signal?.throwIfAborted();
-    const record = await commit(parts, { hour, n: merged.last + 1, begunAt, ...options }, text);
+    const n = merged.last + 1;
+    const record = await commit(parts, { hour, n, begunAt, ...options }, text);
     if (record !== null) options.onRecord?.(record);
+    else if ((await store.head(recordKey(folder, hour, n))) !== null) faster = n;
   }
 }
 

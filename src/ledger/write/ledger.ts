@@ -21,6 +21,9 @@ export interface Ledger {
    */
   fault(): LedgerFault | null;
 
+  /** Keys of the last segments that this process wrote, of each hour and name: a listing that lacks one is not whole. */
+  written(): readonly string[];
+
   /** Rejects further lines and writes the waiting ones. Idempotent; never throws: `append` rejects with the failures. */
   close(): Promise<void>;
 }
@@ -57,6 +60,8 @@ export interface LedgerOptions {
 
 /** Milliseconds after which a write counts as hanging. */
 const HANGING = 20_000;
+/** Hours and names of the writer whose last segment is remembered: an hour can be listed until it is whole. */
+const REMEMBERED_RUNS = 8;
 /** Failed writes in a row that count as a fault. */
 const LASTING = 2;
 /** Milliseconds for which they do: a replica that is not ready gets no callback, and so no line shows that the fault has ended. */
@@ -85,6 +90,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   const writer = createSegmentWriter({ ...options, clock, deadline: options.writeDeadline });
   const queue = createLineQueue(options.maxSegmentBytes ?? 1024 * 1024);
   const outcomes = createWriteOutcomes();
+  /** By their keys up to the number. */
+  const written = new Map<string, string>();
   let writing: Promise<void> | null = null;
   let closed = false;
 
@@ -92,10 +99,17 @@ export function createLedger(options: LedgerOptions): Ledger {
     try {
       const info = await outcomes.watch(writer.write(lines));
       for (const line of lines) line.resolve();
+      noteWritten(info.key);
       onSegment?.(info);
     } catch (error) {
       for (const line of lines) line.reject(error);
     }
+  }
+
+  function noteWritten(key: string): void {
+    written.set(key.slice(0, key.lastIndexOf('~')), key);
+    const [oldest] = written.keys();
+    if (written.size > REMEMBERED_RUNS && oldest !== undefined) written.delete(oldest);
   }
 
   async function flushAll(): Promise<void> {
@@ -136,6 +150,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (closed) return { reason: 'the ledger is closed', condition: null, at: performance.now() };
       return outcomes.fault();
     },
+
+    written: () => [...written.values()],
 
     async close() {
       closed = true;

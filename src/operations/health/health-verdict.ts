@@ -166,6 +166,6 @@ function unseenIn(facts: VerdictFacts): Unseen[] {
 }
 
 /** Facts that a token or a configuration leaves out do not count: they are known to be left out. */
-function unknownIn({ isIndexed, unknown }: VerdictFacts): boolean {
-  return !isIndexed || UNREAD.some((name) => unknown[name] !== undefined);
+function unknownIn({ isIndexed, replicaIssues, unknown }: VerdictFacts): boolean {
+  return !isIndexed || replicaIssues === null || UNREAD.some((name) => unknown[name] !== undefined);
 }

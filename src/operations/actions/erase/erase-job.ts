@@ -2,14 +2,26 @@ import pLimit from 'p-limit';
 import { announceErasure, ERASURE_LEASE } from '../../../archive/erasure/erased-jobs.js';
 import { markErased } from '../../../archive/erasure/erasure.js';
 import { purgeArtefacts } from '../../../archive/erasure/purge-artefacts.js';
-import { jobFolder, quarantineFolder, quarantineMarkers } from '../../../archive/layout.js';
+import {
+  ERASURES_FOLDER,
+  erasureKey,
+  jobFolder,
+  knownKeys,
+  quarantineFolder,
+  quarantineMarkers,
+} from '../../../archive/layout.js';
 import { tracedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
 import { KEPT_REASONS } from '../../../domain/erasure-reasons.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
 import { plural } from '../../../lib/text/plural.js';
 import { systemClock } from '../../../lib/time/clock.js';
-import { type ObjectStore, type PurgedObject, StoreError } from '../../../store/object-store.js';
+import {
+  type ObjectStore,
+  PartialListingError,
+  type PurgedObject,
+  StoreError,
+} from '../../../store/object-store.js';
 import { purgeEventsOf } from '../../../subscribers/dead/dead-events.js';
 import type { Erased } from '../../answers/jobs.js';
 
@@ -64,6 +76,7 @@ export async function eraseJob(
     if (!tally.found) break;
     if (round === MAX_ROUNDS) throw new StoreError('erase', `${jobId} is still being written to`);
   }
+  await assertListed(parts, jobId);
   // By the index a repeated erasure finds what this one left.
   if (tally.kept.length === 0) for await (const _entry of store.purge(quarantineMarkers(jobId)));
   const kept = restOf(tally.kept);
@@ -179,6 +192,20 @@ async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tall
       }),
     ),
   );
+}
+
+/** What a listing leaves out is not removed: nothing is erased where the mark of the erasure is not listed, or an artefact is still there. */
+async function assertListed({ store, keyPrefixes }: EraseParts, jobId: string): Promise<void> {
+  const mark = erasureKey(jobId);
+  let isListed = false;
+  for await (const key of store.traces(mark)) if (key === mark) isListed = true;
+  if (!isListed) throw new PartialListingError(ERASURES_FOLDER, mark);
+  for (const prefix of keyPrefixes) {
+    const keys = knownKeys(prefix, jobId);
+    const found = await Promise.all(keys.map((key) => store.head(key)));
+    for (const each of found)
+      if (each !== null) throw new PartialListingError(jobFolder(prefix, jobId), each.key);
+  }
 }
 
 /** An upload of this or another replica that is aborted fails; its sender is refused or answered `noted` then. */

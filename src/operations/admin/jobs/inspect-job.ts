@@ -26,7 +26,7 @@ import { lostOfJob } from './lost-of-job.js';
 
 export interface InspectParts {
   readonly store: ObjectStore;
-  readonly view: Pick<LedgerView, 'search' | 'deliveries' | 'sourcesOfJob' | 'extent'>;
+  readonly view: Pick<LedgerView, 'search' | 'deliveries' | 'sourcesOfJob' | 'extent' | 'status'>;
   readonly keyPrefixes: readonly string[];
   readonly fresh: FreshView;
   readonly records: RecordSource;
@@ -41,7 +41,7 @@ export interface InspectParts {
 
 /**
  * Reads the store, the ledger and the speech service. Only the service's answer when nobody knows the job: as long as the index
- * does not reach as far back as the service keeps results, or lacks segments, the answer is what was found so far, maybe nothing.
+ * does not reach as far back as the service keeps results, lacks segments, or cannot take what is new, the answer is what was found so far, maybe nothing.
  * Only what has a source in `scope` exists of a job that belongs to other sources too; a job without anything of the kind is
  * unknown.
  */
@@ -77,7 +77,7 @@ export async function inspectJob(
       ? await findServiceRecord(parts.records, jobId, region)
       : { service: null, serviceAnswer: 'not-asked' as const };
   const isKnown = visible.length + timeline.length + bodies.length > 0 || mark !== null;
-  const isWhole = hasAllSince(index, parts.clock() - parts.retention);
+  const isWhole = hasAllSince(index, parts.clock() - parts.retention) && parts.view.status().error === null;
   if ((extent === 'none' || !isKnown) && serviceAnswer !== 'found' && isWhole) return serviceAnswer;
   const artefacts = countingFirst(visible.map((artefact) => describeArtefact(artefact, timeline)));
   const { expired, lost } =

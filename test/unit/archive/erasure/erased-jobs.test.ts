@@ -5,8 +5,9 @@ import {
   ERASURE_LEASE,
 } from '../../../../src/archive/erasure/erased-jobs.js';
 import { markErased } from '../../../../src/archive/erasure/erasure.js';
-import { ERASURE_LOG, LAST_ERASURE } from '../../../../src/archive/layout.js';
+import { ERASURE_LOG, ERASURES_FOLDER, LAST_ERASURE } from '../../../../src/archive/layout.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
+import { partialListings } from '../../../support/store/partial-listings.js';
 
 async function erase(store: ReturnType<typeof createMemoryStore>, jobId: string): Promise<void> {
   await markErased(
@@ -103,6 +104,17 @@ describe('the list of erased jobs in memory', () => {
     const reads = store.calls.filter(({ operation }) => operation === 'read');
     // The first look, the slow one, and one that began after the second call.
     expect(reads).toHaveLength(3);
+  });
+
+  it.each([ERASURES_FOLDER, ERASURE_LOG])('fails while the listing of %s is empty', async (folder) => {
+    const store = createMemoryStore();
+    let isEmpty = true;
+    const listing = partialListings(store, (key) => isEmpty && key.startsWith(folder));
+    await erase(store, 'j1');
+    const jobs = createErasedJobs(listing);
+    await expect(jobs.has('j1')).rejects.toThrow('is not whole');
+    isEmpty = false;
+    expect(await jobs.has('j1')).toBe(true);
   });
 
   it('fails as the store does, and recovers', async () => {

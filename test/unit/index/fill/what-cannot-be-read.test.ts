@@ -9,6 +9,7 @@ import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+import { partialListings } from '../../../support/store/partial-listings.js';
 
 const WRITTEN = '2026-03-04T05:10:00.000Z';
 const MINUTE = 60_000;
@@ -162,6 +163,25 @@ describe('what the index cannot read of the ledger', () => {
     now += 2 * HOUR;
     await fillAll(filler);
     expect(await index.call('countLines')).toBe(7);
+  });
+
+  it('is behind a listing that is not whole: what it has is in, and no more is claimed', async () => {
+    now = Date.parse(WRITTEN) + MINUTE;
+    await fillAll(filler);
+    const { until } = await index.call('state');
+    for (const writer of ['a', 'z'])
+      store.put(FIRST.replace('r~', `${writer}~`), `${JSON.stringify(ledgerLine())}\n`, Date.parse(WRITTEN));
+    now += MINUTE;
+    const listing = createIndexFiller({
+      store: partialListings(store, (key) => key.includes('/r~')),
+      ...{ index, clock: () => now, reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },
+    });
+    await expect(listing.takeNew()).rejects.toThrow('is not whole');
+    expect((await index.call('state')).until).toBe(until);
+    expect(await countLines()).toBe(8);
+    await fillAll(filler);
+    expect((await index.call('state')).until).toBe(now);
+    expect(await countLines()).toBe(8);
   });
 
   it('are not claimed to be in while an hour is read again, also when that fails', async () => {

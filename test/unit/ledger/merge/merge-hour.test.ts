@@ -7,6 +7,7 @@ import { compressedOtherwise } from '../../../support/ledger/compressed-otherwis
 import { writeHour } from '../../../support/ledger/file-ledger.js';
 import { contentsOfLog, type LogContents } from '../../../support/ledger/log-contents.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
+import { partialListings } from '../../../support/store/partial-listings.js';
 
 const START = Date.parse('2026-03-04T05:00:00.000Z');
 const RECORD = recordKey('ledger/', hourAt(START), 1);
@@ -88,5 +89,29 @@ describe('a segment that cannot be merged', () => {
     expect(records).toBe(1);
     expect(faults.map(({ reason }) => reason)).toEqual([expect.stringContaining(key)]);
     expect(store.calls.filter((call) => call.operation === 'read' && call.key === key)).toHaveLength(1);
+  });
+});
+
+describe('a record that a listing leaves out', () => {
+  const DAYS = 72 * HOUR;
+
+  it.each<[string, (key: string) => boolean]>([
+    ['alone', (key) => key === RECORD],
+    ['with its object', (key) => key.startsWith('ledger-hours/')],
+  ])('ends a merge with a fault when it is left out %s, and deletes nothing', async (_, isLeftOut) => {
+    await merge();
+    const before = [...store.objects.keys()];
+    now += DAYS;
+    const merger = createMerger({
+      store: partialListings(store, isLeftOut),
+      clock: () => now,
+      keepSegments: null,
+    });
+    const { faults, records, swept } = await merger.run({ since: new Date(0) });
+    expect({ records, swept }).toEqual({ records: 0, swept: 0 });
+    expect(faults).toEqual([
+      { hour: `ledger/${hourAt(START)}`, reason: expect.stringContaining('is not whole') },
+    ]);
+    expect([...store.objects.keys()]).toEqual(before);
   });
 });

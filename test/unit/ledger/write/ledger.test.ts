@@ -184,6 +184,8 @@ describe('ledger', () => {
       ['hour=07/', 1],
     ]);
     expect(new Set(places.map((place) => place?.writer)).size).toBe(1);
+    // The last one of each hour: a listing of the hour has it.
+    expect(ledger.written()).toEqual([...store.objects.keys()].slice(1));
   });
 
   it.each([

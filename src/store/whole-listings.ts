@@ -1,0 +1,59 @@
+import { compareKeys, isListed } from './object-key.js';
+import { type ListRange, type ObjectStore, PartialListingError } from './object-store.js';
+
+/**
+ * A store whose listings throw `PartialListingError` when they lack an object that is there: they turned empty, leave keys out or stop early.
+ * The probe at the start saw that they do not, and a server can change.
+ *
+ * @param known keys of objects that this process wrote
+ */
+export function wholeListings(store: ObjectStore, known: () => readonly string[]): ObjectStore {
+  function expectedIn(prefix: string, startAfter = ''): Set<string> {
+    const isExpected = (key: string) =>
+      key.startsWith(prefix) && isListed(key, prefix) && compareKeys(key, startAfter) > 0;
+    return new Set(known().filter(isExpected));
+  }
+
+  /** What was deleted meanwhile shows nothing. */
+  async function assertWhole(prefix: string, lacking: ReadonlySet<string>): Promise<void> {
+    for (const key of lacking)
+      if ((await store.head(key)) !== null) throw new PartialListingError(prefix, key);
+  }
+
+  async function* listed<Item>(
+    prefix: string,
+    items: AsyncIterable<Item>,
+    keyOf: (item: Item) => string,
+    { startAfter, limit = Number.POSITIVE_INFINITY }: ListRange = {},
+  ): AsyncGenerator<Item> {
+    const expected = expectedIn(prefix, startAfter);
+    let count = 0;
+    for await (const item of items) {
+      expected.delete(keyOf(item));
+      count += 1;
+      yield item;
+    }
+    if (count < limit) await assertWhole(prefix, expected);
+  }
+
+  async function* listedFolders(prefix: string): AsyncGenerator<string> {
+    const expected = expectedIn(prefix);
+    const found = new Set<string>();
+    for await (const folder of store.folders(prefix)) {
+      found.add(folder);
+      yield folder;
+    }
+    for (const key of expected) {
+      const end = key.indexOf('/', prefix.length);
+      if (end < 0 || found.has(key.slice(0, end + 1))) expected.delete(key);
+    }
+    await assertWhole(prefix, expected);
+  }
+
+  return {
+    ...store,
+    list: (prefix, range) => listed(prefix, store.list(prefix, range), ({ key }) => key, range),
+    keys: (prefix, range) => listed(prefix, store.keys(prefix, range), (key) => key, range),
+    folders: listedFolders,
+  };
+}

@@ -1,0 +1,82 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { wholeListings } from '../../../src/store/whole-listings.js';
+import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+import { partialListings } from '../../support/store/partial-listings.js';
+
+const NOT_WHOLE = /is not whole: it lacks ledger\/dt=2026-03-04\/hour=05\/r~00000002.ndjson/;
+
+describe('a listing of what is known to be there', () => {
+  let memory: MemoryStore;
+  let store: ObjectStore;
+  let known: string[];
+  let leftOut: (key: string) => boolean;
+
+  const segment = (number: number) => `ledger/dt=2026-03-04/hour=05/r~0000000${number}.ndjson`;
+  async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+    const found: Item[] = [];
+    for await (const item of items) found.push(item);
+    return found;
+  }
+
+  beforeEach(async () => {
+    memory = createMemoryStore();
+    leftOut = () => false;
+    known = [segment(2)];
+    store = wholeListings(
+      partialListings(memory, (key) => leftOut(key)),
+      () => known,
+    );
+    for (const number of [1, 2]) memory.put(segment(number), 'x');
+  });
+
+  it.each<[string, (key: string) => boolean]>([
+    ['empty', () => true],
+    ['without the last', (key) => key.includes(segment(2))],
+  ])('fails when it is %s', async (_, isLeftOut) => {
+    leftOut = isLeftOut;
+    await expect(all(store.list('ledger/'))).rejects.toThrow(NOT_WHOLE);
+    await expect(all(store.keys('ledger/dt=2026-03-04/'))).rejects.toThrow(NOT_WHOLE);
+    await expect(all(store.list('ledger/', { startAfter: segment(1) }))).rejects.toThrow(NOT_WHOLE);
+  });
+
+  it('fails when a folder is missing', async () => {
+    leftOut = () => true;
+    await expect(all(store.folders('ledger/'))).rejects.toThrow(NOT_WHOLE);
+    await expect(all(store.folders('ledger/dt=2026-03-04/'))).rejects.toThrow(NOT_WHOLE);
+    expect(await all(store.folders('jobs/'))).toEqual([]);
+  });
+
+  it('brings all that it has before it fails', async () => {
+    leftOut = (key) => key === segment(2);
+    const found: string[] = [];
+    const reading = async () => {
+      for await (const { key } of store.list('ledger/')) found.push(key);
+    };
+    await expect(reading()).rejects.toThrow(NOT_WHOLE);
+    expect(found).toEqual([segment(1)]);
+  });
+
+  it('is whole without what was deleted or lies elsewhere', async () => {
+    memory.objects.delete(segment(2));
+    expect(await all(store.keys('ledger/'))).toEqual([segment(1)]);
+    leftOut = () => true;
+    expect(await all(store.list('reports/'))).toEqual([]);
+    expect(await all(store.list('ledger/', { startAfter: segment(2) }))).toEqual([]);
+  });
+
+  it('may end before at a limit, and leave out what is hidden', async () => {
+    expect(await all(store.keys('ledger/', { limit: 1 }))).toEqual([segment(1)]);
+    memory.put('.canary/a', 'x');
+    known.push('.canary/a');
+    leftOut = (key) => key.startsWith('.');
+    expect(await all(store.keys(''))).toEqual([segment(1), segment(2)]);
+  });
+
+  it('costs no request', async () => {
+    const before = memory.calls.length;
+    await all(store.list('ledger/'));
+    await all(store.folders('ledger/'));
+    expect(memory.calls.slice(before).map(({ operation }) => operation)).toEqual(['list', 'folders']);
+  });
+});

@@ -30,7 +30,7 @@ export function printJsonList(name: string) {
   };
 }
 
-/** Lines on standard output, for people. */
+/** Lines on standard output, for people. A line feed within one is a blank: a reason or an answer must not look like a line of ours. */
 export function printLines(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${terminalText(line)}\n`).join(''));
+  process.stdout.write(lines.map((line) => `${terminalText(line).replaceAll('\n', ' ')}\n`).join(''));
 }

@@ -4,11 +4,11 @@ import { printJson, printLines } from '../../../../../src/cli/shared/format/prin
 describe('the output of commands', () => {
   afterEach(() => void jest.restoreAllMocks());
 
-  it('lets no text of a sender steer the terminal', () => {
+  it('lets no text of a sender steer the terminal, or look like a line of ours', () => {
     const written: string[] = [];
     jest.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0);
-    printLines(['  a\u001b[2J\u202eb', 'c']);
+    printLines(['  a\u001b[2J\u202eb', 'c\n  d']);
     printJson({ reason: '\u202e\u2028' });
-    expect(written).toEqual(['  a [2Jb\nc\n', '{\n  "reason": "\\u202e\\u2028"\n}\n']);
+    expect(written).toEqual(['  a [2Jb\nc   d\n', '{\n  "reason": "\\u202e\\u2028"\n}\n']);
   });
 });

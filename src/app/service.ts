@@ -17,7 +17,7 @@ import { createAdmin } from '../operations/admin/admin.js';
 import { reportIndex } from '../operations/admin/report-index.js';
 import { credentialSettings } from '../operations/health/credential-states.js';
 import { issuesOfReports } from '../operations/health/replica-issues.js';
-import { createReplicaReportsReader } from '../operations/health/replica-reports.js';
+import { createReplicaReportsReader, isFirstReplica } from '../operations/health/replica-reports.js';
 import { compileMalformedSender, createSources } from '../receive/access/sources.js';
 import { Admission } from '../receive/admission.js';
 import { mountHealth, type Readiness } from '../receive/health-routes.js';
@@ -232,6 +232,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const { reports } = await replicaReports();
       return issuesOfReports(reports.filter(({ key }) => key !== storeHealth.canaryKey));
     },
+    isFirstReplica: async () => isFirstReplica(await replicaReports(), storeHealth.canaryKey),
     filterRegions: regionNames,
     service: { configured: canAskService(config), interval: config.recovery.interval },
     credentials: credentialSettings(config.sources),

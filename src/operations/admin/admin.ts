@@ -34,7 +34,7 @@ import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/content/download-gate.js';
 import type { ImportFormOptions } from './api/content/import-form.js';
 import { recordsOf } from './jobs/find-service-record.js';
-import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
+import { createHealthNotices, noticeSubscribers } from './notify-of-health.js';
 import { type ReplicaFacts, readHealth } from './read-health.js';
 import { createDeadEventCounter } from './subscribers/count-dead-events.js';
 import { createJobEvents } from './subscribers/job-events.js';
@@ -44,6 +44,8 @@ export interface AdminOptions {
   readonly self: ReplicaFacts;
   readonly service: ServiceFacts;
   readonly replicaIssues: FactSources<SubscriberFigures>['replicaIssues'];
+  /** Whether this replica does what one of all does. Rejects with `StoreError`. */
+  readonly isFirstReplica: () => Promise<boolean>;
   readonly sources: ReadonlyMap<string, Source>;
   /** Names of all regions that the configuration knows addresses of. */
   readonly filterRegions: readonly string[];
@@ -132,7 +134,9 @@ export function createAdmin(options: AdminOptions): Admin {
   };
   const health = () => readHealth(self, facts, Date.now());
   const notices = createHealthNotices({
-    ...{ outbox, store, replica: self.replica, onError: onUnexpected, health },
+    ...{ outbox, store, onError: onUnexpected, health },
+    isFirst: options.isFirstReplica,
+    isWritable: () => self.store.status().writable,
     subscribers: noticeSubscribers(subscribers),
   });
   const names = filterNames(

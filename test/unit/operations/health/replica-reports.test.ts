@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { issuesInScope, issuesOfReports } from '../../../../src/operations/health/replica-issues.js';
-import { createReplicaReportsReader } from '../../../../src/operations/health/replica-reports.js';
+import {
+  createReplicaReportsReader,
+  isFirstReplica,
+} from '../../../../src/operations/health/replica-reports.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const CLOCK = { code: 'clock', params: { replica: 'a', offsetMs: 960_000 } };
@@ -32,6 +35,13 @@ describe('what replicas report', () => {
     );
     expect(issuesOfReports(reports)).toEqual([{ topic: 'receiving', level: 'failing', ...CLOCK }]);
     expect(store.calls.filter(({ operation }) => operation === 'list')).toHaveLength(1);
+  });
+
+  it('says which replica is the first; canaries of commands do not count', () => {
+    const report = (key: string, issues: unknown = []) => ({ key, report: issues, writtenAt: new Date() });
+    const reports = [report('.canary/a', null), report('.canary/b'), report('.canary/c')];
+    const first = ['.canary/b', '.canary/c', '.canary/aa'].map((key) => isFirstReplica({ reports }, key));
+    expect(first).toEqual([true, false, true]);
   });
 
   it('leaves out what is no issue of a replica, or lacks a fact', () => {

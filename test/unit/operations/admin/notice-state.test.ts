@@ -7,10 +7,10 @@ import {
   OPEN_AFTER,
   type TrackedIssue,
   type TrackedIssues,
-} from '../../../../../src/operations/admin/notices/notice-state.js';
-import { issueOf } from '../../../../../src/operations/issues/issue-kinds.js';
-import type { Issue } from '../../../../../src/operations/issues/issues.js';
-import type { HealthClosedEvent, HealthOpenedEvent } from '../../../../../src/subscribers/receiver-event.js';
+} from '../../../../src/operations/admin/notice-state.js';
+import { issueOf } from '../../../../src/operations/issues/issue-kinds.js';
+import type { Issue } from '../../../../src/operations/issues/issues.js';
+import type { HealthClosedEvent, HealthOpenedEvent } from '../../../../src/subscribers/receiver-event.js';
 
 const START = Date.parse('2026-03-04T05:06:07.890Z');
 const OPENED = 'transcript-receiver.health.opened.v1';

@@ -1,11 +1,7 @@
-import type {
-  HealthClosedEvent,
-  HealthNotice,
-  HealthOpenedEvent,
-} from '../../../subscribers/receiver-event.js';
-import { describeIssue, issueName } from '../../issues/describe-issue.js';
-import { ISSUES } from '../../issues/issue-kinds.js';
-import type { Issue } from '../../issues/issues.js';
+import type { HealthClosedEvent, HealthNotice, HealthOpenedEvent } from '../../subscribers/receiver-event.js';
+import { describeIssue, issueName } from '../issues/describe-issue.js';
+import { ISSUES } from '../issues/issue-kinds.js';
+import type { Issue } from '../issues/issues.js';
 
 /** Milliseconds that an issue must last before it is announced: it may go by itself. */
 export const OPEN_AFTER = 60_000;
@@ -98,4 +94,22 @@ export function afterDelivery(
   const { [issue]: known, ...others } = tracked;
   if (known === undefined || type === 'transcript-receiver.health.closed.v1') return others;
   return { ...others, [issue]: { ...known, told: level } };
+}
+
+/** The state of the replica that sends from now on: what the store knows, and what it announced by itself. Nothing is over at once. */
+export function takenOver(stored: TrackedIssues, own: TrackedIssues, now: number): TrackedIssues {
+  return mapped({ ...own, ...stored }, (known) => ({ ...known, lastSeen: now }));
+}
+
+/** The state of a replica that another one sends for: what it announced by itself is over for it. */
+export function unknownTo(stored: TrackedIssues, own: TrackedIssues, now: number): TrackedIssues {
+  const orphans = Object.entries(own).filter(([issue, { told }]) => told !== null && !(issue in stored));
+  return mapped(Object.fromEntries(orphans), (known) => ({
+    ...known,
+    lastSeen: Math.min(known.lastSeen, now - CLOSE_AFTER),
+  }));
+}
+
+function mapped(tracked: TrackedIssues, change: (known: TrackedIssue) => TrackedIssue): TrackedIssues {
+  return Object.fromEntries(Object.entries(tracked).map(([issue, known]) => [issue, change(known)]));
 }

@@ -1,19 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readProxySettings } from '../../../../../src/lib/outbound/proxy-settings.js';
-import { CLOSE_AFTER, OPEN_AFTER } from '../../../../../src/operations/admin/notices/notice-state.js';
-import {
-  createHealthNotices,
-  noticeSubscribers,
-} from '../../../../../src/operations/admin/notices/notify-of-health.js';
-import type { Health } from '../../../../../src/operations/answers/health.js';
-import { issueOf } from '../../../../../src/operations/issues/issue-kinds.js';
-import type { Issue } from '../../../../../src/operations/issues/issues.js';
-import type { Outbox, OutboxOptions } from '../../../../../src/subscribers/outbox.js';
-import type { ReceiverEvent } from '../../../../../src/subscribers/receiver-event.js';
-import { startProxy } from '../../../../support/http/connect-proxy.js';
-import { type RecordingServer, recordingServer } from '../../../../support/http/recording-server.js';
-import { eventOf, outboxOf, subscriberAt } from '../../../../support/outbox/subscribed.js';
-import { createMemoryStore } from '../../../../support/store/memory-store.js';
+import { readProxySettings } from '../../../../src/lib/outbound/proxy-settings.js';
+import { CLOSE_AFTER, OPEN_AFTER } from '../../../../src/operations/admin/notice-state.js';
+import { createHealthNotices, noticeSubscribers } from '../../../../src/operations/admin/notify-of-health.js';
+import type { Health } from '../../../../src/operations/answers/health.js';
+import { issueOf } from '../../../../src/operations/issues/issue-kinds.js';
+import type { Issue } from '../../../../src/operations/issues/issues.js';
+import type { Outbox, OutboxOptions } from '../../../../src/subscribers/outbox.js';
+import type { ReceiverEvent } from '../../../../src/subscribers/receiver-event.js';
+import { startProxy } from '../../../support/http/connect-proxy.js';
+import { type RecordingServer, recordingServer } from '../../../support/http/recording-server.js';
+import { eventOf, outboxOf, subscriberAt } from '../../../support/outbox/subscribed.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const QUARANTINE = issueOf('quarantine-growing', { bodies: 1 });
 const STORE = issueOf('store-not-writable', { reason: 'it is full', condition: 'full', since: null });
@@ -23,16 +20,19 @@ describe('notices of health', () => {
   let person: RecordingServer;
   let answer: number;
   let isStoreDown: boolean;
+  let isStoreFull: boolean;
   let now: number;
   let issues: readonly Issue[];
   let outboxes: Outbox[];
+  let first: string;
   let store: ReturnType<typeof createMemoryStore>;
 
   beforeEach(async () => {
     [answer, isStoreDown, now, issues, outboxes] = [204, false, Date.parse('2026-03-04T05:06:07Z'), [], []];
+    [isStoreFull, first] = [false, 'a'];
     person = await recordingServer(() => answer);
-    store = createMemoryStore(() => {
-      if (isStoreDown) throw new Error('the store is down');
+    store = createMemoryStore((operation) => {
+      if (isStoreDown || (isStoreFull && operation === 'replace')) throw new Error('the store is down');
     });
   });
   afterEach(async () => {
@@ -51,8 +51,9 @@ describe('notices of health', () => {
       subscribers: noticeSubscribers(new Map(Object.entries(subscribers))),
       outbox,
       store,
-      replica: name,
-      health: async () => healthOf(issues, !isStoreDown),
+      isWritable: () => !isStoreDown && !isStoreFull,
+      isFirst: async () => name === first,
+      health: async () => healthOf(issues, !isStoreDown && !isStoreFull),
       onError: (error) => errors.push(error),
       clock: () => now,
     });
@@ -66,7 +67,6 @@ describe('notices of health', () => {
     for (; now < end; now += 15_000) {
       for (const each of replicas) {
         await each.look(signal);
-        await each.whenSent();
       }
     }
   }
@@ -108,15 +108,15 @@ describe('notices of health', () => {
   });
 
   it('are sent once when a replica stops and another goes on', async () => {
-    const first = replica('a');
+    const [one, other] = [replica('a'), replica('b')];
     issues = [QUARANTINE];
-    await pass(OPEN_AFTER + 60_000, first);
-    await first.stop();
-    const second = replica('b');
-    await pass(3600_000, second);
+    await pass(OPEN_AFTER + 60_000, one, other);
+    await one.stop();
+    first = 'b';
+    await pass(3600_000, other);
     expect(sent()).toEqual(['opened quarantine-growing']);
     issues = [];
-    await pass(CLOSE_AFTER + 60_000, second);
+    await pass(CLOSE_AFTER + 60_000, other);
     expect(sent()).toEqual(['opened quarantine-growing', 'closed quarantine-growing']);
   });
 
@@ -145,6 +145,45 @@ describe('notices of health', () => {
     issues = [];
     await pass(CLOSE_AFTER + 60_000, ...replicas);
     expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
+  });
+
+  it('come from the same replica while the store is full and canaries end one by one', async () => {
+    const replicas = [replica('a'), replica('b')];
+    await pass(60_000, ...replicas);
+    [isStoreFull, issues] = [true, [STORE]];
+    await pass(OPEN_AFTER + 60_000, ...replicas);
+    first = 'b';
+    await pass(OPEN_AFTER + 60_000, ...replicas);
+    expect(sent()).toEqual(['opened store-not-writable']);
+  });
+
+  it('have the same id from a successor that does not know that they arrived', async () => {
+    issues = [QUARANTINE];
+    await pass(OPEN_AFTER + 15_000, replica('a'));
+    first = 'b';
+    await pass(OPEN_AFTER, replica('b'));
+    expect(ids()).toHaveLength(2);
+    expect(new Set(ids()).size).toBe(1);
+  });
+
+  it('of a replica that never reached the store are ended by itself, once another sends', async () => {
+    isStoreDown = true;
+    issues = [STORE];
+    const alone = replica('b');
+    await pass(OPEN_AFTER + 60_000, alone);
+    expect(sent()).toEqual(['opened store-not-writable']);
+    isStoreDown = false;
+    issues = [];
+    await pass(CLOSE_AFTER + 60_000, replica('a'), alone);
+    expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
+  });
+
+  it('make no write while nothing changes', async () => {
+    const only = replica('a');
+    await pass(60_000, only);
+    const { length } = store.calls;
+    await pass(600_000, only);
+    expect(store.calls).toHaveLength(length);
   });
 });
 

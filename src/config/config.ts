@@ -43,8 +43,8 @@ export type Needs = 'everything' | 'service and subscribers' | 'service' | 'stor
  * environment variables. Throws `ConfigError` with every fault at once.
  */
 export function loadConfig(needs: Needs, env: Environment = process.env): Config {
-  const { tree, variables } = loadSettings(env);
-  return parseConfig(settingsFor(needs, tree), contextOf(env, variables));
+  const { tree, ...about } = loadSettings(env);
+  return parseConfig(settingsFor(needs, tree), { ...contextOf(env), ...about });
 }
 
 /**
@@ -106,8 +106,8 @@ function eachObject(
 
 const UNUSED_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
-function contextOf(env: Environment, variables: ReadonlySet<string>): RuntimeContext {
-  return { env, variables, readFile: (file) => readFileSync(file, 'utf8'), hostName: processName() };
+function contextOf(env: Environment): RuntimeContext {
+  return { env, readFile: (file) => readFileSync(file, 'utf8'), hostName: processName() };
 }
 
 /** The host name is unique in a container, where the receiver is process 1; elsewhere several processes may share it. */

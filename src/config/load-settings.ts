@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, parseJson } from '../lib/text/parse-json.js';
-import { ConfigError } from './config-error.js';
+import { ConfigError, type ConfigFault } from './config-error.js';
 import { type Environment, environmentNames } from './load/environment.js';
 import { fileReaders } from './load/file-formats.js';
 import { mergeTrees } from './load/merge-trees.js';
@@ -16,6 +16,8 @@ export interface LoadedSettings {
   readonly tree: unknown;
   /** Names of the environment variables that are mapped to settings or referenced by a text of the tree. */
   readonly variables: ReadonlySet<string>;
+  /** Files, folders and variables that could not be read, and are left out of the tree. */
+  readonly unread: readonly ConfigFault[];
 }
 
 /**
@@ -24,13 +26,29 @@ export interface LoadedSettings {
  * custom-environment-variables.yaml. Names of files and variables are those of node-config.
  */
 export function loadSettings(env: Environment): LoadedSettings {
-  const folders = [PACKAGE_FOLDER, ...operatorFolders(env)];
-  const files = folders.flatMap((folder) => fileNames(env).map((name) => readFile(folder, name)));
-  const mappings = folders.map((folder) => readFile(folder, 'custom-environment-variables'));
-  const variables = mappings.map((mapping) => settingsFromVariables(mapping, env));
-  const tree = [...files, nodeConfigVariable(env), ...variables].reduce(mergeTrees, {});
-  const mapped = mappings.flatMap((mapping) => [...variableNames(mapping).values()]);
-  return { tree, variables: new Set([...mapped, ...referencedVariables(tree)]) };
+  const unread: ConfigFault[] = [];
+  const attempt = <T>(read: () => T, instead: T) => readOr(read, instead, unread);
+  const own = operatorFolders(env).filter((folder) => attempt(() => rejectWithoutFiles(folder), false));
+  const folders = [PACKAGE_FOLDER, ...own.map((folder) => path.resolve(folder))];
+  const read = (folder: string, name: string) => attempt(() => readFile(folder, name), {});
+  const files = folders.flatMap((folder) => fileNames(env).map((name) => read(folder, name)));
+  const mappings = folders.map((folder) => read(folder, 'custom-environment-variables'));
+  const nodeConfig = attempt(() => nodeConfigVariable(env), {});
+  const variables = mappings.map((mapping) => attempt(() => settingsFromVariables(mapping, env), {}));
+  const tree = [...files, nodeConfig, ...variables].reduce(mergeTrees, {});
+  const mapped = mappings.flatMap((mapping) => attempt(() => [...variableNames(mapping).values()], []));
+  return { tree, variables: new Set([...mapped, ...referencedVariables(tree)]), unread };
+}
+
+/** Keeps the faults of what cannot be read, so that all of them are named at once. */
+function readOr<T>(read: () => T, instead: T, unread: ConfigFault[]): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    unread.push(...error.faults);
+    return instead;
+  }
 }
 
 /** Base names of the files of a folder, in the order in which they are merged. */
@@ -60,22 +78,15 @@ function readIfThere(folder: string, name: string, read: (text: string) => unkno
   }
 }
 
-/** A folder that does not exist is a fault, because an operator named it. */
 function operatorFolders(env: Environment): string[] {
-  const folders = (env.NODE_CONFIG_DIR ?? '').split(path.delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => {
-    const absolute = path.resolve(folder);
-    if (!holdsConfigFiles(absolute)) {
-      throw new ConfigError([
-        {
-          path: [],
-          found: `NODE_CONFIG_DIR ${folder}`,
-          expected: `a readable folder with a file such as default.yaml (${Object.keys(fileReaders).join(', ')})`,
-        },
-      ]);
-    }
-    return absolute;
-  });
+  return (env.NODE_CONFIG_DIR ?? '').split(path.delimiter).filter((folder) => folder !== '');
+}
+
+/** A folder that does not exist is a fault, because an operator named it. */
+function rejectWithoutFiles(folder: string): true {
+  if (holdsConfigFiles(path.resolve(folder))) return true;
+  const expected = `a readable folder with a file such as default.yaml (${Object.keys(fileReaders).join(', ')})`;
+  throw new ConfigError([{ path: [], found: `NODE_CONFIG_DIR ${folder}`, expected }]);
 }
 
 function holdsConfigFiles(folder: string): boolean {

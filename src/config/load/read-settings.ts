@@ -26,12 +26,13 @@ export function readSettings(raw: unknown, context: RuntimeContext): SettingsRea
   // An unresolved reference also fails the schema of its setting; report it once.
   const shapeFaults = shape.faults.filter((fault) => !touches(fault.path, missing));
   const seen = [...missing, ...shapeFaults.map((fault) => fault.path)];
-  const ruleFaults = shape.settings === null ? [] : faultsOfRules(shape.settings, written, production, seen);
-  const variableFaults = unknownVariables(context);
-  return {
-    settings: shape.settings,
-    faults: [...variableFaults, ...secretFaults, ...shapeFaults, ...ruleFaults],
-  };
+  const { unread = [] } = context;
+  // What could not be read may hold the settings that a rule misses, and name the variables.
+  const isWhole = unread.length === 0;
+  const { settings } = shape;
+  const ruleFaults = isWhole && settings !== null ? faultsOfRules(settings, written, production, seen) : [];
+  const variableFaults = isWhole ? unknownVariables(context) : [];
+  return { settings, faults: [...unread, ...variableFaults, ...secretFaults, ...shapeFaults, ...ruleFaults] };
 }
 
 /**

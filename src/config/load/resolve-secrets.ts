@@ -9,6 +9,8 @@ export interface RuntimeContext {
   readonly hostName: string;
   /** Names of the variables that the configuration knows; when absent, variables are not checked. */
   readonly variables?: ReadonlySet<string>;
+  /** Faults of what could not be read, and is therefore missing in the tree. */
+  readonly unread?: readonly ConfigFault[];
 }
 
 interface Search {

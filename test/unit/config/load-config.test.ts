@@ -269,6 +269,26 @@ describe('loadConfig', () => {
     );
   });
 
+  it('names all that cannot be read, and what is wrong in the rest', () => {
+    const broken = {
+      'default.yaml': 'receiver: { port: [\n',
+      'local.json': '{"a": 1,}',
+      'production.yaml': 'a: b',
+    };
+    const env = {
+      NODE_ENV: 'production',
+      NODE_CONFIG: '{',
+      TR_LOG_LEVEL: 'loud',
+      TR_MINE: 'mapped, perhaps',
+    };
+    const attempt = () => loadConfig('everything', { ...env, NODE_CONFIG_DIR: `${folder(broken)}:/nowhere` });
+    expect(attempt).toThrow(/6 faults/);
+    for (const part of [/default\.yaml: line/, /local\.json/, /NODE_CONFIG_DIR \/nowhere/, /in NODE_CONFIG,/])
+      expect(attempt).toThrow(part);
+    expect(attempt).toThrow(/^ {2}a: found an unknown setting/m);
+    expect(attempt).toThrow(/^ {2}log\.level: found "loud"/m);
+  });
+
   it('survives an empty file', () => {
     expect(
       loadConfig('everything', { NODE_CONFIG_DIR: folder({ 'default.yaml': '# nothing yet\n' }) }).receiver

@@ -16,7 +16,7 @@ import { reportSignIns } from '../operations/admin/access/report-sign-ins.js';
 import { createAdmin } from '../operations/admin/admin.js';
 import { reportIndex } from '../operations/admin/report-index.js';
 import { credentialSettings } from '../operations/health/credential-states.js';
-import { issuesOfReports } from '../operations/health/replica-issues.js';
+import { issuesOfReplicas } from '../operations/health/replica-issues.js';
 import { createReplicaReportsReader, isFirstReplica } from '../operations/health/replica-reports.js';
 import { compileMalformedSender, createSources } from '../receive/access/sources.js';
 import { Admission } from '../receive/admission.js';
@@ -228,10 +228,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       activeDeliveries: () => admission.active,
       callbackAddress: () => ({ url: config.receiver.publicUrl, port }),
     },
-    replicaIssues: async () => {
-      const { reports } = await replicaReports();
-      return issuesOfReports(reports.filter(({ key }) => key !== storeHealth.canaryKey));
-    },
+    replicaIssues: async () => issuesOfReplicas(await replicaReports(), storeHealth.canaryKey),
     isFirstReplica: async () => isFirstReplica(await replicaReports(), storeHealth.canaryKey),
     filterRegions: regionNames,
     service: { configured: canAskService(config), interval: config.recovery.interval },

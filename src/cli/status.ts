@@ -11,7 +11,7 @@ import { credentialSettings } from '../operations/health/credential-states.js';
 import { verdictOf } from '../operations/health/health-verdict.js';
 import { readFacts } from '../operations/health/read-facts.js';
 import { createReconcileReportReader } from '../operations/health/reconcile-report-reader.js';
-import { issuesOfReports } from '../operations/health/replica-issues.js';
+import { issuesOfReplicas } from '../operations/health/replica-issues.js';
 import {
   createReplicaReportsReader,
   hasProof,
@@ -106,7 +106,7 @@ async function readStatus({ config, store, view, progress }: LedgerWork): Promis
       lastReconcile: createReconcileReportReader(store, view.settled),
       lastVerify: createVerifyReportReader(store),
       subscribers: () => listSubscribers({ outbox, view, dead: createDeadEventCounter(store, view.sent) }),
-      replicaIssues: async () => issuesOfReports((await reports()).reports),
+      replicaIssues: async () => issuesOfReplicas(await reports()),
       // Assumes that the receivers have this configuration.
       sources: credentialSettings(config.sources),
       service: { configured: canAskService(config), interval: config.recovery.interval },

@@ -16,7 +16,7 @@ export interface CanaryOptions {
   ) => void;
   /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
   readonly interval?: number;
-  /** Milliseconds after which the last success no longer counts. Default: three intervals and five seconds. */
+  /** Milliseconds after which the last success no longer counts. Default: three intervals; up to five seconds more where they are short. */
   readonly maxAge?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
@@ -79,6 +79,9 @@ interface Complaint extends CanaryDiagnosis {
 const NO_DIAGNOSIS: CanaryDiagnosis = { refused: false, condition: null };
 const NOT_CHECKED: Complaint = { ...NO_DIAGNOSIS, reason: 'the store has not been checked yet', at: 0 };
 
+/** Milliseconds within which a replica at the default interval is not ready when its store hangs. */
+const NOTICED_WITHIN = 30_000;
+
 /** Milliseconds after the first success that follows a failure. */
 const AFTER_FAILURE = 1_000;
 
@@ -93,7 +96,7 @@ export function createCanary(options: CanaryOptions): Canary {
   const {
     store,
     interval = 10_000,
-    maxAge = interval * 3 + 5000,
+    maxAge = Math.min(interval * 3 + 5000, Math.max(interval * 3, NOTICED_WITHIN)),
     timeout = 10_000,
     clock = Date.now,
   } = options;
@@ -179,7 +182,9 @@ export function createCanary(options: CanaryOptions): Canary {
     options.onChecked?.();
     // What it wrote still reports the failure.
     const isOver = hadFailed && complaint === null;
-    if (running) timer = setTimeout(run, isOver ? Math.min(interval, AFTER_FAILURE) : interval).unref();
+    // One check that fails alone does not make the last success too old.
+    const pause = complaint === null ? interval : interval / 2;
+    if (running) timer = setTimeout(run, isOver ? Math.min(interval, AFTER_FAILURE) : pause).unref();
   }
 
   return {

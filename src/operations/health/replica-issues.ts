@@ -1,10 +1,25 @@
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { describeIssue, issueName } from '../issues/describe-issue.js';
-import { ISSUES } from '../issues/issue-kinds.js';
+import { ISSUES, issueOf } from '../issues/issue-kinds.js';
 import type { Issue, IssueCode } from '../issues/issues.js';
+import type { ReplicaReports } from './replica-reports.js';
 
 /** Issues that a replica can report of itself. */
 const REPORTED: ReadonlySet<string> = new Set(['clock', 'store-denied', 'store-replaced', 'not-ready']);
+
+/**
+ * What is known of the replicas.
+ *
+ * @param own key of the canary of the process that asks
+ */
+export function issuesOfReplicas({ reports, silent }: ReplicaReports, own: string | null = null): Issue[] {
+  return [
+    ...issuesOfReports(reports.filter(({ key }) => key !== own)),
+    ...silent
+      .filter(({ key }) => key !== own)
+      .map(({ replica, since }) => issueOf('replica-silent', { replica, since: since.toISOString() })),
+  ];
+}
 
 /** Issues that replicas report, each once. Leaves out what is not one, such as what a newer version reports. */
 export function issuesOfReports(reports: readonly { readonly report: unknown }[]): Issue[] {

@@ -16,14 +16,32 @@ export interface ReplicaReports {
   readonly newest: Date | null;
   /** Reports of the replicas that wrote theirs lately. */
   readonly reports: readonly ReplicaReport[];
+  /** Replicas that wrote within the last hour and not lately, while others did: they did not stop in order. */
+  readonly silent: readonly SilentReplica[];
 }
 
+interface SilentReplica {
+  readonly key: string;
+  readonly replica: string;
+  /** When it last wrote. */
+  readonly since: Date;
+}
+
+interface Canary {
+  readonly key: string;
+  readonly modifiedAt: Date;
+}
+
+/** The name of a replica in the key of its canary. */
+const CANARY = /^\.canary\/(.+)-[0-9a-f]{8}$/;
 const MISSED_CHECKS = 3;
 /** Milliseconds that the clocks of the store and of this machine may differ unnoticed. */
 const CLOCK_SKEW = 60_000;
 /** Replicas that are read; autoscaling stops far below. */
 const MAX_REPLICAS = 100;
 const MAX_BYTES = 64 * 1024;
+/** Milliseconds after which a replica that was killed is forgotten. */
+const SILENT_FOR = 3_600_000;
 /** Milliseconds for which the reports are read once for all who ask. */
 const SHARED_FOR = 5_000;
 
@@ -42,17 +60,32 @@ export function createReplicaReportsReader(
   let known = new Map<string, ReplicaReport>();
 
   async function read(): Promise<ReplicaReports> {
-    const since = clock() + store.clockOffset() - recentFor;
+    const now = clock() + store.clockOffset();
     let newest: Date | null = null;
-    const found: { key: string; modifiedAt: Date }[] = [];
+    const found: Canary[] = [];
+    /** The last one of each replica: one that was started again under its name has another key. */
+    const last = new Map<string, Canary>();
     for await (const { key, modifiedAt } of store.list(CANARY_FOLDER)) {
       if (newest === null || modifiedAt > newest) newest = modifiedAt;
-      if (modifiedAt.getTime() > since) found.push({ key, modifiedAt });
+      if (modifiedAt.getTime() > now - recentFor) found.push({ key, modifiedAt });
+      const replica = CANARY.exec(key)?.[1];
+      if (replica === undefined || modifiedAt <= (last.get(replica)?.modifiedAt ?? new Date(0))) continue;
+      last.set(replica, { key, modifiedAt });
     }
-    const latest = found.sort((a, b) => Number(b.modifiedAt) - Number(a.modifiedAt)).slice(0, MAX_REPLICAS);
-    const reports = await Promise.all(latest.map(({ key, modifiedAt }) => reportAt(key, modifiedAt)));
-    known = new Map(reports.map((report) => [report.key, report]));
-    return { newest, reports };
+    const unheard = [...last.values()].filter(({ modifiedAt }) => {
+      const age = now - modifiedAt.getTime();
+      return found.length > 0 && age >= recentFor && age < SILENT_FOR;
+    });
+    const reports = await reportsOf(found);
+    const silent = await reportsOf(unheard);
+    known = new Map([...reports, ...silent].map((report) => [report.key, report]));
+    return { newest, reports, silent: silent.flatMap(asSilent) };
+  }
+
+  async function reportsOf(canaries: readonly Canary[]): Promise<ReplicaReport[]> {
+    const newestFirst = canaries.toSorted((a, b) => Number(b.modifiedAt) - Number(a.modifiedAt));
+    const read = newestFirst.slice(0, MAX_REPLICAS);
+    return Promise.all(read.map(({ key, modifiedAt }) => reportAt(key, modifiedAt)));
   }
 
   async function reportAt(key: string, writtenAt: Date): Promise<ReplicaReport> {
@@ -63,6 +96,11 @@ export function createReplicaReportsReader(
   }
 
   return sharedRead(SHARED_FOR, read);
+}
+
+/** None for a command, whose canary has no report. */
+function asSilent({ key, writtenAt, report }: ReplicaReport): SilentReplica[] {
+  return report === null ? [] : [{ key, replica: CANARY.exec(key)?.[1] ?? key, since: writtenAt }];
 }
 
 /**

@@ -94,6 +94,12 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
       `${replica === undefined ? 'Not' : `${replica} is not`} ready to receive: ${inSentence(reason)}.`,
     remedy: RUN_DOCTOR,
   },
+  'replica-silent': {
+    ...{ topic: 'receiving', ...quiet, label: 'Silent' },
+    text: ({ replica, since }, time) =>
+      `${replica} has written nothing to the store since ${time(since)}: it was killed, or it is cut off from the store and answers callbacks 503.`,
+    remedy: 'If it still runs, see its log. If it does not, this ends an hour after its last write.',
+  },
   draining: {
     ...{ topic: 'receiving', ...quiet, label: 'Shutting down' },
     text: () => 'This replica is shutting down; another one takes over.',

@@ -98,6 +98,11 @@ export interface IssueParams {
     /** Left out: the one that answers. */
     readonly replica?: string;
   };
+  'replica-silent': {
+    readonly replica: string;
+    /** When it last wrote to the store. */
+    readonly since: string;
+  };
   draining: Readonly<Record<string, never>>;
   'no-receiver': { readonly since: string | null };
   'memory-short': { readonly deliveries: number };

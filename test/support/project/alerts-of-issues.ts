@@ -10,6 +10,7 @@ export const ALERTS_OF_ISSUES: Readonly<Record<IssueCode, readonly [string, ...s
   'store-replaced': 'known to one machine; callbacks are stored all the same',
   clock: ['StoreNotWritable', 'CallbacksFailing'],
   'not-ready': ['StoreNotWritable'],
+  'replica-silent': ['Down', 'StoreNotWritable'],
   draining: 'a restart is no fault',
   'no-receiver': ['Down'],
   'memory-short': ['BudgetExhausted'],

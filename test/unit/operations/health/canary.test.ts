@@ -58,6 +58,51 @@ describe('canary', () => {
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
   });
 
+  it.each([
+    [0, true],
+    [1, false],
+  ])(
+    'beside a store that hangs is writable for 30 s after the last success, %i ms later %s',
+    async (later, writable) => {
+      let hangs = false;
+      jest.useFakeTimers();
+      try {
+        const store = createMemoryStore(() => (hangs ? new Promise(() => {}) : undefined));
+        const canary = createCanary({ store, replica: 'r', clock: Date.now });
+        canary.start();
+        await jest.advanceTimersByTimeAsync(0);
+        hangs = true;
+        await jest.advanceTimersByTimeAsync(29_999 + later);
+        expect(canary.status().writable).toBe(writable);
+      } finally {
+        jest.useRealTimers();
+      }
+    },
+  );
+
+  it('stays writable over one check that is not answered in time', async () => {
+    let hangs = false;
+    jest.useFakeTimers();
+    try {
+      const held: (() => void)[] = [];
+      const store = createMemoryStore(() => (hangs ? new Promise((done) => held.push(done)) : undefined));
+      const canary = createCanary({ store, replica: 'r', clock: Date.now });
+      canary.start();
+      await jest.advanceTimersByTimeAsync(0);
+      hangs = true;
+      await jest.advanceTimersByTimeAsync(20_001);
+      expect(canary.status().reason).toMatch(/did not answer/);
+      hangs = false;
+      for (const done of held) done();
+      for (let second = 0; second < 20; second += 1) {
+        await jest.advanceTimersByTimeAsync(1_000);
+        expect(canary.status().writable).toBe(true);
+      }
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('fails at the first check that the store itself refuses, with what to do', async () => {
     let fault: Error | null = null;
     const store = createMemoryStore((operation) => {
@@ -251,7 +296,7 @@ describe('canary', () => {
       canary.start();
       for (const [passed, report] of [
         [10_000, 'the store has not been checked yet'],
-        [10_000, 'no space'],
+        [5_000, 'no space'],
         [1_000, null],
       ] as const) {
         await jest.advanceTimersByTimeAsync(passed);

@@ -112,6 +112,7 @@ const DENIED: IssueParams['store-denied'] = {
 };
 const REPLACED = { was: 'one', is: 'two', seenAt: '2026-11-19T12:00:00Z' };
 const CLOCK = { replica: 'pod-1', offsetMs: -16 * 60_000 };
+const SILENT = { replica: 'pod-2', since: '2026-11-20T11:00:00.000Z' };
 
 const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
   'callbacks-refused': {
@@ -178,6 +179,13 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     is: 'receiving failing',
     params: { reason: 'It is not proven.' },
     text: 'Not ready to receive: It is not proven.',
+  },
+  'replica-silent': {
+    facts: { replicaIssues: [issueOf('replica-silent', SILENT)] },
+    is: 'receiving warning',
+    params: SILENT,
+    text: 'pod-2 has written nothing to the store since 2026-11-20T11:00:00.000Z: it was killed, or it is cut off from the store and answers callbacks 503.',
+    remedy: 'If it still runs, see its log. If it does not, this ends an hour after its last write.',
   },
   draining: {
     facts: { receiver: { ready: false, reason: 'leaving', draining: true, waiters: 0 } },

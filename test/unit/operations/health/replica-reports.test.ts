@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { issuesInScope, issuesOfReports } from '../../../../src/operations/health/replica-issues.js';
+import {
+  issuesInScope,
+  issuesOfReplicas,
+  issuesOfReports,
+} from '../../../../src/operations/health/replica-issues.js';
 import {
   createReplicaReportsReader,
   isFirstReplica,
@@ -42,6 +46,26 @@ describe('what replicas report', () => {
     const reports = [report('.canary/a', null), report('.canary/b'), report('.canary/c')];
     const first = ['.canary/b', '.canary/c', '.canary/aa'].map((key) => isFirstReplica({ reports }, key));
     expect(first).toEqual([true, false, true]);
+  });
+
+  it('names replicas that wrote and do not any more, beside one that does', async () => {
+    const now = 10_000_000;
+    const store = createMemoryStore();
+    const put = (name: string, age: number) => store.put(`.canary/${name}`, '{"report":[]}', now - age);
+    const silent = async (own: string | null = null) =>
+      issuesOfReplicas(await createReplicaReportsReader(store, 10_000, () => now)(), own).map(
+        ({ code, params }) => [code, params],
+      );
+    put('cut-off-0a1b2c3d', 91_000);
+    put('asked-0a1b2c3d', 91_000);
+    put('long-dead-0a1b2c3d', 3_600_001);
+    store.put('.canary/command-0a1b2c3d', '{"report":null}', now - 91_000);
+    put('restarted-0a1b2c3d', 91_000);
+    expect(await silent()).toEqual([]);
+    put('restarted-4e5f6071', 1_000);
+    expect(await silent('.canary/asked-0a1b2c3d')).toEqual([
+      ['replica-silent', { replica: 'cut-off', since: new Date(now - 91_000).toISOString() }],
+    ]);
   });
 
   it('leaves out what is no issue of a replica, or lacks a fact', () => {

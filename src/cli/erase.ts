@@ -121,7 +121,7 @@ async function run(
   rejectUnknown(jobs, options);
   if (jobs.length === 0) {
     const nothing = ['The ledger has no job with this context', ...unclearOf(unclear, names), LOST];
-    if (!options.json) printLines([...nothing, ...faultsOf(found)]);
+    printFor(options, [...nothing, ...faultsOf(found)]);
     if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
     return;
   }
@@ -152,9 +152,14 @@ async function run(
   const finishedAt = new Date().toISOString();
   await report?.add({ erasure: 'ended', startedAt, finishedAt, selector, totals });
   const sums = jobs.length > 1 ? [formatErasureTotals(totals)] : [];
-  if (!options.json) printLines([...sums, ...lost, ...faultsOf(found)]);
-  else for (const line of faultsOf(found)) process.stderr.write(`transcript-receiver: ${line}\n`);
+  printFor(options, [...(options.json ? [] : sums), ...lost, ...faultsOf(found)]);
   process.exitCode = exitCodeOf(lines, found);
+}
+
+/** Beside JSON it is said on standard error: which jobs an erasure by context cannot have found concerns a program, too. */
+function printFor({ json }: Options, lines: readonly string[]): void {
+  if (!json) return printLines(lines);
+  for (const line of lines) process.stderr.write(`transcript-receiver: ${terminalText(line)}\n`);
 }
 
 function exitCodeOf(lines: readonly ErasureLine[], { faults }: FoundJobs): number {

@@ -356,6 +356,13 @@ describe('erase on the command line', () => {
     const { stdout } = await cli(['job', 'e2']);
     expect(stdout).toMatch(/^Left out of the context: customer \(not 1 to 128 printable ASCII/m);
     expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(2);
+    for (const customer of ['acme', 'nobody']) {
+      const asJson = await cli(['erase', '--context', `customer=${customer}`, '--yes', '--json']);
+      expect(asJson.stdout.trim() === '').toBe(customer === 'nobody');
+      expect(asJson.stderr).toMatch(
+        /^transcript-receiver: 1 job may belong here too, .*: e2\n.* A job whose/m,
+      );
+    }
   });
 
   it('goes on with what is left, and appends a line for every job to the report', async () => {

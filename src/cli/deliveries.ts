@@ -111,6 +111,9 @@ async function* linesOf(
   return { isCut: cursor !== undefined, index: { ...page.index, missing: [...missing.values()] } };
 }
 
+const NOT_RECORDED =
+  'requests that were refused without a valid credential are not among these: `transcript-receiver summary --by cause` counts them';
+
 type Search = ReturnType<typeof linesOf>;
 
 async function print(search: Search, progress: Progress, options: Options): Promise<void> {
@@ -121,7 +124,11 @@ async function print(search: Search, progress: Progress, options: Options): Prom
   const asked = { since: isCut ? beginOf(index) : options.since?.getTime(), until: options.until?.getTime() };
   const lack = notIndexedInWords(index, asked);
   if (isExport ? isCut || lack !== null : isLacking(index, asked)) process.exitCode = EXIT.incomplete;
-  const notes = [...(isCut ? [cutNote(options)] : []), ...(lack === null ? [] : [lack])];
+  const notes = [
+    ...(isCut ? [cutNote(options)] : []),
+    ...(lack === null ? [] : [lack]),
+    ...(options.outcome === 'refused' && !isExport ? [NOT_RECORDED] : []),
+  ];
   for (const note of notes) process.stderr.write(`transcript-receiver: ${note}\n`);
 }
 

@@ -35,6 +35,11 @@ it('can all be listed', async () => {
   await page.getByRole('button', { name: 'Load more requests' }).click();
   await rows.nth(59).waitFor();
   await page.getByRole('button', { name: 'Load more requests' }).waitFor({ state: 'detached' });
+  // They are no deliveries, and the list of those leads back.
+  await fixture.dashboard.go('deliveries?outcome=refused');
+  await page.getByText('No delivery matches these filters.').waitFor();
+  await page.locator('.empty').getByRole('link', { name: 'Refusals' }).click();
+  await rows.first().waitFor();
 });
 
 it('say what to do once for each cause, in rows that are short on the phone', async () => {

@@ -125,6 +125,9 @@ describe('a reader of one source', () => {
       .first()
       .waitFor();
     await dashboard.go('jobs/hidden');
+    await dashboard.page
+      .getByText('A job of a source that this token may not see is unknown to it, too.')
+      .waitFor();
     await page.getByText('This receiver does not know the job.').waitFor();
     await dashboard.go('');
     await page.getByText('Not covered: the quarantine').waitFor();

@@ -251,7 +251,9 @@ describe('move-a-store.md', () => {
       await send('id=moved1&status=success', '{"id":"moved1"}');
       expect(await shell(first, { store })).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/still writes to .*: stop it, and copy again/),
+        stdout: expect.stringMatching(
+          /has written to .* within the last \d+ s: if it still runs, stop it and copy again/,
+        ),
       });
       await send('id=moved2&status=success', '{"id":"moved2"}');
       const moved = await shell(again, { store });

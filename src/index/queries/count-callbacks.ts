@@ -5,7 +5,7 @@ import { isStillTried } from '../../domain/still-tried.js';
 import { HOUR } from '../../ledger/hours.js';
 import type { AskedIndex } from '../asked-index.js';
 import { readState } from '../index-state.js';
-import { idsOf, isMissed, type LineClass } from '../line-classes.js';
+import { idsOf, isMissed, type LineClass, notBroughtBefore } from '../line-classes.js';
 import { type AcceptedAt, lastAccepted } from './last-accepted.js';
 
 /** Accepted callbacks of a source that accepted one within the last day. */
@@ -75,7 +75,7 @@ export function countCallbacks(
   return {
     ...{ hourSince, daySince, accepted: acceptedOf },
     refused: refusedSince(database, { refused, accepted, acceptedOf, since: hourSince, now }),
-    missed: missedSince(database, { recoveries: own.filter(isMissed), accepted, since: daySince, now }),
+    missed: missedSince(index, { recoveries: own.filter(isMissed), accepted, since: daySince, now }),
   };
 }
 
@@ -159,27 +159,26 @@ interface MissedQuery {
 }
 
 function missedSince(
-  database: DatabaseSync,
+  { database, classes }: AskedIndex,
   { recoveries, accepted, since, now }: MissedQuery,
 ): MissedCallbacks {
-  const countJobs = (of: readonly LineClass[], from: number) =>
+  const missed = `class IN (${idsOf(recoveries)}) AND ${notBroughtBefore(classes)}`;
+  const countJobs = (condition: string, from: number) =>
     Number(
       database
-        .prepare(
-          `SELECT count(DISTINCT job) AS jobs FROM lines WHERE class IN (${idsOf(of)}) AND written >= ?`,
-        )
+        .prepare(`SELECT count(DISTINCT job) AS jobs FROM lines l WHERE ${condition} AND written >= ?`)
         .get(from)?.jobs,
     );
   const last = database
     .prepare(
-      `SELECT job FROM lines WHERE class IN (${idsOf(recoveries)}) AND written >= ? AND job IS NOT NULL
+      `SELECT job FROM lines l WHERE ${missed} AND written >= ? AND job IS NOT NULL
        ORDER BY received DESC, job LIMIT 1`,
     )
     .get(since);
   return {
-    jobs: countJobs(recoveries, since),
-    lastHour: countJobs(recoveries, Math.max(since, now - HOUR)),
-    ofJobs: countJobs([...accepted, ...recoveries], since),
+    jobs: countJobs(missed, since),
+    lastHour: countJobs(missed, Math.max(since, now - HOUR)),
+    ofJobs: countJobs(`class IN (${idsOf([...accepted, ...recoveries])})`, since),
     lastJob: last === undefined ? null : String(last.job),
   };
 }

@@ -12,7 +12,7 @@ import {
 } from '../../domain/summary-groups.js';
 import type { AskedIndex } from '../asked-index.js';
 import { contextKey, nameHash } from '../context-keys.js';
-import { idsOf, isMissed, type LineClass, type LineClasses } from '../line-classes.js';
+import { idsOf, isMissed, type LineClass, type LineClasses, notBroughtBefore } from '../line-classes.js';
 import { WIDTHS } from '../schema.js';
 import { type Parts, WHOLE } from './align-period.js';
 import { addFigures, addRow, type FigureGroups, type Figures, figuresIn, noFigures } from './figures.js';
@@ -208,7 +208,8 @@ export function countMissed(
   return [...groups].flatMap(([name, own]) => {
     const rows = database.prepare(
       `SELECT ${partOf('l.due')}, count(DISTINCT l.job) AS jobs FROM lines l
-       WHERE l.due >= ? AND l.due < ? AND +l.class IN (${idsOf(own)}) ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}
+       WHERE l.due >= ? AND l.due < ? AND +l.class IN (${idsOf(own)})
+       AND ${notBroughtBefore(classes)} ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}
        GROUP BY 1 HAVING jobs > 0`,
     );
     const found = rows.all(...dividedBy(parts), range.since, range.until, ...values);
@@ -229,7 +230,8 @@ export function missedByContext(
 } {
   const wanted = classesOf(classes, filters).filter(isMissed);
   const from = `FROM ${BY_CONTEXT} WHERE c.name = ?
-    AND c.line IN (SELECT id FROM lines WHERE due >= ? AND due < ? AND +class IN (${idsOf(wanted)}))
+    AND c.line IN (SELECT id FROM lines l WHERE due >= ? AND due < ? AND +class IN (${idsOf(wanted)})
+      AND ${notBroughtBefore(classes)})
     ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}`;
   const name = (typeof by === 'string' && contextOfGroup(by)) || '';
   const filter = context === undefined ? [] : contextKey(context);

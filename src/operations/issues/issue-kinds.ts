@@ -239,7 +239,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
     ...{ topic: 'quarantine', ...warning, label: 'Waiting' },
     text: ({ bodies }) =>
       `${count(bodies)} undecodable ${bodies === 1 ? 'body waits' : 'bodies wait'} in quarantine.`,
-    remedy: 'Release, refetch or dismiss each, as its page says.',
+    remedy: 'Release, refetch or dismiss each, as its page and transcript-receiver quarantine say.',
   },
   'subscriber-state-damaged': {
     ...{ topic: 'subscribers', ...warning, label: 'State damaged' },

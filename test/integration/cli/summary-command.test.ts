@@ -21,14 +21,16 @@ let service: RunningService;
 let api: AdminApi;
 let began: string;
 
-const summary = (...options: string[]) =>
-  runCommand(['summary', ...options], {
+const command = (...words: string[]) =>
+  runCommand(words, {
     NODE_CONFIG: JSON.stringify({
       store: { url: `file:${service.folder}` },
       sources,
       recovery: { interval: 'off' },
     }),
   });
+
+const summary = (...options: string[]) => command('summary', ...options);
 
 beforeAll(async () => {
   began = new Date(Date.now() - 60_000).toISOString();
@@ -64,6 +66,14 @@ describe('summary', () => {
     expect(found.stdout).toMatch(/^the headers match no credential of the source +guarded +0 +3 +-/m);
     expect(found.stdout).toMatch(/^the body was larger than maxBytes of the source +intake +1 +1 +-/m);
     expect(found.stdout).toMatch(/^nothing was wrong +intake +4 +- +-/m);
+  });
+
+  it('is what the list of refused deliveries names for requests that left no line', async () => {
+    const { stdout, stderr } = await command('deliveries', '--outcome', 'refused');
+    expect(stdout.trim().split('\n')).toHaveLength(2);
+    expect(stderr).toContain('are not among these: `transcript-receiver summary --by cause` counts them');
+    expect((await command('deliveries', '--outcome', 'stored')).stderr).toBe('');
+    expect((await command('deliveries', '--outcome', 'refused', '--json')).stderr).toBe('');
   });
 
   it('counts by customer for a bill, as the API does, and a spreadsheet takes no value for a formula', async () => {

@@ -17,7 +17,7 @@ import { findSummary } from '../../../src/index/questions/find-summary.js';
 import { sumGroups } from '../../../src/index/questions/summary-groups.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import type { DrawnQuery } from './expect-answers.js';
-import { lastOf } from './expect-figures.js';
+import { lastOf, wasBroughtBefore } from './expect-figures.js';
 import { FIRST, type Placed } from './indexed-ledger.js';
 
 const NOW = FIRST + 5 * HOUR;
@@ -231,7 +231,9 @@ function missedOf(lines: readonly Placed[], filters: Filters, context: Value, si
     const { origin, outcome, actor, receivedAt, expectedAt = receivedAt } = each.line;
     const isMissed = origin === 'recovery' && actor === undefined && MISSED.includes(outcome);
     const due = Math.min(Date.parse(expectedAt), Date.parse(receivedAt));
-    return isMissed && isIn(due, since, until) && matches(each, filters, context);
+    return (
+      isMissed && isIn(due, since, until) && matches(each, filters, context) && !wasBroughtBefore(lines, each)
+    );
   });
 }
 

@@ -1,4 +1,5 @@
 import { createMerger } from '../../../ledger/merge/merge.js';
+import { span } from '../../../lib/text/amounts.js';
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { writeCopyMark } from '../../../store/probe/copy-mark.js';
 import { createByteGate } from './byte-gate.js';
@@ -206,6 +207,6 @@ async function noteReceivers({ from, to, canaryAge, report, faults }: Run): Prom
     faults.add('.canary/', `a receiver writes to ${to.location}: stop it, and copy again`);
   if (!(await isRunning(from, canaryAge))) return;
   report.notices.push(
-    `A receiver still writes to ${from.location}: stop it, and copy again, before the copy is served.`,
+    `A receiver has written to ${from.location} within the last ${span(canaryAge)}: if it still runs, stop it and copy again before the copy is served.`,
   );
 }

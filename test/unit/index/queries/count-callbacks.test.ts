@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import type { ItemKind } from '../../../../src/domain/kinds.js';
 import { createLedgerIndex } from '../../../../src/index/ledger-index.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
@@ -17,6 +18,14 @@ const refused = (minutesAgo: number, jobId: string | null, reason = 'body-too-la
   line(minutesAgo, { source, jobId, reason, outcome: 'refused' });
 const recovery = (minutesAgo: number, jobId: string, fields: Partial<LedgerLine> = {}) =>
   line(minutesAgo, { source: 'intake', jobId, outcome: 'recovered', origin: 'recovery', ...fields });
+
+const itemOf = (kind: ItemKind) => ({
+  kind,
+  key: `jobs/${kind}`,
+  size: 1,
+  sha256: '',
+  outcome: 'created' as const,
+});
 
 function figuresOf(
   lines: readonly LedgerLine[],
@@ -125,6 +134,23 @@ describe('missed callbacks of the last day', () => {
       accepted(10, 'y'),
     ]);
     expect(missed).toEqual({ jobs: 2, lastHour: 1, ofJobs: 4, lastJob: 'b' });
+  });
+
+  it('are none of jobs whose callback had brought what recovery fetched again, because it was lost from the store', () => {
+    const [transcript, data] = [itemOf('transcript.json-v2'), itemOf('data')];
+    const lines = [
+      ...['lost', 'partly'].map((job) => ({ ...accepted(90, job), items: [transcript] })),
+      { ...accepted(90, 'quarantined'), outcome: 'quarantined' as const },
+      recovery(20, 'lost', { items: [transcript] }),
+      recovery(20, 'partly', { items: [data] }),
+      recovery(20, 'quarantined', { items: [transcript] }),
+    ];
+    const { missed } = figuresOf(lines);
+    expect(missed).toEqual({ jobs: 2, lastHour: 2, ofJobs: 3, lastJob: 'partly' });
+    const late = { ...accepted(10, 'late'), items: [transcript] };
+    expect(figuresOf([recovery(20, 'late', { items: [transcript] }), late]).missed).toMatchObject({
+      jobs: 1,
+    });
   });
 
   it('say how far back the index reaches', () => {

@@ -25,3 +25,28 @@ it('counts no missed callback of a line that names no job', () => {
   expect(index.countMissed({ ...ALL, by: 'source' })).toEqual([]);
   expect(index.missedByContext({ ...ALL, by: 'context.customer' })).toEqual({ groups: [], jobs: 0 });
 });
+
+it('counts no missed callback of a job that recovery fetched again because it was lost from the store', () => {
+  const item = {
+    kind: 'transcript.json-v2',
+    key: 'jobs/j',
+    size: 1,
+    sha256: '',
+    outcome: 'created',
+  } as const;
+  const fields = { jobId: 'j', items: [item], context: { customer: 'acme' } };
+  const at = (ms: number) => new Date(HOUR + ms).toISOString();
+  const recovered = { origin: 'recovery', outcome: 'recovered' } as const;
+  const texts = [
+    ledgerLine({ ...fields, receivedAt: at(1) }),
+    ledgerLine({ ...fields, ...recovered, receivedAt: at(2) }),
+    ledgerLine({ ...fields, ...recovered, jobId: 'missed', receivedAt: at(3) }),
+  ].map((line) => `${JSON.stringify(line)}\n`);
+  const content = Buffer.from(texts.join(''));
+  index.apply([{ hour: HOUR, writer: 'w', number: 1, written: HOUR, content }]);
+
+  expect(index.countMissed({ ...ALL, by: 'outcome' })).toMatchObject([
+    [expect.stringContaining('recovered'), 1],
+  ]);
+  expect(index.missedByContext({ ...ALL, by: 'context.customer' }).jobs).toBe(1);
+});

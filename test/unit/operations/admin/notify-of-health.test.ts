@@ -98,7 +98,7 @@ describe('notices of health', () => {
       ...QUARANTINE,
       issue: 'quarantine-growing',
       text: '1 undecodable body waits in quarantine.',
-      remedy: 'Release, refetch or dismiss each, as its page says.',
+      remedy: 'Release, refetch or dismiss each, as its page and transcript-receiver quarantine say.',
       since: '2026-03-04T05:06:07.000Z',
       store: store.location,
     });

@@ -219,5 +219,13 @@ function noMatch(values) {
       link('#/deliveries', 'clear all filters'),
       '.',
     ),
+    values.outcome === 'refused' &&
+      h(
+        'p',
+        {},
+        'Requests that were refused without a valid credential are on ',
+        link('#/refusals', 'Refusals'),
+        '.',
+      ),
   );
 }

@@ -21,7 +21,11 @@ export function unknownJob(jobId, message, again) {
   if (!isJobId(jobId)) return [title, emptyPanel(message), nextStepsSection(steps)];
   return [
     title,
-    emptyPanel(message),
+    emptyPanel(
+      message,
+      currentSession()?.sources &&
+        h('p', {}, 'A job of a source that this token may not see is unknown to it, too.'),
+    ),
     refetchOfUnknown(jobId, again),
     nextStepsSection(steps, stepActs(jobId, again)),
     importSection(jobId, again),

@@ -11,7 +11,7 @@ import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import { type LinesAt, type PlacedLine, readLinesAt } from '../../ledger/log/read-lines-at.js';
-import { instantOf } from '../../lib/time/instant.js';
+import { instantsOf } from '../../lib/time/instant.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { LongCalls } from '../index-calls.js';
 import type { LineQuery } from '../queries/find-lines.js';
@@ -115,8 +115,7 @@ export function lineQueryOf(query: DeliveryQuery, lists = listedOrigins(query)):
   return {
     ...filtersOf(query),
     limit,
-    since: instantOf('since', since),
-    until: instantOf('until', until),
+    ...instantsOf({ since, until }),
     before: cursor === undefined ? undefined : decodeCursor(cursor),
     without: LEDGER_ORIGINS.filter((each) => !lists(each)),
     context: contextFilterOf(query),

@@ -1,6 +1,6 @@
 import type { SourceScope } from '../../domain/rights.js';
 import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
-import { instantOf } from '../../lib/time/instant.js';
+import { instantsOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
 import { createPacedCounts } from '../questions/paced-counts.js';
 import type { BehindQuery, CountedBehind } from './count-behind.js';
@@ -56,8 +56,7 @@ export function createSentQuestions(index: IndexCalls, clock: () => number): Sen
     async page({ cursor, limit, ...query }) {
       const found = await index.call('findEvents', {
         ...query,
-        since: instantOf('since', query.since),
-        until: instantOf('until', query.until),
+        ...instantsOf(query),
         before: cursor === undefined ? undefined : positionOf(cursor),
         limit: limit + 1,
       });

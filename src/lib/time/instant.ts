@@ -28,6 +28,23 @@ export function instantOf(name: string, text: string | undefined): number | unde
   throw new Problem('request-invalid', `${name} must be an ISO 8601 instant with its zone, or a date.`);
 }
 
+/** Undefined leaves that end open. */
+interface InstantRange {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+}
+
+/**
+ * From `since` until before `until`, in milliseconds since the epoch. Throws `Problem` `request-invalid` for an invalid instant, and
+ * where nothing is in between: an empty list would read as if nothing had happened.
+ */
+export function instantsOf(range: { since?: string | undefined; until?: string | undefined }): InstantRange {
+  const since = instantOf('since', range.since);
+  const until = instantOf('until', range.until);
+  if (since === undefined || until === undefined || since < until) return { since, until };
+  throw new Problem('request-invalid', 'since must be before until.');
+}
+
 /** ISO 8601 in UTC, of milliseconds since 1970. */
 export function writeInstant(time: number): string {
   return new Date(time).toISOString();

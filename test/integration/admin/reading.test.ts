@@ -182,6 +182,7 @@ describe('deliveries', () => {
     'source=nobody',
     'origin=callbacks',
     'without=callbacks',
+    'since=2026-02-02&until=2026-02-01',
   ])('refuses %s', async (query) => {
     const { status, body } = await api.get(`/deliveries?${query}`);
     expect(status).toBe(400);

@@ -204,7 +204,11 @@ describe('deliveries', () => {
     expect(JSON.parse(filtered.stdout)).toMatchObject({ deliveries: [{ jobId: 'd1' }], index: INDEX });
     const cut = await cli('deliveries', '--limit', '1');
     expect(cut).toMatchObject({ code: 0, stderr: expect.stringMatching(/older deliveries match as well/) });
-    expect(await cli('deliveries', '--source', 'misspelt')).toMatchObject({ code: 2 });
+    for (const wrong of [
+      ['--source', 'misspelt'],
+      ['--since', '1h', '--until', '2h'],
+    ])
+      expect(await cli('deliveries', ...wrong, '--json')).toMatchObject({ code: 2, stdout: '' });
     expect(await cli('deliveries', '--job', 'none')).toMatchObject({ stdout: 'No delivery matches.\n' });
   });
 

@@ -1,6 +1,6 @@
 import { Problem } from '../../../domain/problem.js';
 import type { BodyPage, LedgerView } from '../../../index/ledger-view.js';
-import { instantOf } from '../../../lib/time/instant.js';
+import { instantOf, instantsOf } from '../../../lib/time/instant.js';
 import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
@@ -18,7 +18,7 @@ const MAX_REPLAY_ITEMS = 100_000;
 const BODIES_AT_ONCE = 500;
 
 /**
- * Throws `request-invalid` for contradicting filters, for a refetch of everything, and for too many items.
+ * Throws `request-invalid` for invalid and contradicting filters, for a refetch of everything, and for too many items.
  *
  * @param signal ends the selection with its reason
  */
@@ -27,10 +27,7 @@ export async function selectItems(
   selector: ReplaySelector,
   signal?: AbortSignal,
 ): Promise<ReplaySelection> {
-  const { since, until } = selector;
-  if (since !== undefined && until !== undefined && Date.parse(since) >= Date.parse(until)) {
-    throw new Problem('request-invalid', 'since must be before until.');
-  }
+  instantsOf(selector);
   if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
   const selection = await selectByKind(parts, selector, signal);
   if (selection.items.length <= MAX_REPLAY_ITEMS) return selection;

@@ -208,6 +208,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     events: { outbox, subscribers: new Map(Object.entries(config.subscribers)) },
     reconciling: reconciler,
     busy: isBusy,
+    isReceiving: () => admission.isReceiving,
     sources,
     refusals: mergedRefusals(refusals, signInRefusals),
     onSignInFailure: reportSignIns({ metrics: metrics.signIns, refusalLog, refusals: signInRefusals }),

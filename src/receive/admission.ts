@@ -15,6 +15,9 @@ import type { CallbackRequest } from './callback-request.js';
 /** Milliseconds that a delivery waits for a slot. */
 const PATIENCE = 10_000;
 
+/** Milliseconds after a delivery within which a further one is expected: operators' reads leave room for it. */
+const RECEIVING_FOR = 1000;
+
 /** Deliveries that may wait per slot. Silent senders free their slots every three seconds, which serves three in ten seconds. */
 const WAITERS_PER_SLOT = 3;
 
@@ -67,8 +70,10 @@ export class Admission implements Resource<DeliverySlot> {
   readonly #mostLarge: number;
   readonly #queue: FairQueue<DeliverySlot>;
   readonly #whenEmpty: (() => void)[] = [];
+  readonly #now: () => number;
   #isClosed = false;
   #used = 0;
+  #lastReleased = Number.NEGATIVE_INFINITY;
   #lastAge = 0;
 
   /** @param now in milliseconds */
@@ -82,11 +87,17 @@ export class Admission implements Resource<DeliverySlot> {
     this.#budget = budget;
     this.#store = store;
     this.#mostLarge = limits.maxConcurrent - Math.floor(limits.maxConcurrent / 4);
+    this.#now = now;
     this.#queue = new FairQueue(this, now);
   }
 
   get active(): number {
     return this.#used;
+  }
+
+  /** Whether a delivery is in flight, or one was within the last second. */
+  get isReceiving(): boolean {
+    return this.#used > 0 || this.#now() - this.#lastReleased < RECEIVING_FOR;
   }
 
   /**
@@ -173,6 +184,7 @@ export class Admission implements Resource<DeliverySlot> {
     if (slot.setIndex < 0) return;
     this.#queue.holders.delete(slot);
     this.#used -= 1;
+    this.#lastReleased = this.#now();
     this.#queue.serve();
     if (this.#used > 0) return;
     for (const resolve of this.#whenEmpty.splice(0)) resolve();

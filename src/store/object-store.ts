@@ -195,6 +195,8 @@ export interface ListRange {
   readonly startAfter?: string;
   /** Objects that are listed at most. */
   readonly limit?: number;
+  /** In whatever order costs least: files sort a large folder a part at a time, and read all of it for each part. */
+  readonly anyOrder?: boolean;
   /** Only objects that are in the folder itself, not those in its sub-folders, which are not read. */
   readonly direct?: boolean;
   /** Ends the listing, which then throws its reason; no further call is made. */

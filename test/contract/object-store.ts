@@ -425,6 +425,13 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await direct('list/order/a/')).toEqual(['list/order/a/b-c', 'list/order/a/c']);
       });
 
+      it('has the same keys in any order', async () => {
+        for (const key of ordered) await put(key);
+        const keys: string[] = [];
+        for await (const key of store.keys('list/order/', { anyOrder: true })) keys.push(key);
+        expect(keys.toSorted()).toEqual(ordered.toSorted());
+      });
+
       it('follows all pages', async () => {
         const keys = Array.from({ length: listed }, (_, n) => `list/pages/${String(n).padStart(5, '0')}`);
         for (let from = 0; from < keys.length; from += 40)

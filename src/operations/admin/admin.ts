@@ -70,6 +70,8 @@ export interface AdminOptions {
   readonly reconciling: ReconcileRuns;
   /** Whether live traffic needs the resources that a replay would take. */
   readonly busy: () => boolean;
+  /** Whether callbacks arrive: operators' reads take turns then. */
+  readonly isReceiving: () => boolean;
   /** Called for every item of a replay that failed. */
   readonly onReplayFailure: NonNullable<ReplayItemParts['onReplayFailure']>;
   /** Called with unexpected errors: bugs. */
@@ -167,7 +169,7 @@ export function createAdmin(options: AdminOptions): Admin {
     app: createAdminApp({
       ...{ metrics, bodyReader, limits, onUnexpected, routes, signIn, changes },
       ...{ hosts: options.hosts, page: options.page },
-      reads: createReadGate({ isReceiving: () => self.activeDeliveries() > 0 }),
+      reads: createReadGate({ isReceiving: options.isReceiving }),
       onSignedIn: accessLedger.signedIn,
     }),
     changes,

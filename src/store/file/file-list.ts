@@ -15,6 +15,7 @@ interface ListSearch {
   readonly prefix: string;
   readonly startAfter: string;
   readonly names: number;
+  readonly anyOrder?: boolean | undefined;
   readonly direct?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onPassed?: ListRange['onPassed'];
@@ -106,6 +107,7 @@ async function* walk(root: string, folder: string, search: ListSearch): AsyncGen
  * The names in a folder that may hold what is searched, in order. Those of folders end in `/`: so `a-b` comes before `a/b`, and `a0` after.
  */
 async function* sortedNames(root: string, folder: string, search: ListSearch): AsyncGenerator<string> {
+  if (search.anyOrder) return yield* namesIn(root, folder, search);
   for (let last = ''; ; ) {
     const names: string[] = await namesAfter(root, folder, search, last);
     yield* names;
@@ -118,21 +120,31 @@ function isFolder(name: string): boolean {
   return name.endsWith('/');
 }
 
-/** The first of these names behind one. Most names of a large folder are passed over: what costs least is asked first. */
+/** The first of these names behind one. */
 async function namesAfter(root: string, folder: string, search: ListSearch, last: string): Promise<string[]> {
   const first = createFirstNames(search.names);
+  const isWanted = (name: string) => compareKeys(name, last) > 0 && first.mayBe(name);
+  for await (const name of namesIn(root, folder, search, isWanted)) first.add(name);
+  return first.sorted();
+}
+
+/** The names in the order of the folder. Most names of a large one are passed over: what costs least is asked first. */
+async function* namesIn(
+  root: string,
+  folder: string,
+  search: ListSearch,
+  isWanted = (_name: string) => true,
+): AsyncGenerator<string> {
   try {
     for await (const dirent of await opendir(join(root, folder), { bufferSize: READ_AT_ONCE })) {
       search.signal?.throwIfAborted();
       const name = nameOf(dirent);
       if (name === null) pass(folder + dirent.name, search);
-      else if (compareKeys(name, last) > 0 && first.mayBe(name) && mayHold(folder, name, search))
-        first.add(name);
+      else if (isWanted(name) && mayHold(folder, name, search)) yield name;
     }
   } catch (error) {
     if (!isAbsent(error)) throw error;
   }
-  return first.sorted();
 }
 
 function nameOf(dirent: Dirent): string | null {

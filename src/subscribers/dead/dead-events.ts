@@ -100,14 +100,14 @@ export async function listDeadEvents(
   return { deadEvents, nextCursor: null };
 }
 
-/** Oldest first; no more are read than are asked for. */
+/** In any order; no more are read than are asked for. */
 export async function* deadEventIds(
   store: Pick<ObjectStore, 'keys'>,
   subscriber: string,
   range: Pick<ListRange, 'limit' | 'signal'> = {},
 ): AsyncGenerator<string> {
   const folder = deadEventsFolder(subscriber);
-  for await (const key of store.keys(folder, range)) yield* eventIdOf(key, folder);
+  for await (const key of store.keys(folder, { ...range, anyOrder: true })) yield* eventIdOf(key, folder);
 }
 
 function eventIdOf(key: string, folder: string): string[] {

@@ -92,6 +92,19 @@ const refusedOf = (deliveries: readonly Delivery[]) =>
 
 const OVERLOADED = expect.objectContaining({ code: 'overloaded', status: 503 });
 
+it('callbacks arrive while one is in flight, and for a second after the last: they come again', async () => {
+  expect(slots.isReceiving).toBe(false);
+  const [first, last] = await arriveMany(2, SMALL);
+  first?.slot?.leave();
+  time += 60_000;
+  expect(slots.isReceiving).toBe(true);
+  last?.slot?.leave();
+  time += 999;
+  expect([slots.active, slots.isReceiving]).toEqual([0, true]);
+  time += 1;
+  expect(slots.isReceiving).toBe(false);
+});
+
 describe('the shares', () => {
   it('leave a quarter of the slots to bodies up to 1 MiB', async () => {
     const large = await arriveMany(7, LARGE);

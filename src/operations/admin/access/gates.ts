@@ -27,7 +27,7 @@ export interface ReadGate {
 }
 
 export interface ReadGateOptions {
-  /** Whether callbacks are in flight. Default: never. */
+  /** Whether callbacks arrive. Default: never. */
   readonly isReceiving?: () => boolean;
   /** Default 8. */
   readonly slots?: number;

@@ -1,12 +1,18 @@
 import { createHook } from 'node:async_hooks';
 import { hash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createFileStore } from '../../../../src/store/file/file-store.js';
-import { type ObjectHeaders, type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
+import {
+  type ListRange,
+  type ObjectHeaders,
+  type ObjectStore,
+  StoreError,
+} from '../../../../src/store/object-store.js';
 
 const headers = (writer: string): ObjectHeaders => ({ contentType: 'text/plain', metadata: { writer } });
 
@@ -32,6 +38,34 @@ describe('the file store', () => {
     expect(await visible()).toEqual(['jobs']);
     expect(await readFile(`${folder}/store/jobs/j1/transcript.json`, 'utf8')).toBe('{}');
     expect(await readdir(`${folder}/store/jobs/j1`)).toEqual(['transcript.json']);
+  });
+
+  it('reads a folder once where the order does not matter, and no sub-folder where only the folder itself does', async () => {
+    const count = 10_500;
+    await store.create('things/b/c', Buffer.from('x'), headers('a'));
+    for (let n = 0; n < count; n += 1) writeFileSync(`${folder}/store/things/${n}`, '');
+    let looked = 0;
+    const signal = Object.assign(new AbortController().signal, {
+      throwIfAborted() {
+        looked += 1;
+      },
+    });
+    const listed = async (range: ListRange) => {
+      looked = 0;
+      const keys: string[] = [];
+      for await (const key of store.keys('things/', { ...range, signal })) keys.push(key);
+      return { keys: new Set(keys), order: keys.join(), looked };
+    };
+    const sorted = await listed({});
+    const unsorted = await listed({ anyOrder: true });
+    const direct = await listed({ anyOrder: true, direct: true });
+    expect(sorted.keys.size).toBe(count + 1);
+    expect(unsorted.keys).toEqual(sorted.keys);
+    expect(direct.keys.size).toBe(count);
+    // Each name as it is read, and as it is listed.
+    expect(direct.looked).toBe(count + 1 + count);
+    expect(unsorted.looked).toBe(2 * (count + 2));
+    expect(sorted.looked).toBeGreaterThan(unsorted.looked + count);
   });
 
   it('leaves no metadata and no temporary file of losers', async () => {

@@ -68,3 +68,14 @@ it('goes on where a count was given up, of many events that the index does not k
   expect(await dead.bySource('crm', null)).toEqual(new Map([['intake', 12_000]]));
   expect(reads).toBeLessThan(12_100);
 });
+
+it('asks for no order, so that a folder of many is read once', async () => {
+  const store = storeWith(3, () => ['intake', 410]);
+  const orders: unknown[] = [];
+  const keys: typeof store.keys = (prefix, range) => {
+    orders.push(range?.anyOrder);
+    return store.keys(prefix, range);
+  };
+  await createDeadEventCounter({ ...store, keys }, NO_INDEX).bySource('crm', null);
+  expect(orders).toEqual([true]);
+});

@@ -8,9 +8,12 @@ import { type ListRange, type ObjectStore, PartialListingError } from './object-
  * @param known keys of objects that this process wrote
  */
 export function wholeListings(store: ObjectStore, known: () => readonly string[]): ObjectStore {
-  function expectedIn(prefix: string, startAfter = ''): Set<string> {
+  function expectedIn(prefix: string, { startAfter = '', direct = false }: ListRange = {}): Set<string> {
     const isExpected = (key: string) =>
-      key.startsWith(prefix) && isListed(key, prefix) && compareKeys(key, startAfter) > 0;
+      key.startsWith(prefix) &&
+      isListed(key, prefix) &&
+      compareKeys(key, startAfter) > 0 &&
+      !(direct && key.includes('/', prefix.length));
     return new Set(known().filter(isExpected));
   }
 
@@ -24,9 +27,10 @@ export function wholeListings(store: ObjectStore, known: () => readonly string[]
     prefix: string,
     items: AsyncIterable<Item>,
     keyOf: (item: Item) => string,
-    { startAfter, limit = Number.POSITIVE_INFINITY }: ListRange = {},
+    range: ListRange = {},
   ): AsyncGenerator<Item> {
-    const expected = expectedIn(prefix, startAfter);
+    const { limit = Number.POSITIVE_INFINITY } = range;
+    const expected = expectedIn(prefix, range);
     let count = 0;
     for await (const item of items) {
       expected.delete(keyOf(item));

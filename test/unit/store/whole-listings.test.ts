@@ -63,6 +63,7 @@ describe('a listing of what is known to be there', () => {
     leftOut = () => true;
     expect(await all(store.list('reports/'))).toEqual([]);
     expect(await all(store.list('ledger/', { startAfter: segment(2) }))).toEqual([]);
+    expect(await all(store.keys('ledger/', { direct: true }))).toEqual([]);
   });
 
   it('may end before at a limit, and leave out what is hidden', async () => {

@@ -275,6 +275,8 @@ describe('what a subscriber was sent', () => {
     const first = (await api.get('/subscribers/crm/events?limit=1')).body;
     const next = (await api.get(`/subscribers/crm/events?limit=1&cursor=${first.nextCursor}`)).body;
     expect(next.events[0].at <= first.events[0].at).toBe(true);
+    for (const source of ['nobody', 'default'])
+      expect((await scoped.get(`/subscribers/crm/events?source=${source}`)).status).toBe(400);
     for (const query of ['cursor=nonsense', 'since=2026-02-02&until=2026-02-02'])
       expect((await api.get(`/subscribers/crm/events?${query}`)).status).toBe(400);
     await run({ dead: true, jobs: ['told-1'] });

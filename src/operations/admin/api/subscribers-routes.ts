@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
+import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { newDeliveryId } from '../../../ledger/ledger-line.js';
 import { instantInput } from '../../../lib/text/read-input.js';
@@ -26,7 +27,8 @@ import { jobFilter, page, sourceFilter } from './request-schemas.js';
 export interface SubscribersRouteParts {
   readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'send'>;
   readonly dead: Pick<DeadEventCounter, 'causes'>;
-  readonly view: Pick<LedgerView, 'sent' | 'extent'>;
+  readonly view: Pick<LedgerView, 'sent' | 'extent' | 'holds'>;
+  readonly names: FilterNames;
   readonly fresh: FreshView;
   readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly SubscriberFigures[]>;
   readonly subscriberNames: (scope: SourceScope) => readonly string[];
@@ -39,6 +41,7 @@ export function subscribersRoutes({
   outbox,
   dead,
   view,
+  names,
   fresh,
   subscribers,
   subscriberNames,
@@ -82,6 +85,7 @@ export function subscribersRoutes({
       async handle({ params: { id: name = '' }, query, access: { scope } }) {
         rejectUnknown(name, scope);
         await fresh();
+        await rejectUnknownNames({ source: query.source }, names, view, scope);
         const { events, nextCursor } = await view.sent.page({ ...query, subscriber: name, scope });
         return ok({ events: events.map(shownSent), index: view.extent(), nextCursor });
       },

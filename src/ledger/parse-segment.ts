@@ -31,12 +31,14 @@ export function parseSegment(content: Buffer): ParsedSegment {
   const brokenLines: number[] = [];
   const newerLines: number[] = [];
   let number = 0;
-  for (const { text, start, length } of linesOf(content)) {
+  for (const bytes of cutLines(content)) {
     number += 1;
+    const text = textOf(bytes);
     if (text?.trim() === '') continue;
     const value = text === null ? null : parseRecord(text);
     const line = value && completeLine(value);
-    if (line) entries.push({ line, index: number - 1, start, length });
+    const start = bytes.byteOffset - content.byteOffset;
+    if (line) entries.push({ line, index: number - 1, start, length: bytes.length });
     else if (value && isNewer(value)) newerLines.push(number);
     else brokenLines.push(number);
   }
@@ -66,23 +68,13 @@ export function parseLine(bytes: Buffer): LedgerLine | null {
 /** Whether a line is no JSON object, as after text was cut or changed, or there is none. Lines of other formats are not damaged. */
 export function isDamagedSegment(content: Buffer): boolean {
   let lines = 0;
-  for (const { text } of linesOf(content)) {
+  for (const bytes of cutLines(content)) {
+    const text = textOf(bytes);
     if (text?.trim() === '') continue;
     if (text === null || parseRecord(text) === null) return true;
     lines += 1;
   }
   return lines === 0;
-}
-
-/** Null for the text of a line that is not UTF-8. */
-function* linesOf(content: Buffer): Generator<LineSpan & { readonly text: string | null }> {
-  const lines = isUtf8(content) ? content.toString().split('\n') : cutLines(content);
-  let start = 0;
-  for (const line of lines) {
-    const length = Buffer.byteLength(line);
-    yield { text: typeof line === 'string' ? line : textOf(line), start, length };
-    start += length + 1;
-  }
 }
 
 function* cutLines(content: Buffer): Generator<Buffer> {

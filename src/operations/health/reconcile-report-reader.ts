@@ -2,9 +2,10 @@ import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
 import type { LedgerView } from '../../index/ledger-view.js';
 import { INTERRUPTED } from '../../recovery/reconcile/recovery-errors.js';
 import { sawEverything } from '../../recovery/reconcile/report/recovery-report.js';
-import type { ListRange, ObjectStore } from '../../store/object-store.js';
+import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import type { ReconcileFigures } from '../answers/health.js';
+import { lastReports } from './last-reports.js';
 
 /** The figures of one report. */
 interface RunFigures extends Omit<ReconcileFigures, 'isWhole'> {
@@ -16,9 +17,6 @@ interface RunFigures extends Omit<ReconcileFigures, 'isWhole'> {
 
 const DAYS = 24 * 3_600_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-
-/** Reports searched for a run that saw everything: four days of hourly runs. */
-const RUNS_LOOKED_AT = 100;
 
 /**
  * Reads the results of reconcile; null before the first run. A run that saw only a part of the jobs, because it was limited or
@@ -60,21 +58,12 @@ export function createReconcileReportReader(
   return async (signal) => {
     // Reports accumulate over years; the last ones are nearly always recent.
     const startAfter = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
-    const recent = await runsOf(await keysOf(store, { startAfter, signal }), signal);
+    const recent = await runsOf(await lastReports(store, REPORTS_FOLDER, { startAfter, signal }), signal);
     read = [...recent.values()].some(sawEverything)
       ? recent
-      : await runsOf(await keysOf(store, { signal }), signal);
+      : await runsOf(await lastReports(store, REPORTS_FOLDER, { signal }), signal);
     return summed(await Promise.all([...read].map(([key, run]) => withoutSettled(key, run))));
   };
-}
-
-/** The last ones, oldest first. */
-async function keysOf(store: ObjectStore, range: ListRange): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of store.list(REPORTS_FOLDER, range)) {
-    if (key.endsWith('.json') && keys.push(key) > RUNS_LOOKED_AT) keys.shift();
-  }
-  return keys;
 }
 
 /** @param runs newest first */

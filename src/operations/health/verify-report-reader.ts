@@ -6,10 +6,10 @@ import type { VerifyReport } from '../../recovery/verify/verify-report.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import type { VerifyFigures } from '../answers/health.js';
+import { lastReports } from './last-reports.js';
 
 /** Long enough for weekly runs over 30 days, and for a monthly one with `--deep`. */
 const REMEMBERED = 35 * 24 * 3_600_000;
-const MAX_REPORTS = 100;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_REFETCH = 100;
 
@@ -33,9 +33,7 @@ export function createVerifyReportReader(
 
   /** Newest first; the newest of all, and those of the last days. */
   async function runs(now: number, signal?: AbortSignal): Promise<Run[]> {
-    const keys: string[] = [];
-    for await (const { key } of store.list(VERIFY_REPORTS_FOLDER, { signal }))
-      if (key.endsWith('.json') && keys.push(key) > MAX_REPORTS) keys.shift();
+    const keys = await lastReports(store, VERIFY_REPORTS_FOLDER, { signal });
     const oldest = verifyReportKey(new Date(now - REMEMBERED).toISOString());
     const wanted = keys.filter((key, index, all) => key >= oldest || index === all.length - 1);
     const found = new Map<string, Run>();

@@ -49,7 +49,7 @@ export async function readEarlierReports(parts: RecoveryParts, startedAt: number
   const expectations = expectationsOf(parts);
   const keys: string[] = [];
   const startAfter = reconcileReportKey(new Date(startedAt - retention).toISOString());
-  for await (const { key } of store.list(REPORTS_FOLDER, { startAfter })) keys.push(key);
+  for await (const key of store.keys(REPORTS_FOLDER, { startAfter })) keys.push(key);
   const lastResults = new Map<string, RecoveredJob>();
   const completeUntil = new Map<string, number>();
   for (const key of keys.slice(-MAX_REPORTS_READ).reverse()) {

@@ -1,0 +1,16 @@
+import type { ListRange, ObjectStore } from '../../store/object-store.js';
+
+/** Of hourly runs those of four days. */
+const MAX_REPORTS = 100;
+
+/** Keys of the last reports in a folder, oldest first. */
+export async function lastReports(
+  store: Pick<ObjectStore, 'keys'>,
+  folder: string,
+  range: ListRange,
+): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const key of store.keys(folder, range))
+    if (key.endsWith('.json') && keys.push(key) > MAX_REPORTS) keys.shift();
+  return keys;
+}

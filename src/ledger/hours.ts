@@ -46,13 +46,13 @@ export function isWhole(hour: string, now: number): boolean {
   return startOfHour(hour) < firstOpenHour(now);
 }
 
-/** The hours that are not whole: at most two, oldest first. */
-export function openHours(now: number): string[] {
-  return [...new Set([firstOpenHour(now), now].map(hourAt))];
-}
-
 /** Milliseconds. A line of a replica whose clock is further from the store's would be in an hour that is closed, or not open yet. */
 const MAX_CLOCK_OFFSET = 5 * 60_000;
+
+/** The hours that are not whole: at most two, oldest first. A replica whose clock is ahead of the store's writes to the next one. */
+export function openHours(now: number): string[] {
+  return [...new Set([firstOpenHour(now), now, now + MAX_CLOCK_OFFSET].map(hourAt))];
+}
 
 /**
  * What is wrong with this machine's clock, for people; null when nothing is.

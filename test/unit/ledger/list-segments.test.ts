@@ -96,8 +96,12 @@ describe('an hour', () => {
     ['2026-03-04T06:00:00.000Z', ['05', '06']],
     ['2026-03-04T06:19:59.999Z', ['05', '06']],
     ['2026-03-04T06:20:00.000Z', ['06']],
-    ['2026-03-04T06:59:59.999Z', ['06']],
-  ])('is open until 20 minutes after its end: at %s', (now, hours) => {
-    expect(openHours(Date.parse(now))).toEqual(hours.map((hour) => `dt=2026-03-04/hour=${hour}/`));
-  });
+    ['2026-03-04T06:54:59.999Z', ['06']],
+    ['2026-03-04T06:55:00.000Z', ['06', '07']],
+  ])(
+    'is open from five minutes before it begins, for clocks that are ahead, until 20 minutes after its end: at %s',
+    (now, hours) => {
+      expect(openHours(Date.parse(now))).toEqual(hours.map((hour) => `dt=2026-03-04/hour=${hour}/`));
+    },
+  );
 });

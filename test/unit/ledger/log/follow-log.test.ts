@@ -26,3 +26,13 @@ it('lists an hour of many segments once a minute, and before that when it is tol
   expect(await writers()).toEqual(['command']);
   expect(log.listedAt()).toBe(now);
 });
+
+it('takes what a replica wrote to the next hour whose clock is ahead of the store', async () => {
+  const now = Date.UTC(2026, 10, 2, 10, 58);
+  const store = createMemoryStore(undefined, () => now);
+  const log = createLogFollower({ store, clock: () => now, hours: new Map(), onLost: () => undefined });
+  store.put(segmentKey({ hour: hourAt(now + HOUR), writer: 'ahead', number: 1 }), '', now);
+  const found: string[] = [];
+  for await (const { writer } of log.newSegments()) found.push(writer);
+  expect(found).toEqual(['ahead']);
+});

@@ -208,7 +208,9 @@ function unsettledLosses({ lost, timeline }: KnownJob): readonly LostArtefact[] 
 function lostState(job: KnownJob, at: ShowInstant): Described {
   const hasTranscript = job.artefacts.some((artefact) => isTranscript(artefact) && !isConflict(artefact));
   const text = lostInWords(job.lost, at);
-  const isGone = job.failure?.outcome === 'unrecoverable' || !mayHaveResults(job);
+  // That a job was rejected is on record: a refetch leaves it at that.
+  const isRejected = job.service?.record.status === 'rejected';
+  const isGone = isRejected || job.failure?.outcome === 'unrecoverable' || !mayHaveResults(job);
   const next = isGone ? 'restore' : 'lost';
   if (hasTranscript) return ['notice', 'Partly lost', `The transcript is stored. ${text}`, next];
   return ['bad', 'Lost', text, next];

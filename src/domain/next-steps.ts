@@ -109,9 +109,10 @@ function stepsOf(job: JobToMend, situation: Situation, bodies: Parameters<typeof
       return [
         step('refetch', 'Fetch it again while the service keeps it.', `refetch ${jobId}`),
         ...restoreSteps(jobId, importing),
+        acknowledge,
       ];
     case 'restore':
-      return [...restoreSteps(jobId, importing), ...(failure === null ? [] : [acknowledge])];
+      return [...restoreSteps(jobId, importing), acknowledge];
     case 'acknowledge':
       return [acknowledge];
     case 'erase':

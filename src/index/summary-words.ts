@@ -28,7 +28,9 @@ export function summaryInWords({ total, acts, unrecorded }: Counted): string[] {
           `${plural(refused, 'callback', 'callbacks')} (${share}) ${refused === 1 ? 'was' : 'were'} not answered 2xx${without}.`,
         ]
       : []),
-    ...(callbacks > 0 && refused === 0 ? ['Every callback was answered 2xx.'] : []),
+    ...(callbacks > 0 && refused === 0
+      ? [`Every callback${unrecorded === null ? ' with a valid credential' : ''} was answered 2xx.`]
+      : []),
     ...(duration === null ? [] : [`95 % were answered within ${milliseconds(duration.p95)}.`]),
     ...(missed ? [missedSentence(missed)] : []),
     ...(unrecorded === null

@@ -186,6 +186,12 @@ describe('with the store away', () => {
       await page.locator('[data-key=quarantine]').getByText('1', { exact: true }).waitFor();
       expect(await shown('.tiles')).not.toMatch(/unavailable|is gone|ENOENT/i);
       expect(await shown('[data-key=latest]')).toMatch(/store cannot be read/i);
+      // Refused ones are counted in the store.
+      expect(await shown('[data-key=charts]')).not.toMatch(/Every callback in this window was/);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize({ width: 320, height: 640 });
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     } finally {
       await rename(`${service.folder}-away`, service.folder);
     }

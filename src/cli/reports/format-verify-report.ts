@@ -26,6 +26,11 @@ export function formatVerifyReport(report: VerifyReport): string[] {
       commands.map((command) => `  ${command}`),
       commands.length,
     ),
+    ...(refetch.length === 0
+      ? []
+      : [
+          'What is missing after that: restore it from a backup, or accept the loss with transcript-receiver acknowledge <job> --reason <words>',
+        ]),
     ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
   ];
 }

@@ -175,6 +175,7 @@ describe('the state of a job of which something was stored and is not there now'
     ['while the service is not configured', { serviceAnswer: 'not-configured' }, 'restore'],
     ['when the service does not know it', { serviceAnswer: 'unknown' }, 'restore'],
     ['when its results have expired there', { service: { record: { status: 'expired' } } }, 'restore'],
+    ['when the service rejected it', { service: { record: { status: 'rejected' } } }, 'restore'],
     ['when recovery could not fetch it', { service: done, failure }, 'restore'],
     ['when the folder is gone as a whole', { artefacts: [], service: done }, 'refetch'],
     ['when its jobinfo is left', { artefacts: [artefact('jobinfo')], service: done }, 'refetch'],
@@ -182,6 +183,14 @@ describe('the state of a job of which something was stored and is not there now'
     expect(stateOf({ timeline, lost, ...job })).toEqual({
       ...{ tone: 'bad', word: 'Lost', repair },
       text: `Lost from the store: stored at ${storedAt}, not there now.`,
+    });
+  });
+
+  it.each(['done', 'rejected', 'deleted'])('ends with accepting the loss of a job that is %s', (status) => {
+    const { steps } = jobState({ ...nothing, timeline, lost, service: { record: { status } } }, [], shown);
+    expect(steps.at(-1)).toMatchObject({
+      action: 'acknowledge',
+      command: expect.stringContaining('acknowledge j1'),
     });
   });
 

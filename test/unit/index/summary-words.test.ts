@@ -13,4 +13,12 @@ describe('the figures of a time in words', () => {
       `21 callbacks (95 %) were not answered 2xx, ${words} they had a valid credential.`,
     );
   });
+
+  it('do not say of all callbacks that they were answered 2xx where those without a credential could not be counted', () => {
+    const well = { total: { ...total, refused: 0 }, acts: null };
+    expect(summaryInWords({ ...well, unrecorded: 0 })).toContain('Every callback was answered 2xx.');
+    expect(summaryInWords({ ...well, unrecorded: null })).toContain(
+      'Every callback with a valid credential was answered 2xx.',
+    );
+  });
 });

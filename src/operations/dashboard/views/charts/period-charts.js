@@ -50,6 +50,7 @@ export function periodCharts(summary, toDeliveries) {
   const { buckets, total } = summary;
   const none =
     uncounted(summary) === null ? 'in this window' : 'in the part of this window that could be counted';
+  const known = summary.unrecorded === null ? ' with a valid credential, which alone could be counted,' : '';
   const starts = buckets.map(({ start }) => Date.parse(start));
   const [first = 0, second = first] = starts;
   /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain' | 'countedSince'>[]} */
@@ -75,8 +76,11 @@ export function periodCharts(summary, toDeliveries) {
     {
       id: 'share',
       title: 'Callbacks not answered 2xx',
-      sum: inPercent(shareNot2xx(total)),
-      empty: total.duration === null ? `No callbacks ${none}.` : `Every callback ${none} was answered 2xx.`,
+      sum: summary.unrecorded === null ? null : inPercent(shareNot2xx(total)),
+      empty:
+        total.duration === null
+          ? `No callbacks ${none}.`
+          : `Every callback ${none}${known} was answered 2xx.`,
       kind: 'bars',
       show: inPercent,
       series: [

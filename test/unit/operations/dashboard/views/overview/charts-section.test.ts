@@ -71,6 +71,24 @@ describe('the charts of the overview', () => {
     expect(chart('share').sum).toBe('13 %');
   });
 
+  it('do not say that every callback was answered 2xx where refused ones could not be counted', () => {
+    const total = {
+      ...summary.total,
+      callbacks: 7,
+      refused: 0,
+      duration: { p50: 1, p95: 1, p99: 1, max: 1 },
+    };
+    const of = (unrecorded: number | null) =>
+      overviewCharts({ ...summary, total, unrecorded }, NONE_OPEN).find(
+        ({ id }: { id: string }) => id === 'share',
+      );
+    expect(of(0)).toMatchObject({ sum: '0 %', empty: 'Every callback in this window was answered 2xx.' });
+    expect(of(null)).toMatchObject({
+      sum: null,
+      empty: expect.stringContaining('which alone could be counted'),
+    });
+  });
+
   it('show what was refused without a line, and what was expected and did not come: an outage is no quiet hour', () => {
     const [first, second] = summary.buckets;
     const outage = {

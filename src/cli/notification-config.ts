@@ -44,13 +44,35 @@ export function createCommand(): Command {
     .action((named: string | undefined, options: Options) => {
       const config = loadConfig('everything');
       const name = chosenSource(config, named);
-      printJson({ notification_config: notificationConfig(config, name, options, Date.now()) });
-      const { context } = sourceNamed(config, name);
-      if (context.length > 0 && options.context === undefined)
-        process.stderr.write(
-          `transcript-receiver: the URL has no context; add --context <name>=<value> for ${context.join(', ')}\n`,
-        );
+      const now = Date.now();
+      printJson({ notification_config: notificationConfig(config, name, options, now) });
+      for (const note of notesOn(sourceNamed(config, name), options, now))
+        process.stderr.write(`transcript-receiver: ${note}\n`);
     });
+}
+
+/** What is right for the service, and yet may not be meant. */
+function notesOn(
+  { context, credentials }: Config['sources'][string],
+  options: Options,
+  now: number,
+): string[] {
+  const { credential: wanted = '' } = options;
+  const { notBefore, expires } = credentials[wanted] ?? {};
+  const at = (time: number) => new Date(time).toISOString();
+  return [
+    ...(context.length > 0 && options.context === undefined
+      ? [`the URL has no context; add --context <name>=<value> for ${context.join(', ')}`]
+      : []),
+    ...(expires && expires <= now
+      ? [`the credential ${wanted} expired at ${at(expires)}: callbacks with it are rejected`]
+      : []),
+    ...(notBefore && notBefore > now
+      ? [
+          `the credential ${wanted} is not valid before ${at(notBefore)}: earlier callbacks with it are rejected`,
+        ]
+      : []),
+  ];
 }
 
 function notificationConfig(config: Config, name: string, options: Options, now: number) {

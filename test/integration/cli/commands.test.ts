@@ -20,6 +20,7 @@ sources:
       leaked: { headers: ["X-Token: ${SECRET}-0"] }
       lasting: { headers: ["X-Token: ${SECRET}-2"] }
       over: { headers: ["X-Token: ${SECRET}-3"], expires: "2020-01-01" }
+      next: { headers: ["X-Token: ${SECRET}-4"], notBefore: "2999-01-01" }
 `,
 });
 const env = { NODE_CONFIG_DIR: folder.path };
@@ -202,6 +203,21 @@ describe('notification-config', () => {
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
     expect(result.stderr).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['first', ''],
+    [
+      'over',
+      'transcript-receiver: the credential over expired at 2020-01-01T00:00:00.000Z: callbacks with it are rejected\n',
+    ],
+    [
+      'next',
+      'transcript-receiver: the credential next is not valid before 2999-01-01T00:00:00.000Z: earlier callbacks with it are rejected\n',
+    ],
+  ])('says of a credential that is asked for whether it is valid now: %s', async (credential, stderr) => {
+    const args = ['notification-config', 'intake', '--context', 'call=1', '--credential', credential];
+    expect(await runCommand(args, env)).toMatchObject({ code: 0, stderr });
   });
 
   it('takes the only source when none is named, and asks for one where there are several', async () => {

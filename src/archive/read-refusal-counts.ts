@@ -12,7 +12,7 @@ interface DailyRefusals extends Omit<RefusalCount, 'fromSender'> {
   readonly day: string;
 }
 
-export interface RefusalCounts {
+interface RefusalCounts {
   /** Newest day first, then by number. */
   readonly counts: readonly DailyRefusals[];
   /** Whether all objects of these days were read. */

@@ -1,13 +1,6 @@
-import { type AdminRouteParts, adminRoutes } from '../../src/operations/admin/api/admin-routes.js';
 import { problemCodesOf } from '../../src/operations/admin/api/openapi-document.js';
 import { problemSchema } from '../../src/operations/answers/problem.js';
-
-// Creating the routes needs only `sources`; the other parts are needed to handle requests.
-const routes = adminRoutes({
-  sources: new Map(),
-  version: 'test',
-  health: { facts: {} },
-} as unknown as AdminRouteParts);
+import { API_ROUTES } from './admin-api-routes.js';
 
 export interface ReceivedAnswer {
   readonly status: number;
@@ -19,7 +12,7 @@ export interface ReceivedAnswer {
 /** How an answer of the admin API differs from the contract of its route; null when it does not. */
 export function contractFault(method: string, path: string, answer: ReceivedAnswer): string | null {
   const [bare = ''] = path.split('?');
-  const route = routes.find(
+  const route = API_ROUTES.find(
     (each) => each.method === method.replace('HEAD', 'GET') && patternOf(each.path).test(bare),
   );
   // Undeclared routes are handled by the router: 404, 405, or 401 before that.

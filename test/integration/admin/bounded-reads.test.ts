@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
+import { encodeIdCursor } from '../../../src/lib/text/id-cursor.js';
 import { NEW_REPLAY } from '../../support/new-replay.js';
 import { type AdminApi, adminApi } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -70,7 +71,7 @@ function ask(path: string) {
 
 /** A page that no listing of the newest answers. */
 const older = (limit: number) => `/replays?limit=${limit}&cursor=${cursorOf(idOf(REPLAYS / 2))}`;
-const cursorOf = (id: string) => Buffer.from(id).toString('base64url');
+const cursorOf = (id: string) => encodeIdCursor('replays', id);
 const numbersOf = ({ replays }: { readonly replays: readonly { readonly reason: string }[] }) =>
   replays.map(({ reason }) => Number(reason.replace('number ', '')));
 

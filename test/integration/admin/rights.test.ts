@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AdminRouteParts, adminRoutes } from '../../../src/operations/admin/api/admin-routes.js';
+import { API_ROUTES } from '../../support/admin-api-routes.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 
@@ -22,12 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
-const routes = adminRoutes({
-  sources: new Map(),
-  version: 'test',
-  health: { facts: {} },
-} as unknown as AdminRouteParts);
-const operations = routes.map(({ method, path, right }) => [method, path, right] as const);
+const operations = API_ROUTES.map(({ method, path, right }) => [method, path, right] as const);
 
 /** Harmless: what it names is not here, or what it sends is not valid. */
 function send(api: AdminApi, method: string, path: string) {

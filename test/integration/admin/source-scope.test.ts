@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AdminRouteParts, adminRoutes } from '../../../src/operations/admin/api/admin-routes.js';
+import { API_ROUTES } from '../../support/admin-api-routes.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -77,12 +77,7 @@ afterAll(async () => {
   await lost.simulator.close();
 });
 
-const routes = adminRoutes({
-  sources: new Map(),
-  version: 'test',
-  health: { facts: {} },
-} as unknown as AdminRouteParts);
-const reads = routes.filter(({ method, path }) => method === 'GET' && path !== '/openapi.json');
+const reads = API_ROUTES.filter(({ method, path }) => method === 'GET' && path !== '/openapi.json');
 
 const QUERIES: Readonly<Record<string, string>> = { '/quarantine': '?state=all', '/jobs': '?text=court-1' };
 

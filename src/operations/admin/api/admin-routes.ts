@@ -1,52 +1,38 @@
 import { sessionSchema } from '../../answers/session.js';
+import type { AdminServices } from '../admin-services.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { type ImportRouteParts, importRoutes } from './content/import-routes.js';
-import { type DeliveriesRouteParts, deliveriesRoutes } from './deliveries-routes.js';
-import { type ExplainRouteParts, explainRoutes } from './explain-routes.js';
-import { type FailuresRouteParts, failuresRoutes } from './failures-routes.js';
-import { type HealthRouteParts, healthRoutes } from './health-routes.js';
-import { type JobsRouteParts, jobsRoutes } from './jobs-routes.js';
+import { importRoutes } from './content/import-routes.js';
+import { deliveriesRoutes } from './deliveries-routes.js';
+import { explainRoutes } from './explain-routes.js';
+import { failuresRoutes } from './failures-routes.js';
+import { healthRoutes } from './health-routes.js';
+import { jobsRoutes } from './jobs-routes.js';
 import { openApiRoutes } from './openapi-routes.js';
-import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes.js';
-import { type ErasuresRouteParts, erasuresRoutes } from './repairs/erasures-routes.js';
-import { type ReconcileRouteParts, reconcileRoutes } from './repairs/reconcile-routes.js';
-import { type RepairRouteParts, repairRoutes } from './repairs/repair-routes.js';
-import { type ReplaysRouteParts, replaysRoutes } from './repairs/replays-routes.js';
-import { type SubscribersRouteParts, subscribersRoutes } from './subscribers-routes.js';
-
-export type AdminRouteParts = {
-  readonly version: string;
-  readonly health: HealthRouteParts;
-} & DeliveriesRouteParts &
-  FailuresRouteParts &
-  JobsRouteParts &
-  QuarantineRouteParts &
-  RepairRouteParts &
-  ReconcileRouteParts &
-  ReplaysRouteParts &
-  SubscribersRouteParts &
-  ImportRouteParts &
-  ErasuresRouteParts &
-  ExplainRouteParts;
+import { quarantineRoutes } from './quarantine-routes.js';
+import { erasuresRoutes } from './repairs/erasures-routes.js';
+import { reconcileRoutes } from './repairs/reconcile-routes.js';
+import { repairRoutes } from './repairs/repair-routes.js';
+import { replaysRoutes } from './repairs/replays-routes.js';
+import { subscribersRoutes } from './subscribers-routes.js';
 
 /** Everything below `/admin/api`. */
-export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
+export function adminRoutes(services: AdminServices): AdminRoute[] {
   const routes = [
-    ...healthRoutes(parts.health),
-    ...deliveriesRoutes(parts),
-    ...failuresRoutes(parts),
-    ...jobsRoutes(parts),
-    ...quarantineRoutes(parts),
-    ...repairRoutes(parts),
-    ...reconcileRoutes(parts),
-    ...replaysRoutes(parts),
-    ...subscribersRoutes(parts),
-    ...importRoutes(parts),
-    ...erasuresRoutes(parts),
-    ...explainRoutes(parts),
-    ...sessionRoutes(parts.service),
+    ...healthRoutes(services),
+    ...deliveriesRoutes(services),
+    ...failuresRoutes(services),
+    ...jobsRoutes(services),
+    ...quarantineRoutes(services),
+    ...repairRoutes(services),
+    ...reconcileRoutes(services),
+    ...replaysRoutes(services),
+    ...subscribersRoutes(services),
+    ...importRoutes(services),
+    ...erasuresRoutes(services),
+    ...explainRoutes(services),
+    ...sessionRoutes(services.service),
   ];
-  return [...routes, ...openApiRoutes(routes, parts.version)];
+  return [...routes, ...openApiRoutes(routes, services.self.version)];
 }
 
 function sessionRoutes(service: { readonly configured: boolean }): AdminRoute[] {

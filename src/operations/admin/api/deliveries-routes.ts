@@ -1,24 +1,13 @@
 import { z } from 'zod';
-import type { RefusalCounts } from '../../../archive/read-refusal-counts.js';
 import { LINE_FILTER_NAMES } from '../../../domain/line-filters.js';
 import { isInScope } from '../../../domain/rights.js';
-import type { LedgerView } from '../../../index/ledger-view.js';
-import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
-import type { FreshView } from '../../../index/questions/fresh-view.js';
+import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { textInput } from '../../../lib/text/read-input.js';
-import type { RefusalRing } from '../../../observe/refusal-ring.js';
 import { deliveriesSchema, refusalCountsSchema, refusalsSchema } from '../../answers/deliveries.js';
+import type { AdminServices } from '../admin-services.js';
 import { listRefusals } from '../list-refusals.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { contextFilter, jobFilter, lineFilters, page, RANGE } from './request-schemas.js';
-
-export interface DeliveriesRouteParts {
-  readonly view: LedgerView;
-  readonly fresh: FreshView;
-  readonly refusals: Pick<RefusalRing, 'list'>;
-  readonly refusalCounts: () => Promise<RefusalCounts>;
-  readonly names: FilterNames;
-}
 
 export function deliveriesRoutes({
   view,
@@ -26,7 +15,7 @@ export function deliveriesRoutes({
   refusals,
   refusalCounts,
   names,
-}: DeliveriesRouteParts): AdminRoute[] {
+}: AdminServices): AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -81,7 +70,7 @@ export function deliveriesRoutes({
       summary: 'Unauthenticated requests that all replicas refused since the beginning of yesterday in UTC',
       answers: { 200: refusalCountsSchema },
       async handle({ access: { scope } }) {
-        const { counts, complete } = await refusalCounts();
+        const { counts, complete } = await refusalCounts.daily();
         return ok({ counts: counts.filter(({ source }) => isInScope(scope, source)), complete });
       },
     }),

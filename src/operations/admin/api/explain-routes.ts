@@ -3,22 +3,12 @@ import { Problem } from '../../../domain/problem.js';
 import { isInScope } from '../../../domain/rights.js';
 import { textInput } from '../../../lib/text/read-input.js';
 import { type Explanation, explain } from '../../../receive/access/explain.js';
-import type { Source } from '../../../receive/access/sources.js';
 import { defaultSource } from '../../actions/default-source.js';
 import { explanationSchema } from '../../answers/explanation.js';
 import type { Access } from '../access/access.js';
-import type { AccessLedger } from '../access/access-ledger.js';
 import { createAttemptCounter } from '../access/attempt-counter.js';
+import type { AdminServices } from '../admin-services.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-
-export interface ExplainRouteParts {
-  readonly sources: ReadonlyMap<string, ExplainedSource>;
-  readonly accessLedger: Pick<AccessLedger, 'credentialChecked'>;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-}
-
-type ExplainedSource = Pick<Source, 'checkAccess' | 'reportAccess' | 'credentialHeaders'>;
 
 /** Explanations with a credential per token: enough to compare what a sender sends, too few to guess. */
 const CHECKS_PER_MINUTE = 10;
@@ -38,7 +28,7 @@ const explainBody = z
     examples: [{ source: 'default', address: '203.0.113.7', headers: { authorization: 'Bearer …' } }],
   });
 
-export function explainRoutes({ sources, accessLedger, clock }: ExplainRouteParts): AdminRoute[] {
+export function explainRoutes({ sources, accessLedger, clock }: AdminServices): AdminRoute[] {
   const checks = createAttemptCounter(clock);
 
   /** A client with this right could otherwise try credentials without limit and without trace. */

@@ -1,20 +1,13 @@
 import { z } from 'zod';
-import type { LedgerView } from '../../../index/ledger-view.js';
-import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
-import type { Ledger } from '../../../ledger/write/ledger.js';
+import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { instantInput, reasonText, textInput } from '../../../lib/text/read-input.js';
 import { instantOf } from '../../../lib/time/instant.js';
 import { acknowledgeJobs } from '../../actions/acknowledge-jobs.js';
 import { acknowledgedSchema, failuresSchema } from '../../answers/deliveries.js';
-import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';
+import type { AdminServices } from '../admin-services.js';
+import { jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { page, regionFilter, sourceFilter } from './request-schemas.js';
-
-export interface FailuresRouteParts extends InspectParts {
-  readonly ledger: Pick<Ledger, 'append'>;
-  readonly view: LedgerView;
-  readonly names: FilterNames;
-}
 
 const PREVIEWED_JOBS = 100;
 
@@ -29,8 +22,8 @@ const acknowledgeOrder = z
   .refine(({ dryRun, reason }) => dryRun || Boolean(reason), 'reason is missing')
   .meta({ id: 'AcknowledgeCause' });
 
-export function failuresRoutes(parts: FailuresRouteParts): AdminRoute[] {
-  const { view, fresh, names } = parts;
+export function failuresRoutes(services: AdminServices): AdminRoute[] {
+  const { view, fresh, names } = services;
   return [
     adminRoute({
       method: 'GET',
@@ -70,9 +63,14 @@ export function failuresRoutes(parts: FailuresRouteParts): AdminRoute[] {
         const { jobs } = await view.allFailing({ cause, source, scope });
         const answer = { count: jobs.length, jobs: jobs.slice(0, PREVIEWED_JOBS) };
         if (dryRun || !reason) return ok({ ...answer, acknowledged: 0 });
-        const isWhole = async (jobId: string) => (await jobExtent(parts, jobId, scope)) === 'all';
+        const isWhole = async (jobId: string) => (await jobExtent(services, jobId, scope)) === 'all';
         const isAllowed = scope === null ? undefined : isWhole;
-        const acknowledged = await acknowledgeJobs(parts.ledger, jobs, { actor, reason, scope }, isAllowed);
+        const acknowledged = await acknowledgeJobs(
+          services.ledger,
+          jobs,
+          { actor, reason, scope },
+          isAllowed,
+        );
         return ok({ ...answer, acknowledged });
       },
     }),

@@ -1,54 +1,39 @@
-import type { RefusalCountsReader } from '../../../archive/read-refusal-counts.js';
 import { NAMED_FILTER_NAMES } from '../../../domain/line-filters.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import { contextOfGroup, SUMMARY_GROUPS } from '../../../domain/summary-groups.js';
-import type { LedgerView } from '../../../index/ledger-view.js';
 import {
-  type FilterNames,
   namesInScope,
   rejectUnknownContext,
   rejectUnknownNames,
 } from '../../../index/questions/filter-names.js';
-import type { FreshView } from '../../../index/questions/fresh-view.js';
 import { instantInput, textInput, whole } from '../../../lib/text/read-input.js';
 import { sharedRead } from '../../../lib/time/shared-read.js';
 import { healthSchema, namesSchema, summarySchema } from '../../answers/health.js';
 import type { SubscriberFigures } from '../../answers/subscribers.js';
-import type { FactSources } from '../../health/read-facts.js';
-import { PATIENCE, type ReplicaFacts, readHealth } from '../read-health.js';
+import type { AdminServices } from '../admin-services.js';
+import { PATIENCE, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { contextFilter, lineFilters } from './request-schemas.js';
-
-export interface HealthRouteParts {
-  readonly self: ReplicaFacts;
-  readonly facts: FactSources<SubscriberFigures>;
-  readonly view: LedgerView;
-  readonly fresh: FreshView;
-  readonly names: FilterNames;
-  readonly subscriberNames: (scope: SourceScope) => readonly string[];
-  /** Requests of a time that were refused and left no line. */
-  readonly refusedRequests: RefusalCountsReader['between'];
-}
 
 /** Listings cost money, and every open dashboard asks every few seconds. */
 const LISTING_CACHE_MS = 2000;
 const REPORTS_CACHE_MS = 10_000;
 
-export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
+export function healthRoutes(services: AdminServices): AdminRoute[] {
   /** By scope. There are at most as many as tokens. */
   const subscribers = new Map<string, () => Promise<readonly SubscriberFigures[]>>();
   const facts = {
-    ...parts.facts,
+    ...services.facts,
     subscribers(scope: SourceScope) {
       const key = JSON.stringify(scope && [...scope].sort());
       const read =
         subscribers.get(key) ??
-        cachedFor(LISTING_CACHE_MS, (signal) => parts.facts.subscribers(scope, signal));
+        cachedFor(LISTING_CACHE_MS, (signal) => services.facts.subscribers(scope, signal));
       subscribers.set(key, read);
       return read();
     },
-    lastReconcile: cachedFor(REPORTS_CACHE_MS, parts.facts.lastReconcile),
-    lastVerify: cachedFor(REPORTS_CACHE_MS, parts.facts.lastVerify),
+    lastReconcile: cachedFor(REPORTS_CACHE_MS, services.facts.lastReconcile),
+    lastVerify: cachedFor(REPORTS_CACHE_MS, services.facts.lastVerify),
   };
   return [
     adminRoute({
@@ -60,8 +45,8 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       summary: 'Is all well?',
       answers: { 200: healthSchema },
       async handle({ access: { scope } }) {
-        await parts.fresh();
-        return ok(await readHealth(parts.self, facts, Date.now(), scope));
+        await services.fresh();
+        return ok(await readHealth(services.self, facts, Date.now(), scope));
       },
     }),
     adminRoute({
@@ -74,8 +59,8 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
         'Names that filters take: configured sources and regions, known statuses, outcomes and origins',
       answers: { 200: namesSchema },
       async handle({ access: { scope } }) {
-        const subscribers = parts.subscriberNames(scope);
-        return ok({ ...namesInScope(parts.names, scope), subscribers });
+        const subscribers = services.subscriberNames(scope);
+        return ok({ ...namesInScope(services.names, scope), subscribers });
       },
     }),
     adminRoute({
@@ -111,11 +96,11 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       },
       answers: { 200: summarySchema },
       async handle({ query, access: { scope }, signal }) {
-        await parts.fresh();
+        await services.fresh();
         const group = contextOfGroup(query.by ?? '');
-        await rejectUnknownNames(query, parts.names, parts.view, scope);
-        if (group !== null) rejectUnknownContext(group, namesInScope(parts.names, scope).contexts);
-        const { refusedRequests } = parts;
+        await rejectUnknownNames(query, services.names, services.view, scope);
+        if (group !== null) rejectUnknownContext(group, namesInScope(services.names, scope).contexts);
+        const refusedRequests = services.refusalCounts.between;
         const { last: _, ...figures } = await facts.summarise({
           ...query,
           scope,

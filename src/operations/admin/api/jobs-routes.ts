@@ -7,21 +7,12 @@ import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { isKey } from '../../../store/object-key.js';
 import type { ObjectInfo } from '../../../store/object-store.js';
 import { jobMatchesSchema, jobSchema, ticketSchema } from '../../answers/jobs.js';
-import type { AccessLedger } from '../access/access-ledger.js';
-import type { SignIn } from '../access/sign-in.js';
+import type { AdminServices } from '../admin-services.js';
 import { type FindParts, findJobs } from '../jobs/find-jobs.js';
-import { type InspectParts, inspectJob, jobExtent } from '../jobs/inspect-job.js';
+import { inspectJob, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { safeContentType, sendObject } from './content/download.js';
-import type { DownloadGate } from './content/download-gate.js';
 import { JOB } from './request-schemas.js';
-
-export interface JobsRouteParts extends Omit<InspectParts, 'view'>, Pick<FindParts, 'names'> {
-  readonly view: InspectParts['view'] & FindParts['view'];
-  readonly signIn: Pick<SignIn, 'issueTicket'>;
-  readonly downloads: DownloadGate;
-  readonly accessLedger: Pick<AccessLedger, 'read'>;
-}
 
 const searchText = z.string().trim().min(3, 'is too short: at least 3 characters').max(256);
 
@@ -30,7 +21,7 @@ const ARTEFACT = {
   contentTypes: [...STORED_TYPES, 'audio/*', 'video/*', 'application/octet-stream'],
 };
 
-export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
+export function jobsRoutes(services: AdminServices): AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -42,8 +33,8 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       query: { text: searchText.describe('at least 3 characters') },
       answers: { 200: jobMatchesSchema },
       async handle({ query, access: { scope }, signal }) {
-        await parts.fresh();
-        return ok(await findJobs(endedBy(parts, signal), query.text, scope));
+        await services.fresh();
+        return ok(await findJobs(endedBy(services, signal), query.text, scope));
       },
     }),
     adminRoute({
@@ -56,7 +47,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       answers: { 200: jobSchema },
       problems: ['not-found'],
       async handle({ params, access: { scope } }) {
-        const job = await inspectJob(parts, params.id, scope);
+        const job = await inspectJob(services, params.id, scope);
         if (typeof job === 'string') throw new Problem('not-found', unknownJobText(job));
         return ok(job);
       },
@@ -75,13 +66,13 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
       problems: ['not-found', 'artefact-expired', 'range-not-satisfiable'],
       async handle({ params, request, response, access, peer }) {
-        const info = await findArtefact(parts, params.id, params.path ?? '', access.scope);
-        if (info === null) throw await missingArtefact(parts, params.id, params.path ?? '', access.scope);
+        const info = await findArtefact(services, params.id, params.path ?? '', access.scope);
+        if (info === null) throw await missingArtefact(services, params.id, params.path ?? '', access.scope);
         const form = { contentType: safeContentType(info.contentType), fileName: fileNameOf(info) };
         const { metadata, key, size } = info;
         const item = { key, kind: kindOf(info, params.id), size, sha256: metadata.sha256 ?? '' };
         const read = { access, peer, jobId: params.id, source: metadata.source ?? null, item };
-        await sendObject(parts, info, form, () => parts.accessLedger.read(read), request, response);
+        await sendObject(services, info, form, () => services.accessLedger.read(read), request, response);
         return null;
       },
     }),
@@ -97,25 +88,25 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       problems: ['not-found'],
       async handle({ params, actor, access, peer }) {
         const { scope } = access;
-        if (scope !== null && (await jobExtent(parts, params.id, scope)) === 'none') {
+        if (scope !== null && (await jobExtent(services, params.id, scope)) === 'none') {
           throw new Problem('not-found', 'This job is not known here.');
         }
         const source = scope?.size === 1 ? ([...scope][0] ?? null) : null;
-        await parts.accessLedger.read({ access, peer, jobId: params.id, source, item: null });
-        return ok(await parts.signIn.issueTicket(actor, params.id));
+        await services.accessLedger.read({ access, peer, jobId: params.id, source, item: null });
+        return ok(await services.signIn.issueTicket(actor, params.id));
       },
     }),
   ];
 }
 
 /** The search's pages end with the signal. */
-function endedBy({ view, ...parts }: FindParts, signal: AbortSignal | undefined): FindParts {
-  return { ...parts, view: { ...view, deliveries: (query) => view.deliveries({ ...query, signal }) } };
+function endedBy({ view, ...others }: FindParts, signal: AbortSignal | undefined): FindParts {
+  return { ...others, view: { ...view, deliveries: (query) => view.deliveries({ ...query, signal }) } };
 }
 
 /** `path` is the path below the job's folder, or a whole key as in the list of artefacts. */
 async function findArtefact(
-  { store, keyPrefixes }: JobsRouteParts,
+  { store, keyPrefixes }: AdminServices,
   jobId: string,
   path: string,
   scope: SourceScope,
@@ -133,7 +124,7 @@ async function findArtefact(
 
 /** Says when objects of this kind of the job expired, if they did. The speech service is not asked. */
 async function missingArtefact(
-  parts: JobsRouteParts,
+  services: AdminServices,
   jobId: string,
   path: string,
   scope: SourceScope,
@@ -142,8 +133,8 @@ async function missingArtefact(
   const [, ownPath = path] = /(?:^|\/)jobs\/[^/]+\/(.+)$/.exec(path) ?? [];
   const kind = classOfKey(jobFolder('', jobId) + ownPath);
   if (kind === null) return missing;
-  const records = { ...parts.records, regions: [] };
-  const job = await inspectJob({ ...parts, records }, jobId, scope);
+  const records = { ...services.records, regions: [] };
+  const job = await inspectJob({ ...services, records }, jobId, scope);
   const expired = typeof job === 'string' ? [] : job.expired;
   const last = expired.findLast((part) => part.kind === kind);
   if (last === undefined) return missing;

@@ -5,34 +5,17 @@ import type { QuarantineStore } from '../../../archive/quarantine/quarantine-sto
 import { QUARANTINE_STATES } from '../../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { bodyOf } from '../../../index/bodies/list-bodies.js';
-import type { LedgerView } from '../../../index/ledger-view.js';
-import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
-import type { FreshView } from '../../../index/questions/fresh-view.js';
+import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { textInput } from '../../../lib/text/read-input.js';
-import type { RetentionView } from '../../../recovery/retention/retention-view.js';
-import type { ObjectStore } from '../../../store/object-store.js';
-import { previewOf, type TrialDecoder } from '../../actions/decode-quarantined.js';
+import { previewOf } from '../../actions/decode-quarantined.js';
 import { unknownBody } from '../../actions/release-body.js';
 import { quarantinedBodyViewSchema, quarantineSchema } from '../../answers/quarantine.js';
-import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
+import type { ContentRead } from '../access/access-ledger.js';
+import type { AdminServices } from '../admin-services.js';
 import { becameOf, listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { sendObject } from './content/download.js';
-import type { DownloadGate } from './content/download-gate.js';
 import { jobFilter, page, regionFilter, sourceFilter } from './request-schemas.js';
-
-export interface QuarantineRouteParts {
-  readonly store: ObjectStore;
-  readonly downloads: DownloadGate;
-  readonly accessLedger: Pick<AccessLedger, 'read'>;
-  readonly names: FilterNames;
-  readonly view: Pick<LedgerView, 'holds' | 'bodies'>;
-  readonly fresh: FreshView;
-  readonly retained: RetentionView;
-  readonly quarantine: QuarantineStore;
-  /** Tries today's decoder on a body. */
-  readonly trial: TrialDecoder;
-}
 
 export function quarantineRoutes({
   quarantine,
@@ -44,7 +27,7 @@ export function quarantineRoutes({
   store,
   downloads,
   accessLedger,
-}: QuarantineRouteParts): AdminRoute[] {
+}: AdminServices): AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
-import type { LedgerView } from '../../../index/ledger-view.js';
-import { type FilterNames, rejectUnknownNames } from '../../../index/questions/filter-names.js';
-import type { FreshView } from '../../../index/questions/fresh-view.js';
+import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
 import { newDeliveryId } from '../../../ledger/ledger-line.js';
 import { instantInput } from '../../../lib/text/read-input.js';
 import type { DeadEvent } from '../../../subscribers/dead/dead-event.js';
-import type { Outbox } from '../../../subscribers/outbox.js';
 import { testEvent } from '../../../subscribers/test-event.js';
-import type { SubscriberFigures } from '../../answers/subscribers.js';
 import {
   deadEventsSchema,
   sentEventsSchema,
@@ -18,21 +14,11 @@ import {
   testedSchema,
   waitingEventsSchema,
 } from '../../answers/subscribers.js';
-import type { DeadEventCounter } from '../subscribers/count-dead-events.js';
+import type { AdminServices } from '../admin-services.js';
 import { listWaitingEvents } from '../subscribers/list-waiting-events.js';
 import { shownSent } from '../subscribers/shown-sent.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { jobFilter, page, sourceFilter } from './request-schemas.js';
-
-export interface SubscribersRouteParts {
-  readonly outbox: Pick<Outbox, 'waitingEvents' | 'deadEvents' | 'send'>;
-  readonly dead: Pick<DeadEventCounter, 'causes'>;
-  readonly view: Pick<LedgerView, 'sent' | 'extent' | 'holds'>;
-  readonly names: FilterNames;
-  readonly fresh: FreshView;
-  readonly subscribers: (scope: SourceScope, signal?: AbortSignal) => Promise<readonly SubscriberFigures[]>;
-  readonly subscriberNames: (scope: SourceScope) => readonly string[];
-}
 
 /** Milliseconds; the subscriber's own time-out is shorter, unless requests of other events are in its way. */
 const TEST_TIMEOUT = 60_000;
@@ -45,7 +31,7 @@ export function subscribersRoutes({
   fresh,
   subscribers,
   subscriberNames,
-}: SubscribersRouteParts): AdminRoute[] {
+}: AdminServices): AdminRoute[] {
   function rejectUnknown(name: string, scope: SourceScope): void {
     if (!subscriberNames(scope).includes(name))
       throw new Problem('not-found', 'There is no such subscriber.');

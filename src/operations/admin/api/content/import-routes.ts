@@ -1,18 +1,12 @@
 import { z } from 'zod';
 import { Problem } from '../../../../domain/problem.js';
 import { isInScope } from '../../../../domain/rights.js';
-import type { BodyReader } from '../../../../lib/http/body-reader.js';
-import { type ImportParts, importArtefacts } from '../../../actions/import/import-artefacts.js';
+import { importArtefacts } from '../../../actions/import/import-artefacts.js';
 import { takenSchema } from '../../../answers/jobs.js';
+import type { AdminServices } from '../../admin-services.js';
 import { type AdminRequest, type AdminRoute, adminRoute, ok } from '../admin-route.js';
 import { JOB } from '../request-schemas.js';
-import { FORM_OVERHEAD, type ImportFormOptions, openImportForm } from './import-form.js';
-
-export interface ImportRouteParts extends ImportParts {
-  readonly bodyReader: BodyReader;
-  readonly limits: ImportFormOptions['limits'];
-  readonly draining: () => boolean;
-}
+import { FORM_OVERHEAD, openImportForm } from './import-form.js';
 
 /** Imports at a time; each may hold memory that callbacks then lack. */
 const IMPORTS_AT_ONCE = 16;
@@ -36,8 +30,8 @@ const importForm = z
     'source, kind, status, context and otherJob come before the files; a file is named by its kind, or by `file`',
   );
 
-export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
-  const largest = Math.max(0, ...[...parts.sources.values()].map(({ maxBytes }) => maxBytes));
+export function importRoutes(services: AdminServices): AdminRoute[] {
+  const largest = Math.max(0, ...[...services.sources.values()].map(({ maxBytes }) => maxBytes));
   let inFlight = 0;
   return [
     adminRoute({
@@ -60,10 +54,14 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
         }
         inFlight += 1;
         try {
-          const form = openImportForm(request, response, { ...parts, maxFileBytes: largest });
-          const sources = new Map([...parts.sources].filter(([name]) => isInScope(scope, name)));
+          const form = openImportForm(request, response, { ...services, maxFileBytes: largest });
+          const sources = new Map([...services.sources].filter(([name]) => isInScope(scope, name)));
           return ok(
-            await importArtefacts({ ...parts, sources }, form, { jobId: params.id, actor, clientIp: peer }),
+            await importArtefacts({ ...services, sources }, form, {
+              jobId: params.id,
+              actor,
+              clientIp: peer,
+            }),
           );
         } finally {
           inFlight -= 1;

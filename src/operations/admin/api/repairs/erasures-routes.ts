@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { isJobId } from '../../../../domain/job.js';
-import type { EraseParts } from '../../../actions/erase/erase-job.js';
 import { ERASED_AT_ONCE, type ErasureLine, eraseJobs } from '../../../actions/erase/erase-jobs.js';
 import { previewErasure } from '../../../actions/erase/jobs-to-erase.js';
 import { erasurePreviewSchema, erasureReportSchema } from '../../../answers/erasures.js';
-import { type InspectParts, jobExtent } from '../../jobs/inspect-job.js';
+import type { AdminServices } from '../../admin-services.js';
+import { jobExtent } from '../../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from '../admin-route.js';
 import { reason } from '../request-schemas.js';
-
-export type ErasuresRouteParts = EraseParts & InspectParts;
 
 const erasureOrder = z
   .strictObject({
@@ -27,7 +25,7 @@ const erasureOrder = z
   })
   .meta({ id: 'ErasureOrder', examples: [{ jobs: ['job1', 'job2'], dryRun: true }] });
 
-export function erasuresRoutes(parts: ErasuresRouteParts): AdminRoute[] {
+export function erasuresRoutes(services: AdminServices): AdminRoute[] {
   return [
     adminRoute({
       method: 'POST',
@@ -39,14 +37,14 @@ export function erasuresRoutes(parts: ErasuresRouteParts): AdminRoute[] {
       answers: { 200: z.union([erasurePreviewSchema, erasureReportSchema]) },
       problems: ['overloaded'],
       async handle({ body: { jobs: asked, unknown, dryRun, reason = null }, actor, access: { scope } }) {
-        await parts.fresh();
-        const extentOf = scope === null ? undefined : (jobId: string) => jobExtent(parts, jobId, scope);
-        const jobs = await previewErasure(parts, [...new Set(asked)], { extentOf });
+        await services.fresh();
+        const extentOf = scope === null ? undefined : (jobId: string) => jobExtent(services, jobId, scope);
+        const jobs = await previewErasure(services, [...new Set(asked)], { extentOf });
         if (dryRun) return ok({ jobs });
         const report: ErasureLine[] = [];
         // An id that is unknown to a token of some sources may be a job of the others.
         const order = { jobs, audit: { actor, reason }, unknown: unknown && scope === null };
-        await eraseJobs(parts, order, (line) => void report.push(line));
+        await eraseJobs(services, order, (line) => void report.push(line));
         return ok({ report });
       },
     }),

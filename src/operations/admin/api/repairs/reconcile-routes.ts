@@ -3,18 +3,10 @@ import { Problem } from '../../../../domain/problem.js';
 import { RECOVERY_NOT_CONFIGURED } from '../../../../domain/recovery-run.js';
 import type { SourceScope } from '../../../../domain/rights.js';
 import { newDeliveryId, operatorLine } from '../../../../ledger/ledger-line.js';
-import type { Ledger } from '../../../../ledger/write/ledger.js';
-import type { ReconcileRuns } from '../../../actions/reconcile-runs.js';
 import { reconcileStateSchema } from '../../../answers/reconcile.js';
+import type { AdminServices } from '../../admin-services.js';
 import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
 import { reason } from '../request-schemas.js';
-
-export interface ReconcileRouteParts {
-  readonly reconciling: ReconcileRuns;
-  readonly service: { readonly configured: boolean };
-  readonly ledger: Pick<Ledger, 'append'>;
-  readonly replica: string;
-}
 
 const orderBody = z
   .strictObject({
@@ -26,13 +18,8 @@ const orderBody = z
   })
   .meta({ id: 'ReconcileOrder' });
 
-export function reconcileRoutes({
-  reconciling,
-  service,
-  ledger,
-  replica,
-}: ReconcileRouteParts): AdminRoute[] {
-  const state = () => ({ replica, ...reconciling.state() });
+export function reconcileRoutes({ reconciling, service, ledger, self }: AdminServices): AdminRoute[] {
+  const state = () => ({ replica: self.replica, ...reconciling.state() });
   return [
     adminRoute({
       method: 'GET',

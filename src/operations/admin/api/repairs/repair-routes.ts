@@ -1,37 +1,24 @@
 import { z } from 'zod';
-import type { QuarantineStore } from '../../../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../../../domain/problem.js';
 import { isInScope, onlySource, type SourceScope } from '../../../../domain/rights.js';
-import type { LedgerView } from '../../../../index/ledger-view.js';
 import { newDeliveryId, operatorLine } from '../../../../ledger/ledger-line.js';
-import type { Ledger } from '../../../../ledger/write/ledger.js';
 import { reasonText, textInput } from '../../../../lib/text/read-input.js';
 import { refetchJob } from '../../../../recovery/reconcile/fetch/refetch.js';
-import type { RecoveryParts } from '../../../../recovery/reconcile/recovery-parts.js';
 import type { RecoveredJob } from '../../../../recovery/reconcile/report/recovery-report.js';
 import { acknowledgeJob } from '../../../actions/acknowledge-job.js';
 import { chooseArtefact } from '../../../actions/choose-artefact.js';
 import { dismissBody } from '../../../actions/dismiss-body.js';
-import { type EraseParts, eraseJob } from '../../../actions/erase/erase-job.js';
+import { eraseJob } from '../../../actions/erase/erase-job.js';
 import { sourcesOfJob } from '../../../actions/erase/jobs-to-erase.js';
-import { type ReleaseParts, releaseBody } from '../../../actions/release-body.js';
+import { releaseBody } from '../../../actions/release-body.js';
 import { ledgerLineSchema } from '../../../answers/deliveries.js';
 import { erasedSchema, refetchedSchema, takenSchema } from '../../../answers/jobs.js';
 import { settlementSchema } from '../../../answers/quarantine.js';
-import { type InspectParts, jobExtent } from '../../jobs/inspect-job.js';
+import type { AdminServices } from '../../admin-services.js';
+import { jobExtent } from '../../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from '../admin-route.js';
 import { quarantinedRequest } from '../quarantine-routes.js';
 import { JOB, REASON_QUERY, reason, reasonBody } from '../request-schemas.js';
-
-export interface RepairRouteParts extends EraseParts, Omit<InspectParts, 'quarantine' | 'view'> {
-  readonly view: InspectParts['view'] & Pick<LedgerView, 'bodies'>;
-  readonly ledger: Pick<Ledger, 'append'>;
-  readonly quarantine: QuarantineStore;
-  readonly release: ReleaseParts;
-  readonly recovery: RecoveryParts;
-  readonly sources: ReadonlyMap<string, { readonly context: readonly string[] }>;
-  readonly records: { readonly regions: readonly string[] } & InspectParts['records'];
-}
 
 const needed = (why: string) =>
   reasonText.unwrap().min(1).describe(`required, so that it stays known ${why}`);
@@ -55,7 +42,7 @@ const refetchBody = z
   })
   .meta({ id: 'RefetchOrder' });
 
-export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
+export function repairRoutes(services: AdminServices): AdminRoute[] {
   return [
     adminRoute({
       method: 'POST',
@@ -73,11 +60,11 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
         actor,
         access: { scope },
       }) {
-        await rejectUnknownNames(parts, { region, source }, scope);
+        await rejectUnknownNames(services, { region, source }, scope);
         const receivedAt = new Date().toISOString();
-        const result = await refetchJob(parts.recovery, jobId, { actor, reason, region, source, scope });
-        await refuseUnknown(parts, result, scope);
-        await parts.ledger.append(
+        const result = await refetchJob(services.recovery, jobId, { actor, reason, region, source, scope });
+        await refuseUnknown(services, result, scope);
+        await services.ledger.append(
           operatorLine(
             { actor, reason },
             {
@@ -103,9 +90,9 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       answers: { 200: takenSchema },
       problems: ['not-found', 'conflict'],
       async handle({ params: { id = '' }, body: { reason = null }, actor, access: { scope } }) {
-        if (scope !== null) await quarantinedRequest(parts.quarantine, id, scope);
-        await parts.fresh();
-        return ok(await releaseBody(parts.release, id, { actor, reason }));
+        if (scope !== null) await quarantinedRequest(services.quarantine, id, scope);
+        await services.fresh();
+        return ok(await releaseBody(services.release, id, { actor, reason }));
       },
     }),
     adminRoute({
@@ -118,9 +105,9 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       answers: { 200: settlementSchema },
       problems: ['not-found', 'conflict'],
       async handle({ params: { id = '' }, body: { reason }, actor, access: { scope } }) {
-        await quarantinedRequest(parts.quarantine, id, scope);
-        await parts.fresh();
-        return ok(await dismissBody(parts, id, { actor, reason }));
+        await quarantinedRequest(services.quarantine, id, scope);
+        await services.fresh();
+        return ok(await dismissBody(services, id, { actor, reason }));
       },
     }),
     adminRoute({
@@ -134,8 +121,8 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       answers: { 200: ledgerLineSchema },
       problems: ['not-found', 'scope-exceeded'],
       async handle({ params: { id: jobId }, body: { reason }, actor, access: { scope } }) {
-        await requireWholeJob(parts, jobId, scope);
-        return ok(await acknowledgeJob(parts.ledger, jobId, { actor, reason, scope }));
+        await requireWholeJob(services, jobId, scope);
+        return ok(await acknowledgeJob(services.ledger, jobId, { actor, reason, scope }));
       },
     }),
     adminRoute({
@@ -149,7 +136,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       answers: { 200: ledgerLineSchema },
       problems: ['not-found', 'conflict'],
       async handle({ params: { id: jobId }, body: { key, reason }, actor, access: { scope } }) {
-        return ok(await chooseArtefact(parts, jobId, { key, actor, reason, scope }));
+        return ok(await chooseArtefact(services, jobId, { key, actor, reason, scope }));
       },
     }),
     adminRoute({
@@ -165,10 +152,10 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       problems: ['not-found', 'scope-exceeded'],
       async handle({ params: { id: jobId }, query, body, actor, access: { scope } }) {
         const reason = body.reason ?? query.reason ?? null;
-        await requireWholeJob(parts, jobId, scope);
-        await parts.fresh();
-        const sources = await sourcesOfJob(parts, jobId);
-        return ok(await eraseJob(parts, jobId, { actor, reason }, sources));
+        await requireWholeJob(services, jobId, scope);
+        await services.fresh();
+        const sources = await sourcesOfJob(services, jobId);
+        return ok(await eraseJob(services, jobId, { actor, reason }, sources));
       },
     }),
   ];
@@ -178,8 +165,8 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
  * Throws `not-found` for a job that does not exist for the client, and `scope-exceeded` for one that belongs to other sources
  * too: settling or erasing it would concern them.
  */
-async function requireWholeJob(parts: RepairRouteParts, jobId: string, scope: SourceScope): Promise<void> {
-  const extent = await jobExtent(parts, jobId, scope);
+async function requireWholeJob(services: AdminServices, jobId: string, scope: SourceScope): Promise<void> {
+  const extent = await jobExtent(services, jobId, scope);
   if (extent === 'none') throw new Problem('not-found', 'This job is not known here.');
   if (extent === 'all') return;
   throw new Problem(
@@ -189,22 +176,22 @@ async function requireWholeJob(parts: RepairRouteParts, jobId: string, scope: So
 }
 
 function rejectUnknownNames(
-  parts: RepairRouteParts,
+  services: AdminServices,
   names: { region: string | undefined; source: string | undefined },
   scope: SourceScope,
 ) {
   const { region, source } = names;
-  if (source !== undefined && !(parts.sources.has(source) && isInScope(scope, source))) {
+  if (source !== undefined && !(services.sources.has(source) && isInScope(scope, source))) {
     throw new Problem('request-invalid', 'source is not a configured source.');
   }
-  if (region !== undefined && !parts.records.regions.includes(region)) {
+  if (region !== undefined && !services.records.regions.includes(region)) {
     throw new Problem('request-invalid', 'region is not one whose address is configured.');
   }
 }
 
 /** Throws when neither this receiver nor the speech service knows the job, or the service could not be reached. */
 async function refuseUnknown(
-  parts: RepairRouteParts,
+  services: AdminServices,
   result: RecoveredJob,
   scope: SourceScope,
 ): Promise<void> {
@@ -212,7 +199,7 @@ async function refuseUnknown(
   if (result.outcome === 'failed') {
     throw new Problem('service-unreachable', `The speech service did not answer: ${result.reason}.`);
   }
-  if (result.outcome === 'unrecoverable' && (await jobExtent(parts, result.jobId, scope)) === 'none') {
+  if (result.outcome === 'unrecoverable' && (await jobExtent(services, result.jobId, scope)) === 'none') {
     throw new Problem('not-found', 'Neither this receiver nor the speech service knows this job.');
   }
 }

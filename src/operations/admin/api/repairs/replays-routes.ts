@@ -2,13 +2,10 @@ import { z } from 'zod';
 import { isJobId } from '../../../../domain/job.js';
 import { Problem } from '../../../../domain/problem.js';
 import type { SourceScope } from '../../../../domain/rights.js';
-import type { LedgerView } from '../../../../index/ledger-view.js';
-import { type FilterNames, rejectUnknownNames } from '../../../../index/questions/filter-names.js';
-import type { FreshView } from '../../../../index/questions/fresh-view.js';
+import { rejectUnknownNames } from '../../../../index/questions/filter-names.js';
 import { isUlid } from '../../../../lib/text/id-cursor.js';
 import { textInput } from '../../../../lib/text/read-input.js';
 import { isReplayInScope } from '../../../actions/replay/replay-state.js';
-import type { Replays } from '../../../actions/replay/replays.js';
 import {
   type Replay,
   replayFailuresSchema,
@@ -18,6 +15,7 @@ import {
   replayStartedSchema,
   replaysSchema,
 } from '../../../answers/replays.js';
+import type { AdminServices } from '../../admin-services.js';
 import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
 import {
   contextFilter,
@@ -31,13 +29,6 @@ import {
   sourceFilter,
   statusFilter,
 } from '../request-schemas.js';
-
-export interface ReplaysRouteParts {
-  readonly replays: Replays;
-  readonly fresh: FreshView;
-  readonly names: FilterNames;
-  readonly view: Pick<LedgerView, 'holds'>;
-}
 
 const PREVIEWED_JOBS = 100;
 const SHOWN_FAILURES = 100;
@@ -87,7 +78,7 @@ const replayOrder = z
     examples: [{ selector: { kind: 'refetch', outcome: 'failed', since: '2026-03-04' }, dryRun: true }],
   });
 
-export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts): AdminRoute[] {
+export function replaysRoutes({ replays, fresh, names, view }: AdminServices): AdminRoute[] {
   async function viewInScope(id: string, scope: SourceScope): Promise<Replay | null> {
     const replay = await replays.view(id);
     return replay !== null && isReplayInScope(replay.selector, scope) ? replay : null;

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { CredentialCheck } from '../../../../../src/operations/admin/access/access-ledger.js';
+import type { AdminServices } from '../../../../../src/operations/admin/admin-services.js';
 import type { AdminRequest, AdminRoute } from '../../../../../src/operations/admin/api/admin-route.js';
 import { explainRoutes } from '../../../../../src/operations/admin/api/explain-routes.js';
 import { createSources } from '../../../../../src/receive/access/sources.js';
@@ -33,7 +34,7 @@ beforeEach(() => {
       checks.push(check);
     },
   };
-  const [only] = explainRoutes({ sources, accessLedger, clock: () => now });
+  const [only] = explainRoutes({ sources, accessLedger, clock: () => now } as unknown as AdminServices);
   if (only === undefined) throw new Error('no route');
   route = only;
 });

@@ -3,9 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { adminRoute, ok } from '../../../../../src/operations/admin/api/admin-route.js';
-import { type AdminRouteParts, adminRoutes } from '../../../../../src/operations/admin/api/admin-routes.js';
 import { safeContentType } from '../../../../../src/operations/admin/api/content/download.js';
 import { openApiDocument } from '../../../../../src/operations/admin/api/openapi-document.js';
+import { API_ROUTES } from '../../../../support/admin-api-routes.js';
 import { contractFault } from '../../../../support/answer-contract.js';
 
 interface Operation {
@@ -20,13 +20,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-// Making the routes takes no more of the parts than the sources; handling takes the rest.
-const routes = adminRoutes({
-  sources: new Map(),
-  version: 'test',
-  health: { facts: {} },
-} as unknown as AdminRouteParts);
-const document = openApiDocument(routes, '1.2.3') as unknown as Document;
+const document = openApiDocument(API_ROUTES, '1.2.3') as unknown as Document;
 const operations = Object.values(document.paths).flatMap((byMethod) => Object.values(byMethod));
 
 /**
@@ -55,7 +49,7 @@ describe('the OpenAPI document', () => {
     const described = Object.entries(document.paths).flatMap(([path, byMethod]) =>
       Object.keys(byMethod).map((method) => `${method.toUpperCase()} ${path}`),
     );
-    const routed = routes.map(({ method, path }) => `${method} ${path.replace(/[:*](\w+)/g, '{$1}')}`);
+    const routed = API_ROUTES.map(({ method, path }) => `${method} ${path.replace(/[:*](\w+)/g, '{$1}')}`);
     expect(described.toSorted()).toEqual(routed.toSorted());
   });
 
@@ -91,7 +85,9 @@ describe('the OpenAPI document', () => {
 
   it('says which operations take a body', () => {
     const withBody = operations.filter(({ requestBody }) => requestBody !== undefined).length;
-    expect(withBody).toBe(routes.filter(({ body, form }) => body !== undefined || form !== undefined).length);
+    expect(withBody).toBe(
+      API_ROUTES.filter(({ body, form }) => body !== undefined || form !== undefined).length,
+    );
   });
 });
 

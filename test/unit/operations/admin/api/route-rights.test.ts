@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type AdminRouteParts, adminRoutes } from '../../../../../src/operations/admin/api/admin-routes.js';
+import { API_ROUTES } from '../../../../support/admin-api-routes.js';
 
 /** The right that each operation needs. A new one is decided about here. */
 const RIGHTS: Readonly<Record<string, string | null>> = {
@@ -43,12 +43,9 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'POST /erasures': 'erase',
 };
 
-const routes = adminRoutes({
-  sources: new Map(),
-  version: 'test',
-  health: { facts: {} },
-} as unknown as AdminRouteParts);
-const declared = Object.fromEntries(routes.map(({ method, path: at, right }) => [`${method} ${at}`, right]));
+const declared = Object.fromEntries(
+  API_ROUTES.map(({ method, path: at, right }) => [`${method} ${at}`, right]),
+);
 
 describe('the rights that operations need', () => {
   it('are decided for each of them', () => {

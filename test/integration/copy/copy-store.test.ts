@@ -9,6 +9,7 @@ import { openStore } from '../../../src/store/open-store.js';
 import { readCopyMark, serveCopy } from '../../../src/store/probe/copy-mark.js';
 import { readToEnd } from '../../../src/store/read-to-end.js';
 import { type FaultProxy, startFaultProxy } from '../../support/store/fault-proxy.js';
+import { partialListings } from '../../support/store/partial-listings.js';
 import type { S3StandIn } from '../../support/store/s3-stand-in.js';
 import { openStandInPlace, PART } from '../../support/store/stand-in-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -229,6 +230,20 @@ describe('copyStore', () => {
     ]);
     expect(Object.keys(await contentsOf(to))).toEqual(['jobs/j2/data']);
     expect(standIn.state.versions.filter(({ key }) => key.endsWith('jobs/j1/data'))).toEqual([]);
+  });
+
+  it('removes nothing that the source has and its listing leaves out, and is not whole then', async () => {
+    await put('.erasures/j9.json', '{}');
+    for (const job of ['j1', 'j2']) await put(`jobs/${job}/data`, 'x');
+    expect(await run()).toMatchObject({ finished: true, copied: 3 });
+    const before = await contentsOf(to);
+    const isLeftOut = (key: string) => key.startsWith('.erasures/') || key.startsWith('jobs/j2/');
+    const { finished, removed, faults } = await run({ from: partialListings(from, isLeftOut) });
+    expect({ finished, removed }).toEqual({ finished: false, removed: 0 });
+    expect(faults).toContainEqual({ key: 'jobs/j2/data', reason: expect.stringContaining('is not whole') });
+    expect(faults.map(({ key }) => key)).toContain('.erasures/j9.json');
+    expect(await contentsOf(to)).toEqual(before);
+    expect(await run()).toMatchObject({ finished: true, copied: 0, removed: 0 });
   });
 
   it('never writes bytes that are not those of their hash, and names them', async () => {

@@ -1,6 +1,6 @@
 import { createMerger } from '../../../ledger/merge/merge.js';
 import { span } from '../../../lib/text/amounts.js';
-import { type ObjectStore, StoreError } from '../../../store/object-store.js';
+import { type ObjectStore, PartialListingError, StoreError } from '../../../store/object-store.js';
 import { writeCopyMark } from '../../../store/probe/copy-mark.js';
 import { createByteGate } from './byte-gate.js';
 import { copiedPlaces, isErasureMark, isForeign } from './copied-places.js';
@@ -167,7 +167,9 @@ async function copyPair(run: Run, pair: KeyPair): Promise<void> {
 }
 
 /** An object can hold what was erased since the last run: its old versions go as well. */
-async function removePair({ to, report, faults }: Run, key: string): Promise<void> {
+async function removePair({ from, to, report, faults }: Run, key: string): Promise<void> {
+  // A mark of erasure that a listing leaves out would be removed as well.
+  if ((await from.head(key)) !== null) throw new PartialListingError('', key);
   for await (const { kept, what } of to.purge(key)) {
     if (kept === null && what === 'object') report.removed += 1;
     if (kept === null) continue;

@@ -338,6 +338,12 @@ describe('deliveries', () => {
     const { page } = fixture.dashboard;
     await sendCallback(fixture.service, 'id=poor&status=error');
     await adminApi(fixture.service).post('/jobs/poor/acknowledge').send({ reason: 'known' }).expect(200);
+    const latest = page.getByRole('table', { name: 'Latest deliveries' });
+    await latest.getByRole('cell', { name: 'poor' }).waitFor();
+    await page.getByRole('button', { name: 'Pause updates' }).click();
+    await page.getByRole('button', { name: 'Pause updates' }).click();
+    await page.getByText(/^Updated /).waitFor();
+    expect(await latest.getByRole('row').count()).toBe(2);
     await fixture.dashboard.go('deliveries');
     await page.getByRole('cell', { name: 'poor' }).waitFor();
     expect(await page.getByRole('row').count()).toBe(2);

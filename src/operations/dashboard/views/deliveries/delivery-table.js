@@ -70,9 +70,13 @@ function statusOf(text) {
   return text === 'success' ? text : status('notice', text);
 }
 
+/** Characters of a source and its region that stay on one line: each row would have two. */
+const SHORT_PLACE = 20;
+
 /** @param {LedgerLine} line */
 function fromOf(line) {
-  const place = [line.source, line.region].filter(Boolean).join(' · ');
+  const all = [line.source, line.region].filter(Boolean).join(' · ');
+  const place = all.length > SHORT_PLACE ? all : all.replaceAll(' ', '\u00a0');
   if (line.origin === 'callback') return place || 'callback';
   const address = isAccess(line) && line.clientIp;
   return [provenanceOf(line), address, place].filter(Boolean).join(' · ');

@@ -61,7 +61,7 @@ export function overviewView(screen) {
  */
 async function latestDeliveries(signal) {
   try {
-    return await get('/deliveries', { query: { limit: 8 }, signal });
+    return await get('/deliveries', { query: { limit: 8, without: 'acts' }, signal });
   } catch (error) {
     if (error instanceof ApiError && error.code === 'store-unavailable') return error;
     throw error;

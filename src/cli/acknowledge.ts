@@ -1,13 +1,14 @@
 import { Command } from 'commander';
+import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { acknowledgeJob } from '../operations/actions/acknowledge-job.js';
 import { acknowledgeJobs } from '../operations/actions/acknowledge-jobs.js';
 import { isInLedger } from '../operations/actions/erase/jobs-to-erase.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { UsageError } from './shared/exit-codes.js';
+import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
-import { checkSource } from './shared/options/check-source.js';
 
 interface Options {
   readonly cause?: string;
@@ -59,9 +60,9 @@ async function acknowledgeCause(
   { source, dryRun, json }: Options,
 ): Promise<void> {
   const { jobs, acknowledged } = await withLedgerWriter(dryRun === true, async (work) => {
-    checkSource(work.config, source);
     const { view } = work;
     await view.refresh();
+    await rejectUnknownNames({ source }, filterNamesOf(work.config), view);
     await view.readPast();
     const { jobs: found } = await view.allFailing({ cause, source });
     const acceptance = { actor: CLI_ACTOR, reason, scope: null };

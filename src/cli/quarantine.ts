@@ -4,14 +4,15 @@ import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { askedByPage, notIndexedInWords } from '../index/index-extent.js';
+import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { listQuarantine, type QuarantineQuery } from '../operations/admin/jobs/list-quarantine.js';
 import type { ListedBody, QuarantineList } from '../operations/answers/quarantine.js';
 import { formatRemedies } from './reports/format-remedies.js';
+import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
 import { withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
-import { checkSource } from './shared/options/check-source.js';
 import { readUpTo } from './shared/options/read-number.js';
 
 interface Options {
@@ -42,8 +43,8 @@ export function createCommand(): Command {
 async function list({ state, job, source, limit }: Options): Promise<QuarantineList> {
   checkJobs(job === undefined ? undefined : [job]);
   return withLedger(async ({ config, store, view, signal }) => {
-    checkSource(config, source);
     await view.refresh();
+    await rejectUnknownNames({ source }, filterNamesOf(config), view);
     const parts = {
       view,
       quarantine: createQuarantineStore(store),

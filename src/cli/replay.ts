@@ -22,7 +22,6 @@ import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
 import type { Running } from './shared/on-store/run-on-store.js';
 import { checkJobs } from './shared/options/check-jobs.js';
-import { checkSource } from './shared/options/check-source.js';
 import { readTime } from './shared/options/read-time.js';
 import { repeatable } from './shared/options/repeatable.js';
 import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
@@ -101,7 +100,6 @@ function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySel
 
 async function replay(work: RecoveryWork, selector: ReplaySelector, options: Options): Promise<void> {
   const { config } = work;
-  checkSource(config, options.source);
   const { view } = work;
   const { replays, outbox } = openReplays(work);
   await view.refresh();

@@ -154,7 +154,7 @@ describe('replay on the command line', () => {
       [['replay', 'refetch', '--job', '../x'], /is not a job id/],
       [['replay', 'refetch', '--since', 'yesterday'], /--since expects/],
       [['replay', 'notify', '--event', 'x'], /x is no event id/],
-      [['replay', 'release', '--source', 'nobody'], /unknown source nobody/],
+      [['replay', 'release', '--source', 'nobody'], /source: "nobody" is not known; known are /],
       [['replay', 'refetch', '--outcome', 'faild'], /"faild" is not known; known are stored, /],
       [['replay', 'refetch', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
       [['dismiss', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '--reason', 'x'], /no body with this id/],

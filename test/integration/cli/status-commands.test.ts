@@ -127,4 +127,29 @@ describe('failures on the command line', () => {
       expect(none.stdout).toMatch(/^No failing job matches, by \d+ ledger lines in file:/);
     }
   });
+
+  it('lists and settles jobs of a source that was removed since', async () => {
+    await send('of-intake', 'a'.repeat(2000));
+    const { NODE_CONFIG } = settings();
+    const removed = { NODE_CONFIG: JSON.stringify({ ...JSON.parse(NODE_CONFIG), sources: { other: {} } }) };
+    const cause = ['--cause', 'body-too-large'];
+    for (const command of [
+      ['failures'],
+      ['quarantine'],
+      ['replay', 'release', '--dry-run'],
+      ['acknowledge', ...cause, '--reason', 'sent again elsewhere'],
+    ]) {
+      const unknown = await runCommand([...command, '--source', 'nobody'], removed);
+      expect([command, unknown.code, unknown.stderr]).toEqual([
+        command,
+        2,
+        expect.stringMatching(/"nobody" is not known/),
+      ]);
+      expect(await runCommand([...command, '--source', 'intake'], removed)).toMatchObject({
+        code: 0,
+        stderr: '',
+      });
+    }
+    expect((await runCommand(['failures', ...cause], removed)).stdout).toMatch(/^No failing job matches/);
+  });
 });

@@ -12,7 +12,7 @@ import { END_SIGNALS } from './shared/signal-handling.js';
 
 export function createCommand(): Command {
   return new Command('demo')
-    .description('receiver and simulator side by side on loopback: a tour')
+    .description('show a receiver and the simulator side by side on this machine: a tour')
     .option('--once', 'end after the tour instead of going on until Ctrl-C')
     .action(async ({ once: onlyOnce }: { once?: true }) => {
       await demo(onlyOnce === true || isContinuousIntegration());

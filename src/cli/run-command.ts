@@ -8,8 +8,6 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 
 interface CommandEntry {
   readonly summary: string;
-  /** Not listed in the help. */
-  readonly hidden?: true;
   readonly load: () => Promise<{ readonly createCommand: () => Command }>;
 }
 
@@ -106,8 +104,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./simulate.js'),
   },
   demo: {
-    summary: 'receiver and simulator side by side on loopback: a tour',
-    hidden: true,
+    summary: 'tour: a receiver and the simulator side by side on this machine',
     load: () => import('./demo.js'),
   },
 };
@@ -130,13 +127,12 @@ async function parseAndRun(args: readonly string[]): Promise<void> {
     .version(packageVersion(), '-V, --version')
     .helpCommand('help [command]', 'show a command in detail, with examples');
   completeHelp(program);
-  for (const [name, { summary, hidden = false, load }] of Object.entries(COMMANDS)) {
+  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
     if (name === wanted)
       program.addCommand(completeHelp((await load()).createCommand()), {
         isDefault: name === DEFAULT_COMMAND,
-        hidden,
       });
-    else program.command(name, { hidden }).summary(summary).description(summary);
+    else program.command(name).summary(summary).description(summary);
   }
   exitByThrowing(program);
   await program.parseAsync(args, { from: 'user' });

@@ -51,8 +51,6 @@ function flagsOf(command: Command): string[] {
   return ['--help', ...own.filter((flag) => flag !== undefined)];
 }
 
-const visible = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.hidden !== true);
-
 describe('the command line in the documents', () => {
   // The name is also that of a Kubernetes namespace and of its deployment.
   const calls = shown(
@@ -102,7 +100,7 @@ describe('what is to be done next about a job', () => {
 });
 
 describe('the help', () => {
-  it.each(visible)(
+  it.each(Object.keys(COMMANDS))(
     'of %s has examples and exit codes, says where the configuration comes from, and shows no empty default',
     async (name) => {
       let help = '';

@@ -7,7 +7,7 @@ import { recordingServer } from '../../support/http/recording-server.js';
 import { writeOldLine } from '../../support/ledger/file-ledger.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
-import { sendCallback } from '../../support/processes/admin-api.js';
+import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -297,6 +297,20 @@ describe('erase on the command line', () => {
     expect(await pipe(['erase', '-', '--yes'], '\n')).toMatchObject({ code: 2 });
     expect(await pipe(['erase', '-', '--yes'], 'e3\n../x\n')).toMatchObject({ code: 2 });
     expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(1);
+  });
+
+  it('erases what lies below the prefix of a source that was removed since', async () => {
+    service = await start({ sources: { default: { keyPrefix: 'old/' } } });
+    const { folder } = service;
+    for (const id of ['e1', 'e2', 'e3']) await store(id);
+    const sources = { other: { keyPrefix: 'new/' } };
+    const other = await start({ store: { url: `file:${folder}` }, sources });
+    expect(await cli(['erase', 'e1', '--yes'])).toMatchObject({
+      stdout: expect.stringMatching(/^Erased e1: 1 artefact,/),
+    });
+    const { body } = await adminApi(other).delete('/jobs/e2');
+    expect(body).toMatchObject({ complete: true, erased: { artefacts: 1 } });
+    expect(await visibleKeys(folder, 'old/jobs/')).toEqual([expect.stringMatching(/^old\/jobs\/e3\//)]);
   });
 
   it('erases all jobs of a customer, and no others', async () => {

@@ -4,7 +4,7 @@ import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { StoreError } from '../../../store/object-store.js';
 import type { ErasureReport } from '../../answers/erasures.js';
 import { type EraseParts, eraseJob } from './erase-job.js';
-import { type JobSearchParts, type JobToErase, sourcesOfJob } from './jobs-to-erase.js';
+import { type JobSearchParts, type JobToErase, keyPrefixesOf, sourcesOfJob } from './jobs-to-erase.js';
 
 /** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
 export const ERASED_AT_ONCE = 64;
@@ -44,7 +44,8 @@ async function eraseOne(
   if (state === 'unknown' && !unknown) return { jobId, error: LEFT_OUT_REASONS.unknown };
   if (signal?.aborted) return { jobId, error: 'the erasure was stopped' };
   try {
-    return await eraseJob(parts, jobId, audit, await sourcesOfJob(parts, jobId));
+    const everywhere = { ...parts, keyPrefixes: await keyPrefixesOf(parts, jobId) };
+    return await eraseJob(everywhere, jobId, audit, await sourcesOfJob(everywhere, jobId));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return { jobId, error: error.message };

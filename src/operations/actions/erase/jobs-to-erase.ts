@@ -1,10 +1,12 @@
 import pLimit from 'p-limit';
 import { listJobObjects, readArtefacts } from '../../../archive/artefacts.js';
 import { readErasure } from '../../../archive/erasure/erasure.js';
+import { jobFolder } from '../../../archive/layout.js';
 import { quarantinedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { DeliveryQuery } from '../../../index/questions/find-deliveries.js';
+import { isKey } from '../../../store/object-key.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import type { ErasurePreview } from '../../answers/erasures.js';
 
@@ -44,7 +46,8 @@ export async function previewErasure(
   const look = async (jobId: string): Promise<JobToErase> => {
     const extent = (await extentOf?.(jobId)) ?? 'all';
     if (extent !== 'all') return { ...NOTHING, jobId, state: extent === 'some' ? 'shared' : 'unknown' };
-    const found = await lookAt(parts, jobId, mayBeLocked);
+    const keyPrefixes = await keyPrefixesOf(parts, jobId);
+    const found = await lookAt({ ...parts, keyPrefixes }, jobId, mayBeLocked);
     return found.state === 'unknown' && inLedger?.has(jobId) ? { ...found, state: 'known' } : found;
   };
   return Promise.all(jobIds.map((jobId) => limit(() => look(jobId).finally(onJob))));
@@ -98,6 +101,22 @@ async function protectionOf(store: ObjectStore, keys: readonly string[]): Promis
 export async function isInLedger({ view }: Pick<JobSearchParts, 'view'>, job: string): Promise<boolean> {
   for await (const lines of pages(view, { job, limit: 1 })) if (lines.length > 0) return true;
   return false;
+}
+
+/**
+ * Where a job can have artefacts: below the prefixes of all sources, and below those that its lines name, because a source may have been
+ * removed since, or its prefix changed. Rejects with `StoreError`.
+ */
+export async function keyPrefixesOf({ keyPrefixes, view }: JobSearchParts, job: string): Promise<string[]> {
+  const found = new Set(keyPrefixes);
+  const folder = jobFolder('', job);
+  for await (const lines of pages(view, { job, limit: PAGE })) {
+    for (const key of lines.flatMap(({ items }) => items.map((item) => item.key))) {
+      const prefix = key.slice(0, Math.max(0, key.indexOf(folder)));
+      if (isKey(key) && key.startsWith(prefix + folder) && /^$|\/$/.test(prefix)) found.add(prefix);
+    }
+  }
+  return [...found];
 }
 
 /** The sources that have anything of a job, by its artefacts and its latest lines in the ledger. Rejects with `StoreError`. */

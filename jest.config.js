@@ -24,7 +24,7 @@ export default {
   // Files that need something of the machine besides run two at a time in their own commands, those that load it one after the other.
   maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder)) ? 1 : availableParallelism() * 2,
   // `it.concurrent` is for tests that wait for intervals and time-outs, and use little of the machine meanwhile.
-  maxConcurrency: 8,
+  maxConcurrency: 20,
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'] },
   transform: {
     '^.+\\.(ts|m?js)$': [

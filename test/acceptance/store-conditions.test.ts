@@ -70,6 +70,29 @@ function keysStored({ server }: Place, jobId: string): string[] {
   return [...server.state.objects.keys()].filter((key) => key.includes(`/jobs/${jobId}/`));
 }
 
+async function isReady(url: string): Promise<void> {
+  await until(async () => (await supertest(url).get('/readyz')).ok);
+}
+
+async function expectRefusedUntilWell(at: Place, url: string, jobId: string, fault: ProxyFault | 'refuse') {
+  if (fault === 'refuse') await at.proxy.refuse();
+  else at.proxy.fault = () => fault;
+  const refused = await deliver(url, jobId);
+  expect(refused.status).toBe(503);
+  expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+  expect(refused.body).toMatchObject({ code: 'store-unavailable' });
+  expect(refused.text).not.toContain(at.proxy.url);
+  expect(keysStored(at, jobId)).toEqual([]);
+
+  if (fault === 'refuse') await at.proxy.accept();
+  at.proxy.fault = () => null;
+  // A canary may have found the store as it was.
+  await isReady(url);
+  const taken = await deliver(url, jobId);
+  expect(taken.body).toMatchObject({ outcome: 'stored' });
+  expect(keysStored(at, jobId)).toEqual([`prefix/jobs/${jobId}/transcript.json`]);
+}
+
 describe('an unavailable store', () => {
   let place: Place;
   let proxy: FaultProxy;
@@ -87,29 +110,6 @@ describe('an unavailable store', () => {
     await isReady(publicUrl);
   });
 
-  async function isReady(url: string): Promise<void> {
-    await until(async () => (await supertest(url).get('/readyz')).ok);
-  }
-
-  async function expectRefusedUntilWell(at: Place, url: string, jobId: string, fault: ProxyFault | 'refuse') {
-    if (fault === 'refuse') await at.proxy.refuse();
-    else at.proxy.fault = () => fault;
-    const refused = await deliver(url, jobId);
-    expect(refused.status).toBe(503);
-    expect(refused.headers['retry-after']).toMatch(/^\d+$/);
-    expect(refused.body).toMatchObject({ code: 'store-unavailable' });
-    expect(refused.text).not.toContain(at.proxy.url);
-    expect(keysStored(at, jobId)).toEqual([]);
-
-    if (fault === 'refuse') await at.proxy.accept();
-    at.proxy.fault = () => null;
-    // A canary may have found the store as it was.
-    await isReady(url);
-    const taken = await deliver(url, jobId);
-    expect(taken.body).toMatchObject({ outcome: 'stored' });
-    expect(keysStored(at, jobId)).toEqual([`prefix/jobs/${jobId}/transcript.json`]);
-  }
-
   it.each([
     ['refuses connections', 'refuse'],
     ['answers 500', { kind: 'answer', status: 500 }],
@@ -119,14 +119,6 @@ describe('an unavailable store', () => {
   ] as const)('that %s is a 503 with Retry-After, and a stored delivery once it is well', (name, fault) =>
     expectRefusedUntilWell(place, publicUrl, name.replaceAll(' ', '-'), fault),
   );
-
-  it('that hangs is a 503 with Retry-After, and a stored delivery once it is well', async () => {
-    // A busy machine can take a store for one that hangs: the others have the time-out of production.
-    const own = await openPlace();
-    const { publicUrl: url } = await own.start({ requestTimeout: '3s', retries: 0 });
-    await isReady(url);
-    await expectRefusedUntilWell(own, url, 'hangs', { kind: 'hang' });
-  });
 
   it('that loses responses is retried, and the delivery is acknowledged correctly', async () => {
     let lost = 0;
@@ -181,51 +173,64 @@ describe('an unavailable store', () => {
     proxy.fault = ({ url }) => (url.includes('/quarantine/') ? { kind: 'answer', status: 500 } : null);
     expect((await deliver(publicUrl, 'job4', '{"broken')).status).toBe(503);
   });
+});
 
-  it('makes the replica unready until a canary comes back', async () => {
+/** Their waits are Node's and the receiver's own, of ten seconds and more: all at the same time, each before a bucket of its own. */
+describe('an unavailable store before a receiver of its own', () => {
+  /** Longer than a test may take, so that a wait for the store fails the test. */
+  const PATIENT = { requestTimeout: '10m', retries: 4 };
+
+  it.concurrent('that hangs is a 503 with Retry-After, and a stored delivery once it is well', async () => {
+    // A busy machine can take a store for one that hangs: the others have the time-out of production.
+    const place = await openPlace();
+    const { publicUrl } = await place.start({ requestTimeout: '3s', retries: 0 });
+    await isReady(publicUrl);
+    await expectRefusedUntilWell(place, publicUrl, 'hangs', { kind: 'hang' });
+  });
+
+  it.concurrent('makes the replica unready until a canary comes back', async () => {
+    const { proxy, start } = await openPlace();
+    const { publicUrl } = await start();
     const ready = async () => (await supertest(publicUrl).get('/readyz')).status;
-    expect(await ready()).toBe(200);
+    await isReady(publicUrl);
     await proxy.refuse();
     await until(async () => (await ready()) === 503);
     await supertest(publicUrl).get('/healthz').expect(200);
     await proxy.accept();
     await until(async () => (await ready()) === 200);
   });
-});
-
-/** Their waits are Node's and the receiver's own, of ten seconds and more: all at the same time, each before a bucket of its own. */
-describe('an unavailable store at the start', () => {
-  /** Longer than a test may take, so that a wait for the store fails the test. */
-  const PATIENT = { requestTimeout: '10m', retries: 4 };
 
   it.concurrent.each([
     ['refuses connections', 'refuse'],
     ['hangs', { kind: 'hang' }],
     ['answers 503', { kind: 'answer', status: 503, code: 'SlowDown' }],
-  ] as const)('that %s finds the replica alive and waiting, and ready once it heals', async (_, fault) => {
-    const { proxy, start } = await openPlace();
-    if (fault === 'refuse') await proxy.refuse();
-    else proxy.fault = () => fault;
-    const { publicUrl, log } = await start(PATIENT);
-    const events = () => log.map(({ event }) => event).filter((event) => /ready/.test(String(event)));
-    expect(events()).not.toContain('ready');
-    await supertest(publicUrl).get('/healthz').expect(200);
-    // The port is public: the reason is shown on the admin port only.
-    await supertest(publicUrl).get('/readyz').expect(503, { status: 'not ready' });
-    const refused = await deliver(publicUrl, 'job1');
-    expect(refused.status).toBe(503);
-    expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+  ] as const)(
+    'that %s at the start finds the replica alive and waiting, and ready once it heals',
+    async (_, fault) => {
+      const { proxy, start } = await openPlace();
+      if (fault === 'refuse') await proxy.refuse();
+      else proxy.fault = () => fault;
+      const { publicUrl, log } = await start(PATIENT);
+      const events = () => log.map(({ event }) => event).filter((event) => /ready/.test(String(event)));
+      expect(events()).not.toContain('ready');
+      await supertest(publicUrl).get('/healthz').expect(200);
+      // The port is public: the reason is shown on the admin port only.
+      await supertest(publicUrl).get('/readyz').expect(503, { status: 'not ready' });
+      const refused = await deliver(publicUrl, 'job1');
+      expect(refused.status).toBe(503);
+      expect(refused.headers['retry-after']).toMatch(/^\d+$/);
 
-    proxy.fault = () => null;
-    // What hung is reset, as by a server that restarts.
-    if (fault !== 'refuse') await proxy.refuse();
-    await proxy.accept();
-    await until(async () => (await supertest(publicUrl).get('/readyz')).status === 200);
-    await until(() => events().at(-1) === 'ready');
-    expect((await deliver(publicUrl, 'job1')).status).toBe(200);
-  });
+      proxy.fault = () => null;
+      // What hung is reset, as by a server that restarts.
+      if (fault !== 'refuse') await proxy.refuse();
+      await proxy.accept();
+      await until(async () => (await supertest(publicUrl).get('/readyz')).status === 200);
+      await until(() => events().at(-1) === 'ready');
+      expect((await deliver(publicUrl, 'job1')).status).toBe(200);
+    },
+  );
 
-  it.concurrent('that is no bucket is named once with what to do, without stacks', async () => {
+  it.concurrent('that is no bucket at the start is named once with what to do, without stacks', async () => {
     const { proxy, start } = await openPlace();
     let probes = 0;
     let listings = 0;
@@ -251,7 +256,7 @@ describe('an unavailable store at the start', () => {
     }
   });
 
-  it.concurrent('that hangs does not hold up the end of the process', async () => {
+  it.concurrent('that hangs at the start does not hold up the end of the process', async () => {
     const { proxy, start } = await openPlace();
     proxy.fault = () => ({ kind: 'hang' });
     const { signal, ended } = await start(PATIENT);

@@ -33,11 +33,21 @@ let consumer: RecordingServer;
 let lost: LostJobs;
 /** A job whose callback was lost. */
 let missing: string;
+/** Until health has its facts, and until it says that they are gone, takes a dozen seconds each: all wait for that at the same time. */
+let emptied: Promise<Bucket>;
+let failing: Promise<Bucket>;
+let hanging: Promise<Bucket>;
 
 beforeAll(async () => {
   consumer = await recordingServer();
   lost = await lostJobs();
   missing = await lost.lose();
+  emptied = openBucket('60s');
+  failing = openBucket('60s');
+  hanging = openBucket('1s').then(async (bucket) => {
+    await block(bucket, { kind: 'hang' }, /did not answer/);
+    return bucket;
+  });
 });
 afterAll(async () => {
   await lost.simulator.close();
@@ -188,7 +198,7 @@ describe('beside a bucket whose listings turn empty', () => {
   let bucket: Bucket;
 
   beforeAll(async () => {
-    bucket = await openBucket('60s');
+    bucket = await emptied;
     bucket.standIn.quirk = (request, proper) => {
       const answer = proper(request);
       if (!/^List(Objects|Versions)$/.test(request.operation)) return answer;
@@ -241,7 +251,7 @@ describe('beside a bucket', () => {
   const well = new Map<string, string>();
 
   beforeAll(async () => {
-    bucket = await openBucket('60s');
+    bucket = await failing;
     ({ standIn, api, settings, body } = bucket);
     env = { NODE_CONFIG: JSON.stringify(settings) };
     await heal();
@@ -401,14 +411,9 @@ describe('beside a bucket', () => {
 });
 
 describe('beside a bucket that hangs', () => {
-  let bucket: Bucket;
-  beforeAll(async () => {
-    bucket = await openBucket('1s');
-    await block(bucket, { kind: 'hang' }, /did not answer/);
-  });
-  afterAll(() => bucket.close());
+  afterAll(async () => (await hanging).close());
 
-  it('health knows nothing of it, and says why', () => expectUnknown(bucket));
+  it('health knows nothing of it, and says why', async () => expectUnknown(await hanging));
 });
 
 describe('beside a folder that is gone', () => {

@@ -1,14 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import { endedPauseKey, outboxClaimKey, outboxStateKey } from '../archive/layout.js';
+import { createClaim } from '../store/create-claim.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
-import { type ClaimSequence, createClaimSequence } from '../store/take-over.js';
 import { MAX_STATE_BYTES, type OutboxState } from './outbox-state.js';
 
 /** State and claims of a subscriber's sender. Methods throw `StoreError`. */
-export interface OutboxStore extends ClaimSequence {
+export interface OutboxStore {
   read(): Promise<OutboxState | null>;
   /** Writes the state. Only the replica that holds the latest claim may call it. */
   save(state: OutboxState): Promise<void>;
+  /** Creates the claim of this number; false when another replica did, or has claimed since the state was read. */
+  claim(number: number, owner: string): Promise<boolean>;
+  /** Whether a later claim than this one was made. */
+  isSuperseded(number: number): Promise<boolean>;
   /** Name of the replica that made the claim; null without the claim. */
   claimant(claim: number): Promise<string | null>;
   /** Tells the sender, which may be another process, that the address works: its pause, if there is one, ends. */
@@ -16,6 +21,9 @@ export interface OutboxStore extends ClaimSequence {
   /** `openSince` of the pause that was ended last; null without one. */
   endedPause(): Promise<string | null>;
 }
+
+/** Claims that are kept: a replica that was suspended for that many take-overs still finds its claim taken. */
+const CLAIMS_KEPT = 16;
 
 /** Starting from now in place of the damaged state would leave out every event since. */
 export class DamagedStateError extends StoreError {
@@ -27,6 +35,8 @@ export class DamagedStateError extends StoreError {
 
 export function createOutboxStore(store: ObjectStore, subscriber: string): OutboxStore {
   const key = outboxStateKey(subscriber);
+  const claimKey = (number: number) => outboxClaimKey(subscriber, number);
+  const mark = randomUUID();
 
   async function read(): Promise<OutboxState | null> {
     let document = await readDocument(store, key, MAX_STATE_BYTES);
@@ -39,18 +49,18 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
     throw new DamagedStateError(key);
   }
 
-  const claims = createClaimSequence(
-    store,
-    (number) => outboxClaimKey(subscriber, number),
-    async () => (await read())?.claim ?? 0,
-  );
-
   return {
-    ...claims,
     read,
+    async claim(number, owner) {
+      if (!(await createClaim(store, claimKey(number), owner, mark))) return false;
+      if (number > CLAIMS_KEPT) await store.delete(claimKey(number - CLAIMS_KEPT));
+      // The claim of this number may have been deleted, long after another replica made it.
+      return ((await read())?.claim ?? 0) === number - 1;
+    },
+    isSuperseded: async (number) => (await store.head(claimKey(number + 1))) !== null,
     save: (state) => store.replace(key, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS),
     async claimant(claim) {
-      const document = await readDocument(store, outboxClaimKey(subscriber, claim));
+      const document = await readDocument(store, claimKey(claim));
       return typeof document?.owner === 'string' ? document.owner : null;
     },
     async endPause() {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isInScope, scopeWithin } from '../domain/rights.js';
 import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
-import { takeOver } from '../store/take-over.js';
 import { beginningOf } from './follow/ledger-follower.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { newOutboxState, type OutboxState } from './outbox-state.js';
@@ -35,13 +34,10 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
 
   async function claimAndRun(): Promise<void> {
     const state = withoutOthers((await states.read()) ?? (await begin()));
-    // The process of this name that died before this one began does not come back.
     const isFirst = !hasLooked;
-    const claimant = await states.claimant(state.claim + 1);
-    if (claimant !== null && (await skipDeadClaim(state, isFirst && claimant === owner))) return;
+    if ((await states.isSuperseded(state.claim)) && (await skipDeadClaim(state, isFirst))) return;
     const seen = isFirst && state.owner === owner ? { ...state, heartbeatAt: null } : state;
-    const claim = (number: number) => states.claim(number, owner);
-    const claimed = await takeOver({ name, owner, leases, claim, save: states.save }, seen);
+    const claimed = await takeOver(seen);
     hasLooked = true;
     if (claimed === null) return;
     if (stopping.signal.aborted) return states.save({ ...claimed, heartbeatAt: null });
@@ -53,6 +49,15 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
     observer.sending(name, false);
   }
 
+  /** Null while the owner is alive, and when another replica was faster. */
+  async function takeOver(state: OutboxState): Promise<OutboxState | null> {
+    const claim = state.claim + 1;
+    if (!leases.isAbandoned(name, state) || !(await states.claim(claim, owner))) return null;
+    const claimed = { ...state, claim, owner, heartbeatAt: new Date().toISOString() };
+    await states.save(claimed);
+    return claimed;
+  }
+
   /** Events of sources that the subscriber no longer follows do not wait. */
   function withoutOthers(state: OutboxState): OutboxState {
     const followed = scopeWithin(null, subscriber.sources);
@@ -60,10 +65,14 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
   }
 
   /** A claim ends its predecessor. When its own replica died before it saved a state, nobody would send. */
-  async function skipDeadClaim(state: OutboxState, isDead: boolean): Promise<boolean> {
-    const next = state.claim + 1;
-    if (!leases.isClaimDead(name, next) && !isDead) return false;
-    await states.save({ ...state, claim: next, heartbeatAt: null });
+  async function skipDeadClaim(state: OutboxState, isFirst: boolean): Promise<boolean> {
+    const claim = state.claim + 1;
+    if (!leases.isClaimDead(name, claim)) {
+      // The process of this name that died before this one began does not come back.
+      const isOwn = isFirst && (await states.claimant(claim)) === owner;
+      if (!isOwn) return false;
+    }
+    await states.save({ ...state, claim, heartbeatAt: null });
     return true;
   }
 

@@ -1,9 +1,9 @@
 import type { ArtefactPlace } from '../../archive/erasure/artefact-versions.js';
 import { conflictClaims } from '../../archive/layout.js';
 import { Problem } from '../../domain/problem.js';
+import { createClaim } from '../../store/create-claim.js';
 import type { ListedObject, ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
-import { createClaim } from '../../store/take-over.js';
 
 /** Milliseconds after which a claim belongs to a process that has died. Copies of many gigabytes take minutes. */
 const CLAIM_LIFETIME = 10 * 60_000;

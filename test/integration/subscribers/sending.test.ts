@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { erasureKey } from '../../../src/archive/layout.js';
+import { erasureKey, outboxClaimKey } from '../../../src/archive/layout.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createDeadEventCounter } from '../../../src/operations/admin/subscribers/count-dead-events.js';
@@ -550,6 +550,19 @@ describe('several replicas', () => {
     running.push(second);
     await until(() => second.sending().length === 1);
     await until(() => first.sending().length === 0);
+  });
+
+  it.each([
+    ['itself before, at once', JSON.stringify({ owner: 'replica-a', mark: 'x' }), 600_000],
+    ['another one, after the lease', JSON.stringify({ owner: 'other', mark: 'x' }), 50],
+    ['one that is not known, after the lease', '', 50],
+  ])('take over from one that died between its claim and its state: %s', async (_, claim, lease) => {
+    const store = createMemoryStore();
+    store.put(outboxClaimKey('crm', 1), claim);
+    const outbox = outboxOf(store, { crm: subscriberAt('http://127.0.0.1:9/') }, { lease });
+    outbox.start();
+    running.push(outbox);
+    await until(() => outbox.sending().length === 1);
   });
 
   it('take over from one whose clock was a day ahead without waiting for a day', async () => {

@@ -174,10 +174,15 @@ async function keep(store: ObjectStore, place: ArtefactPlace, { info, sha256 }: 
   if (before !== null) return { info: before, sha256 };
   const key = conflictKey(folder, path, sha256);
   await store.copy(info, key, headersOf({ info, sha256 }, null), null);
-  const kept = await versionAt(store, key).catch(() => null);
+  const kept = await versionAt(store, key).catch(nullIfUnknown);
   if (kept?.sha256 !== sha256) throw changedMeanwhile();
   await claimConflict(store, { folder, path, size, sha256, key });
   return kept;
+}
+
+function nullIfUnknown(error: unknown): null {
+  if (error instanceof Problem) return null;
+  throw error;
 }
 
 function changedMeanwhile(): Problem {

@@ -163,6 +163,21 @@ describe.each([
     }
   });
 
+  it('says of a store that fails that it failed, and not that the artefact changed', async () => {
+    const failing: ObjectStore = {
+      ...place.store,
+      async head(key) {
+        const info = await place.store.head(key);
+        if (key === conflictOf(FIRST) && info !== null) throw new StoreError('head', 'no answer');
+        return info;
+      },
+    };
+    await expect(choose(conflictOf(SECOND), failing)).rejects.toBeInstanceOf(StoreError);
+    expect(await counting()).toEqual(FIRST);
+    await choose(conflictOf(SECOND));
+    expect(await counting()).toEqual(SECOND);
+  });
+
   it('lets one of two operators win, and the ledger says which', async () => {
     for (let round = 0; round < 5; round += 1) {
       lines = [];

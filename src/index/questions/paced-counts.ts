@@ -38,11 +38,33 @@ export function createPacedCounts<Counted>(sizeOf: (counted: Counted) => number,
   };
 }
 
+/** The same for all jobs of the last day: new ones change their number little, and while they are counted nothing else is answered. */
+const JOBS_OF_DAY_PER_MS = 5;
+const DAY = 24 * 3_600_000;
+
 /** Counts how callbacks fared: the names are scopes, of which there are at most as many as tokens. */
-export function createCallbackCounts(index: IndexCalls, clock: () => number) {
+export function createCallbackCounts(
+  index: IndexCalls,
+  clock: () => number,
+): (scope: SourceScope) => Promise<CallbackCounts> {
   const counted = createPacedCounts<CallbackCounts>(({ missed }) => missed.ofJobs, clock);
-  return (scope: SourceScope): Promise<CallbackCounts> =>
-    counted(JSON.stringify(scope && [...scope].sort()), () =>
-      index.call('countCallbacks', { now: clock(), scope }),
-    );
+  const jobsOfDay = new Map<string, { readonly until: number; readonly jobs: number }>();
+
+  async function count(name: string, scope: SourceScope): Promise<CallbackCounts> {
+    const now = clock();
+    const kept = jobsOfDay.get(name);
+    if (kept !== undefined && now < kept.until)
+      return index.call('countCallbacks', { now, scope, ofJobs: kept.jobs });
+    const counts = await index.call('countCallbacks', { now, scope });
+    const jobs = counts.missed.ofJobs;
+    // While the index is being built there are soon many more.
+    const isWhole = counts.daySince <= now - DAY;
+    if (isWhole) jobsOfDay.set(name, { until: clock() + Math.floor(jobs / JOBS_OF_DAY_PER_MS), jobs });
+    return counts;
+  }
+
+  return (scope) => {
+    const name = JSON.stringify(scope && [...scope].sort());
+    return counted(name, () => count(name, scope));
+  };
 }

@@ -8,20 +8,23 @@ const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-04T12:30:00.000Z');
 
 /** An index with jobs of the last hour, and what it was asked. */
-function indexOf(jobs: number) {
+function indexOf(jobs: number, since: number | null = null) {
   const index = createLedgerIndex(':memory:', 'store');
-  const line = () => JSON.stringify(ledgerLine({ receivedAt: new Date(NOW).toISOString() }));
+  const receivedAt = new Date(NOW).toISOString();
+  const line = (_: unknown, at: number) => JSON.stringify(ledgerLine({ receivedAt, jobId: `j${at}` }));
   const content = Buffer.from(Array.from({ length: jobs }, line).join('\n'));
   index.apply([{ hour: NOW - (NOW % HOUR), writer: 'w', number: 1, written: NOW, content }]);
-  index.saveRange({ since: null, until: NOW });
+  index.saveRange({ since, until: NOW });
   const asked: string[] = [];
+  const known: unknown[] = [];
   const calls: IndexCalls = {
     async call(name, ...values) {
       asked.push(name);
+      known.push((values[0] as { ofJobs?: number }).ofJobs);
       return (index[name] as (...given: typeof values) => ReturnType<(typeof index)[typeof name]>)(...values);
     },
   };
-  return { asked, calls };
+  return { asked, known, calls };
 }
 
 describe('how often callbacks are counted', () => {
@@ -48,5 +51,19 @@ describe('how often callbacks are counted', () => {
     now += 1;
     await Promise.all([count(null), count(null)]);
     expect(asked).toHaveLength(3);
+  });
+
+  it('is rarer still for all jobs of the day, unless the index lacks a part of it', async () => {
+    for (const since of [null, NOW - HOUR]) {
+      let now = NOW;
+      const { known, calls } = indexOf(500, since);
+      const count = createCallbackCounts(calls, () => now);
+      for (const passed of [0, 10, 80, 10]) {
+        now += passed;
+        expect((await count(null)).missed.ofJobs).toBe(500);
+      }
+      const kept = since === null ? 500 : undefined;
+      expect(known).toEqual([undefined, kept, kept, undefined]);
+    }
   });
 });

@@ -35,8 +35,6 @@ export interface ReplayStore {
   failures(id: string, start: number, end: number): Promise<readonly ReplayFailure[]>;
   /** Ids, newest first; no more are read than are asked for. One that another replica creates is found two seconds later. */
   newest(options?: NewestOptions): AsyncIterable<string>;
-  /** Ids behind this one, which need not be there, oldest first. */
-  behind(id: string): AsyncIterable<string>;
 }
 
 export function createReplayStore(store: ObjectStore): ReplayStore {
@@ -91,16 +89,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
       }
     },
     newest: (options) => newestIds(store, REPLAYS_FOLDER, options),
-    async *behind(id) {
-      const range = { startAfter: replayKey(id), direct: true };
-      for await (const key of store.keys(REPLAYS_FOLDER, range)) yield* replayIdOf(key);
-    },
   };
-}
-
-function replayIdOf(key: string): string[] {
-  const [, id = ''] = /^replays\/([^/]+)\.json$/.exec(key) ?? [];
-  return isUlid(id) ? [id] : [];
 }
 
 function jsonOf(value: unknown): Buffer {

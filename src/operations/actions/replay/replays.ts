@@ -95,13 +95,16 @@ export function createReplays(options: ReplaysOptions): Replays {
   async function launchAbandoned(): Promise<void> {
     const settled = firstIdAt(Date.now() - SETTLED);
     const oldest = firstIdAt(Date.now() - MAX_AGE);
-    let haveEnded = true;
-    for await (const id of replays.behind(endedUpTo > oldest ? endedUpTo : oldest)) {
+    let upTo: string | null = null;
+    // The newest first: another replica goes on within a minute, however many have ended.
+    for await (const id of replays.newest({ maxAge: 0 })) {
       if (stopping.signal.aborted) return;
+      if (id <= endedUpTo || id < oldest) break;
       await goOn(id);
-      haveEnded &&= ended.has(id) && id < settled;
-      if (haveEnded && ended.delete(id)) endedUpTo = id;
+      upTo = ended.has(id) && id < settled ? (upTo ?? id) : null;
     }
+    endedUpTo = upTo ?? endedUpTo;
+    for (const id of ended) if (id <= endedUpTo) ended.delete(id);
   }
 
   async function goOn(id: string): Promise<void> {

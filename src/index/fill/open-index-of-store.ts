@@ -4,6 +4,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { createSharedFiller } from '../beside/shared-filler.js';
 import { type IndexAnswer, type IndexCalls, IndexError, type LongCalls } from '../index-calls.js';
 import type { IndexState } from '../index-state.js';
+import type { IndexFailure } from '../open-database.js';
 import type { IndexFiles, IndexPlace, OpenedIndex } from '../open-index.js';
 import { fillAll, type IndexFiller } from './index-filler.js';
 
@@ -110,18 +111,19 @@ export function openIndexOfStore(options: IndexOfStoreOptions): IndexOfStore {
   }
 
   /**
-   * An index that is shared is of no more use when its file was lost, or its writer has ended or does not answer: one of this process takes
-   * its place, and the work is done again.
+   * When the file was lost, or the process that writes it has ended or does not answer, another index takes its place, and the work is done
+   * again.
    */
   async function attempt<Result>(work: (given: Opened) => Promise<Result>): Promise<Result> {
     const given = await current();
     try {
       return await work(given);
     } catch (error) {
-      const isLost = error instanceof IndexError && error.failure === 'lost';
-      if (!isLost || !given.worker.isShared) throw error;
-      instead ??= begin(given.worker.close()).then(({ filler }) => fillAll(filler));
-      await instead;
+      if (!(error instanceof IndexError) || error.failure !== 'lost') throw error;
+      if (given.worker.isShared) {
+        instead ??= begin(given.worker.close()).then(({ filler }) => fillAll(filler));
+        await instead;
+      }
       return work(await current());
     }
   }
@@ -217,8 +219,8 @@ const startIndexWorker: StartIndex = async (files, storeId) => {
   let ended: IndexError | null = null;
   let last = 0;
 
-  function end(message: string): void {
-    ended ??= new IndexError('other', message);
+  function end(message: string, failure: IndexFailure = 'other'): void {
+    ended ??= new IndexError(failure, message);
     for (const { reject } of waiting.values()) reject(ended);
     waiting.clear();
   }
@@ -232,6 +234,8 @@ const startIndexWorker: StartIndex = async (files, storeId) => {
     if (waiting.size === 0) worker.unref();
     if ('failure' in answer) reject?.(new IndexError(answer.failure, answer.message));
     else resolve?.(answer.result as never);
+    // It ends behind this answer.
+    if ('failure' in answer && answer.failure === 'lost') end(answer.message, 'lost');
   });
   worker.on('error', (error) => end(`the worker of the index failed: ${String(error)}`));
   worker.on('exit', () => end('the worker of the index ended'));

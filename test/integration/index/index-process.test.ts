@@ -176,6 +176,23 @@ describe('the index of a process', () => {
     await wholeReport(next.child);
   });
 
+  it('is built anew while it is asked when its file is damaged, and no question fails', async () => {
+    const { child } = await start({ path });
+    const { state: _, ...expected } = await wholeReport(child);
+    const isThere = async () =>
+      (await readFile(path).catch(() => null))?.toString('latin1', 0, 6) === 'SQLite';
+    for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+      const file = await open(each, 'r+');
+      await file.write(Buffer.alloc((await file.stat()).size, 0xa5));
+      await file.close();
+    }
+    const given: Report['answers'][] = [];
+    while (!(await isThere())) given.push((await report(child)).answers);
+    const { state: __, ...answers } = await wholeReport(child);
+    expect(answers).toEqual(expected);
+    expect(given.indexOf(null)).toBe(-1);
+  });
+
   it('prints no warning of Node, on none of its lines', async () => {
     const env = { NODE_CONFIG: JSON.stringify({ store: { url }, ledger: { index: { path } } }) };
     expect(await runCli(['deliveries', '--json'], env)).toMatchObject({ code: 0, stderr: '' });

@@ -89,7 +89,8 @@ describe('a transcript that was stored and is gone', () => {
     expect(stdout).not.toMatch(/Nothing of it|has arrived|submit/i);
     expect(stdout).toMatch(/^ {2}transcript\.json-v2 .* stored 2\S+Z, not there now$/m);
     const steps = proposed(stdout);
-    expect(steps).toEqual([`refetch ${id}`, `job ${id}`, `import ${id} <file>`]);
+    const accept = `acknowledge ${id} --reason <words>`;
+    expect(steps).toEqual([`refetch ${id}`, `job ${id}`, `import ${id} <file>`, accept]);
     const api = await adminApi(service).get(`/jobs/${id}`);
     expect(api.body.lost).toMatchObject([{ key: `jobs/${id}/transcript.json`, kind: 'transcript.json-v2' }]);
     await cli(...(steps[0] ?? '').split(' '));
@@ -99,7 +100,8 @@ describe('a transcript that was stored and is gone', () => {
   it('is to be restored where the service does not know it any more', async () => {
     await sendCallback(service, 'id=j1&status=success', 'Hello', TEXT);
     await rm(path.join(service.folder, 'jobs/j1/transcript.txt'));
-    expect(proposed((await cli('job', 'j1')).stdout)).toEqual(['job j1', 'import j1 <file>']);
+    const { stdout } = await cli('job', 'j1');
+    expect(proposed(stdout)).toEqual(['job j1', 'import j1 <file>', 'acknowledge j1 --reason <words>']);
   });
 });
 

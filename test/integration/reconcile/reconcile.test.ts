@@ -708,9 +708,9 @@ describe('failures of the store', () => {
     const { parts, lose } = await begin({
       wrapStore: (store) => ({
         ...store,
-        list: (prefix, options) => {
+        keys: (prefix, options) => {
           if (prefix.startsWith('reports/')) throw new StoreError('list', 'access denied');
-          return store.list(prefix, options);
+          return store.keys(prefix, options);
         },
       }),
     });

@@ -15,7 +15,7 @@ export function interruptedStore<S extends ObjectStore>(store: S, before: () => 
       if (name === 'clockOffset') return member;
       // These call `list` and `delete` of the store that they are called on.
       if (name === 'purge' || name === 'traces') return member.bind(self);
-      if (name === 'list' || name === 'folders') {
+      if (name === 'list' || name === 'keys' || name === 'folders') {
         return async function* (...args: unknown[]) {
           await before();
           yield* member.apply(target, args);

@@ -32,9 +32,9 @@ beforeEach(async () => {
     parts: { clock: () => now },
     wrapStore: (store) => ({
       ...store,
-      list(prefix, options) {
+      keys(prefix, options) {
         if (unreadable && prefix.startsWith('reports/')) throw new StoreError('list', 'access denied');
-        return store.list(prefix, options);
+        return store.keys(prefix, options);
       },
     }),
   });

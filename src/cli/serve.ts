@@ -122,6 +122,8 @@ function stopOnSignal(service: Service, log: Logger): void {
   handleSignals((signal) => {
     if (stopping) return signal === 'SIGHUP' ? undefined : log.flush(() => process.exit(1));
     stopping = true;
+    // What is stopped may wait for timers that do not keep the process alive by themselves.
+    setInterval(() => {}, 1000);
     log.info({ event: 'draining', signal }, 'draining; a second signal ends at once');
     service.stop().then(
       () => {

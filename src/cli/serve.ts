@@ -122,7 +122,7 @@ function stopOnSignal(service: Service, log: Logger): void {
   handleSignals((signal) => {
     if (stopping) return signal === 'SIGHUP' ? undefined : log.flush(() => process.exit(1));
     stopping = true;
-    // What is stopped may wait for timers that do not keep the process alive by themselves.
+    // The end of the worker of the index is waited for and does not keep the process alive, nor do most timers.
     setInterval(() => {}, 1000);
     log.info({ event: 'draining', signal }, 'draining; a second signal ends at once');
     service.stop().then(

@@ -34,7 +34,7 @@ export function formatNotifyItem({ subscriber, receivedAt, eventId, jobId }: Not
   return `${subscriber} ${receivedAt} ${eventId} ${jobId}`;
 }
 
-function parseNotifyItem(item: string): NotifyItem {
+export function parseNotifyItem(item: string): NotifyItem {
   const [subscriber = '', receivedAt = '', eventId = '', jobId = ''] = item.split(' ');
   return { subscriber, receivedAt, eventId, jobId };
 }

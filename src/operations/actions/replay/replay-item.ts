@@ -4,7 +4,7 @@ import type { Ledger } from '../../../ledger/write/ledger.js';
 import { refetchJob } from '../../../recovery/reconcile/fetch/refetch.js';
 import type { RecoveryParts } from '../../../recovery/reconcile/recovery-parts.js';
 import { type ReleaseParts, releaseBody } from '../release-body.js';
-import { type NotifyParts, notifyItem } from './notify-item.js';
+import { type NotifyParts, notifyItem, parseNotifyItem } from './notify-item.js';
 import { type ReplayFailure, type ReplayItemResult, type ReplayState, scopeOf } from './replay-state.js';
 
 export interface ReplayItemParts {
@@ -32,9 +32,13 @@ export async function workOnItem(
       ? await refetchItem(recovery, state, item, signal)
       : await releaseItem(release, state, item);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { outcome: 'failed', failed: true, reason, jobId: item };
+    return { outcome: 'failed', failed: true, reason: messageOf(error), jobId: jobOf(state, item) };
   }
+}
+
+/** The job of an item, as far as the item names it. */
+function jobOf({ selector: { kind } }: ReplayState, item: string): string {
+  return kind === 'notify' ? parseNotifyItem(item).jobId : item;
 }
 
 /** The region of the selector only filters: each job is requested from the region that made it. */
@@ -61,14 +65,18 @@ async function releaseItem(parts: ReleaseParts, state: ReplayState, id: string):
     const { outcome, jobId } = await releaseBody(parts, id, { actor: state.actor, reason: state.reason });
     return { outcome, failed: false, reason: null, jobId };
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
     const request = await parts.quarantine.request(id).catch(() => null);
     const jobId = request?.jobId ?? id;
+    const code = error instanceof Problem ? error.code : null;
     // The job was erased meanwhile: there is nothing left to release.
-    if (error.code === 'not-found') return { outcome: 'gone', failed: false, reason: null, jobId };
-    const outcome = error.code === 'conflict' ? 'undecodable' : 'failed';
-    return { outcome, failed: true, reason: error.message, jobId };
+    if (code === 'not-found') return { outcome: 'gone', failed: false, reason: null, jobId };
+    const outcome = code === 'conflict' ? 'undecodable' : 'failed';
+    return { outcome, failed: true, reason: messageOf(error), jobId };
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**

@@ -131,9 +131,10 @@ export function createReplays(options: ReplaysOptions): Replays {
   }
 
   async function store(state: ReplayState, { items, bytes }: ReplaySelection, audit: AuditInfo) {
-    await replays.create(state, items);
     const act = { outcome: 'replayed', deliveryId: state.replayId, jobId: null, bytes };
+    // The line first: a replay that exists is run, also when its order was answered 503.
     await options.ledger.append(operatorLine(audit, act));
+    await replays.create(state, items);
   }
 
   return {
@@ -177,9 +178,9 @@ export function createReplays(options: ReplaysOptions): Replays {
       const before = await view(id);
       if (before === null || before.state === 'cancelled') return before;
       if (before.state === 'done') throw new Problem('conflict', 'The replay has ended already.');
-      await replays.cancel(id, audit);
       const act = { outcome: 'cancelled', deliveryId: id, jobId: null };
       await options.ledger.append(operatorLine(audit, act));
+      await replays.cancel(id, audit);
       return view(id);
     },
     async run(id, signal, onProgress) {

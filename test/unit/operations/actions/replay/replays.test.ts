@@ -3,6 +3,7 @@ import { expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
 import { createReplayStore } from '../../../../../src/operations/actions/replay/replay-store.js';
 import { createReplays, type ReplaysOptions } from '../../../../../src/operations/actions/replay/replays.js';
+import { StoreError } from '../../../../../src/store/object-store.js';
 import { NEW_REPLAY } from '../../../../support/new-replay.js';
 import { createMemoryStore } from '../../../../support/store/memory-store.js';
 import { until } from '../../../../support/until.js';
@@ -41,6 +42,22 @@ it('lists the failures that a state counts, whichever run wrote them', async () 
   expect(await replays.failures(replayId, 0, 1100)).toEqual(all);
   expect(await replays.failures(replayId, 450, 1050)).toEqual(all.slice(450, 1050));
   expect(await replays.failures(replayId, 0, 0)).toEqual([]);
+});
+
+it('a replay that is not on record is neither started nor cancelled', async () => {
+  const replays = createReplayStore(createMemoryStore());
+  const { replayId } = NEW_REPLAY;
+  const ledger = { append: async () => Promise.reject(new StoreError('create', 'the ledger is denied')) };
+  const view = { ...{ lines: async function* () {} }, requireReach: async () => {}, refresh: async () => {} };
+  const bodies = async () => ({ bodies: [], nextCursor: null, unread: [] });
+  const options = { replays, owner: 'r', ledger, view: { ...view, bodies } };
+  const acting = createReplays(options as unknown as ReplaysOptions);
+  const audit = { actor: 'tester', reason: null };
+  await expect(acting.create({ kind: 'release' }, audit)).rejects.toThrow('denied');
+  expect(await acting.page({ limit: 10 })).toEqual({ replays: [], nextCursor: null });
+  await replays.create(NEW_REPLAY, []);
+  await expect(acting.cancel(replayId, audit)).rejects.toThrow('denied');
+  expect(await acting.view(replayId)).toMatchObject({ state: 'running' });
 });
 
 it('replays of other replicas are looked for once a lease, in one listing', async () => {

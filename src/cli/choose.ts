@@ -30,13 +30,14 @@ export function createCommand(): Command {
 
 /** One after the other: repeated after a failure, the command goes on. */
 function choose(jobId: string, keys: readonly string[], reason: string): Promise<LedgerLine[]> {
-  return withLedgerWriter(false, async ({ config, ...parts }) => {
-    const sources = new Map(Object.entries(config.sources));
+  return withLedgerWriter(false, async ({ config, ...work }) => {
     const { keyPrefixes } = config;
+    const sources = new Map(Object.entries(config.sources));
+    const parts = { ...work, sources, keyPrefixes, fresh: work.view.refresh };
     const chosen: LedgerLine[] = [];
     for (const key of keys) {
       const choice = { key, actor: CLI_ACTOR, reason, scope: null };
-      chosen.push(await chooseArtefact({ ...parts, sources, keyPrefixes }, jobId, choice));
+      chosen.push(await chooseArtefact(parts, jobId, choice));
     }
     return chosen;
   });

@@ -48,11 +48,19 @@ export function createCommand(): Command {
 }
 
 async function run(work: StoreWork, jobId: string, { kind, key, output, json }: Options): Promise<number> {
-  const found = await findTranscripts(work, jobId);
-  const wanted = found.find((each) =>
-    key === undefined ? !isConflict(each) && (kind ?? formatOf(each)) === formatOf(each) : each.key === key,
-  );
-  if (wanted === undefined) return sayWhatIsThere(work, jobId, found);
+  const { config, store } = work;
+  const isWanted = (each: StoredTranscript) =>
+    key === undefined ? !isConflict(each) && (kind ?? formatOf(each)) === formatOf(each) : each.key === key;
+  let found = await findTranscripts(store, config.keyPrefixes, jobId);
+  let wanted = found.find(isWanted);
+  if (wanted === undefined) {
+    // Most calls find a transcript: they load nothing of the index.
+    const { explainAbsence } = await import('./transcript/explain-absence.js');
+    const { otherPrefixes, explanation } = await explainAbsence(work, jobId);
+    found = [...found, ...(await findTranscripts(store, otherPrefixes, jobId))];
+    wanted = found.find(isWanted);
+    if (wanted === undefined) return sayWhatIsThere(jobId, found, explanation);
+  }
   const file = output === undefined || output === '-' ? null : output;
   const target = file === null ? outputTo(process.stdout) : await outputToFile(file);
   const fault = await copy(work, jobId, wanted, target);
@@ -72,19 +80,15 @@ async function run(work: StoreWork, jobId: string, { kind, key, output, json }: 
 }
 
 /** Other forms and versions, or what became of the job. */
-async function sayWhatIsThere(
-  work: StoreWork,
+function sayWhatIsThere(
   jobId: string,
   found: readonly StoredTranscript[],
-): Promise<number> {
+  explanation: readonly string[],
+): number {
   if (found.length > 0) {
     note(`${jobId} has no such transcript; these are stored:`);
     note(...found.map((each) => `  ${formatOf(each).padEnd(8)}  --key ${each.key}`));
-    return EXIT.failed;
-  }
-  // Most calls find a transcript: they load nothing of the index.
-  const { explainAbsence } = await import('./transcript/explain-absence.js');
-  note(...(await explainAbsence(work, jobId)));
+  } else note(...explanation);
   return EXIT.failed;
 }
 

@@ -2,19 +2,31 @@ import { indexOfCommand, ledgerViewOf } from '../../app/open-ledger.js';
 import { retentionViewOf } from '../../app/retention-view-of.js';
 import { createQuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type JobState, jobState, unknownJobState } from '../../domain/job-state.js';
+import { otherPrefixesOf } from '../../operations/actions/other-prefixes.js';
 import { inspectJob } from '../../operations/admin/jobs/inspect-job.js';
 import { listQuarantine } from '../../operations/admin/jobs/list-quarantine.js';
 import { formatJobPage } from '../reports/format-job-page.js';
 import type { StoreWork } from './with-store-writer.js';
 
-/** What became of a job whose transcript is not in the store, in the words of its page. The service is not asked. */
-export async function explainAbsence(work: StoreWork, jobId: string): Promise<string[]> {
+/** What the index says of a job whose transcript is not below the prefixes of the configured sources. */
+interface Absence {
+  /** Further prefixes, below which it may be. */
+  readonly otherPrefixes: readonly string[];
+  /** What became of the job, in the words of its page. The service is not asked. */
+  readonly explanation: readonly string[];
+}
+
+export async function explainAbsence(work: StoreWork, jobId: string): Promise<Absence> {
   const { config, store } = work;
   const view = ledgerViewOf(config, store, { indexFiles: indexOfCommand(config) });
   try {
     const state = await stateOf(work, view, jobId);
-    const { location } = store;
-    return [...formatJobPage(jobId, null, state, location), `See also: transcript-receiver job ${jobId}`];
+    const page = formatJobPage(jobId, null, state, store.location);
+    const { keyPrefixes } = config;
+    return {
+      otherPrefixes: await otherPrefixesOf({ keyPrefixes, view }, jobId, null),
+      explanation: [...page, `See also: transcript-receiver job ${jobId}`],
+    };
   } finally {
     await view.stop();
   }

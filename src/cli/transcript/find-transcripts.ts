@@ -8,8 +8,7 @@ import {
   type TranscriptKind,
 } from '../../domain/kinds.js';
 import { isConflict } from '../../domain/next-steps.js';
-import type { ObjectInfo } from '../../store/object-store.js';
-import type { StoreWork } from './with-store-writer.js';
+import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 
 /** A stored transcript of a job. */
 export interface StoredTranscript extends Artefact {
@@ -35,15 +34,16 @@ export function formatOf({ kind }: Pick<Artefact, 'kind'>): TranscriptFormat {
 }
 
 /**
- * The transcripts that the store holds of a job: the ones that count first, the most readable one first. None of a job that was
+ * The transcripts that the store holds of a job below these prefixes: the ones that count first, the most readable one first. None of a job that was
  * erased, also while some of it cannot be removed. Throws `StoreError`.
  */
 export async function findTranscripts(
-  { config, store }: Pick<StoreWork, 'config' | 'store'>,
+  store: ObjectStore,
+  keyPrefixes: readonly string[],
   jobId: string,
 ): Promise<StoredTranscript[]> {
   const [found, erased] = await Promise.all([
-    readArtefacts(store, config.keyPrefixes, jobId),
+    readArtefacts(store, keyPrefixes, jobId),
     isErased(store, jobId),
   ]);
   if (erased) return [];

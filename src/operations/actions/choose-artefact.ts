@@ -14,16 +14,18 @@ import type { LedgerItem, LedgerLine } from '../../domain/delivery.js';
 import { retentionClassOf } from '../../domain/kinds.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
+import type { FreshView } from '../../index/questions/fresh-view.js';
 import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { isKey } from '../../store/object-key.js';
 import type { ObjectHeaders, ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import { claimChoice } from './claim-choice.js';
+import { otherPrefixesOf, type PrefixParts } from './other-prefixes.js';
 
-export interface ChooseParts {
+export interface ChooseParts extends PrefixParts {
   readonly store: ObjectStore;
-  /** The prefixes of all sources. */
-  readonly keyPrefixes: readonly string[];
+  /** Brings the index up to date with the ledger. */
+  readonly fresh: FreshView;
   readonly ledger: Pick<Ledger, 'append'>;
   readonly sources: ReadonlyMap<string, { readonly context: readonly string[] }>;
 }
@@ -59,7 +61,7 @@ export async function chooseArtefact(
   const { store } = parts;
   const started = performance.now();
   const deliveryId = newDeliveryId();
-  const place = placeIn(parts, jobId, key);
+  const place = await placeIn(parts, jobId, key, scope);
   await rejectErased(store, jobId);
   const claim = await claimChoice(store, place, key);
   try {
@@ -113,11 +115,19 @@ export async function chooseArtefact(
 }
 
 /** Throws `not-found` for what is no version of an artefact of the job. */
-function placeIn({ keyPrefixes }: ChooseParts, jobId: string, key: string): ArtefactPlace {
+async function placeIn(
+  parts: ChooseParts,
+  jobId: string,
+  key: string,
+  scope: SourceScope,
+): Promise<ArtefactPlace> {
   const place = isKey(key) ? placeOfVersion(key) : null;
-  const folders = keyPrefixes.map((prefix) => jobFolder(prefix, jobId));
-  if (place === null || !folders.includes(place.folder)) throw unknownVersion();
-  return place;
+  const isBelow = (prefixes: readonly string[]) =>
+    prefixes.some((prefix) => jobFolder(prefix, jobId) === place?.folder);
+  if (place !== null && isBelow(parts.keyPrefixes)) return place;
+  await parts.fresh();
+  if (place !== null && isBelow(await otherPrefixesOf(parts, jobId, scope))) return place;
+  throw unknownVersion();
 }
 
 function unknownVersion(): Problem {

@@ -4,7 +4,7 @@ import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { StoreError } from '../../../store/object-store.js';
 import type { ErasureReport } from '../../answers/erasures.js';
 import { type EraseParts, eraseJob } from './erase-job.js';
-import { type JobSearchParts, type JobToErase, keyPrefixesOf, sourcesOfJob } from './jobs-to-erase.js';
+import { type JobToErase, placesOfJob } from './jobs-to-erase.js';
 
 /** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
 export const ERASED_AT_ONCE = 64;
@@ -26,7 +26,7 @@ interface EraseOrder {
  * that of the others; repeated with a new preview it goes on with what is left.
  */
 export async function eraseJobs(
-  parts: EraseParts & JobSearchParts,
+  parts: EraseParts & Parameters<typeof placesOfJob>[0],
   order: EraseOrder,
   onLine: (line: ErasureLine) => Promise<void> | void,
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function eraseJobs(
 }
 
 async function eraseOne(
-  parts: EraseParts & JobSearchParts,
+  parts: EraseParts & Parameters<typeof placesOfJob>[0],
   { jobId, state, erasure }: JobToErase,
   { audit, unknown, signal }: EraseOrder,
 ): Promise<ErasureLine> {
@@ -44,8 +44,8 @@ async function eraseOne(
   if (state === 'unknown' && !unknown) return { jobId, error: LEFT_OUT_REASONS.unknown };
   if (signal?.aborted) return { jobId, error: 'the erasure was stopped' };
   try {
-    const everywhere = { ...parts, keyPrefixes: await keyPrefixesOf(parts, jobId) };
-    return await eraseJob(everywhere, jobId, audit, await sourcesOfJob(everywhere, jobId));
+    const { keyPrefixes, sources } = await placesOfJob(parts, jobId);
+    return await eraseJob({ ...parts, keyPrefixes }, jobId, audit, sources);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return { jobId, error: error.message };

@@ -1,27 +1,19 @@
 import pLimit from 'p-limit';
 import { listJobObjects, readArtefacts } from '../../../archive/artefacts.js';
 import { readErasure } from '../../../archive/erasure/erasure.js';
-import { jobFolder } from '../../../archive/layout.js';
 import { quarantinedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
-import type { LedgerLine } from '../../../domain/delivery.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
-import type { DeliveryQuery } from '../../../index/questions/find-deliveries.js';
-import { isKey } from '../../../store/object-key.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import type { ErasurePreview } from '../../answers/erasures.js';
+import { otherPrefixesOf, type PrefixParts } from '../other-prefixes.js';
 
-export interface JobSearchParts {
+export interface JobSearchParts extends PrefixParts {
   readonly store: ObjectStore;
-  /** The prefixes of all sources. */
-  readonly keyPrefixes: readonly string[];
-  readonly view: Pick<LedgerView, 'deliveries'>;
 }
 
 /** What is there of a job, as an erasure finds it. */
 export type JobToErase = ErasurePreview['jobs'][number];
 
-/** Lines of the ledger that are read at once. */
-const PAGE = 500;
 const JOBS_AT_ONCE = 16;
 
 interface PreviewOptions {
@@ -99,48 +91,22 @@ async function protectionOf(store: ObjectStore, keys: readonly string[]): Promis
 
 /** Rejects with `StoreError`. */
 export async function isInLedger({ view }: Pick<JobSearchParts, 'view'>, job: string): Promise<boolean> {
-  for await (const lines of pages(view, { job, limit: 1 })) if (lines.length > 0) return true;
-  return false;
+  const { deliveries } = await view.deliveries({ job, limit: 1 });
+  return deliveries.length > 0;
 }
 
-/**
- * Where a job can have artefacts: below the prefixes of all sources, and below those that its lines name, because a source may have been
- * removed since, or its prefix changed. Rejects with `StoreError`.
- */
-export async function keyPrefixesOf({ keyPrefixes, view }: JobSearchParts, job: string): Promise<string[]> {
-  const found = new Set(keyPrefixes);
-  const folder = jobFolder('', job);
-  for await (const lines of pages(view, { job, limit: PAGE })) {
-    for (const key of lines.flatMap(({ items }) => items.map((item) => item.key))) {
-      const prefix = key.slice(0, Math.max(0, key.indexOf(folder)));
-      if (isKey(key) && key.startsWith(prefix + folder) && /^$|\/$/.test(prefix)) found.add(prefix);
-    }
-  }
-  return [...found];
+async function keyPrefixesOf(parts: JobSearchParts, jobId: string): Promise<string[]> {
+  return [...parts.keyPrefixes, ...(await otherPrefixesOf(parts, jobId, null))];
 }
 
-/** The sources that have anything of a job, by its artefacts and its latest lines in the ledger. Rejects with `StoreError`. */
-export async function sourcesOfJob(
-  { store, keyPrefixes, view }: JobSearchParts,
-  job: string,
-): Promise<string[]> {
-  const artefacts = await readArtefacts(store, keyPrefixes, job);
-  const sources = new Set(artefacts.flatMap(({ info }) => info.metadata.source ?? []));
-  for await (const lines of pages(view, { job, limit: PAGE })) {
-    for (const { source } of lines) if (source !== null) sources.add(source);
-    if (sources.size > 0) break;
-  }
-  return [...sources].sort();
-}
-
-async function* pages(
-  view: JobSearchParts['view'],
-  query: DeliveryQuery,
-): AsyncGenerator<readonly LedgerLine[]> {
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
-    yield page.deliveries;
-    cursor = page.nextCursor;
-  }
+/** Where a job can have artefacts, and the sources that have anything of it. Rejects with `StoreError`. */
+export async function placesOfJob(
+  parts: JobSearchParts & { readonly view: Pick<LedgerView, 'sourcesOfJob'> },
+  jobId: string,
+): Promise<{ readonly keyPrefixes: readonly string[]; readonly sources: readonly string[] }> {
+  const keyPrefixes = await keyPrefixesOf(parts, jobId);
+  const artefacts = await readArtefacts(parts.store, keyPrefixes, jobId);
+  const stored = artefacts.flatMap(({ info }) => info.metadata.source ?? []);
+  const sources = new Set([...stored, ...(await parts.view.sourcesOfJob(jobId))]);
+  return { keyPrefixes, sources: [...sources].sort() };
 }

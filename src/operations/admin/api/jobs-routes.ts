@@ -6,6 +6,7 @@ import { Problem } from '../../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { isKey } from '../../../store/object-key.js';
 import type { ObjectInfo } from '../../../store/object-store.js';
+import { otherPrefixesOf } from '../../actions/other-prefixes.js';
 import { jobMatchesSchema, jobSchema, ticketSchema } from '../../answers/jobs.js';
 import type { AdminServices } from '../admin-services.js';
 import { type FindParts, findJobs } from '../jobs/find-jobs.js';
@@ -106,20 +107,26 @@ function endedBy({ view, ...others }: FindParts, signal: AbortSignal | undefined
 
 /** `path` is the path below the job's folder, or a whole key as in the list of artefacts. */
 async function findArtefact(
-  { store, keyPrefixes }: AdminServices,
+  services: AdminServices,
   jobId: string,
   path: string,
   scope: SourceScope,
 ): Promise<ObjectInfo | null> {
   if (path.split('/').some((segment) => segment === '' || segment.startsWith('.'))) return null;
-  for (const prefix of keyPrefixes) {
-    const folder = jobFolder(prefix, jobId);
-    const key = path.startsWith(folder) ? path : folder + path;
-    // No store holds an object under a name that is too long, for example.
-    const info = isKey(key) ? await store.head(key) : null;
-    if (info !== null && isInScope(scope, info.metadata.source)) return info;
-  }
-  return null;
+  const findBelow = async (keyPrefixes: readonly string[]) => {
+    for (const prefix of keyPrefixes) {
+      const folder = jobFolder(prefix, jobId);
+      const key = path.startsWith(folder) ? path : folder + path;
+      // No store holds an object under a name that is too long, for example.
+      const info = isKey(key) ? await services.store.head(key) : null;
+      if (info !== null && isInScope(scope, info.metadata.source)) return info;
+    }
+    return null;
+  };
+  const found = await findBelow(services.keyPrefixes);
+  if (found !== null) return found;
+  await services.fresh();
+  return findBelow(await otherPrefixesOf(services, jobId, scope));
 }
 
 /** Says when objects of this kind of the job expired, if they did. The speech service is not asked. */

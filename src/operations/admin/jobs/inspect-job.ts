@@ -17,6 +17,7 @@ import type { LedgerView } from '../../../index/ledger-view.js';
 import type { FreshView } from '../../../index/questions/fresh-view.js';
 import type { RetentionView } from '../../../recovery/retention/retention-view.js';
 import type { ObjectInfo, ObjectStore } from '../../../store/object-store.js';
+import { otherPrefixes, otherPrefixesOf } from '../../actions/other-prefixes.js';
 import type { Job } from '../../answers/jobs.js';
 import type { JobEvents } from '../subscribers/job-events.js';
 import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
@@ -50,19 +51,23 @@ export async function inspectJob(
   jobId: string,
   scope: SourceScope = null,
 ): Promise<Job | NoRecord> {
-  const [found, mark] = await Promise.all([
+  const [near, mark] = await Promise.all([
     readArtefacts(parts.store, parts.keyPrefixes, jobId),
     readErasure(parts.store, jobId),
     parts.fresh(),
   ]);
-  const known = [...sourcesOf(found), ...(await parts.view.sourcesOfJob(jobId))];
+  const known = [...sourcesOf(near), ...(await parts.view.sourcesOfJob(jobId))];
   const bodies = known.length === 0 ? await ownBodies(parts, jobId, scope) : [];
-  const extent = extentOf([...known, ...sourcesOfBodies(bodies, scope)], scope);
+  const sources = [...known, ...sourcesOfBodies(bodies, scope)];
   // Before lines are read: how long the answer takes must not tell a token of some sources what others have of the job.
   const { lines, places, index, isCut } =
-    extent === 'none'
+    extentOf(sources, scope) === 'none'
       ? { lines: [], places: new Map(), index: parts.view.extent(), isCut: false }
-      : await readJobLines(parts.store, parts.view, jobId, storedAt(found, bodies, scope));
+      : await readJobLines(parts.store, parts.view, jobId, storedAt(near, bodies, scope));
+  const own = lines.filter(({ source }) => isInScope(scope, source));
+  const far = await readArtefacts(parts.store, otherPrefixes(parts.keyPrefixes, own, jobId), jobId);
+  const found = [...near, ...far];
+  const extent = extentOf([...sources, ...sourcesOf(far)], scope);
   const isVisible = ({ source }: LedgerLine) =>
     source === null ? extent === 'all' : isInScope(scope, source);
   const timeline = lines.filter(isVisible);
@@ -133,7 +138,10 @@ export async function jobExtent(parts: InspectParts, jobId: string, scope: Sourc
     parts.fresh(),
   ]);
   const sources = await parts.view.sourcesOfJob(jobId);
-  return extentOf([...sourcesOf(found), ...sources, ...sourcesOfBodies(bodies, scope)], scope);
+  const known = [...sourcesOf(found), ...sources, ...sourcesOfBodies(bodies, scope)];
+  if (extentOf(known, scope) !== 'all') return extentOf(known, scope);
+  const far = await readArtefacts(parts.store, await otherPrefixesOf(parts, jobId, scope), jobId);
+  return extentOf([...known, ...sourcesOf(far)], scope);
 }
 
 /** An artefact without a source could be anybody's. */

@@ -37,6 +37,7 @@ const FIRST = Buffer.from('{"first":1}');
 const SECOND = Buffer.from('{"second":2}');
 const THIRD = Buffer.from('{"third":3}');
 const sha = (bytes: Buffer) => hash('sha256', bytes);
+const WHOLE = { since: null, until: null, missing: [] };
 const conflictOf = (bytes: Buffer) => `jobs/job1/conflicts/transcript.json.${sha(bytes)}`;
 
 describe.each([
@@ -66,7 +67,8 @@ describe.each([
   function choose(key: string, store: ObjectStore = place.store, reason = 'it is right') {
     const ledger = { append: async (line: LedgerLine) => void lines.push(line) };
     const sources = new Map([['default', { context: ['call'] }]]);
-    const parts = { store, ledger, sources, keyPrefixes: [''] };
+    const view = { deliveries: async () => ({ deliveries: [], nextCursor: null, index: WHOLE }) };
+    const parts = { store, ledger, sources, keyPrefixes: [''], view, fresh: async () => {} };
     return chooseArtefact(parts, 'job1', { key, actor: 'ops', reason, scope: null });
   }
 

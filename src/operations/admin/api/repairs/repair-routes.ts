@@ -9,7 +9,7 @@ import { acknowledgeJob } from '../../../actions/acknowledge-job.js';
 import { chooseArtefact } from '../../../actions/choose-artefact.js';
 import { dismissBody } from '../../../actions/dismiss-body.js';
 import { eraseJob } from '../../../actions/erase/erase-job.js';
-import { keyPrefixesOf, sourcesOfJob } from '../../../actions/erase/jobs-to-erase.js';
+import { placesOfJob } from '../../../actions/erase/jobs-to-erase.js';
 import { releaseBody } from '../../../actions/release-body.js';
 import { ledgerLineSchema } from '../../../answers/deliveries.js';
 import { erasedSchema, refetchedSchema, takenSchema } from '../../../answers/jobs.js';
@@ -154,9 +154,8 @@ export function repairRoutes(services: AdminServices): AdminRoute[] {
         const reason = body.reason ?? query.reason ?? null;
         await requireWholeJob(services, jobId, scope);
         await services.fresh();
-        const everywhere = { ...services, keyPrefixes: await keyPrefixesOf(services, jobId) };
-        const sources = await sourcesOfJob(everywhere, jobId);
-        return ok(await eraseJob(everywhere, jobId, { actor, reason }, sources));
+        const { keyPrefixes, sources } = await placesOfJob(services, jobId);
+        return ok(await eraseJob({ ...services, keyPrefixes }, jobId, { actor, reason }, sources));
       },
     }),
   ];

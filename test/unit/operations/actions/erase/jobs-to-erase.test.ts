@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { markErased } from '../../../../../src/archive/erasure/erasure.js';
-import { previewErasure } from '../../../../../src/operations/actions/erase/jobs-to-erase.js';
+import { placesOfJob, previewErasure } from '../../../../../src/operations/actions/erase/jobs-to-erase.js';
+import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
+import { createMemoryStore } from '../../../../support/store/memory-store.js';
 import { openStandInStore, type StandInStore } from '../../../../support/store/stand-in-store.js';
 
 const TEXT = { contentType: 'text/plain', metadata: {}, content: { kind: 'transcript', source: 'default' } };
@@ -69,5 +71,34 @@ describe('the preview of an erasure', () => {
       erasure: { erasedAt: '2026-03-05T05:06:07.000Z', ...audit },
     });
     expect(await preview('j2')).toMatchObject({ state: 'unknown', erasure: null });
+  });
+});
+
+describe('the places of a job', () => {
+  it('are found in one walk through its lines: prefixes that they name, and all sources', async () => {
+    const store = createMemoryStore();
+    const metadata = { source: 'by-its-object' };
+    await store.create('old/jobs/j1/data', Buffer.from('x'), { contentType: 'text/plain', metadata });
+    const lineOf = (key: string) =>
+      ledgerLine({ items: [{ key, kind: 'data', size: 1, sha256: 'ab', outcome: 'created' }] });
+    const pages = [
+      ['jobs/j1/data', 'old/jobs/j1/data', '../jobs/j1/data'],
+      ['older/jobs/j1/data', 'x/jobs/j2/data', 'unjobs/j1/data', 'old/jobs/j1/data'],
+    ];
+    const asked: unknown[] = [];
+    const walked = {
+      async deliveries({ cursor }: { cursor?: string | undefined } = {}) {
+        asked.push(cursor);
+        const page = await view.deliveries();
+        const keys = pages[cursor === undefined ? 0 : 1] ?? [];
+        return { ...page, deliveries: keys.map(lineOf), nextCursor: cursor === undefined ? 'next' : null };
+      },
+      sourcesOfJob: async () => ['b', 'a'],
+    };
+    expect(await placesOfJob({ store, keyPrefixes: ['', 'new/'], view: walked }, 'j1')).toEqual({
+      keyPrefixes: ['', 'new/', 'old/', 'older/'],
+      sources: ['a', 'b', 'by-its-object'],
+    });
+    expect(asked).toEqual([undefined, 'next']);
   });
 });

@@ -189,6 +189,38 @@ describe('inspectJob', () => {
     expect([lined, stored]).toEqual([unknown, unknown]);
   });
 
+  it('knows what other sources have below a prefix that only the lines of a job name, before it is settled or erased', async () => {
+    const store = createMemoryStore();
+    const receivedAt = new Date(Date.parse(NOW) - 3_600_000).toISOString();
+    const put = (name: string, source: string) =>
+      store.create(`old/jobs/j1/${name}`, Buffer.from('{}'), {
+        contentType: 'application/json',
+        metadata: { source },
+      });
+    const item = {
+      key: 'old/jobs/j1/data',
+      kind: 'data',
+      size: 2,
+      sha256: 'ab',
+      outcome: 'created',
+    } as const;
+    const own = ledgerLine({ receivedAt, jobId: 'j1', source: 'a', items: [item] });
+    const act = ledgerLine({ receivedAt, jobId: 'j1', origin: 'replay', outcome: 'replayed', source: null });
+    putSegment(store, receivedAt, [own, act]);
+    await put('data', 'a');
+    const ofA = new Set(['a']);
+    const parts = await partsOf(store);
+    expect(await jobExtent(parts, 'j1', ofA)).toBe('all');
+    expect(await inspectJob(parts, 'j1', ofA)).toMatchObject({ timeline: [act, own] });
+    // Its line is older than the index.
+    await put('transcript.json', 'b');
+    expect(await jobExtent(parts, 'j1', ofA)).toBe('some');
+    const job = (await inspectJob(parts, 'j1', ofA)) as Job;
+    expect(job).toMatchObject({ timeline: [own], artefacts: [{ key: item.key }] });
+    expect(job.artefacts).toHaveLength(1);
+    expect(await inspectJob(parts, 'j1', new Set(['b']))).toBe('not-asked');
+  });
+
   it('takes a job for one of several sources when it has more lines than are shown', async () => {
     const store = createMemoryStore();
     const at = (ms: number) => new Date(Date.parse(NOW) - 3_600_000 + ms).toISOString();

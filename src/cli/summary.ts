@@ -12,8 +12,14 @@ import {
   rejectUnknownNames,
 } from '../index/questions/filter-names.js';
 import { MOST_GROUPS } from '../index/questions/find-summary.js';
-import { groupTitle, restInWords, rowInWords, summaryCsv, summaryInWords } from '../index/summary-words.js';
-import { bytes, milliseconds } from '../lib/text/amounts.js';
+import {
+  FIGURE_COLUMNS,
+  groupTitle,
+  restInWords,
+  rowInWords,
+  summaryCsv,
+  summaryInWords,
+} from '../index/summary-words.js';
 import { count } from '../lib/text/plural.js';
 import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -126,16 +132,11 @@ function formatSummary(summary: LedgerSummary): string[] {
   const lines = [`From ${since} until ${until}:`, ...summaryInWords(summary).map((text) => `  ${text}`)];
   if (by === null || groups === null) return lines;
   const withSource = by === 'cause';
+  const cellsOf = (figures: SummaryFigures) => FIGURE_COLUMNS.map(({ text }) => text(figures) ?? '-');
   const rows = [
-    [
-      groupTitle(by).toUpperCase(),
-      ...(withSource ? ['SOURCE'] : []),
-      'DELIVERIES',
-      'NOT 2XX',
-      'MISSED',
-      'BYTES',
-      '95 % WITHIN',
-    ],
+    [groupTitle(by), ...(withSource ? ['Source'] : []), ...FIGURE_COLUMNS.map(({ title }) => title)].map(
+      (title) => title.toUpperCase(),
+    ),
     ...groups.map((row) => [
       rowInWords(by, row),
       ...(withSource ? [row.source ?? '-'] : []),
@@ -146,14 +147,4 @@ function formatSummary(summary: LedgerSummary): string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
   const row = textRow(widths);
   return [...lines, '', ...rows.map(row)];
-}
-
-function cellsOf({ lines, refused, missed, bytes: size, duration }: SummaryFigures): string[] {
-  return [
-    count(lines),
-    refused === 0 ? '-' : count(refused),
-    missed === 0 ? '-' : count(missed),
-    bytes(size),
-    duration === null ? '-' : milliseconds(duration.p95),
-  ];
 }

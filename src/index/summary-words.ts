@@ -2,7 +2,7 @@ import { type CsvCell, csvRows } from '../domain/csv-rows.js';
 import { causeInWords } from '../domain/failure-causes.js';
 import type { SummaryFigures, SummaryRow } from '../domain/summary-figures.js';
 import { contextOfGroup, MISSED_CAUSE, type SUMMARY_GROUPS } from '../domain/summary-groups.js';
-import { milliseconds, percent } from '../lib/text/amounts.js';
+import { bytes, milliseconds, percent } from '../lib/text/amounts.js';
 import { count, plural } from '../lib/text/plural.js';
 
 /** What is said of figures of deliveries. */
@@ -90,6 +90,20 @@ function causeWords(code: string): string {
     ? 'the callback did not come; recovery had to fetch the results'
     : causeInWords(code);
 }
+
+/** The columns of figures that tables show after the group; null for a figure that there is none of. */
+export const FIGURE_COLUMNS: readonly {
+  readonly title: string;
+  readonly text: (
+    figures: Pick<SummaryFigures, 'lines' | 'refused' | 'missed' | 'bytes' | 'duration'>,
+  ) => string | null;
+}[] = [
+  { title: 'Deliveries', text: ({ lines }) => count(lines) },
+  { title: 'Not 2xx', text: ({ refused }) => (refused === 0 ? null : count(refused)) },
+  { title: 'Missed', text: ({ missed }) => (missed === 0 ? null : count(missed)) },
+  { title: 'Bytes', text: ({ bytes: size }) => bytes(size) },
+  { title: '95 % within', text: ({ duration }) => (duration === null ? null : milliseconds(duration.p95)) },
+];
 
 /** "and 312 more", before the figures of what is beyond the limit. */
 export function restInWords(rest: { readonly groups: number }): string {

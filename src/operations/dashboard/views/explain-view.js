@@ -1,4 +1,5 @@
 import { ApiError, post } from '../lib/api/admin-api.js';
+import { submitButton } from '../lib/elements/button.js';
 import { h, kept } from '../lib/elements/dom.js';
 import { choices, field, textOf } from '../lib/elements/field.js';
 import { knownNames } from '../lib/elements/filter-form.js';
@@ -8,7 +9,7 @@ import { capital } from '../lib/text/format.js';
 import { explainFrom, reasonInWords } from '../vendor/reasons.js';
 
 /** @import { Explanation, Gate } from '../lib/api/api-answers.js' */
-/** @import { FormEvent } from '../lib/elements/element-types.js' */
+/** @import { Child, FormEvent } from '../lib/elements/element-types.js' */
 /** @import { Option } from '../lib/elements/field.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
 
@@ -88,7 +89,7 @@ function explainForm(query, sources, result) {
       ),
       'They are sent to this receiver only and not stored.',
     ),
-    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Explain')),
+    submitButton('Explain'),
   );
 }
 
@@ -154,56 +155,45 @@ function unreadable(detail) {
  * The decision about the address alone, for a request whose other headers nobody keeps.
  * @param {Explanation} explanation
  */
-function addressDecision({ clientIp, region, rule, gates }) {
-  const judged = gates.filter(({ gate }) => gate !== 'credential');
+function addressDecision(explanation) {
+  const judged = explanation.gates.filter(({ gate }) => gate !== 'credential');
   const accepted = judged.every(({ passed }) => passed);
-  return h(
-    'div',
-    { class: `panel ${accepted ? 'good' : 'bad'}` },
-    h(
-      'p',
-      { class: 'lead' },
-      status(accepted ? 'good' : 'bad', accepted ? 'The address is accepted' : 'The address is rejected'),
-    ),
-    h(
-      'p',
-      {},
-      'The credential is not checked, because the receiver keeps no headers of a rejected request but X-Forwarded-For.',
-    ),
-    h('h2', {}, 'Every check'),
-    h('ul', { class: 'rows' }, judged.map(gateItem)),
-    h('dl', { class: 'facts' }, addressFacts({ clientIp, region, rule })),
-  );
-}
-
-/** @param {Pick<Explanation, 'clientIp' | 'region' | 'rule'>} explanation */
-function addressFacts({ clientIp, region, rule }) {
-  return [
-    fact('Client address', clientIp ?? 'unknown'),
-    fact('Region', region ?? 'not a region of the service'),
-    fact('Allowed by', rule ?? 'no rule'),
-  ];
+  return decisionPanel(explanation, judged, {
+    accepted,
+    lead: accepted ? 'The address is accepted' : 'The address is rejected',
+    why: 'The credential is not checked, because the receiver keeps no headers of a rejected request but X-Forwarded-For.',
+  });
 }
 
 /** @param {Explanation} explanation */
-function decision({ decision: decided, status: code, reason, clientIp, region, rule, credential, gates }) {
+function decision(explanation) {
+  const { decision: decided, status: code, reason, credential, gates } = explanation;
   const accepted = decided === 'accept';
+  const lead = accepted ? 'Accepted' : `Rejected with ${code}`;
+  const said = { accepted, lead, why: `${capital(reason)}.` };
+  return decisionPanel(explanation, gates, said, fact('Credential', credential ?? 'none'));
+}
+
+/**
+ * @param {Explanation} explanation @param {readonly Gate[]} gates those that were judged
+ * @param {{accepted: boolean, lead: string, why: string}} said @param {...Child} facts further ones
+ */
+function decisionPanel({ clientIp, region, rule }, gates, { accepted, lead, why }, ...facts) {
+  const tone = accepted ? 'good' : 'bad';
   return h(
     'div',
-    { class: `panel ${accepted ? 'good' : 'bad'}` },
-    h(
-      'p',
-      { class: 'lead' },
-      status(accepted ? 'good' : 'bad', accepted ? 'Accepted' : `Rejected with ${code}`),
-    ),
-    h('p', {}, `${capital(reason)}.`),
+    { class: `panel ${tone}` },
+    h('p', { class: 'lead' }, status(tone, lead)),
+    h('p', {}, why),
     h('h2', {}, 'Every check'),
     h('ul', { class: 'rows' }, gates.map(gateItem)),
     h(
       'dl',
       { class: 'facts' },
-      addressFacts({ clientIp, region, rule }),
-      fact('Credential', credential ?? 'none'),
+      fact('Client address', clientIp ?? 'unknown'),
+      fact('Region', region ?? 'not a region of the service'),
+      fact('Allowed by', rule ?? 'no rule'),
+      facts,
     ),
   );
 }

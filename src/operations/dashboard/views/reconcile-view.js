@@ -1,7 +1,7 @@
 import { get, post } from '../lib/api/admin-api.js';
 import { currentSession, may } from '../lib/api/session.js';
 import { h, link } from '../lib/elements/dom.js';
-import { emptyPanel, fact, heading, moment } from '../lib/elements/panels.js';
+import { emptyPanel, fact, heading, moment, section } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { status } from '../lib/elements/status.js';
 import { count, span } from '../lib/text/format.js';
@@ -82,10 +82,8 @@ function orderedBy(actor) {
 function runningPanel({ running, replica }) {
   if (running === null) return null;
   const { startedAt, actor, checked, recovered, failed } = running;
-  return h(
-    'section',
-    { class: 'panel', 'aria-labelledby': 'running', 'data-key': 'running' },
-    h('h2', { id: 'running' }, 'Under way'),
+  return section(
+    { id: 'running', title: 'Under way', look: 'panel' },
     h(
       'p',
       { role: 'status' },
@@ -100,10 +98,8 @@ function lastRun({ last, replica }) {
   if (last === null) return null;
   const counts = countsOfRun(last) ?? [];
   const took = span(Date.parse(last.finishedAt) - Date.parse(last.startedAt));
-  return h(
-    'section',
-    { 'aria-labelledby': 'last', 'data-key': 'last' },
-    h('h2', { id: 'last' }, 'Last run of this replica'),
+  return section(
+    { id: 'last', title: 'Last run of this replica' },
     h(
       'p',
       { class: 'quiet' },
@@ -126,10 +122,8 @@ function lastRun({ last, replica }) {
 
 /** What is known of all replicas. @param {Health} health */
 function factsSection({ reconcile, service }) {
-  return h(
-    'section',
-    { 'aria-labelledby': 'known', 'data-key': 'known' },
-    h('h2', { id: 'known' }, 'All replicas'),
+  return section(
+    { id: 'known', title: 'All replicas' },
     h(
       'dl',
       { class: 'facts' },

@@ -1,7 +1,9 @@
 import { get } from '../lib/api/admin-api.js';
+import { unseen } from '../lib/elements/button.js';
 import { h, link } from '../lib/elements/dom.js';
 import { loadMore } from '../lib/elements/load-more.js';
-import { emptyPanel, heading, indexNote, jobLink, moment, table } from '../lib/elements/panels.js';
+import { emptyPanel, heading, indexNote, jobLink, moment } from '../lib/elements/panels.js';
+import { figure, table } from '../lib/elements/table.js';
 import { to } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
 import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
@@ -66,21 +68,14 @@ function countsOfAllReplicas(counts) {
     { class: 'compact', 'data-key': 'counts' },
     h('h2', {}, 'Not authenticated, all replicas, today and yesterday (UTC)'),
     !counts.complete && h('p', {}, 'Some of the counts could not be read.'),
-    table({
-      caption: 'Refusals by cause',
-      columns: ['Day', 'Requests', 'Source', 'Cause', 'First', 'Last'],
-      rows: counts.counts.map(({ day, count: requests, source, reason, first, last }) => ({
-        key: `${day} ${source} ${reason}`,
-        cells: [
-          day,
-          h('span', { class: 'number' }, count(requests)),
-          source ?? '–',
-          `${capital(reasonInWords(reason) ?? reason)}.`,
-          moment(first),
-          moment(last),
-        ],
-      })),
-    }),
+    table('Refusals by cause', counts.counts, ({ day, source, reason }) => `${day} ${source} ${reason}`, [
+      { name: 'Day', cell: ({ day }) => day },
+      { name: 'Requests', cell: ({ count: requests }) => figure(count(requests)) },
+      { name: 'Source', cell: ({ source }) => source ?? '–' },
+      { name: 'Cause', cell: ({ reason }) => `${capital(reasonInWords(reason) ?? reason)}.` },
+      { name: 'First', cell: ({ first }) => moment(first) },
+      { name: 'Last', cell: ({ last }) => moment(last) },
+    ]),
   );
 }
 
@@ -111,14 +106,14 @@ function latestTable(refusals, more) {
   return h(
     'div',
     { class: 'compact', 'data-key': 'list' },
-    table({
-      caption: 'Refusals',
-      columns: ['When', 'Address', 'Source', 'Cause', 'Who', 'Explain'],
-      rows: refusals.map((refusal, index) => ({
-        key: `${refusal.at} ${refusal.deliveryId ?? ''} ${index}`,
-        cells: cellsOf(refusal),
-      })),
-    }),
+    table('Refusals', refusals, ({ at, deliveryId }, index) => `${at} ${deliveryId ?? ''} ${index}`, [
+      { name: 'When', cell: ({ at }) => moment(at) },
+      { name: 'Address', cell: ({ clientIp }) => h('span', { class: 'mono number' }, clientIp ?? 'unknown') },
+      { name: 'Source', cell: ({ source }) => source ?? '–' },
+      { name: 'Cause', cell: ({ cause, reason }) => causeOf(cause ?? reason) },
+      { name: 'Who', cell: senderOf },
+      { name: 'Explain', cell: explainLink },
+    ]),
     more,
   );
 }
@@ -129,31 +124,16 @@ function causeOf(code) {
 }
 
 /** @param {Refusal} refusal */
-function cellsOf(refusal) {
-  const { at, clientIp, source, reason, cause, userAgent, authenticated, jobId } = refusal;
-  return [
-    moment(at),
-    h('span', { class: 'mono number' }, clientIp ?? 'unknown'),
-    source ?? '–',
-    causeOf(cause ?? reason),
-    authenticated
-      ? h('div', {}, 'Authenticated sender', h('p', { class: 'detail' }, jobLink(jobId)))
-      : h('div', {}, 'Not authenticated', userAgent && h('p', { class: 'detail' }, userAgent)),
-    explainLink(refusal),
-  ];
+function senderOf({ authenticated, jobId, userAgent }) {
+  return authenticated
+    ? h('div', {}, 'Authenticated sender', h('p', { class: 'detail' }, jobLink(jobId)))
+    : h('div', {}, 'Not authenticated', userAgent && h('p', { class: 'detail' }, userAgent));
 }
 
 /** @param {Refusal} refusal */
 function explainLink(refusal) {
   const target = explainTarget(refusal);
-  return (
-    target &&
-    link(
-      target,
-      'Explain',
-      h('span', { class: 'unseen' }, ` requests from ${refusal.clientIp ?? refusal.peer}`),
-    )
-  );
+  return target && link(target, 'Explain', unseen(` requests from ${refusal.clientIp ?? refusal.peer}`));
 }
 
 /**

@@ -1,18 +1,17 @@
 import { get, remove } from '../lib/api/admin-api.js';
 import { may } from '../lib/api/session.js';
-import { confirmDialog } from '../lib/elements/confirm-dialog.js';
-import { copyButton } from '../lib/elements/copy-button.js';
+import { button } from '../lib/elements/button.js';
 import { h, link } from '../lib/elements/dom.js';
-import { fact, heading, jobLink, moment, outcomeBadge, table } from '../lib/elements/panels.js';
-import { runAction } from '../lib/elements/run-action.js';
+import { fact, heading, idText, jobLink, moment, outcomeBadge, section } from '../lib/elements/panels.js';
+import { confirmed } from '../lib/elements/run-action.js';
 import { shape, status } from '../lib/elements/status.js';
+import { table } from '../lib/elements/table.js';
 import { to } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
 import { own } from '../lib/text/ledger-terms.js';
 import { stepsAfterReplay, worthRetrying } from '../vendor/next-steps.js';
 
 /** @import { Replay, ReplayInFull } from '../lib/api/api-answers.js' */
-/** @import { ButtonEvent } from '../lib/elements/element-types.js' */
 /** @import { Tone } from '../lib/elements/status.js' */
 /** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 
@@ -93,15 +92,7 @@ function factsOf({ replayId, selector, createdAt, finishedAt, actor, reason }) {
   return h(
     'dl',
     { class: 'facts', 'data-key': 'facts' },
-    fact(
-      'Replay',
-      h(
-        'span',
-        { class: 'id' },
-        h('span', { class: 'mono' }, replayId),
-        copyButton(replayId, `replay id ${replayId}`),
-      ),
-    ),
+    fact('Replay', idText('replay', replayId, null)),
     fact('What', REPLAY_KINDS[selector.kind]),
     chosen.map(([name, value]) => fact(own(LABELS, name) ?? capital(name), chosenInWords(name, value))),
     fact('Started', moment(createdAt)),
@@ -144,18 +135,13 @@ function waitingFor({ waitingFor: cause, state }) {
 function failuresOf({ failures, failed, selector, replayId, state, outcomes }) {
   if (failures.length === 0) return null;
   const again = to('replays', { kind: selector.kind, failedOf: replayId });
-  return h(
-    'section',
-    { 'aria-labelledby': 'failed-items', 'data-key': 'failed' },
-    h('h2', { id: 'failed-items' }, 'Failed items'),
-    table({
-      caption: 'Items that failed',
-      columns: ['Job', 'Outcome', 'Reason'],
-      rows: failures.map(({ item, jobId, outcome, reason }) => ({
-        key: item,
-        cells: [jobLink(jobId), outcomeBadge(outcome), reason ?? 'No reason was recorded.'],
-      })),
-    }),
+  return section(
+    { id: 'failed-items', title: 'Failed items' },
+    table('Items that failed', failures, ({ item }) => item, [
+      { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
+      { name: 'Outcome', cell: ({ outcome }) => outcomeBadge(outcome) },
+      { name: 'Reason', cell: ({ reason }) => reason ?? 'No reason was recorded.' },
+    ]),
     failed > failures.length &&
       h('p', { class: 'quiet' }, `The first ${count(failures.length)} of ${count(failed)}.`),
     stepsAfterReplay(outcomes).map(({ words }) => h('p', {}, words)),
@@ -184,25 +170,18 @@ function outcomesOf({ outcomes, state }) {
 
 /** @param {string} id @param {Refresh} again */
 function cancelButton(id, again) {
-  /** @param {ButtonEvent} event */
-  const cancel = async (event) => {
-    const button = event.currentTarget;
-    const agreed = await confirmDialog({
+  const cancel = confirmed(
+    () => ({
       title: 'Cancel this replay?',
-      body: h(
-        'p',
-        {},
-        'Items in progress are completed; the others are not processed. You can start the replay again later.',
-      ),
+      body: 'Items in progress are completed; the others are not processed. You can start the replay again later.',
       confirm: 'Cancel the replay',
       askReason: false,
-    });
-    if (agreed === null) return;
-    await runAction(button, async () => {
+    }),
+    async () => {
       await remove(`/replays/${encodeURIComponent(id)}`);
       return 'The replay is being cancelled.';
-    });
-    await again();
-  };
-  return h('button', { type: 'button', class: 'plain', onclick: cancel }, 'Cancel replay…');
+    },
+    again,
+  );
+  return button('Cancel replay…', cancel, 'plain');
 }

@@ -1,6 +1,6 @@
 import { get, post } from '../lib/api/admin-api.js';
 import { canRefetch, may } from '../lib/api/session.js';
-import { copyButton } from '../lib/elements/copy-button.js';
+import { submitButton } from '../lib/elements/button.js';
 import { h, kept, link } from '../lib/elements/dom.js';
 import { choices, field, textOf } from '../lib/elements/field.js';
 import {
@@ -11,8 +11,18 @@ import {
   optionsOf,
 } from '../lib/elements/filter-form.js';
 import { loadMore } from '../lib/elements/load-more.js';
-import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../lib/elements/panels.js';
+import {
+  emptyPanel,
+  heading,
+  idText,
+  jobList,
+  moment,
+  problemPanel,
+  section,
+} from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
+import { table } from '../lib/elements/table.js';
+import { toReplay } from '../lib/screen/route.js';
 import { bytes, count, instantOfLocal } from '../lib/text/format.js';
 import { noRefetch } from './job/job-actions.js';
 import { progressOf, REPLAY_KINDS, stateBadge } from './replay-view.js';
@@ -64,10 +74,8 @@ function newReplay(query, names) {
 
 /** @param {readonly Replay[]} replays @param {ShownRows} rows @param {string | null} nextCursor @param {Refresh} again */
 function listSection(replays, rows, nextCursor, again) {
-  return h(
-    'section',
-    { class: 'compact', 'aria-labelledby': 'replays', 'data-key': 'list' },
-    h('h2', { id: 'replays' }, 'Earlier replays'),
+  return section(
+    { id: 'replays', title: 'Earlier replays', key: 'list', look: 'compact' },
     replays.length === 0
       ? emptyPanel(
           'No replay was started yet.',
@@ -78,31 +86,21 @@ function listSection(replays, rows, nextCursor, again) {
               'Fill in the form above. The preview shows what a replay would do before anything is changed.',
             ),
         )
-      : table({
-          caption: 'Replays',
-          columns: ['Started', 'Kind', 'State', 'Progress', 'By', 'Replay'],
-          rows: replays.map((replay) => ({ key: replay.replayId, cells: cellsOf(replay) })),
-        }),
+      : table('Replays', replays, ({ replayId }) => replayId, [
+          { name: 'Started', cell: ({ createdAt }) => moment(createdAt) },
+          { name: 'Kind', cell: ({ selector }) => REPLAY_KINDS[selector.kind] },
+          { name: 'State', cell: stateBadge },
+          { name: 'Progress', cell: progressOf },
+          { name: 'By', cell: orderedBy },
+          { name: 'Replay', cell: ({ replayId }) => idText('replay', replayId, toReplay(replayId)) },
+        ]),
     loadMore('replays', rows, nextCursor, again),
   );
 }
 
 /** @param {Replay} replay */
-function cellsOf(replay) {
-  const { replayId, createdAt, selector, actor, reason } = replay;
-  return [
-    moment(createdAt),
-    REPLAY_KINDS[selector.kind],
-    stateBadge(replay),
-    progressOf(replay),
-    h('div', {}, actor, reason && h('p', { class: 'detail' }, reason)),
-    h(
-      'span',
-      { class: 'id' },
-      link(`#/replays/${encodeURIComponent(replayId)}`, h('span', { class: 'mono number' }, replayId)),
-      copyButton(replayId, `replay id ${replayId}`),
-    ),
-  ];
+function orderedBy({ actor, reason }) {
+  return h('div', {}, actor, reason && h('p', { class: 'detail' }, reason));
 }
 
 /** @type {Option[]} */
@@ -154,7 +152,7 @@ function replayForm(query, names, preview) {
       'Job ids, separated by spaces or lines',
       h('textarea', { name: 'jobs', rows: 2, spellcheck: 'false' }, value('jobs')),
     ),
-    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Preview')),
+    submitButton('Preview'),
   );
 }
 
@@ -218,35 +216,24 @@ function previewPanel(selector, found) {
     'form',
     { class: 'panel', onsubmit: (event) => start(event, selector, reason) },
     h('p', { class: 'lead' }, `Would ${verb} ${number}${found.bytes ? `, ${bytes(found.bytes)}` : ''}.`),
-    jobList(found),
+    jobList(
+      found.jobs.length < NAMED_JOBS ? 'The jobs' : `The first ${count(found.jobs.length)} jobs`,
+      found.jobs,
+    ),
     field('replay-reason', 'Reason (recorded in the ledger)', reason),
-    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, `Start with ${number}`)),
+    submitButton(`Start with ${number}`),
   );
 }
 
 /** Upper bound of the jobs that a preview names. */
 const NAMED_JOBS = 100;
 
-/** @param {ReplayPreview} found */
-function jobList({ jobs }) {
-  return h(
-    'details',
-    {},
-    h('summary', {}, jobs.length < NAMED_JOBS ? 'The jobs' : `The first ${count(jobs.length)} jobs`),
-    h(
-      'ul',
-      { class: 'job-ids' },
-      jobs.map((id) => h('li', {}, jobLink(id))),
-    ),
-  );
-}
-
 /** @param {FormEvent} event @param {ReplaySelector} selector @param {HTMLInputElement} reason */
 async function start(event, selector, reason) {
   event.preventDefault();
   await runAction(event.currentTarget.querySelector('button'), async () => {
     const started = await post('/replays', { selector, dryRun: false, reason: reason.value.trim() });
-    if ('replayId' in started) location.hash = `#/replays/${encodeURIComponent(started.replayId)}`;
+    if ('replayId' in started) location.hash = toReplay(started.replayId);
     return null;
   });
 }

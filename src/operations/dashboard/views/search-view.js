@@ -9,8 +9,8 @@ import {
   moment,
   outcomeBadge,
   problemPanel,
-  table,
 } from '../lib/elements/panels.js';
+import { table } from '../lib/elements/table.js';
 import { toJob } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
 import { isJobId } from '../vendor/job.js';
@@ -55,19 +55,12 @@ function list(text, { jobs, more, since, index }) {
           emptyPanel('No job was found by this id or context, or by a part of either.'),
           nextStepsSection(unknownState(text).steps),
         ]
-      : table({
-          caption: 'Jobs, newest first',
-          columns: ['Job', 'Found by', 'Last outcome', 'When'],
-          rows: jobs.map(({ jobId, by, context, outcome, receivedAt }) => ({
-            key: jobId,
-            cells: [
-              jobLink(jobId),
-              by === 'id' ? 'id' : contextInWords(context),
-              outcomeBadge(outcome),
-              moment(receivedAt),
-            ],
-          })),
-        }),
+      : table('Jobs, newest first', jobs, ({ jobId }) => jobId, [
+          { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
+          { name: 'Found by', cell: ({ by, context }) => (by === 'id' ? 'id' : contextInWords(context)) },
+          { name: 'Last outcome', cell: ({ outcome }) => outcomeBadge(outcome) },
+          { name: 'When', cell: ({ receivedAt }) => moment(receivedAt) },
+        ]),
     more && h('p', { class: 'quiet' }, `${count(jobs.length)} are shown; more may match.`),
     since !== null && h('p', { class: 'quiet' }, 'Contexts were searched back to ', moment(since), '.'),
     indexNote(index),

@@ -1,6 +1,7 @@
 import { may } from '../lib/api/session.js';
 import { h, link } from '../lib/elements/dom.js';
-import { jobLink, moment, table } from '../lib/elements/panels.js';
+import { jobLink, moment, section } from '../lib/elements/panels.js';
+import { table } from '../lib/elements/table.js';
 import { to } from '../lib/screen/route.js';
 import { clock } from '../lib/text/format.js';
 import { describeTold } from '../vendor/event-attempts.js';
@@ -14,34 +15,22 @@ import { sendOneButton } from './unsent-events.js';
  */
 export function sentSection({ name }, { events }) {
   if (events.length === 0) return null;
-  const id = `sent-${name}`;
-  return h(
-    'section',
-    { class: 'compact', 'aria-labelledby': id, 'data-key': id },
-    h('h2', { id }, `Newest events of ${name}`),
-    table({
-      caption: `Newest events of ${name}`,
-      columns: ['Tried', 'Job', 'Event', 'What became of it', ...(may('repair') ? ['Repair'] : [])],
-      rows: events.map((one) => ({
-        key: one.event,
-        cells: [
-          moment(one.at),
-          jobLink(one.jobId),
-          one.type,
-          describeTold(one, clock),
-          ...(may('repair')
-            ? [
-                // Events that ended unsent have their button in the list above.
-                one.outcome === 'delivered' &&
-                  sendOneButton({
-                    ...{ kind: /** @type {const} */ ('notify'), subscriber: name },
-                    ...{ events: [one.event], jobs: [one.jobId] },
-                  }),
-              ]
-            : []),
-        ],
-      })),
-    }),
+  const title = `Newest events of ${name}`;
+  return section(
+    { id: `sent-${name}`, title, look: 'compact' },
+    table(title, events, ({ event }) => event, [
+      { name: 'Tried', cell: ({ at }) => moment(at) },
+      { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
+      { name: 'Event', cell: ({ type }) => type },
+      { name: 'What became of it', cell: (event) => describeTold(event, clock) },
+      // Events that ended unsent have their button in the list above.
+      may('repair') && {
+        name: 'Repair',
+        cell: ({ outcome, event, jobId }) =>
+          outcome === 'delivered' &&
+          sendOneButton({ kind: 'notify', subscriber: name, events: [event], jobs: [jobId] }),
+      },
+    ]),
     may('repair') &&
       h(
         'div',
@@ -57,10 +46,8 @@ export function sentSection({ name }, { events }) {
  */
 export function toldSection({ events }) {
   if (events.length === 0) return null;
-  return h(
-    'section',
-    { class: 'compact', 'aria-labelledby': 'told', 'data-key': 'told' },
-    h('h2', { id: 'told' }, 'Subscribers'),
+  return section(
+    { id: 'told', title: 'Subscribers', look: 'compact' },
     h(
       'ul',
       { class: 'rows' },

@@ -1,9 +1,11 @@
 import { get, post, serverNow } from '../lib/api/admin-api.js';
 import { may } from '../lib/api/session.js';
+import { button, unseen } from '../lib/elements/button.js';
 import { h, link } from '../lib/elements/dom.js';
-import { emptyPanel, heading, indexNote, moment, table } from '../lib/elements/panels.js';
+import { emptyPanel, heading, indexNote, moment } from '../lib/elements/panels.js';
 import { runAction } from '../lib/elements/run-action.js';
 import { status } from '../lib/elements/status.js';
+import { figure, table } from '../lib/elements/table.js';
 import { count, span, withClock } from '../lib/text/format.js';
 import { describeAttempt, describePause, describeUnsent } from '../vendor/event-attempts.js';
 import { hasAllUnsent } from '../vendor/index/index-extent.js';
@@ -13,7 +15,7 @@ import { sentSection } from './sent-events.js';
 import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 
 /** @import { Subscriber } from '../lib/api/api-answers.js' */
-/** @import { ButtonEvent } from '../lib/elements/element-types.js' */
+/** @import { ButtonEvent, Child } from '../lib/elements/element-types.js' */
 /** @import { Refresh, Screen } from '../lib/screen/screen.js' */
 /** @import { Tone } from '../lib/elements/status.js' */
 
@@ -40,14 +42,15 @@ export function subscribersView(screen) {
       ),
       subscribers.length === 0
         ? emptyPanel('No subscriber is configured.', h('p', {}, link('#/help/subscribers', 'How to add one')))
-        : table({
-            caption: 'Subscribers',
-            columns: [
-              ...['Subscriber', 'State', 'Lag', 'Sent', 'Waiting', 'Last error'],
-              ...(may('repair') ? ['Test'] : []),
-            ],
-            rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one, isAll, () => again()) })),
-          }),
+        : table('Subscribers', subscribers, ({ name }) => name, [
+            { name: 'Subscriber', cell: nameOf },
+            { name: 'State', cell: (one) => stateOf(one, isAll) },
+            { name: 'Lag', cell: unlessDamaged((one) => lagOf(one, isAll)) },
+            { name: 'Sent', cell: unlessDamaged(sentOf) },
+            { name: 'Waiting', cell: unlessDamaged((one) => describeUnsent(one, isAll)) },
+            { name: 'Last error', cell: unlessDamaged(lastErrorOf) },
+            may('repair') && { name: 'Test', cell: ({ name }) => testButton(name, () => again()) },
+          ]),
       subscribers.map((one, at) => waitingSection(one, waiting[at] ?? null)).filter((each) => each !== null),
       subscribers.map((one, at) => deadSection(one, dead[at] ?? null)).filter((each) => each !== null),
       sent.flatMap((page, at) => (subscribers[at] && sentSection(subscribers[at], page)) ?? []),
@@ -74,60 +77,58 @@ function deadOf(name, signal) {
   return get(`/subscribers/${encodeURIComponent(name)}/dead`, { query: { limit: SHOWN_EVENTS }, signal });
 }
 
+/** @param {(subscriber: Subscriber) => Child} cell */
+function unlessDamaged(cell) {
+  return (/** @type {Subscriber} */ subscriber) => (subscriber.stateDamaged ? 'unknown' : cell(subscriber));
+}
+
+/** @param {Subscriber} subscriber */
+function nameOf({ name, url, events, sources }) {
+  const asksFor = `${events.join(', ')}${sources.length > 0 ? ` of ${sources.join(', ')}` : ''}`;
+  return h(
+    'div',
+    {},
+    h('strong', {}, name),
+    h('p', { class: 'detail' }, url),
+    h('p', { class: 'detail' }, asksFor),
+  );
+}
+
+/** @param {Subscriber} subscriber @param {boolean} isAll whether the index has what may wait */
+function stateOf(subscriber, isAll) {
+  const pause = describePause(subscriber, Date.now());
+  const hint = may('repair') && '. A test event that is accepted ends it';
+  return h(
+    'div',
+    {},
+    status(...toneAndWord(subscriber, isAll)),
+    pause && h('p', { class: 'detail' }, withClock(pause), hint),
+  );
+}
+
 /** @param {Subscriber} subscriber @param {boolean} isAll @returns {[Tone, string]} */
-function subscriberState({ sender, retrying, untried, issues: [issue] }, isAll) {
+function toneAndWord({ sender, retrying, untried, issues: [issue] }, isAll) {
   if (issue !== undefined) return [TONES[issue.level], describeIssue(issue).label];
   if (sender === null) return ['neutral', 'No sender'];
   if (retrying + untried > 0) return ['busy', 'Sending'];
   return isAll ? ['good', 'Up to date'] : ['neutral', 'Unknown'];
 }
 
-/** @param {Subscriber} subscriber @param {boolean} isAll whether the index has what may wait @param {Refresh} again */
-function cellsOf(subscriber, isAll, again) {
-  const { name, url, events, sources, lagSeconds, sent, lastSentAt, sender } = subscriber;
-  const pause = describePause(subscriber, Date.now());
-  const [tone, word] = subscriberState(subscriber, isAll);
-  const asksFor = `${events.join(', ')}${sources.length > 0 ? ` of ${sources.join(', ')}` : ''}`;
-  return [
-    h(
-      'div',
-      {},
-      h('strong', {}, name),
-      h('p', { class: 'detail' }, url),
-      h('p', { class: 'detail' }, asksFor),
-    ),
-    h(
-      'div',
-      {},
-      status(tone, word),
-      pause &&
-        h(
-          'p',
-          { class: 'detail' },
-          withClock(pause),
-          may('repair') && '. A test event that is accepted ends it',
-        ),
-    ),
-    ...(subscriber.stateDamaged
-      ? ['unknown', 'unknown', 'unknown', 'unknown']
-      : [
-          lagSeconds === 0
-            ? isAll
-              ? 'none'
-              : 'unknown'
-            : h('span', { class: 'number' }, span(lagSeconds * 1000)),
-          h(
-            'div',
-            {},
-            count(sent),
-            lastSentAt !== null && h('p', { class: 'detail' }, 'last ', moment(lastSentAt)),
-            sender !== null && h('p', { class: 'detail' }, `by ${sender}`),
-          ),
-          describeUnsent(subscriber, isAll),
-          lastErrorOf(subscriber),
-        ]),
-    ...(may('repair') ? [testButton(name, again)] : []),
-  ];
+/** @param {Subscriber} subscriber @param {boolean} isAll */
+function lagOf({ lagSeconds }, isAll) {
+  if (lagSeconds === 0) return isAll ? 'none' : 'unknown';
+  return figure(span(lagSeconds * 1000));
+}
+
+/** @param {Subscriber} subscriber */
+function sentOf({ sent, lastSentAt, sender }) {
+  return h(
+    'div',
+    {},
+    count(sent),
+    lastSentAt !== null && h('p', { class: 'detail' }, 'last ', moment(lastSentAt)),
+    sender !== null && h('p', { class: 'detail' }, `by ${sender}`),
+  );
 }
 
 /** @param {Subscriber} subscriber */
@@ -151,10 +152,5 @@ function testButton(name, again) {
     });
     await again();
   };
-  return h(
-    'button',
-    { type: 'button', class: 'plain small', onclick },
-    'Send a test event',
-    h('span', { class: 'unseen' }, ` to ${name}`),
-  );
+  return button(['Send a test event', unseen(` to ${name}`)], onclick, 'plain small');
 }

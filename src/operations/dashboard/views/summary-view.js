@@ -1,4 +1,5 @@
 import { ApiError, get } from '../lib/api/admin-api.js';
+import { button } from '../lib/elements/button.js';
 import { h, link, saveFile } from '../lib/elements/dom.js';
 import {
   filterForm,
@@ -7,10 +8,12 @@ import {
   lineFilters,
   showFilters,
 } from '../lib/elements/filter-form.js';
-import { emptyPanel, heading, indexNote, problemPanel, table } from '../lib/elements/panels.js';
+import { emptyPanel, heading, indexNote, problemPanel } from '../lib/elements/panels.js';
+import { figure, table } from '../lib/elements/table.js';
 import { to } from '../lib/screen/route.js';
-import { bytes, clock, count, milliseconds } from '../lib/text/format.js';
+import { clock } from '../lib/text/format.js';
 import {
+  FIGURE_COLUMNS,
   groupTitle,
   restInWords,
   rowInWords,
@@ -145,15 +148,8 @@ function groupsSection(summary, values) {
   if (by === null || groups === null) return null;
   const isEmpty = groups.length === 0;
   const title = groupTitle(by);
-  const columns = [
-    title,
-    ...(by === 'cause' ? ['Source'] : []),
-    'Deliveries',
-    'Not 2xx',
-    'Missed',
-    'Bytes',
-    '95 % within',
-  ];
+  const rows = groups.map((row) => ({ ...row, name: nameCell(row, by, summary, values) }));
+  const last = rest && { ...rest, value: null, source: '', note: null, name: restInWords(rest) };
   const onclick = () =>
     saveFile(`summary-${summary.since.slice(0, 16).replace(':', '')}Z.csv`, summaryCsv(summary), 'text/csv');
   return h(
@@ -164,26 +160,24 @@ function groupsSection(summary, values) {
       { class: 'heading' },
       h('h2', { id: 'groups' }, title),
       // A file without the rest would not be whole.
-      !isEmpty &&
-        rest === null &&
-        h('button', { type: 'button', class: 'plain small', onclick }, 'Export as CSV'),
+      !isEmpty && rest === null && button('Export as CSV', onclick, 'plain small'),
     ),
     isEmpty
       ? emptyPanel('Nothing was found in this time.')
-      : table({
-          caption: `Deliveries by ${title.toLowerCase()}`,
-          columns,
-          key: 'summary',
-          rows: [
-            ...groups.map((row) => ({
-              key: `${row.value} ${row.source} ${row.note}`,
-              cells: [nameCell(row, by, summary, values), ...cellsOf(row, by)],
+      : table(
+          `Deliveries by ${title.toLowerCase()}`,
+          last === null ? rows : [...rows, last],
+          (row) => (row === last ? 'rest' : `${row.value} ${row.source} ${row.note}`),
+          [
+            { name: title, cell: ({ name }) => name },
+            by === 'cause' && { name: 'Source', cell: ({ source }) => source ?? '–' },
+            ...FIGURE_COLUMNS.map((column) => ({
+              name: column.title,
+              cell: (/** @type {Summary['total']} */ row) => figure(column.text(row) ?? '–'),
             })),
-            ...(rest === null
-              ? []
-              : [{ key: 'rest', cells: [restInWords(rest), ...cellsOf({ ...rest, source: '' }, by)] }]),
           ],
-        }),
+          'summary',
+        ),
   );
 }
 
@@ -210,17 +204,4 @@ function filterOf({ value, lines }, by) {
 /** @param {Summary} summary @param {FilterValues} filters */
 function toDeliveries({ since, until }, { by: _, ...filters }) {
   return to('deliveries', { ...filters, since: filters.since || since, until: filters.until || until });
-}
-
-/** @param {Pick<SummaryRow, 'source' | 'lines' | 'refused' | 'missed' | 'bytes' | 'duration'>} row @param {string} by */
-function cellsOf({ source, lines, refused, missed, bytes: size, duration }, by) {
-  const number = (/** @type {string} */ text) => h('span', { class: 'number' }, text);
-  return [
-    ...(by === 'cause' ? [source ?? '–'] : []),
-    number(count(lines)),
-    number(refused === 0 ? '–' : count(refused)),
-    number(missed === 0 ? '–' : count(missed)),
-    number(bytes(size)),
-    number(duration === null ? '–' : milliseconds(duration.p95)),
-  ];
 }

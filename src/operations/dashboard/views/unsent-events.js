@@ -1,35 +1,40 @@
 import { post } from '../lib/api/admin-api.js';
 import { may } from '../lib/api/session.js';
-import { confirmDialog } from '../lib/elements/confirm-dialog.js';
+import { button, unseen } from '../lib/elements/button.js';
 import { h, link } from '../lib/elements/dom.js';
-import { firstAndLast, jobLink, moment, table } from '../lib/elements/panels.js';
-import { runAction } from '../lib/elements/run-action.js';
-import { to } from '../lib/screen/route.js';
+import { firstAndLast, jobLink, moment, section } from '../lib/elements/panels.js';
+import { confirmed } from '../lib/elements/run-action.js';
+import { table } from '../lib/elements/table.js';
+import { to, toReplay } from '../lib/screen/route.js';
 import { count } from '../lib/text/format.js';
 import { describeAttempt, describeLastAttempt, describeNextAttempt } from '../vendor/event-attempts.js';
 
-/** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEvent, WaitingEventList } from '../lib/api/api-answers.js' */
+/** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber, WaitingEventList } from '../lib/api/api-answers.js' */
+/** @import { Child } from '../lib/elements/element-types.js' */
 
 /** Events shown of each subscriber. */
 export const SHOWN_EVENTS = 20;
 
 /** @param {Subscriber} subscriber @param {WaitingEventList | null} page */
 export function waitingSection(subscriber, page) {
-  const { name } = subscriber;
+  const { name, pausedUntil } = subscriber;
   const waiting = page?.waitingEvents ?? [];
   if (waiting.length === 0) return null;
-  const id = `waiting-${name}`;
-  return h(
-    'section',
-    { class: 'compact', 'aria-labelledby': id, 'data-key': id },
-    h('h2', { id }, `Events that ${name} did not accept yet`),
-    table({
-      caption: `Events that ${name} did not accept yet`,
-      columns: ['Received', 'Job', 'Next attempt', 'Why', 'Attempts', ...(may('repair') ? ['Repair'] : [])],
-      rows: waiting
-        .slice(0, SHOWN_EVENTS)
-        .map((one) => ({ key: one.id, cells: waitingCells(subscriber, one) })),
-    }),
+  const title = `Events that ${name} did not accept yet`;
+  return section(
+    { id: `waiting-${name}`, title, look: 'compact' },
+    table(title, waiting.slice(0, SHOWN_EVENTS), ({ id }) => id, [
+      { name: 'Received', cell: ({ receivedAt }) => moment(receivedAt) },
+      { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
+      { name: 'Next attempt', cell: ({ nextTryAt }) => nextAttempt(nextTryAt, pausedUntil) },
+      { name: 'Why', cell: ({ history }) => lastAttempt(history) ?? '–' },
+      { name: 'Attempts', cell: ({ id, attempts, history }) => attemptList(id, attempts, history) },
+      may('repair') && {
+        name: 'Repair',
+        cell: ({ id, jobId }) =>
+          sendOneButton({ kind: 'notify', subscriber: name, events: [id], jobs: [jobId] }),
+      },
+    ]),
     waiting.length > SHOWN_EVENTS &&
       h(
         'p',
@@ -39,38 +44,42 @@ export function waitingSection(subscriber, page) {
   );
 }
 
-/** @param {Subscriber} subscriber @param {WaitingEvent} waiting */
-function waitingCells({ name, pausedUntil }, { id, jobId, receivedAt, nextTryAt, attempts, history }) {
-  const last = history.at(-1);
+/** @param {string} nextTryAt @param {string | null} pausedUntil */
+function nextAttempt(nextTryAt, pausedUntil) {
   const next = describeNextAttempt(nextTryAt, pausedUntil, Date.now());
-  return [
-    moment(receivedAt),
-    jobLink(jobId),
-    next === nextTryAt ? moment(nextTryAt) : next,
-    last ? describeAttempt(last) : '–',
-    attemptList(id, attempts, history),
-    ...(may('repair')
-      ? [sendOneButton({ kind: 'notify', subscriber: name, events: [id], jobs: [jobId] })]
-      : []),
-  ];
+  return next === nextTryAt ? moment(nextTryAt) : next;
+}
+
+/** @param {DeadEvent['history']} history */
+function lastAttempt(history) {
+  const last = history.at(-1);
+  return last && describeAttempt(last);
 }
 
 /** @param {Subscriber} subscriber @param {DeadEvents | null} page */
 export function deadSection({ name, dead }, page) {
   if (page === null) return null;
   const { causes, deadEvents, nextCursor } = page;
-  const id = `dead-${name}`;
   const all = { kind: /** @type {const} */ ('notify'), subscriber: name, dead: true };
-  return h(
-    'section',
-    { class: 'compact', 'aria-labelledby': id, 'data-key': id },
-    h('h2', { id }, `Events not sent to ${name}`),
+  const title = `Events not sent to ${name}`;
+  return section(
+    { id: `dead-${name}`, title, look: 'compact' },
     deadCauses(name, page),
-    table({
-      caption: `Events not sent to ${name}`,
-      columns: ['Received', 'Job', 'Event', 'Why', 'Attempts', ...(may('repair') ? ['Repair'] : [])],
-      rows: deadEvents.map((one) => ({ key: one.event.id, cells: deadCells(name, one) })),
-    }),
+    table(title, deadEvents, ({ event }) => event.id, [
+      { name: 'Received', cell: ({ event }) => moment(event.time) },
+      { name: 'Job', cell: ({ event }) => jobLink(event.data.jobId) },
+      { name: 'Event', cell: ({ event }) => event.type.replace(/^transcript-receiver\.|\.v1$/g, '') },
+      { name: 'Why', cell: whyDead },
+      {
+        name: 'Attempts',
+        cell: ({ event, attempts, history }) =>
+          attempts === 1 ? '1' : attemptList(event.id, attempts, history),
+      },
+      may('repair') && {
+        name: 'Repair',
+        cell: ({ event }) => sendOneButton({ ...all, events: [event.id], jobs: [event.data.jobId] }),
+      },
+    ]),
     nextCursor !== null && h('p', { class: 'quiet' }, `The newest ${count(deadEvents.length)} are shown.`),
     may('repair') &&
       dead > 1 &&
@@ -108,7 +117,7 @@ function deadCauses(name, { causes, nextCursor }) {
               { kind: 'notify', subscriber: name, dead: true, cause: code },
               events === 1 ? 'Send it again' : `Send these ${count(events)} again`,
               `Send ${count(events, 'event')} of ${name} again?`,
-              'small',
+              'plain small',
             ),
           ),
       ),
@@ -135,69 +144,39 @@ function attemptList(id, attempts, history) {
   );
 }
 
-/** @param {string} name @param {DeadEvent} dead */
-function deadCells(name, { event, reason, endedAt, attempts, history }) {
-  const { jobId } = event.data;
-  const last = history.at(-1);
-  const why = reason === 'expired' ? 'Failed for 24 hours' : 'The answer was final';
-  return [
-    moment(event.time),
-    jobLink(jobId),
-    event.type.replace(/^transcript-receiver\.|\.v1$/g, ''),
-    h(
-      'div',
-      {},
-      `${why}.`,
-      last && h('p', { class: 'detail' }, `${describeAttempt(last)}, `, moment(endedAt)),
-    ),
-    attempts === 1 ? '1' : attemptList(event.id, attempts, history),
-    ...(may('repair')
-      ? [
-          sendOneButton({
-            kind: 'notify',
-            subscriber: name,
-            dead: true,
-            events: [event.id],
-            jobs: [jobId],
-          }),
-        ]
-      : []),
-  ];
+/** @param {DeadEvent} dead */
+function whyDead({ reason, endedAt, history }) {
+  const last = lastAttempt(history);
+  return h(
+    'div',
+    {},
+    reason === 'expired' ? 'Failed for 24 hours.' : 'The answer was final.',
+    last && h('p', { class: 'detail' }, `${last}, `, moment(endedAt)),
+  );
 }
 
 /** @param {ReplaySelector & {jobs: string[]}} selector */
 export function sendOneButton(selector) {
-  const label = ['Send again', h('span', { class: 'unseen' }, ` the event of job ${selector.jobs[0]}`)];
-  return sendButton(selector, label, 'Send this event again?', 'small');
+  const label = ['Send again', unseen(` the event of job ${selector.jobs[0]}`)];
+  return sendButton(selector, label, 'Send this event again?', 'plain small');
 }
 
 /**
  * Starts a replay of events and opens its page.
- * @param {ReplaySelector} selector @param {import('../lib/elements/element-types.js').Child} label
- * @param {string} title @param {string} [size]
+ * @param {ReplaySelector} selector @param {Child} label @param {string} title @param {string} [look]
  */
-function sendButton(selector, label, title, size = '') {
-  /** @param {HTMLButtonElement} button */
-  const send = async (button) => {
-    const agreed = await confirmDialog({
+function sendButton(selector, label, title, look = 'plain') {
+  const send = confirmed(
+    () => ({
       title,
-      body: h(
-        'p',
-        {},
-        'Each event goes with the same id and a new signature. Those that arrive are removed here.',
-      ),
+      body: 'Each event goes with the same id and a new signature. Those that arrive are removed here.',
       confirm: 'Send again',
-    });
-    if (agreed === null) return;
-    await runAction(button, async () => {
+    }),
+    async (agreed) => {
       const started = await post('/replays', { selector, ...agreed });
-      if ('replayId' in started) location.hash = `#/replays/${encodeURIComponent(started.replayId)}`;
+      if ('replayId' in started) location.hash = toReplay(started.replayId);
       return null;
-    });
-  };
-  return h(
-    'button',
-    { type: 'button', class: `plain ${size}`.trim(), onclick: (event) => send(event.currentTarget) },
-    label,
+    },
   );
+  return button(label, send, look);
 }

@@ -1,23 +1,24 @@
+import { button } from './button.js';
 import { h } from './dom.js';
 import { field } from './field.js';
-
-/** @import { Child } from './element-types.js' */
 
 /**
  * @typedef {object} Question
  * @property {string} title
- * @property {Child} body
+ * @property {string | HTMLElement} body
  * @property {string} confirm label of the button that agrees
  * @property {string} [typed] text that the user must type first
  * @property {boolean} [danger]
  * @property {boolean} [askReason] default true
  * @property {boolean} [reasonRequired]
+ *
+ * @typedef {{reason: string | undefined}} Agreed
  */
 
 /**
  * Asks for confirmation. Resolves with the reason, or with null if the user cancels by button or Escape. The focus
  * returns to the element that had it.
- * @param {Question} question @returns {Promise<{reason: string | undefined} | null>}
+ * @param {Question} question @returns {Promise<Agreed | null>}
  */
 export function confirmDialog({
   title,
@@ -51,14 +52,14 @@ export function confirmDialog({
         'form',
         { onsubmit: (event) => finish(event, true) },
         h('h2', { id: 'dialog-title' }, title),
-        body,
+        typeof body === 'string' ? h('p', {}, body) : body,
         typed !== undefined && field('dialog-proof', `Type ${typed} to confirm`, proof),
         askReason && field('dialog-reason', 'Reason (recorded in the ledger)', reason),
         h(
           'div',
           { class: 'buttons' },
           go,
-          h('button', { type: 'button', class: 'plain', onclick: () => finish(null, false) }, 'Cancel'),
+          button('Cancel', () => finish(null, false), 'plain'),
         ),
       ),
     );

@@ -1,3 +1,4 @@
+import { button } from './button.js';
 import { h } from './dom.js';
 
 /** @import { Refresh } from '../screen/screen.js' */
@@ -22,9 +23,5 @@ export function loadMore(what, rows, nextCursor, again) {
     rows.shown = Math.min(MOST, rows.shown + 80);
     await again();
   };
-  return h(
-    'p',
-    { 'data-key': `more ${what}` },
-    h('button', { type: 'button', class: 'plain', onclick }, `Load more ${what}`),
-  );
+  return h('p', { 'data-key': `more ${what}` }, button(`Load more ${what}`, onclick, 'plain'));
 }

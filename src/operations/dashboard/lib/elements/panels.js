@@ -1,7 +1,7 @@
 import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 import { serverNow } from '../api/admin-api.js';
 import { describeProblem } from '../api/describe-problem.js';
-import { to } from '../screen/route.js';
+import { to, toJob } from '../screen/route.js';
 import { ago, clock } from '../text/format.js';
 import { outcomeOf } from '../text/ledger-terms.js';
 import { copyButton } from './copy-button.js';
@@ -12,15 +12,25 @@ import { shape, status } from './status.js';
 /** @import { AskedTime } from '../../vendor/index/index-extent.js' */
 /** @import { Child } from './element-types.js' */
 
-/**
- * @typedef {{key: string, cells: Child[]}} Row
- */
-
 /** Components that several views share. */
 
 /** @param {string} text @param {...Child} beside */
 export function heading(text, ...beside) {
   return h('div', { class: 'heading', 'data-key': 'heading' }, h('h1', { tabindex: '-1' }, text), ...beside);
+}
+
+/**
+ * A part of a view under a heading of its own.
+ * @param {{id: string, title: string, key?: string, look?: string}} head `look`: its classes
+ * @param {...Child} body
+ */
+export function section({ id, title, key = id, look }, ...body) {
+  return h(
+    'section',
+    { class: look, 'aria-labelledby': id, 'data-key': key },
+    h('h2', { id }, title),
+    ...body,
+  );
 }
 
 /** @param {string} name */
@@ -98,14 +108,36 @@ export function fact(term, ...value) {
   return h('div', {}, h('dt', {}, term), h('dd', {}, ...value));
 }
 
-/** @param {string | null} jobId */
-export function jobLink(jobId) {
-  if (jobId === null || jobId === undefined) return h('span', { class: 'quiet' }, 'no job');
+/**
+ * An id with a button that copies it, as a link where it has an address.
+ * @param {string} what it is the id of @param {string} id @param {string | null} address
+ */
+export function idText(what, id, address) {
+  const text = h('span', { class: 'mono' }, id);
   return h(
     'span',
     { class: 'id' },
-    link(`#/jobs/${encodeURIComponent(jobId)}`, h('span', { class: 'mono' }, jobId)),
-    copyButton(jobId, `job id ${jobId}`),
+    address === null ? text : link(address, text),
+    copyButton(id, `${what} id ${id}`),
+  );
+}
+
+/** @param {string | null} jobId */
+export function jobLink(jobId) {
+  return jobId === null ? h('span', { class: 'quiet' }, 'no job') : idText('job', jobId, toJob(jobId));
+}
+
+/** The first jobs of an act, folded. @param {string} summary @param {readonly string[]} jobIds */
+export function jobList(summary, jobIds) {
+  return h(
+    'details',
+    {},
+    h('summary', {}, summary),
+    h(
+      'ul',
+      { class: 'job-ids' },
+      jobIds.map((jobId) => h('li', {}, jobLink(jobId))),
+    ),
   );
 }
 
@@ -115,40 +147,4 @@ export function jobLink(jobId) {
  */
 export function toDelivery({ jobId, deliveryId }) {
   return to(`jobs/${encodeURIComponent(jobId ?? '')}`, { delivery: deliveryId });
-}
-
-/**
- * A table that becomes a list of cards on narrow screens. The roles are written out because browsers drop them
- * when a table is not laid out as one. Styles find a cell by the name of its column, `data-label`.
- * @param {{caption: string, columns: string[], rows: Row[], key?: string}} content
- */
-export function table({ caption, columns, rows, key = caption }) {
-  return h(
-    'table',
-    { role: 'table', class: 'cards', 'data-key': key },
-    h('caption', { class: 'unseen' }, caption),
-    h(
-      'thead',
-      { role: 'rowgroup' },
-      h(
-        'tr',
-        { role: 'row' },
-        columns.map((name) => h('th', { role: 'columnheader', scope: 'col', 'data-label': name }, name)),
-      ),
-    ),
-    h(
-      'tbody',
-      { role: 'rowgroup' },
-      rows.map((row) => tableRow(columns, row)),
-    ),
-  );
-}
-
-/** @param {readonly string[]} columns @param {Row} row */
-function tableRow(columns, { key, cells }) {
-  return h(
-    'tr',
-    { role: 'row', 'data-key': key },
-    cells.map((cell, index) => h('td', { role: 'cell', 'data-label': columns[index] }, cell)),
-  );
 }

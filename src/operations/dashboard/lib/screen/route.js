@@ -67,6 +67,11 @@ export function toJob(jobId) {
   return to(`jobs/${encodeURIComponent(jobId)}`);
 }
 
+/** @param {string} replayId */
+export function toReplay(replayId) {
+  return to(`replays/${encodeURIComponent(replayId)}`);
+}
+
 /** @param {string | undefined} text */
 function decoded(text) {
   if (text === undefined) return '';

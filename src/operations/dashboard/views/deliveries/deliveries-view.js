@@ -1,5 +1,6 @@
 import { ApiError, get } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
+import { button } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import {
   contextFilter,
@@ -104,7 +105,7 @@ function ranges() {
         const since = new Date(Date.now() - milliseconds).toISOString();
         location.hash = to('deliveries', { ...currentFilters(), since, until: null });
       };
-      return h('button', { type: 'button', class: 'plain small', onclick }, label);
+      return button(label, onclick, 'plain small');
     }),
   );
 }
@@ -174,8 +175,7 @@ function list(screen, values, lists, health, draw) {
     note,
     listActions(values.context ?? ''),
     deliveryTable(lines, 'Deliveries, newest first', Date.now()),
-    lists.cursor !== null &&
-      h('p', {}, h('button', { type: 'button', class: 'plain', onclick: loadOlder }, 'Load older')),
+    lists.cursor !== null && h('p', {}, button('Load older', loadOlder, 'plain')),
   );
 }
 
@@ -200,7 +200,7 @@ function listActions(context) {
   return h(
     'p',
     { class: 'buttons' },
-    h('button', { type: 'button', class: 'plain', onclick }, 'Export as CSV'),
+    button('Export as CSV', onclick, 'plain'),
     may('erase') && link(to('erase', { context }), what),
   );
 }

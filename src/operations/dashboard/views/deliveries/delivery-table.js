@@ -1,7 +1,8 @@
 import { contextValues, hasContext } from '../../lib/elements/context-values.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { emptyPanel, jobLink, moment, outcomeBadge, table, toDelivery } from '../../lib/elements/panels.js';
+import { emptyPanel, jobLink, moment, outcomeBadge, toDelivery } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
+import { figure, table } from '../../lib/elements/table.js';
 import { describeLine, itemsOf } from '../../lib/text/describe-line.js';
 import { bytes, capital, milliseconds } from '../../lib/text/format.js';
 import { actOf, isAccess, provenanceOf } from '../../lib/text/ledger-terms.js';
@@ -22,8 +23,8 @@ const COLUMNS = [
   { name: 'Status', cell: (line) => statusOf(line.status) },
   { name: 'From', cell: fromOf },
   { name: 'What', cell: whatOf },
-  { name: 'Size', cell: (line) => h('span', { class: 'number' }, bytes(line.bytes)) },
-  { name: 'Took', cell: ({ durationMs }) => h('span', { class: 'number' }, milliseconds(durationMs)) },
+  { name: 'Size', cell: (line) => figure(bytes(line.bytes)) },
+  { name: 'Took', cell: ({ durationMs }) => figure(milliseconds(durationMs)) },
 ];
 const CONTEXT = { name: 'Context', cell: (/** @type {LedgerLine} */ line) => contextValues([line]) };
 
@@ -33,15 +34,11 @@ const CONTEXT = { name: 'Context', cell: (/** @type {LedgerLine} */ line) => con
  */
 export function deliveryTable(lines, caption, now) {
   const columns = hasContext(lines) ? [...COLUMNS, CONTEXT] : COLUMNS;
-  return table({
-    caption,
-    columns: columns.map(({ name }) => name),
-    key: 'deliveries',
-    rows: lines.map((line) => ({
-      key: identityOf(line),
-      cells: columns.map(({ cell }) => cell(line, now)),
-    })),
-  });
+  const atNow = columns.map(({ name, cell }) => ({
+    name,
+    cell: (/** @type {LedgerLine} */ line) => cell(line, now),
+  }));
+  return table(caption, lines, identityOf, atNow, 'deliveries');
 }
 
 /**

@@ -1,4 +1,5 @@
 import { currentSession, may } from '../../lib/api/session.js';
+import { submitButton } from '../../lib/elements/button.js';
 import { h, kept } from '../../lib/elements/dom.js';
 import { field, textOf } from '../../lib/elements/field.js';
 import { emptyPanel, heading, problemPanel } from '../../lib/elements/panels.js';
@@ -60,7 +61,7 @@ function eraseForm(context, result) {
         h('input', { type: 'checkbox', name: 'unknown' }),
         ' Also ids about which nothing is known; what arrives of them later is not stored',
       ),
-    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Preview')),
+    submitButton('Preview'),
   );
 }
 

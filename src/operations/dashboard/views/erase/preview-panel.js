@@ -1,6 +1,7 @@
+import { button } from '../../lib/elements/button.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h } from '../../lib/elements/dom.js';
-import { emptyPanel, jobLink } from '../../lib/elements/panels.js';
+import { emptyPanel, jobList } from '../../lib/elements/panels.js';
 import { bytes, clock, count, total } from '../../lib/text/format.js';
 import { LEFT_OUT_REASONS } from '../../vendor/erasure-reasons.js';
 import { reportPanel, unreachedInWords } from './report-panel.js';
@@ -49,12 +50,11 @@ export function previewPanel({ jobs, unclear, unread }, options) {
     before.length > 0 && h('p', {}, `Erased before, with nothing left: ${count(before.length, 'job')}.`),
     unreached,
     protectionOf(chosen),
-    jobList(chosen),
-    h(
-      'div',
-      { class: 'buttons' },
-      h('button', { type: 'button', class: 'danger', onclick }, `Erase ${number}…`),
+    jobList(
+      chosen.length > SHOWN_JOBS ? `The first ${count(SHOWN_JOBS)}` : 'All of them',
+      chosen.slice(0, SHOWN_JOBS).map(({ jobId }) => jobId),
     ),
+    h('div', { class: 'buttons' }, button(`Erase ${number}…`, onclick, 'danger')),
   );
 }
 
@@ -62,11 +62,7 @@ export function previewPanel({ jobs, unclear, unread }, options) {
 async function eraseIfConfirmed(chosen, found, { context, named, unknown, typed, ...place }) {
   const agreed = await confirmDialog({
     title: `Erase ${count(chosen.length, 'job')}?`,
-    body: h(
-      'p',
-      {},
-      `${sumOf(chosen)} are permanently deleted from the store, with their old versions. The ledger records who erased them and why.`,
-    ),
+    body: `${sumOf(chosen)} are permanently deleted from the store, with their old versions. The ledger records who erased them and why.`,
     confirm: 'Erase permanently',
     typed: typed ?? String(chosen.length),
     danger: true,
@@ -103,20 +99,5 @@ function protectionOf(jobs) {
     'p',
     {},
     `${until} objects of ${count(ends.length, 'job')}: erasing hides them now, and removes them when it is repeated then.`,
-  );
-}
-
-/** @param {readonly JobToErase[]} jobs */
-function jobList(jobs) {
-  const shown = jobs.slice(0, SHOWN_JOBS);
-  return h(
-    'details',
-    {},
-    h('summary', {}, shown.length < jobs.length ? `The first ${count(shown.length)}` : 'All of them'),
-    h(
-      'ul',
-      { class: 'job-ids' },
-      shown.map(({ jobId }) => h('li', {}, jobLink(jobId))),
-    ),
   );
 }

@@ -1,4 +1,5 @@
 import { problemInWords } from '../../lib/api/describe-problem.js';
+import { button } from '../../lib/elements/button.js';
 import { h, saveFile } from '../../lib/elements/dom.js';
 import { jobLink } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
@@ -70,16 +71,12 @@ export function reportPanel({ lines, left, error = null, run }, found, again) {
     h(
       'div',
       { class: 'buttons' },
-      !isDone && h('button', { type: 'button', onclick: again }, 'Preview what is left'),
+      !isDone && button('Preview what is left', again),
       report.length > 0 &&
-        h(
-          'button',
-          {
-            type: 'button',
-            class: isDone ? '' : 'plain',
-            onclick: () => save(run === null ? report : withRun(report, run, jobLines)),
-          },
+        button(
           'Download report',
+          () => save(run === null ? report : withRun(report, run, jobLines)),
+          isDone ? undefined : 'plain',
         ),
     ),
   );

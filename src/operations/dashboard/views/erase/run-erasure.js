@@ -1,3 +1,4 @@
+import { button } from '../../lib/elements/button.js';
 import { h } from '../../lib/elements/dom.js';
 import { announce } from '../../lib/elements/notice.js';
 import { count } from '../../lib/text/format.js';
@@ -61,7 +62,7 @@ function progressPanel(total) {
     currentTarget.disabled = true;
     currentTarget.textContent = 'Stopping…';
   };
-  const stopButton = h('button', { type: 'button', class: 'plain', onclick: stop }, 'Stop');
+  const stopButton = button('Stop', stop, 'plain');
   const show = (/** @type {number} */ done) => {
     bar.value = done;
     text.textContent = `${count(done)} of ${count(total, 'job')}`;

@@ -1,15 +1,14 @@
 import { post } from '../../lib/api/admin-api.js';
 import { canRefetch, may } from '../../lib/api/session.js';
-import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { button } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { firstAndLast, jobLink, outcomeBadge } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
-import { to } from '../../lib/screen/route.js';
+import { firstAndLast, jobList, outcomeBadge } from '../../lib/elements/panels.js';
+import { confirmed } from '../../lib/elements/run-action.js';
+import { to, toReplay } from '../../lib/screen/route.js';
 import { capital, count } from '../../lib/text/format.js';
 import { causeInWords, isFetchable } from '../../vendor/failure-causes.js';
 
 /** @import { Failures } from '../../lib/api/api-answers.js' */
-/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
 /** @import { FilterValues } from '../../lib/elements/filter-form.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
@@ -65,86 +64,63 @@ function causeDetails(cause, values, again) {
       'div',
       { class: 'buttons' },
       may('repair') && [
-        isFetchable(cause) &&
-          canRefetch() &&
-          h(
-            'button',
-            { type: 'button', class: 'small', onclick: (event) => refetchAll(event, cause) },
-            `Refetch ${all}…`,
-          ),
-        h(
-          'button',
-          { type: 'button', class: 'plain small', onclick: (event) => acknowledgeAll(event, cause, again) },
-          `Acknowledge ${all}…`,
-        ),
+        isFetchable(cause) && canRefetch() && button(`Refetch ${all}…`, refetchAll(cause), 'small'),
+        button(`Acknowledge ${all}…`, acknowledgeAll(cause, again), 'plain small'),
       ],
       values.cause !== code && link(to('failures', { ...values, cause: code, source }), 'Show only these'),
     ),
   ];
 }
 
-/** @param {ButtonEvent} event @param {Cause} cause */
-async function refetchAll(event, { code, source, outcome }) {
-  const button = event.currentTarget;
-  const selector = {
-    kind: /** @type {const} */ ('refetch'),
-    cause: code,
-    source: source ?? undefined,
-    outcome,
-  };
-  await runAction(button, async () => {
-    const found = await post('/replays', { selector, dryRun: true });
-    if (!('count' in found)) return null;
-    const agreed = await confirmDialog({
-      title: `Refetch ${count(found.count, 'job')}?`,
-      body: preview(found, 'Their missing results are fetched from the service. What is stored stays.'),
-      confirm: 'Refetch all',
-      reasonRequired: true,
-    });
-    if (agreed === null) return null;
-    const started = await post('/replays', { selector, dryRun: false, reason: agreed.reason });
-    if ('replayId' in started) location.hash = to(`replays/${encodeURIComponent(started.replayId)}`);
-    return null;
-  });
+/** @param {Cause} cause */
+function refetchAll({ code, source, outcome }) {
+  const kind = /** @type {const} */ ('refetch');
+  const selector = { kind, cause: code, source: source ?? undefined, outcome };
+  return confirmed(
+    async () => {
+      const found = await post('/replays', { selector, dryRun: true });
+      if (!('count' in found)) return null;
+      return {
+        title: `Refetch ${count(found.count, 'job')}?`,
+        body: preview(found, 'Their missing results are fetched from the service. What is stored stays.'),
+        confirm: 'Refetch all',
+        reasonRequired: true,
+      };
+    },
+    async ({ reason }) => {
+      const started = await post('/replays', { selector, dryRun: false, reason });
+      if ('replayId' in started) location.hash = toReplay(started.replayId);
+      return null;
+    },
+  );
 }
 
-/** @param {ButtonEvent} event @param {Cause} cause @param {Refresh} again */
-async function acknowledgeAll(event, { code, source }, again) {
-  const button = event.currentTarget;
+/** @param {Cause} cause @param {Refresh} again */
+function acknowledgeAll({ code, source }, again) {
   const order = { cause: code, source: source ?? undefined };
-  await runAction(button, async () => {
-    const found = await post('/failures/acknowledge', { ...order, dryRun: true });
-    const agreed = await confirmDialog({
-      title: `Acknowledge ${count(found.count, 'job')}?`,
-      body: preview(
-        found,
-        'They are no longer listed as failing unless they fail again. Nothing is deleted or fetched.',
-      ),
-      confirm: 'Acknowledge all',
-      reasonRequired: true,
-    });
-    if (agreed === null) return null;
-    const { acknowledged } = await post('/failures/acknowledge', { ...order, reason: agreed.reason });
-    return `${count(acknowledged, 'job was', 'jobs were')} acknowledged.`;
-  });
-  await again();
+  return confirmed(
+    async () => {
+      const found = await post('/failures/acknowledge', { ...order, dryRun: true });
+      return {
+        title: `Acknowledge ${count(found.count, 'job')}?`,
+        body: preview(
+          found,
+          'They are no longer listed as failing unless they fail again. Nothing is deleted or fetched.',
+        ),
+        confirm: 'Acknowledge all',
+        reasonRequired: true,
+      };
+    },
+    async ({ reason }) => {
+      const { acknowledged } = await post('/failures/acknowledge', { ...order, reason });
+      return `${count(acknowledged, 'job was', 'jobs were')} acknowledged.`;
+    },
+    again,
+  );
 }
 
 /** @param {{count: number, jobs: readonly string[]}} found @param {string} text */
 function preview({ count: all, jobs }, text) {
-  return h(
-    'div',
-    {},
-    h('p', {}, text),
-    h(
-      'details',
-      {},
-      h('summary', {}, jobs.length < all ? `The first ${count(jobs.length)} jobs` : 'The jobs'),
-      h(
-        'ul',
-        { class: 'job-ids' },
-        jobs.map((id) => h('li', {}, jobLink(id))),
-      ),
-    ),
-  );
+  const summary = jobs.length < all ? `The first ${count(jobs.length)} jobs` : 'The jobs';
+  return h('div', {}, h('p', {}, text), jobList(summary, jobs));
 }

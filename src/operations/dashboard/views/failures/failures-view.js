@@ -1,5 +1,6 @@
 import { get } from '../../lib/api/admin-api.js';
 import { canRefetch, may } from '../../lib/api/session.js';
+import { button, unseen } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import {
   filterForm,
@@ -18,14 +19,15 @@ import {
   jobLink,
   moment,
   outcomeBadge,
-  table,
+  section,
 } from '../../lib/elements/panels.js';
+import { table } from '../../lib/elements/table.js';
 import { toJob } from '../../lib/screen/route.js';
 import { capital, count, total } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { causeInWords, isFetchable } from '../../vendor/failure-causes.js';
 import { reasonInWords } from '../../vendor/reasons.js';
-import { acknowledgeButton, noRefetch, refetchJob } from '../job/job-actions.js';
+import { acknowledgeButton, noRefetch, refetchOnClick } from '../job/job-actions.js';
 import { causesSection } from './causes-section.js';
 import { quarantineSection } from './quarantine-list.js';
 
@@ -74,10 +76,8 @@ function failureSection(page, names, values, rows, again) {
   const note = indexNote(page.index, { since: Date.parse(page.since) });
   const fetchable = failures.filter(isFetchable);
   const others = failures.filter((line) => !fetchable.includes(line));
-  return h(
-    'section',
-    { 'aria-labelledby': 'failed', 'data-key': 'failed' },
-    h('h2', { id: 'failed' }, 'Jobs'),
+  return section(
+    { id: 'failed', title: 'Jobs' },
     filterForm('failures', filtersOf(names, values, page.causes), values),
     failures.length === 0
       ? noFailures(filtered, note === null)
@@ -156,17 +156,17 @@ function group(title, meaning, failures, again) {
     'div',
     { class: 'group compact', 'data-key': title },
     h('h3', {}, title, ' ', h('span', { class: 'quiet' }, `(${meaning})`)),
-    table({
-      caption: title,
-      columns: [
-        ...['When', 'Job', 'State', 'Cause', 'Kept by the service, at most'],
-        ...(may('read') || may('repair') ? ['Repair'] : []),
-      ],
-      rows: failures.map((line) => ({
-        key: line.jobId ?? line.deliveryId,
-        cells: failureCells(line, again),
-      })),
-    }),
+    table(title, failures, (line) => line.jobId ?? line.deliveryId, [
+      { name: 'When', cell: ({ receivedAt }) => moment(receivedAt) },
+      { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
+      { name: 'State', cell: ({ outcome }) => outcomeBadge(outcome) },
+      {
+        name: 'Cause',
+        cell: ({ reason, outcome }) => `${capital(reasonInWords(reason) ?? causeInWords(outcome))}.`,
+      },
+      { name: 'Kept by the service, at most', cell: keptUntil },
+      (may('read') || may('repair')) && { name: 'Repair', cell: (line) => repairs(line, again) },
+    ]),
   );
 }
 
@@ -176,26 +176,14 @@ function codesOf(causes) {
 }
 
 /** @param {FailureLine} line @param {Refresh} again */
-function failureCells(line, again) {
-  const jobId = line.jobId ?? '';
-  const cause = reasonInWords(line.reason) ?? causeInWords(line.outcome);
-  return [
-    moment(line.receivedAt),
-    jobLink(line.jobId),
-    outcomeBadge(line.outcome),
-    `${capital(cause)}.`,
-    keptUntil(line),
-    ...(may('read') || may('repair')
-      ? [
-          h(
-            'div',
-            { class: 'buttons' },
-            repairOf(line.outcome, jobId, again),
-            acknowledgeButton(jobId, again, 'small'),
-          ),
-        ]
-      : []),
-  ];
+function repairs({ outcome, jobId }, again) {
+  const id = jobId ?? '';
+  return h(
+    'div',
+    { class: 'buttons' },
+    repairOf(outcome, id, again),
+    acknowledgeButton(id, again, 'plain small'),
+  );
 }
 
 /**
@@ -211,19 +199,9 @@ function keptUntil({ outcome, retentionEndsAt }) {
 
 /** @param {string} outcome @param {string} jobId @param {Refresh} again */
 function repairOf(outcome, jobId, again) {
-  const named = h('span', { class: 'unseen' }, ` ${jobId}`);
+  const named = unseen(` ${jobId}`);
   if (outcome === 'conflict') return may('read') && link(toJob(jobId), 'Compare', named);
   if (!may('repair')) return null;
   if (outcome === 'unrecoverable') return link(toJob(jobId), 'Import', named);
-  if (!canRefetch()) return null;
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'plain small',
-      onclick: (event) => refetchJob(event.currentTarget, jobId, again),
-    },
-    'Refetch',
-    named,
-  );
+  return canRefetch() && button(['Refetch', named], refetchOnClick(jobId, again), 'plain small');
 }

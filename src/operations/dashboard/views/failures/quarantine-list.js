@@ -1,14 +1,15 @@
 import { post } from '../../lib/api/admin-api.js';
 import { canRefetch, may } from '../../lib/api/session.js';
-import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { button, unseen } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { loadMore, SHORT_LIST } from '../../lib/elements/load-more.js';
-import { emptyPanel, indexNote, jobLink, moment, table } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
+import { emptyPanel, indexNote, jobLink, moment, section } from '../../lib/elements/panels.js';
+import { confirmed } from '../../lib/elements/run-action.js';
+import { figure, table } from '../../lib/elements/table.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
 import { askedByPage } from '../../vendor/index/index-extent.js';
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
-import { refetchJob } from '../job/job-actions.js';
+import { refetchOnClick } from '../job/job-actions.js';
 import { dismissButton } from './dismiss-button.js';
 
 /** @import { GetAnswers, QuarantinedBody } from '../../lib/api/api-answers.js' */
@@ -21,10 +22,8 @@ import { dismissButton } from './dismiss-button.js';
  */
 export function quarantineSection({ quarantine, nextCursor, index }, rows, again) {
   const note = indexNote(index, askedByPage(nextCursor, quarantine.at(-1)?.receivedAt));
-  return h(
-    'section',
-    { class: 'compact', 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },
-    h('h2', { id: 'quarantine' }, 'Quarantine'),
+  return section(
+    { id: 'quarantine', title: 'Quarantine', look: 'compact' },
     quarantine.length === 0
       ? nextCursor === null
         ? emptyPanel(
@@ -55,11 +54,13 @@ export function quarantineSection({ quarantine, nextCursor, index }, rows, again
                 ? count(quarantine.length, 'body', 'bodies')
                 : `The newest ${count(quarantine.length)}; more are waiting`,
             ),
-            table({
-              caption: 'Bodies in quarantine',
-              columns: ['When', 'Job', 'Size', 'Cause', ...(may('read') || may('repair') ? ['Repair'] : [])],
-              rows: quarantine.map((body) => ({ key: body.deliveryId, cells: bodyCells(body, again) })),
-            }),
+            table('Bodies in quarantine', quarantine, ({ deliveryId }) => deliveryId, [
+              { name: 'When', cell: ({ receivedAt }) => moment(receivedAt) },
+              { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
+              { name: 'Size', cell: ({ bytes: size }) => figure(bytes(size)) },
+              { name: 'Cause', cell: causeOf },
+              (may('read') || may('repair')) && { name: 'Repair', cell: (body) => repairs(body, again) },
+            ]),
             loadMore('bodies', rows, nextCursor, again),
           ),
         ],
@@ -67,63 +68,43 @@ export function quarantineSection({ quarantine, nextCursor, index }, rows, again
   );
 }
 
-/** @param {QuarantinedBody} body @param {Refresh} again */
-function bodyCells(body, again) {
-  const { deliveryId, receivedAt, jobId, bytes: size, reason, source } = body;
-  return [
-    moment(receivedAt),
-    jobLink(jobId),
-    h('span', { class: 'number' }, bytes(size)),
-    h(
-      'div',
-      {},
-      `${capital(reasonInWords(reason) ?? 'not decodable')}.`,
-      h('p', { class: 'detail' }, `Source ${source}. `, remedyFor(reason)),
-    ),
-    ...(may('read') || may('repair') ? [repairs(deliveryId, jobId, again)] : []),
-  ];
+/** @param {QuarantinedBody} body */
+function causeOf({ reason, source }) {
+  return h(
+    'div',
+    {},
+    `${capital(reasonInWords(reason) ?? 'not decodable')}.`,
+    h('p', { class: 'detail' }, `Source ${source}. `, remedyFor(reason)),
+  );
 }
 
-/** @param {string} deliveryId @param {string} jobId @param {Refresh} again */
-function repairs(deliveryId, jobId, again) {
-  const named = () => h('span', { class: 'unseen' }, ` the body of job ${jobId}`);
+/** @param {QuarantinedBody} body @param {Refresh} again */
+function repairs({ deliveryId, jobId }, again) {
   return h(
     'div',
     { class: 'buttons' },
-    may('read') && link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect', named()),
-    canRefetch() &&
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'plain small',
-          onclick: (event) => refetchJob(event.currentTarget, jobId, again),
-        },
-        'Refetch',
-        h('span', { class: 'unseen' }, ` job ${jobId}`),
-      ),
+    may('read') &&
+      link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect', unseen(` the body of job ${jobId}`)),
+    canRefetch() && button(['Refetch', unseen(` job ${jobId}`)], refetchOnClick(jobId, again), 'plain small'),
     dismissButton(deliveryId, jobId, again),
   );
 }
 
 /**
  * Decodes a quarantined body with the current decoder and configuration.
- * @param {HTMLButtonElement} button @param {string} deliveryId @param {Refresh} again
+ * @param {string} deliveryId @param {Refresh} again
  */
-export async function releaseBody(button, deliveryId, again) {
-  const agreed = await confirmDialog({
-    title: 'Release this body?',
-    body: h(
-      'p',
-      {},
-      'The body is decoded with the current decoder and configuration. If it still cannot be decoded, it stays in quarantine.',
-    ),
-    confirm: 'Release',
-  });
-  if (agreed === null) return;
-  await runAction(button, async () => {
-    const { items } = await post(`/quarantine/${encodeURIComponent(deliveryId)}/release`, agreed);
-    return `Released: ${items.length === 0 ? 'nothing had to be stored' : `${count(items.length, 'item')} stored`}.`;
-  });
-  await again();
+export function releaseBody(deliveryId, again) {
+  return confirmed(
+    () => ({
+      title: 'Release this body?',
+      body: 'The body is decoded with the current decoder and configuration. If it still cannot be decoded, it stays in quarantine.',
+      confirm: 'Release',
+    }),
+    async (agreed) => {
+      const { items } = await post(`/quarantine/${encodeURIComponent(deliveryId)}/release`, agreed);
+      return `Released: ${items.length === 0 ? 'nothing had to be stored' : `${count(items.length, 'item')} stored`}.`;
+    },
+    again,
+  );
 }

@@ -1,13 +1,13 @@
 import { get } from '../../lib/api/admin-api.js';
 import { canRefetch, may } from '../../lib/api/session.js';
-import { copyButton } from '../../lib/elements/copy-button.js';
-import { h, link } from '../../lib/elements/dom.js';
-import { fact, heading, jobLink, moment, toDelivery } from '../../lib/elements/panels.js';
+import { button } from '../../lib/elements/button.js';
+import { h } from '../../lib/elements/dom.js';
+import { fact, heading, idText, jobLink, moment, toDelivery } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, capital, listed } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { reasonInWords } from '../../vendor/reasons.js';
-import { noRefetch, refetchJob } from '../job/job-actions.js';
+import { noRefetch, refetchOnClick } from '../job/job-actions.js';
 import { dismissButton } from './dismiss-button.js';
 import { releaseBody } from './quarantine-list.js';
 import { bodyStatus, settlementInWords } from './settlement.js';
@@ -87,26 +87,10 @@ function actions({ deliveryId, jobId, decodes, state }, again) {
   return h(
     'div',
     { class: 'buttons', 'data-key': 'actions' },
-    h(
-      'button',
-      {
-        type: 'button',
-        class: decodes.ok ? null : 'plain',
-        onclick: (event) => releaseBody(event.currentTarget, deliveryId, again),
-      },
-      'Release',
-    ),
+    button('Release', releaseBody(deliveryId, again), decodes.ok ? undefined : 'plain'),
     canRefetch() &&
-      h(
-        'button',
-        {
-          type: 'button',
-          class: decodes.ok ? 'plain' : null,
-          onclick: (event) => refetchJob(event.currentTarget, jobId, again),
-        },
-        'Refetch the job instead',
-      ),
-    state === 'waiting' && dismissButton(deliveryId, jobId, again, null),
+      button('Refetch the job instead', refetchOnClick(jobId, again), decodes.ok ? 'plain' : undefined),
+    state === 'waiting' && dismissButton(deliveryId, jobId, again, 'plain'),
   );
 }
 
@@ -140,15 +124,7 @@ function factsOf({
     'dl',
     { class: 'facts', 'data-key': 'facts' },
     fact('Job', jobLink(jobId)),
-    fact(
-      'Delivery',
-      h(
-        'span',
-        { class: 'id' },
-        link(toDelivery({ jobId, deliveryId }), h('span', { class: 'mono' }, deliveryId)),
-        copyButton(deliveryId, `delivery id ${deliveryId}`),
-      ),
-    ),
+    fact('Delivery', idText('delivery', deliveryId, toDelivery({ jobId, deliveryId }))),
     fact('Arrived', moment(receivedAt)),
     fact('Size', bytes(size)),
     fact('Source', source),

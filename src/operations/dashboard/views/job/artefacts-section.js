@@ -1,8 +1,10 @@
 import { may } from '../../lib/api/session.js';
+import { unseen } from '../../lib/elements/button.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
-import { moment, table } from '../../lib/elements/panels.js';
+import { moment, section } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
+import { figure, table } from '../../lib/elements/table.js';
 import { bytes, clock } from '../../lib/text/format.js';
 import { kindInWords, originInWords, provenanceOf } from '../../lib/text/ledger-terms.js';
 import { expiredInWords } from '../../vendor/job-state.js';
@@ -19,57 +21,54 @@ import { chooseArtefact } from './choose-version.js';
  */
 export function artefactsSection(job, downloads, again) {
   const { artefacts, expired, lost } = job;
-  return h(
-    'section',
-    { 'aria-labelledby': 'artefacts', 'data-key': 'artefacts' },
-    h('h2', { id: 'artefacts' }, 'Artefacts'),
+  return section(
+    { id: 'artefacts', title: 'Artefacts' },
     artefacts.length === 0
       ? h('p', { class: 'quiet' }, 'Nothing is stored.')
-      : table({
-          caption: 'Artefacts',
-          columns: ['What', 'Size', 'SHA-256', 'Stored', ...(may('read') ? ['Download'] : [])],
-          rows: artefacts.map((artefact) => ({
-            key: artefact.key,
-            cells: cellsOf(artefact, job, downloads, again),
-          })),
-        }),
+      : table('Artefacts', artefacts, ({ key }) => key, [
+          { name: 'What', cell: (artefact) => whatOf(artefact, job, again) },
+          { name: 'Size', cell: ({ size }) => figure(bytes(size)) },
+          { name: 'SHA-256', cell: hash },
+          {
+            name: 'Stored',
+            cell: (artefact) =>
+              h('div', {}, moment(artefact.storedAt), h('p', { class: 'detail' }, storedBy(artefact, job))),
+          },
+          may('read') && {
+            name: 'Download',
+            cell: ({ key }) => download(downloads.address(key), nameOf(key)),
+          },
+        ]),
     lost.length > 0 &&
-      table({
-        caption: 'Lost from the store',
-        columns: ['Lost from the store', 'Size', 'SHA-256', 'Was stored'],
-        rows: lost.map(({ key, kind, size, sha256, storedAt }) => ({
-          key,
-          cells: [
-            h('div', {}, kindInWords(kind), h('p', { class: 'detail mono key' }, key)),
-            h('span', { class: 'number' }, bytes(size)),
-            hash(sha256, key.slice(key.lastIndexOf('/') + 1)),
-            moment(storedAt),
-          ],
-        })),
-      }),
+      table('Lost from the store', lost, ({ key }) => key, [
+        {
+          name: 'Lost from the store',
+          cell: ({ key, kind }) => h('div', {}, kindInWords(kind), h('p', { class: 'detail mono key' }, key)),
+        },
+        { name: 'Size', cell: ({ size }) => figure(bytes(size)) },
+        { name: 'SHA-256', cell: hash },
+        { name: 'Was stored', cell: ({ storedAt }) => moment(storedAt) },
+      ]),
     expired.map((each) => h('p', { class: 'quiet' }, expiredInWords(each, clock))),
   );
 }
 
-/** @param {Artefact} artefact @param {Job} job @param {Downloads} downloads @param {Refresh} again */
-function cellsOf(artefact, job, downloads, again) {
-  const { key, kind, size, sha256, storedAt } = artefact;
-  const name = key.slice(key.lastIndexOf('/') + 1);
-  return [
-    h(
-      'div',
-      {},
-      kindInWords(kind),
-      ' ',
-      versionStatus(artefact, job),
-      h('p', { class: 'detail mono key' }, key),
-      chooseArtefact(job, artefact, again),
-    ),
-    h('span', { class: 'number' }, bytes(size)),
-    sha256 ? hash(sha256, name) : h('span', { class: 'quiet' }, 'not known'),
-    h('div', {}, moment(storedAt), h('p', { class: 'detail' }, storedBy(artefact, job))),
-    ...(may('read') ? [download(downloads.address(key), name)] : []),
-  ];
+/** @param {Artefact} artefact @param {Job} job @param {Refresh} again */
+function whatOf(artefact, job, again) {
+  return h(
+    'div',
+    {},
+    kindInWords(artefact.kind),
+    ' ',
+    versionStatus(artefact, job),
+    h('p', { class: 'detail mono key' }, artefact.key),
+    chooseArtefact(job, artefact, again),
+  );
+}
+
+/** @param {string} key */
+function nameOf(key) {
+  return key.slice(key.lastIndexOf('/') + 1);
 }
 
 /** "callback", "refetched by anna". @param {Artefact} artefact @param {Job} job */
@@ -93,15 +92,16 @@ function versionStatus(artefact, { artefacts }) {
 
 /** @param {string} href @param {string} name */
 function download(href, name) {
-  return h('a', { href, download: name }, 'Download', h('span', { class: 'unseen' }, ` ${name}`));
+  return h('a', { href, download: name }, 'Download', unseen(` ${name}`));
 }
 
-/** @param {string} sha256 @param {string} name */
-function hash(sha256, name) {
+/** @param {Pick<Artefact, 'key' | 'sha256'>} artefact */
+function hash({ key, sha256 }) {
+  if (!sha256) return h('span', { class: 'quiet' }, 'not known');
   return h(
     'div',
     { class: 'hash' },
     h('code', { title: sha256 }, `${sha256.slice(0, 12)}…`),
-    copyButton(sha256, `SHA-256 of ${name}`),
+    copyButton(sha256, `SHA-256 of ${nameOf(key)}`),
   );
 }

@@ -1,16 +1,15 @@
 import { post } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
-import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { unseen } from '../../lib/elements/button.js';
 import { h } from '../../lib/elements/dom.js';
-import { moment } from '../../lib/elements/panels.js';
-import { runAction } from '../../lib/elements/run-action.js';
+import { moment, section } from '../../lib/elements/panels.js';
+import { confirmed } from '../../lib/elements/run-action.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes, capital, clock } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { conflictsWith, disputed, isConflict, otherVersions } from '../../vendor/next-steps.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
-/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
 /**
@@ -36,36 +35,33 @@ export function chooseArtefact(job, artefact, again) {
   const { artefacts, failure } = job;
   if (!may('repair')) return null;
   if (otherVersions(artefacts).includes(artefact))
-    return chooseButton('Choose…', job, artefact, again, 'small');
+    return chooseButton('Choose…', job, artefact, again, 'plain small');
   const isOpen = failure !== null && disputed(artefacts).includes(artefact);
-  return isOpen ? chooseButton('Keep…', job, artefact, again, 'small') : null;
+  return isOpen ? chooseButton('Keep…', job, artefact, again, 'plain small') : null;
 }
 
 /**
- * @param {string} label @param {Job} job @param {Artefact} version @param {Refresh} again @param {string} [size]
+ * @param {string} label @param {Job} job @param {Artefact} version @param {Refresh} again @param {string} [look]
  */
-function chooseButton(label, job, version, again, size = '') {
+function chooseButton(label, job, version, again, look = 'plain') {
   const name = version.key.slice(version.key.lastIndexOf('/') + 1);
-  /** @param {ButtonEvent} event */
-  const onclick = async (event) => {
-    const button = event.currentTarget;
-    const versions = isConflict(version)
-      ? [version, ...conflictsWith(version, job.artefacts, job.timeline)]
-      : disputed(job.artefacts);
-    const agreed = await confirmDialog(questionOf(job.jobId, versions));
-    if (agreed === null) return;
-    await runAction(button, async () => {
+  const versions = isConflict(version)
+    ? [version, ...conflictsWith(version, job.artefacts, job.timeline)]
+    : disputed(job.artefacts);
+  const choose = confirmed(
+    () => questionOf(job.jobId, versions),
+    async ({ reason }) => {
       for (const { key } of versions)
-        await post(`/jobs/${encodeURIComponent(job.jobId)}/choose`, { key, reason: agreed.reason });
+        await post(`/jobs/${encodeURIComponent(job.jobId)}/choose`, { key, reason });
       return `The version of ${versionInWords(version)} counts now.`;
-    });
-    await again();
-  };
+    },
+    again,
+  );
   return h(
     'button',
-    { type: 'button', 'data-key': label, class: ['plain', size].filter(Boolean).join(' '), onclick },
+    { type: 'button', 'data-key': label, class: look, onclick: choose },
     label,
-    h('span', { class: 'unseen' }, ` ${name}`),
+    unseen(` ${name}`),
   );
 }
 
@@ -112,12 +108,7 @@ export function choicesOf(timeline) {
     timeline.filter(({ outcome }) => outcome === 'chosen').map((line) => [line.items[0]?.key, line]),
   );
   if (last.size === 0) return null;
-  return h(
-    'section',
-    { class: 'panel', 'aria-labelledby': 'choice', 'data-key': 'choice' },
-    h('h2', { id: 'choice' }, 'Chosen'),
-    [...last.values()].map(choice),
-  );
+  return section({ id: 'choice', title: 'Chosen', look: 'panel' }, [...last.values()].map(choice));
 }
 
 /** @param {Job['timeline'][number]} line */

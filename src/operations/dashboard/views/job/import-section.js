@@ -1,7 +1,8 @@
 import { post } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
+import { button, submitButton } from '../../lib/elements/button.js';
 import { h, kept } from '../../lib/elements/dom.js';
-import { field, textOf } from '../../lib/elements/field.js';
+import { choices, field, textOf } from '../../lib/elements/field.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { itemsOf } from '../../lib/text/describe-line.js';
 import { capital } from '../../lib/text/format.js';
@@ -9,7 +10,19 @@ import { kindInWords, outcomeOf } from '../../lib/text/ledger-terms.js';
 import { ITEM_KINDS } from '../../vendor/kinds.js';
 
 /** @import { FormEvent } from '../../lib/elements/element-types.js' */
+/** @import { Option } from '../../lib/elements/field.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
+
+/** @type {Option[]} */
+const KINDS = [
+  ['', 'Detect from content'],
+  ...ITEM_KINDS.map((kind) => /** @type {Option} */ ([kind, capital(kindInWords(kind))])),
+];
+/** @type {Option[]} */
+const JOBS = [
+  ['', 'This job only'],
+  ['true', 'Any job'],
+];
 
 /**
  * Imports files under the rules of a callback.
@@ -20,33 +33,15 @@ export function importSection(jobId, again) {
   const onsubmit = (/** @type {FormEvent} */ event) => importFiles(event, jobId, again);
   const form = kept('form', { class: 'filters', onsubmit }, jobId, () => [
     field('import-file', 'File', h('input', { type: 'file', name: 'file', required: true })),
-    field(
-      'import-kind',
-      'Kind',
-      h(
-        'select',
-        { name: 'kind' },
-        h('option', { value: '' }, 'Detect from content'),
-        ITEM_KINDS.map((kind) => h('option', { value: kind }, capital(kindInWords(kind)))),
-      ),
-    ),
+    field('import-kind', 'Kind', choices('kind', KINDS)),
     field(
       'import-source',
       'Source',
       h('input', { name: 'source', size: 10, autocomplete: 'off', placeholder: 'default' }),
     ),
-    field(
-      'import-other-job',
-      'Job in the file',
-      h(
-        'select',
-        { name: 'otherJob' },
-        h('option', { value: '' }, 'This job only'),
-        h('option', { value: 'true' }, 'Any job'),
-      ),
-    ),
+    field('import-other-job', 'Job in the file', choices('otherJob', JOBS)),
     field('import-reason', 'Reason', h('input', { name: 'reason', maxlength: 500, autocomplete: 'off' })),
-    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Import')),
+    submitButton('Import'),
   ]);
   return h(
     'details',
@@ -94,11 +89,7 @@ function importForm(form) {
  * @param {boolean} isFirst whether it is what should be done
  */
 export function importButton(isFirst) {
-  return h(
-    'button',
-    { type: 'button', class: isFirst ? null : 'plain', onclick: openImport },
-    'Import files…',
-  );
+  return button('Import files…', openImport, isFirst ? undefined : 'plain');
 }
 
 function openImport() {

@@ -1,8 +1,8 @@
 import { post, remove } from '../../lib/api/admin-api.js';
 import { canReconcile, canRefetch, may } from '../../lib/api/session.js';
-import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { button, unseen } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { runAction } from '../../lib/elements/run-action.js';
+import { confirmed, runAction } from '../../lib/elements/run-action.js';
 import { clock, count, listed } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { KEPT_REASONS } from '../../vendor/erasure-reasons.js';
@@ -70,15 +70,7 @@ export function erasedJobActions({ jobId, erasure, failure }, again) {
 
 /** @param {string} jobId @param {boolean} isFirst whether it is what should be done @param {Refresh} again */
 export function refetchButton(jobId, isFirst, again) {
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: isFirst ? null : 'plain',
-      onclick: (event) => refetchJob(event.currentTarget, jobId, again),
-    },
-    'Refetch from the service',
-  );
+  return button('Refetch from the service', refetchOnClick(jobId, again), isFirst ? undefined : 'plain');
 }
 
 /** Note on the settings that Refetch lacks; null where the page offers it, and for tokens without the right. */
@@ -89,18 +81,23 @@ export function noRefetch() {
 
 /** @param {string} jobId @param {Refresh} again */
 function eraseButton(jobId, again) {
-  return (
-    may('erase') &&
-    h(
-      'button',
-      {
-        type: 'button',
-        class: 'plain danger',
-        onclick: (event) => erase(event.currentTarget, jobId, again),
-      },
-      'Erase…',
-    )
+  const erase = confirmed(
+    () => ({
+      title: `Erase job ${jobId}?`,
+      body: 'Its artefacts, conflicts and quarantined bodies are permanently deleted from the store, old versions included. The ledger records when the job was erased and by whom. The job stays erased: later callbacks, recovery and imports store nothing of it.',
+      confirm: 'Erase permanently',
+      typed: jobId,
+      danger: true,
+    }),
+    async (agreed) => erasedInWords(jobId, await remove(`/jobs/${encodeURIComponent(jobId)}`, agreed)),
+    again,
   );
+  return may('erase') && button('Erase…', erase, 'plain danger');
+}
+
+/** @param {string} jobId @param {Refresh} again */
+export function refetchOnClick(jobId, again) {
+  return (/** @type {ButtonEvent} */ { currentTarget }) => refetchJob(currentTarget, jobId, again);
 }
 
 /**
@@ -127,57 +124,23 @@ function refetched(jobId, result) {
 
 /**
  * Acknowledges a job as it is, so that it is no longer listed as failing.
- * @param {string} jobId @param {Refresh} again @param {string | null} [size]
+ * @param {string} jobId @param {Refresh} again @param {string} [look]
  */
-export function acknowledgeButton(jobId, again, size = null) {
-  if (!may('repair')) return null;
-  /** @param {ButtonEvent} event */
-  const settle = async (event) => {
-    const button = event.currentTarget;
-    const agreed = await confirmDialog({
+export function acknowledgeButton(jobId, again, look = 'plain') {
+  const acknowledge = confirmed(
+    () => ({
       title: `Acknowledge job ${jobId}?`,
-      body: h(
-        'p',
-        {},
-        'The job is no longer listed as failing unless it fails again. Nothing is deleted or fetched. The ledger records who acknowledged it and why.',
-      ),
+      body: 'The job is no longer listed as failing unless it fails again. Nothing is deleted or fetched. The ledger records who acknowledged it and why.',
       confirm: 'Acknowledge',
       reasonRequired: true,
-    });
-    if (agreed === null) return;
-    await runAction(button, async () => {
+    }),
+    async (agreed) => {
       await post(`/jobs/${encodeURIComponent(jobId)}/acknowledge`, agreed);
       return `Job ${jobId} was acknowledged.`;
-    });
-    await again();
-  };
-  return h(
-    'button',
-    { type: 'button', class: ['plain', size].filter(Boolean).join(' '), onclick: settle },
-    'Acknowledge…',
-    h('span', { class: 'unseen' }, ` job ${jobId}`),
+    },
+    again,
   );
-}
-
-/** @param {HTMLButtonElement} button @param {string} jobId @param {Refresh} again */
-async function erase(button, jobId, again) {
-  const agreed = await confirmDialog({
-    title: `Erase job ${jobId}?`,
-    body: h(
-      'p',
-      {},
-      'Its artefacts, conflicts and quarantined bodies are permanently deleted from the store, old versions included. The ledger records when the job was erased and by whom. The job stays erased: later callbacks, recovery and imports store nothing of it.',
-    ),
-    confirm: 'Erase permanently',
-    typed: jobId,
-    danger: true,
-  });
-  if (agreed === null) return;
-  await runAction(button, async () => {
-    const result = await remove(`/jobs/${encodeURIComponent(jobId)}`, agreed);
-    return erasedInWords(jobId, result);
-  });
-  await again();
+  return may('repair') && button(['Acknowledge…', unseen(` job ${jobId}`)], acknowledge, look);
 }
 
 /** @param {string} jobId @param {Erased} result @returns {Announcement} */

@@ -1,6 +1,6 @@
 import { may } from '../../lib/api/session.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { moment } from '../../lib/elements/panels.js';
+import { moment, section } from '../../lib/elements/panels.js';
 import { bytes } from '../../lib/text/format.js';
 import { dismissButton } from '../failures/dismiss-button.js';
 import { bodyStatus, settlementInWords } from '../failures/settlement.js';
@@ -14,10 +14,8 @@ import { bodyStatus, settlementInWords } from '../failures/settlement.js';
  */
 export function jobBodies(bodies, again) {
   if (bodies.length === 0) return null;
-  return h(
-    'section',
-    { 'aria-labelledby': 'bodies', 'data-key': 'bodies' },
-    h('h2', { id: 'bodies' }, 'In quarantine'),
+  return section(
+    { id: 'bodies', title: 'In quarantine' },
     bodies.map((body) => jobBody(body, again)),
   );
 }

@@ -1,6 +1,7 @@
 import { may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
+import { section } from '../../lib/elements/panels.js';
 
 /** @import { Child } from '../../lib/elements/element-types.js' */
 /** @import { NextStep } from '../../vendor/next-steps.js' */
@@ -16,10 +17,8 @@ import { h, link } from '../../lib/elements/dom.js';
  */
 export function nextStepsSection(steps, doStep = () => null) {
   if (steps.length === 0) return null;
-  return h(
-    'section',
-    { class: 'panel next', 'aria-labelledby': 'next', 'data-key': 'next' },
-    h('h2', { id: 'next' }, 'What to do next'),
+  return section(
+    { id: 'next', title: 'What to do next', look: 'panel' },
     h(
       'ol',
       { class: 'rows' },

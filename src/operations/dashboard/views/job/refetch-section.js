@@ -1,4 +1,5 @@
 import { canRefetch } from '../../lib/api/session.js';
+import { submitButton } from '../../lib/elements/button.js';
 import { h, kept } from '../../lib/elements/dom.js';
 import { choices, field, textOf } from '../../lib/elements/field.js';
 import { refetchJob } from './job-actions.js';
@@ -33,7 +34,7 @@ export function refetchSection({ jobId, timeline }, sources, again) {
     ),
     kept('form', { class: 'filters', onsubmit }, jobId, () => [
       field('refetch-source', 'Source', choices('source', options)),
-      h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Refetch')),
+      submitButton('Refetch'),
     ]),
   );
 }

@@ -1,5 +1,5 @@
 import { h } from '../../lib/elements/dom.js';
-import { fact, moment } from '../../lib/elements/panels.js';
+import { fact, moment, section } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { position } from '../../lib/text/format.js';
 import { NO_SERVICE_RECORD } from '../../vendor/job-state.js';
@@ -11,10 +11,8 @@ import { NO_SERVICE_RECORD } from '../../vendor/job-state.js';
  * @param {Job} job
  */
 export function serviceSection({ service, serviceAnswer }) {
-  return h(
-    'section',
-    { 'aria-labelledby': 'service', 'data-key': 'service' },
-    h('h2', { id: 'service' }, 'The service’s own record'),
+  return section(
+    { id: 'service', title: 'The service’s own record' },
     serviceAnswer !== 'found' && h('p', { class: 'quiet' }, NO_SERVICE_RECORD[serviceAnswer]),
     service !== null && [facts(service), errors(service.record), whole(service.record)],
   );

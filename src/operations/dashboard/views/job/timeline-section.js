@@ -1,8 +1,7 @@
 import { may } from '../../lib/api/session.js';
 import { contextValues, hasContext } from '../../lib/elements/context-values.js';
-import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { indexNote, moment, toDelivery } from '../../lib/elements/panels.js';
+import { idText, indexNote, moment, section, toDelivery } from '../../lib/elements/panels.js';
 import { shape } from '../../lib/elements/status.js';
 import { to } from '../../lib/screen/route.js';
 import { accessesInWords, describeLine } from '../../lib/text/describe-line.js';
@@ -18,10 +17,8 @@ import { identityOf } from '../deliveries/delivery-table.js';
 export function timelineSection({ jobId, timeline, isCut, index }, chosen) {
   const accesses = timeline.filter(isAccess);
   const history = timeline.filter((line) => !isAccess(line));
-  return h(
-    'section',
-    { 'aria-labelledby': 'timeline', 'data-key': 'timeline' },
-    h('h2', { id: 'timeline' }, 'Timeline'),
+  return section(
+    { id: 'timeline', title: 'Timeline' },
     history.length === 0
       ? h('p', { class: 'quiet' }, 'No callback, recovery or import was found.')
       : events(history, chosen),
@@ -72,12 +69,7 @@ function event(line, chosen) {
         { class: 'when' },
         moment(line.receivedAt),
         ' · ',
-        h(
-          'span',
-          { class: 'id' },
-          link(toDelivery(line), h('span', { class: 'mono' }, line.deliveryId)),
-          copyButton(line.deliveryId, `delivery id ${line.deliveryId}`),
-        ),
+        idText('delivery', line.deliveryId, toDelivery(line)),
       ),
       h('p', { class: 'title' }, title),
       hasContext([line]) && h('p', { class: 'detail' }, contextValues([line])),

@@ -1,3 +1,4 @@
+import { unseen } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { status } from '../../lib/elements/status.js';
 import { ago } from '../../lib/text/format.js';
@@ -44,7 +45,7 @@ function tile({ id, title, tone, word, figure, details, action }) {
 
 /** @param {string} title @param {Action} action */
 function tileAction(title, { href, text }) {
-  return h('p', { class: 'action' }, h('a', { href }, text, h('span', { class: 'unseen' }, `: ${title}`)));
+  return h('p', { class: 'action' }, link(href, text, unseen(`: ${title}`)));
 }
 
 /** @param {Health} health @param {number} now */

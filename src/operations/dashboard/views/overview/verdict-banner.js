@@ -1,5 +1,6 @@
 import { may } from '../../lib/api/session.js';
-import { h } from '../../lib/elements/dom.js';
+import { unseen } from '../../lib/elements/button.js';
+import { h, link } from '../../lib/elements/dom.js';
 import { announceStatus } from '../../lib/elements/notice.js';
 import { shape } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
@@ -83,5 +84,5 @@ function issueLink({ topic }, text) {
   const place = PLACES[topic];
   const label = place === undefined ? 'Help' : may('repair') && topic === 'failures' ? 'Repair' : 'Show';
   const href = place ?? `#/help/${topic}`;
-  return h('a', { href }, label, h('span', { class: 'unseen' }, `: ${text}`));
+  return link(href, label, unseen(`: ${text}`));
 }

@@ -1,5 +1,6 @@
+import { unseen } from '../../lib/elements/button.js';
 import { h } from '../../lib/elements/dom.js';
-import { table } from '../../lib/elements/panels.js';
+import { table } from '../../lib/elements/table.js';
 import { count, listed, position } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { conflictsWith, countingVersion, otherVersions } from '../../vendor/next-steps.js';
@@ -116,14 +117,6 @@ function whichPair(pairs, shown, choose) {
 function comparisonTable(comparison, { other }) {
   if (comparison.note !== undefined) return h('p', { 'data-key': 'note' }, comparison.note);
   const { places, equalAfter } = comparison;
-  const rows = places.slice(0, MAX_PLACES).map((place, index) => ({
-    key: `${other.key} ${index}`,
-    cells: [
-      whereOf(place),
-      side(place.first, 'del', 'Only in the version that counts: '),
-      side(place.second, 'ins', 'Only in the other version: '),
-    ],
-  }));
   const rest =
     places.length > MAX_PLACES
       ? `The first ${count(MAX_PLACES)} of ${count(places.length, 'passage')} are shown. Download both versions to see the others.`
@@ -132,7 +125,11 @@ function comparisonTable(comparison, { other }) {
     'div',
     { class: 'compare', 'data-key': other.key },
     h('p', { class: 'quiet' }, `The versions differ in ${count(places.length, 'passage')}.`),
-    table({ caption: 'Differences', columns: ['At', 'Counts now', 'Other version'], rows }),
+    table('Differences', places.slice(0, MAX_PLACES), (_place, index) => `${other.key} ${index}`, [
+      { name: 'At', cell: whereOf },
+      { name: 'Counts now', cell: ({ first }) => side(first, 'del', 'Only in the version that counts: ') },
+      { name: 'Other version', cell: ({ second }) => side(second, 'ins', 'Only in the other version: ') },
+    ]),
     rest && h('p', { class: 'quiet' }, rest),
   );
 }
@@ -160,16 +157,7 @@ function side(runs, tag, label) {
       const text = index === 0 ? whole.trimStart() : whole;
       if (!changed) return text;
       const space = /^\s*/.exec(text)?.[0] ?? '';
-      return [
-        space,
-        h(
-          tag,
-          {},
-          h('span', { class: 'unseen' }, label),
-          text.slice(space.length),
-          h('span', { class: 'unseen' }, '.'),
-        ),
-      ];
+      return [space, h(tag, {}, unseen(label), text.slice(space.length), unseen('.'))];
     }),
   );
 }

@@ -202,25 +202,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   // Admin port.
   const memory = () => ({ total: budget.total, used: budget.used, waiters: budget.waiters });
   const admin = createAdmin({
-    bodyReader,
-    view,
-    recovery,
-    events: { outbox, subscribers: new Map(Object.entries(config.subscribers)) },
-    reconciling: reconciler,
-    busy: isBusy,
-    isReceiving: () => admission.isReceiving,
-    sources,
-    refusals: mergedRefusals(refusals, signInRefusals),
-    onSignInFailure: reportSignIns({ metrics: metrics.signIns, refusalLog, refusals: signInRefusals }),
-    metrics,
-    limits,
-    onUnexpected,
-    onReplayFailure: (failure) =>
-      log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
-    hosts: config.admin.hosts,
-    page: PAGE,
-    keyPrefixes: config.keyPrefixes,
-    tokens: options.adminTokens,
+    settings: {
+      tokens: options.adminTokens,
+      hosts: config.admin.hosts,
+      page: PAGE,
+      regions: regionNames,
+      keyPrefixes: config.keyPrefixes,
+      credentials: credentialSettings(config.sources),
+      service: { configured: canAskService(config), interval: config.recovery.interval },
+    },
     self: {
       ...{ version, readiness, memory, ownIssues: storeHealth.ownIssues, regions: speech.regions },
       replica: config.replicaName,
@@ -229,11 +219,26 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       activeDeliveries: () => admission.active,
       callbackAddress: () => ({ url: config.receiver.publicUrl, port }),
     },
-    replicaIssues: async () => issuesOfReplicas(await replicaReports(), storeHealth.canaryKey),
-    isFirstReplica: async () => isFirstReplica(await replicaReports(), storeHealth.canaryKey),
-    filterRegions: regionNames,
-    service: { configured: canAskService(config), interval: config.recovery.interval },
-    credentials: credentialSettings(config.sources),
+    replicas: {
+      issues: async () => issuesOfReplicas(await replicaReports(), storeHealth.canaryKey),
+      isFirst: async () => isFirstReplica(await replicaReports(), storeHealth.canaryKey),
+    },
+    receiving: {
+      refusals: mergedRefusals(refusals, signInRefusals),
+      isReceiving: () => admission.isReceiving,
+      ...{ sources, bodyReader, limits, isBusy },
+    },
+    view,
+    recovery,
+    reconciling: reconciler,
+    events: { outbox, subscribers: new Map(Object.entries(config.subscribers)) },
+    metrics,
+    report: {
+      signInFailed: reportSignIns({ metrics: metrics.signIns, refusalLog, refusals: signInRefusals }),
+      replayFailed: (failure) =>
+        log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
+      unexpected: onUnexpected,
+    },
   });
 
   const background = createBackgroundWork({

@@ -14,7 +14,7 @@ import { formatCopyReport } from './copy/format-copy-report.js';
 import { type BothOptions, type BothStores, openBothStores, optionsOfBoth } from './copy/open-both-stores.js';
 import { reasonUnlessUsage } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
-import { printJson, printLines } from './shared/format/print.js';
+import { printJson, printLines, printNotes } from './shared/format/print.js';
 import { type Running, runOnStore } from './shared/on-store/run-on-store.js';
 
 interface Options {
@@ -54,9 +54,7 @@ export function createCommand(): Command {
         const reason = reasonUnlessUsage(error);
         const bucket =
           conditionOf(error) === 'missing' ? 'A bucket to copy into has to be made before. ' : '';
-        process.stderr.write(
-          `transcript-receiver: ${reason}\n${bucket}Correct this, then run the same command again: it continues.\n`,
-        );
+        printNotes(`${reason}\n${bucket}Correct this, then run the same command again: it continues.`);
         process.exitCode = EXIT.incomplete;
       }
     });
@@ -73,7 +71,7 @@ async function copyAndReport(config: Config, both: BothOptions, options: Options
     { mayBegin: true },
   );
   if (report === null) {
-    process.stderr.write(`transcript-receiver: ${both.from.url} holds nothing to copy\n`);
+    printNotes(`${both.from.url} holds nothing to copy`);
     process.exitCode = EXIT.failed;
     return;
   }

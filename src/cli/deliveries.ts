@@ -9,7 +9,7 @@ import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import type { DeliveryQuery } from '../index/questions/find-deliveries.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
-import { printJsonList, printLines } from './shared/format/print.js';
+import { printJsonList, printLines, printNotes } from './shared/format/print.js';
 import type { Progress } from './shared/format/progress.js';
 import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
@@ -124,12 +124,11 @@ async function print(search: Search, progress: Progress, options: Options): Prom
   const asked = { since: isCut ? beginOf(index) : options.since?.getTime(), until: options.until?.getTime() };
   const lack = notIndexedInWords(index, asked);
   if (isExport ? isCut || lack !== null : isLacking(index, asked)) process.exitCode = EXIT.incomplete;
-  const notes = [
+  printNotes(
     ...(isCut ? [cutNote(options)] : []),
     ...(lack === null ? [] : [lack]),
     ...(options.outcome === 'refused' && !isExport ? [NOT_RECORDED] : []),
-  ];
-  for (const note of notes) process.stderr.write(`transcript-receiver: ${note}\n`);
+  );
 }
 
 /** A table without a beginning asks for all that the index has; an export for all that there is. */

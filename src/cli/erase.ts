@@ -19,7 +19,7 @@ import {
 } from './reports/format-erasure.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
-import { printJson, printLines } from './shared/format/print.js';
+import { printJson, printLines, printNotes } from './shared/format/print.js';
 import { type WriterWork, withLedgerWriter } from './shared/on-store/with-ledger-writer.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { repeatable } from './shared/options/repeatable.js';
@@ -158,8 +158,8 @@ async function run(
 
 /** Beside JSON it is said on standard error: which jobs an erasure by context cannot have found concerns a program, too. */
 function printFor({ json }: Options, lines: readonly string[]): void {
-  if (!json) return printLines(lines);
-  for (const line of lines) process.stderr.write(`transcript-receiver: ${terminalText(line)}\n`);
+  if (json) printNotes(...lines);
+  else printLines(lines);
 }
 
 function exitCodeOf(lines: readonly ErasureLine[], { faults }: FoundJobs): number {

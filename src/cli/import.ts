@@ -9,7 +9,7 @@ import { type ImportForm, importArtefacts } from '../operations/actions/import/i
 import type { Taken } from '../operations/answers/jobs.js';
 import { CLI_ACTOR } from './shared/cli-actor.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
-import { printJson, printLines } from './shared/format/print.js';
+import { printJson, printLines, printNotes } from './shared/format/print.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { checkSource } from './shared/options/check-source.js';
 import { withRecovery } from './shared/with-recovery.js';
@@ -54,8 +54,7 @@ async function importFiles(
   const form = await openForm(files, fields);
   return withRecovery(loadConfig('service'), { dryRun: false }, async ({ config, parts }) => {
     checkSource(config, fields.source);
-    if (isCopyOfStore(jobId, files) && (await isEmptyStore(parts.store)))
-      process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);
+    if (isCopyOfStore(jobId, files) && (await isEmptyStore(parts.store))) printNotes(EMPTY_STORE);
     const sources = new Map(Object.entries(config.sources));
     const request = { jobId, actor: CLI_ACTOR, clientIp: null };
     return importArtefacts({ ...parts, sources }, form, request);

@@ -6,7 +6,7 @@ import {
   notificationFaults,
 } from '../speech/batch/notification-config.js';
 import { UsageError } from './shared/exit-codes.js';
-import { printJson } from './shared/format/print.js';
+import { printJson, printNotes } from './shared/format/print.js';
 import { contextQuery } from './shared/options/context-query.js';
 import { readPublicAddress } from './shared/options/public-address.js';
 import { repeatable } from './shared/options/repeatable.js';
@@ -46,8 +46,7 @@ export function createCommand(): Command {
       const name = chosenSource(config, named);
       const now = Date.now();
       printJson({ notification_config: notificationConfig(config, name, options, now) });
-      for (const note of notesOn(sourceNamed(config, name), options, now))
-        process.stderr.write(`transcript-receiver: ${note}\n`);
+      printNotes(...notesOn(sourceNamed(config, name), options, now));
     });
 }
 

@@ -6,7 +6,7 @@ import { reconcile } from '../recovery/reconcile/reconcile.js';
 import type { RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
 import { formatReconcileReport } from './reports/format-reconcile-report.js';
 import { UsageError } from './shared/exit-codes.js';
-import { printJson, printLines } from './shared/format/print.js';
+import { printJson, printLines, printNotes } from './shared/format/print.js';
 import { checkSource } from './shared/options/check-source.js';
 import { readTime } from './shared/options/read-time.js';
 import { repeatable } from './shared/options/repeatable.js';
@@ -49,7 +49,7 @@ async function run(work: RecoveryWork, options: Options): Promise<RecoveryReport
   checkRegions(parts);
   // Wrong regions are named before anything else is said.
   clientsOf(parts, options.region);
-  if (await isEmptyStore(parts.store)) process.stderr.write(`transcript-receiver: ${EMPTY_STORE}\n`);
+  if (await isEmptyStore(parts.store)) printNotes(EMPTY_STORE);
   const failingJobs = async () => {
     progress.show('reading the ledger');
     await view.refresh();

@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/rules/nearest.js';
-import { terminalText } from '../lib/text/terminal-text.js';
 import { completeHelp } from './help-pages.js';
 import { packageVersion } from './package-version.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printNotes } from './shared/format/print.js';
 
 interface CommandEntry {
   readonly summary: string;
@@ -159,6 +159,6 @@ function exitCodeOf(error: unknown): number {
   // commander has printed the message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`transcript-receiver: ${terminalText(message)}\n`);
+  printNotes(message);
   return error instanceof ConfigError || error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }

@@ -24,7 +24,7 @@ import { count } from '../lib/text/plural.js';
 import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
-import { printJson, printLines } from './shared/format/print.js';
+import { printJson, printLines, printNotes } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
@@ -107,9 +107,9 @@ function print(summary: LedgerSummary, { csv, json, limit }: Options): void {
   if (index.until === null) process.exitCode = EXIT.incomplete;
   else if (!isAll || isCut) process.exitCode = EXIT.unrecoverable;
   else if (isNothing) process.exitCode = EXIT.failed;
-  if (lack !== null) note(lack);
+  if (lack !== null) printNotes(lack);
   if (isCut) {
-    note(
+    printNotes(
       `there are more than ${count(MOST_GROUPS)} groups: choose a shorter time or a filter, or set --limit; nothing was printed`,
     );
     return;
@@ -121,10 +121,6 @@ function print(summary: LedgerSummary, { csv, json, limit }: Options): void {
 
 function documentOf({ last: _, buckets: __, resolutionMs: ___, ...summary }: LedgerSummary): object {
   return summary;
-}
-
-function note(text: string): void {
-  process.stderr.write(`transcript-receiver: ${text}\n`);
 }
 
 function formatSummary(summary: LedgerSummary): string[] {

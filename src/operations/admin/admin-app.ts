@@ -1,41 +1,35 @@
-import express, { type Express } from 'express';
+import express, { type Express, type Router } from 'express';
 import helmet from 'helmet';
 import { Problem } from '../../domain/problem.js';
 import { respondProblem } from '../../lib/http/respond.js';
 import type { Metrics } from '../../observe/metrics/metrics.js';
 import { isOwnHost } from './access/own-host.js';
-import { type AdminRouterOptions, createAdminRouter } from './admin-router.js';
-
-export interface AdminAppParts extends AdminRouterOptions {
-  readonly metrics: Pick<Metrics, 'contentType' | 'expose'>;
-  /** Host names of the port, besides addresses and internal names. */
-  readonly hosts: readonly string[];
-  /** Folder of the dashboard's files. */
-  readonly page: string;
-}
+import type { AdminSettings } from './admin-services.js';
 
 const DRAIN = { bytes: 64 * 1024, ms: 1000 };
 
 /** The app of the admin port: metrics, the API, the dashboard. */
-export function createAdminApp(parts: AdminAppParts): Express {
+export function createAdminApp(
+  api: Router,
+  metrics: Pick<Metrics, 'contentType' | 'expose'>,
+  { hosts, page }: Pick<AdminSettings, 'hosts' | 'page'>,
+): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
   app.use(guard());
   // Metrics need no token, so that a page could read them by DNS rebinding.
   app.get('/metrics', async (request, response) => {
-    if (!isOwnHost(request.headers.host, parts.hosts)) {
+    if (!isOwnHost(request.headers.host, hosts)) {
       const problem = new Problem(
         'host-unknown',
         'Use an address, an internal name, or a name in admin.hosts.',
       );
       return respondProblem(request, response, problem, DRAIN, false, {});
     }
-    response.set('content-type', parts.metrics.contentType).send(await parts.metrics.expose());
+    response.set('content-type', metrics.contentType).send(await metrics.expose());
   });
-  app.use('/admin/api', createAdminRouter(parts));
-  app.use(
-    express.static(parts.page, { redirect: false, setHeaders: (response) => response.set(PAGE_CACHING) }),
-  );
+  app.use('/admin/api', api);
+  app.use(express.static(page, { redirect: false, setHeaders: (response) => response.set(PAGE_CACHING) }));
   app.use((request, response) => {
     const problem = new Problem('not-found', 'There is nothing at this path.');
     respondProblem(request, response, problem, DRAIN, false, {});

@@ -34,49 +34,65 @@ import { createDeadEventCounter } from './subscribers/count-dead-events.js';
 import { createJobEvents } from './subscribers/job-events.js';
 import { listSubscribers } from './subscribers/list-subscribers.js';
 
-export interface AdminOptions {
-  readonly self: ReplicaFacts;
-  readonly service: ServiceFacts;
-  readonly replicaIssues: FactSources<SubscriberFigures>['replicaIssues'];
-  /** Whether this replica does what one of all does. Rejects with `StoreError`. */
-  readonly isFirstReplica: () => Promise<boolean>;
-  readonly sources: ReadonlyMap<string, Source>;
-  /** Names of all regions that the configuration knows addresses of. */
-  readonly filterRegions: readonly string[];
-  readonly credentials: readonly CredentialSettings[];
-  readonly refusals: Pick<RefusalRing, 'list'>;
-  readonly view: LedgerView;
-  readonly metrics: Metrics;
-  readonly keyPrefixes: readonly string[];
-  /** Folder of the dashboard's files. */
-  readonly page: string;
-  /** Host names of the port, besides addresses and internal names. */
-  readonly hosts: readonly string[];
+/** What the configuration says of the port, and of what it shows. */
+export interface AdminSettings {
   /** Bearer tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
-  /** Called for each failed sign-in. */
-  readonly onSignInFailure: (failure: FailedSignIn) => void;
-  readonly limits: DownloadLimits & ImportFormOptions['limits'];
+  /** Host names of the port, besides addresses and internal names. */
+  readonly hosts: readonly string[];
+  /** Folder of the dashboard's files. */
+  readonly page: string;
+  /** Names of all regions that the configuration knows addresses of. */
+  readonly regions: readonly string[];
+  /** The prefixes of all sources. */
+  readonly keyPrefixes: readonly string[];
+  readonly credentials: readonly CredentialSettings[];
+  readonly service: ServiceFacts;
+}
+
+/** What receives callbacks: operators' work shares its parts, and gives way to it. */
+export interface Receiving {
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly refusals: Pick<RefusalRing, 'list'>;
   readonly bodyReader: BodyReader;
-  readonly recovery: RecoveryParts;
-  /** The configured subscribers, and the outbox that sends to them. */
-  readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
-  readonly reconciling: ReconcileRuns;
+  readonly limits: DownloadLimits & ImportFormOptions['limits'];
   /** Whether live traffic needs the resources that a replay would take. */
-  readonly busy: () => boolean;
+  readonly isBusy: () => boolean;
   /** Whether callbacks arrive: operators' reads take turns then. */
   readonly isReceiving: () => boolean;
-  /** Called for every item of a replay that failed. */
-  readonly onReplayFailure: NonNullable<ReplayItemParts['onReplayFailure']>;
-  /** Called with unexpected errors: bugs. */
-  readonly onUnexpected: (error: unknown) => void;
+}
+
+export interface AdminOptions {
+  readonly settings: AdminSettings;
+  readonly self: ReplicaFacts;
+  readonly replicas: {
+    readonly issues: FactSources<SubscriberFigures>['replicaIssues'];
+    /** Whether this replica does what one of all does. Rejects with `StoreError`. */
+    readonly isFirst: () => Promise<boolean>;
+  };
+  readonly receiving: Receiving;
+  readonly view: LedgerView;
+  readonly recovery: RecoveryParts;
+  readonly reconciling: ReconcileRuns;
+  /** The configured subscribers, and the outbox that sends to them. */
+  readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
+  readonly metrics: Metrics;
+  readonly report: {
+    readonly signInFailed: (failure: FailedSignIn) => void;
+    /** Called for every item of a replay that failed. */
+    readonly replayFailed: NonNullable<ReplayItemParts['onReplayFailure']>;
+    /** Called with errors that are bugs. */
+    readonly unexpected: (error: unknown) => void;
+  };
 }
 
 /** What the admin API works with, each made once. A route names what it needs. */
 export type AdminServices = ReturnType<typeof createAdminServices>;
 
 export function createAdminServices(options: AdminOptions) {
-  const { self, service, sources, metrics, view, recovery, bodyReader, limits, onUnexpected } = options;
+  const { settings, self, receiving, view, recovery, metrics, report } = options;
+  const { service, keyPrefixes } = settings;
+  const { sources, bodyReader, limits } = receiving;
   const { store, archive, ledger, retained, retention } = recovery;
   const { outbox, subscribers } = options.events;
   const quarantine = createQuarantineStore(store);
@@ -87,16 +103,16 @@ export function createAdminServices(options: AdminOptions) {
     notify: { outbox, subscribers, view, store },
     replays: createReplayStore(store),
     owner: self.replica,
-    busy: options.busy,
-    onReplayFailure: options.onReplayFailure,
-    onError: onUnexpected,
+    busy: receiving.isBusy,
+    onReplayFailure: report.replayFailed,
+    onError: report.unexpected,
   });
   const lastVerify = createVerifyReportReader(store);
   const accessLedger = createAccessLedger(ledger);
   const signIn = createSignIn({
-    tokens: options.tokens,
+    tokens: settings.tokens,
     onFailure(failure) {
-      options.onSignInFailure(failure);
+      report.signInFailed(failure);
       accessLedger.signInFailed(failure);
     },
   });
@@ -105,8 +121,8 @@ export function createAdminServices(options: AdminOptions) {
   const dead = createDeadEventCounter(store, view.sent);
   const facts: FactSources<SubscriberFigures> = {
     ...{ view, service, retained, retention, lastVerify },
-    sources: options.credentials,
-    replicaIssues: options.replicaIssues,
+    sources: settings.credentials,
+    replicaIssues: options.replicas.issues,
     summarise: createSummary(view),
     senderRefusals: refusalCounts.lastDay,
     lastReconcile: createReconcileReportReader(store, view.settled),
@@ -114,7 +130,7 @@ export function createAdminServices(options: AdminOptions) {
   };
   const names = filterNames(
     sources.keys(),
-    options.filterRegions,
+    settings.regions,
     new Map([...sources].map(([name, { context }]) => [name, context])),
   );
   const subscriberNames = (scope: SourceScope) =>
@@ -134,8 +150,7 @@ export function createAdminServices(options: AdminOptions) {
     retention,
     service,
     sources,
-    /** The prefixes of all sources. */
-    keyPrefixes: options.keyPrefixes,
+    keyPrefixes,
     /** The names that filters can have. */
     names,
     quarantine,
@@ -145,7 +160,7 @@ export function createAdminServices(options: AdminOptions) {
     records: recordsOf(recovery),
     signIn,
     accessLedger,
-    refusals: options.refusals,
+    refusals: receiving.refusals,
     refusalCounts,
     outbox,
     dead,

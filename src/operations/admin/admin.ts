@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { Health } from '../answers/health.js';
 import { type ChangeGate, createChangeGate, createReadGate } from './access/gates.js';
 import { createAdminApp } from './admin-app.js';
+import { createAdminRouter } from './admin-router.js';
 import { type AdminOptions, createAdminServices } from './admin-services.js';
 import { adminRoutes } from './api/admin-routes.js';
 import { createHealthNotices, noticeSubscribers } from './notify-of-health.js';
@@ -26,25 +27,27 @@ function knownIssues({ verdict, unknown }: Health) {
 }
 
 export function createAdmin(options: AdminOptions): Admin {
-  const { self, metrics, view, bodyReader, limits, onUnexpected } = options;
+  const { settings, self, replicas, receiving, view, metrics } = options;
+  const { bodyReader, limits } = receiving;
+  const onUnexpected = options.report.unexpected;
   const services = createAdminServices(options);
   const { facts, store, outbox, replays, signIn, accessLedger, lastVerify } = services;
   const changes = createChangeGate();
   const health = () => readHealth(self, facts, Date.now());
   const notices = createHealthNotices({
     ...{ outbox, store, onError: onUnexpected, health },
-    isFirst: options.isFirstReplica,
+    isFirst: replicas.isFirst,
     isWritable: () => self.store.status().writable,
     subscribers: noticeSubscribers(options.events.subscribers),
   });
+  const api = createAdminRouter({
+    ...{ bodyReader, limits, onUnexpected, signIn, changes },
+    routes: adminRoutes(services),
+    reads: createReadGate({ isReceiving: receiving.isReceiving }),
+    onSignedIn: accessLedger.signedIn,
+  });
   return {
-    app: createAdminApp({
-      ...{ metrics, bodyReader, limits, onUnexpected, signIn, changes },
-      ...{ hosts: options.hosts, page: options.page },
-      routes: adminRoutes(services),
-      reads: createReadGate({ isReceiving: options.isReceiving }),
-      onSignedIn: accessLedger.signedIn,
-    }),
+    app: createAdminApp(api, metrics, settings),
     changes,
     start() {
       view.start();

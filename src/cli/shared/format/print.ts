@@ -30,6 +30,11 @@ export function printJsonList(name: string) {
   };
 }
 
+/** Lines on standard error: what concerns people and does not belong into the output. */
+export function printNotes(...lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`transcript-receiver: ${terminalText(line)}\n`);
+}
+
 /** Lines on standard output, for people. A line feed within one is a blank: a reason or an answer must not look like a line of ours. */
 export function printLines(lines: readonly string[]): void {
   process.stdout.write(lines.map((line) => `${terminalText(line).replaceAll('\n', ' ')}\n`).join(''));

@@ -3,6 +3,7 @@ import { Problem } from '../../../domain/problem.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { assertStoreExists } from '../../../store/open-store.js';
 import { EXIT, UsageError } from '../exit-codes.js';
+import { printNotes } from '../format/print.js';
 import { createProgress, type Progress } from '../format/progress.js';
 import { END_SIGNALS } from '../signal-handling.js';
 import { createStoreAdvice, type StoreAdvice } from './store-advice.js';
@@ -55,6 +56,6 @@ export async function runOnStore<Opened extends OnStore, T>(
     progress.end();
     for (const name of END_SIGNALS) process.off(name, onSignal);
     await opened.close();
-    for (const line of advice.lines()) process.stderr.write(`transcript-receiver: ${line}\n`);
+    printNotes(...advice.lines());
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { printJson, printLines } from '../../../../../src/cli/shared/format/print.js';
+import { printJson, printLines, printNotes } from '../../../../../src/cli/shared/format/print.js';
 
 describe('the output of commands', () => {
   afterEach(() => void jest.restoreAllMocks());
@@ -10,5 +10,12 @@ describe('the output of commands', () => {
     printLines(['  a\u001b[2J\u202eb', 'c\n  d']);
     printJson({ reason: '\u202e\u2028' });
     expect(written).toEqual(['  a [2Jb\nc   d\n', '{\n  "reason": "\\u202e\\u2028"\n}\n']);
+  });
+
+  it('lets no answer of a store steer the terminal beside the output either', () => {
+    const written: string[] = [];
+    jest.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+    printNotes('a\u001b[2Jb', 'c');
+    expect(written).toEqual(['transcript-receiver: a [2Jb\n', 'transcript-receiver: c\n']);
   });
 });

@@ -1,6 +1,6 @@
 import type { UndecodableError } from '../archive/content/decode-error.js';
+import type { PartShape } from '../archive/content/item-plan.js';
 import { recordedType } from '../archive/content/media-type.js';
-import type { PartShape } from '../archive/content/part-plan.js';
 import type { ArtefactContext } from '../archive/layout.js';
 import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
 import {

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyTooLargeError, UndecodableError } from '../../archive/content/decode-error.js';
-import { PlannedItem, singleBodyPlan } from '../../archive/content/item-plan.js';
+import { type PartShape, PlannedItem, singleBodyPlan } from '../../archive/content/item-plan.js';
 import { boundaryOf, type MediaType, parseMediaType } from '../../archive/content/media-type.js';
-import type { PartShape } from '../../archive/content/part-plan.js';
 import type { ItemSink } from '../../domain/item.js';
 import type { ByteSource } from './byte-source.js';
 import { decodeMultipart } from './decode-multipart.js';

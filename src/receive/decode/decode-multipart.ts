@@ -1,7 +1,6 @@
 import { UndecodableError } from '../../archive/content/decode-error.js';
-import { PlannedItem } from '../../archive/content/item-plan.js';
+import { type PartShape, PlannedItem, partPlan, partShape } from '../../archive/content/item-plan.js';
 import type { PartHead } from '../../archive/content/part-head.js';
-import { type PartShape, partPlan, partShape } from '../../archive/content/part-plan.js';
 import type { ItemSink } from '../../domain/item.js';
 import { BusboyParts } from './busboy-parts.js';
 import type { ByteSource } from './byte-source.js';

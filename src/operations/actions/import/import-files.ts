@@ -2,10 +2,16 @@ import type { Readable } from 'node:stream';
 import type { StagedDelivery } from '../../../archive/archive.js';
 import { attachmentName } from '../../../archive/content/attachment-name.js';
 import { UndecodableError } from '../../../archive/content/decode-error.js';
-import { type ItemPlan, identityOf, PlannedItem } from '../../../archive/content/item-plan.js';
+import {
+  type ItemPlan,
+  identityOf,
+  type PartShape,
+  PlannedItem,
+  partPlan,
+  partShape,
+} from '../../../archive/content/item-plan.js';
 import { JobIdFinder } from '../../../archive/content/job-id-finder.js';
 import { storableType } from '../../../archive/content/media-type.js';
-import { type PartShape, partPlan, partShape } from '../../../archive/content/part-plan.js';
 import { type ItemKind, isJsonKind } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';
 

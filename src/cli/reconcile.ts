@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { EMPTY_STORE, isEmptyStore } from '../archive/erasure/empty-store.js';
 import { loadConfig } from '../config/config.js';
-import { clientsOf } from '../recovery/reconcile/find-job.js';
 import { reconcile } from '../recovery/reconcile/reconcile.js';
 import type { RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
 import { formatReconcileReport } from './reports/format-reconcile-report.js';
@@ -48,7 +47,7 @@ async function run(work: RecoveryWork, options: Options): Promise<RecoveryReport
   checkSource(config, options.source);
   checkRegions(parts);
   // Wrong regions are named before anything else is said.
-  clientsOf(parts, options.region);
+  for (const region of options.region ?? parts.speech.regions) parts.speech.jobs(region);
   if (await isEmptyStore(parts.store)) printNotes(EMPTY_STORE);
   const failingJobs = async () => {
     progress.show('reading the ledger');

@@ -3,12 +3,12 @@ import { createConnect } from '../lib/outbound/connect.js';
 import { NO_PROXIES, type ProxySettings } from '../lib/outbound/proxy-settings.js';
 import { type Clock, systemClock } from '../lib/time/clock.js';
 import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './batch/jobs-client.js';
-import { apiKeyCredentials, temporaryKeyCredentials } from './credentials.js';
 import { createRateLimiter } from './http/rate-limiter.js';
 import { RETRY_DEFAULTS, type RetryPolicy } from './http/retry-policy.js';
 import { type Credentials, createTransport, type Transport } from './http/transport.js';
 import { createKeysClient, type KeysClient } from './keys-client.js';
 import { SpeechError } from './speech-error.js';
+import { temporaryKeyCredentials } from './temporary-key-credentials.js';
 
 export type {
   ItemKind,
@@ -100,12 +100,12 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
 
   const keys = once(() => {
     if (!options.keysUrl) throw missing('keysUrl');
-    const transport = transportWith(apiKeyCredentials(requireKey(options)));
+    const transport = transportWith(apiKeyCredentials(options));
     return createKeysClient(webAddress(options.keysUrl, 'keysUrl'), transport);
   });
 
   const credentials = once((): Credentials => {
-    if (options.auth !== 'temporaryKey') return apiKeyCredentials(requireKey(options));
+    if (options.auth !== 'temporaryKey') return apiKeyCredentials(options);
     const order = {
       type: 'batch' as const,
       ttlSeconds: Math.floor((options.temporaryKeyTtl ?? 600_000) / 1000),
@@ -132,6 +132,11 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
     },
     close: async () => own?.destroy(),
   };
+}
+
+function apiKeyCredentials(options: SpeechOptions): Credentials {
+  const apiKey = requireKey(options);
+  return { token: async () => apiKey, rejected: () => false };
 }
 
 function requireKey({ apiKey }: SpeechOptions): string {

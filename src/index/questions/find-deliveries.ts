@@ -69,6 +69,7 @@ async function findPage(
 ): Promise<FoundLines> {
   // One more than the page holds shows whether there is a next page.
   const found = await index.call('findLines', { ...query, limit: query.limit + 1 });
+  if (found.length === 0) return { entries: [], unread: [], nextCursor: null };
   const places = found.slice(0, query.limit);
   const { lines, unread } = await readLinesAt(store, places, signal);
   const last = places.at(-1);

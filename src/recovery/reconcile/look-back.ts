@@ -1,5 +1,5 @@
-import { LIST_OVERLAP } from './clock-tolerance.js';
 import type { RecoveryParts } from './recovery-parts.js';
+import { LIST_OVERLAP } from './report/recovery-report.js';
 import type { EarlierReports } from './report/report-store.js';
 
 /** Time range of a run. */

@@ -3,7 +3,6 @@ import type { JobsClient } from '../../speech/batch/jobs-client.js';
 import { isPaused } from '../../speech/speech-error.js';
 import type { JobRecord } from '../../speech/wire.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { SERVICE_CLOCK_TOLERANCE } from './clock-tolerance.js';
 import { recordEnded } from './ended-job.js';
 import { type Expectation, type ExpectedItem, expectationOf } from './expectation.js';
 import { fetchMissing, type ItemResult, notFetched } from './fetch/fetch-missing.js';
@@ -13,7 +12,7 @@ import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { endedResult, jobResult, untouchedJob, withRetentionEnd } from './report/job-result.js';
 import type { RecoveredJob } from './report/recovery-report.js';
-import { wasErased } from './was-erased.js';
+import { SERVICE_CLOCK_TOLERANCE, wasErased } from './was-erased.js';
 
 /**
  * Reconciles one job: what should be here, what is here, what is missing; fetches that and records it. Null when the

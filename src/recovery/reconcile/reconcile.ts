@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
 import { removeEndRecords } from '../../archive/end-record.js';
 import { settleAll } from '../../lib/time/settle-all.js';
-import { clientsOf } from './find-job.js';
 import { lookBack } from './look-back.js';
 import { reconcileRegion } from './reconcile-region.js';
 import type { ReconcileOptions, Run } from './reconcile-run.js';
@@ -30,7 +29,8 @@ export async function reconcile(
   parts: RecoveryParts,
   options: ReconcileOptions = {},
 ): Promise<RecoveryReport> {
-  const clients = clientsOf(parts, options.regions);
+  const { speech } = parts;
+  const clients = [...new Set(options.regions ?? speech.regions)].map((region) => speech.jobs(region));
   const startedAt = parts.clock();
   let unread: unknown = null;
   const { expectations, open, completeUntil } = await readEarlierReports(parts, startedAt).catch((error) => {

@@ -3,7 +3,6 @@ import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/time/clock.js';
 import { SpeechError } from '../speech-error.js';
 import { networkError } from './network-error.js';
-import { single } from './response-error.js';
 
 /** A response body. The caller reads it to its end or destroys it. */
 export interface Download {
@@ -129,4 +128,8 @@ export function slownessMeter({ minBytesPerSecond, window }: Pace) {
 
 export function tooSlow({ minBytesPerSecond }: Pace): string {
   return `the body came more slowly than ${minBytesPerSecond} bytes per second`;
+}
+
+export function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
 }

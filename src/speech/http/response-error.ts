@@ -4,6 +4,7 @@ import { readBeginning } from '../../lib/text/read-beginning.js';
 import type { Clock } from '../../lib/time/clock.js';
 import { parseRetryAfter } from '../../lib/time/retry.js';
 import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
+import { single } from './download.js';
 
 const ERROR_BODY_LIMIT = 64 * 1024;
 const SAID_LIMIT = 300;
@@ -81,8 +82,4 @@ function saidBy(text: string, secret: string): string | undefined {
   return (secret === '' ? words : words.replaceAll(secret, '[secret]'))
     .replaceAll(/\p{Cc}+/gu, ' ')
     .slice(0, SAID_LIMIT);
-}
-
-export function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -10,8 +10,8 @@ import { beginOfIndex, linesBeforeIndex } from '../../../index/questions/erased-
 import { newDeliveryId } from '../../../ledger/ledger-line.js';
 import { comparePlaces } from '../../../ledger/log/line-place.js';
 import type { ScannedLine } from '../../../ledger/log/scan-hour.js';
-import { searchFrom } from '../clock-tolerance.js';
 import type { RecoveryParts } from '../recovery-parts.js';
+import { searchFrom } from '../was-erased.js';
 
 /** A job that ended, and a source that should have received its callback. */
 export interface EndedJob {

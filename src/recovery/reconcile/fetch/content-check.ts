@@ -1,6 +1,6 @@
+import { beginsLike } from '../../../archive/content/item-plan.js';
 import { JobIdFinder } from '../../../archive/content/job-id-finder.js';
 import { JsonCheck } from '../../../archive/content/json-check.js';
-import { beginsLike } from '../../../archive/content/kind-by-beginning.js';
 import {
   type ContentCheckName,
   KINDS,

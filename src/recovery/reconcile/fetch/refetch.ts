@@ -2,14 +2,14 @@ import { isErased } from '../../../archive/erasure/erasure.js';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
+import type { JobsClient } from '../../../speech/batch/jobs-client.js';
 import { SpeechError } from '../../../speech/speech-error.js';
 import type { JobRecord } from '../../../speech/wire.js';
 import { expectationOf } from '../expectation.js';
-import { clientsOf, findJob } from '../find-job.js';
 import { presentKeys, reconcileJob } from '../reconcile-job.js';
-import { ErasedError, failureReason } from '../recovery-errors.js';
+import { ErasedError, failureReason, isUnknownJob } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts, Turns } from '../recovery-parts.js';
-import type { RecoveredJob } from '../report/recovery-report.js';
+import type { RecoveredJob, RunFault } from '../report/recovery-report.js';
 import { recordMatch } from './record-match.js';
 
 export interface RefetchOptions {
@@ -78,6 +78,35 @@ async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<
     options.signal?.throwIfAborted();
     return failedJob(options, region, failureReason(error));
   }
+}
+
+/** Where a job is known; `faults` are regions that could not be asked. */
+interface JobSearch {
+  readonly found: { readonly client: JobsClient; readonly job: JobRecord } | null;
+  readonly faults: readonly RunFault[];
+}
+
+/** The clients of some regions, each once, or of all that have an address. Throws `SpeechError` (`configuration`). */
+function clientsOf({ speech }: RecoveryParts, regions?: readonly string[]): JobsClient[] {
+  return [...new Set(regions ?? speech.regions)].map((region) => speech.jobs(region));
+}
+
+/** Asks the regions one after the other: a job is known only in the one that made it. */
+async function findJob(
+  clients: readonly JobsClient[],
+  jobId: string,
+  signal: AbortSignal | undefined,
+): Promise<JobSearch> {
+  const faults: RunFault[] = [];
+  for (const client of clients) {
+    try {
+      return { found: { client, job: await client.record(jobId, signal) }, faults };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!isUnknownJob(error)) faults.push({ region: client.region, reason: failureReason(error) });
+    }
+  }
+  return { found: null, faults };
 }
 
 function jobOptionsOf(options: RefetchOptions): JobOptions {

@@ -1,7 +1,9 @@
 import type { StoredItem } from '../../../domain/item.js';
 import { RECOVERY_OUTCOMES, type RecoveryOutcome } from '../../../domain/recovery-outcome.js';
 import type { JobRecord } from '../../../speech/wire.js';
-import { LIST_OVERLAP } from '../clock-tolerance.js';
+
+/** Milliseconds by which lists of two runs overlap: a job may appear in the list that much after its creation. */
+export const LIST_OVERLAP = 15 * 60_000;
 
 type RecoveryCounts = Readonly<
   Record<Exclude<RecoveryOutcome, 'expired'>, number> & Partial<Record<'expired', number>>

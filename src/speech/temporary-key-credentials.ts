@@ -3,10 +3,6 @@ import type { Clock } from '../lib/time/clock.js';
 import type { Credentials } from './http/transport.js';
 import type { KeysClient, TemporaryKeyOrder } from './keys-client.js';
 
-export function apiKeyCredentials(apiKey: string): Credentials {
-  return { token: async () => apiKey, rejected: () => false };
-}
-
 /** A key is renewed when a fifth of its lifetime remains, at most a minute. */
 const RENEWAL_SHARE = 0.2;
 const RENEWAL_MAX_MS = 60_000;

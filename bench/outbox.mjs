@@ -157,7 +157,7 @@ async function feed(url) {
   const ledgers = Array.from({ length: replicas }, (_, n) =>
     createLedger({
       ...{ store, replica: `bench-${n}`, maxLinger, fullSegment: FULL_SEGMENT },
-      onSegment: () => outboxes[0]?.wake(),
+      onSegment: [() => outboxes[0]?.wake()],
     }),
   );
 

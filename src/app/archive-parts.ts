@@ -1,8 +1,7 @@
 import { type Archive, createArchive } from '../archive/archive.js';
 import type { Config } from '../config/config.js';
 import type { LedgerView } from '../index/ledger-view.js';
-import type { Ledger } from '../ledger/write/ledger.js';
-import type { SegmentInfo } from '../ledger/write/segment-writer.js';
+import type { Ledger, LedgerOptions } from '../ledger/write/ledger.js';
 import { type BufferPool, createBufferPool } from '../lib/memory/buffer-pool.js';
 import { ByteBudget } from '../lib/memory/byte-budget.js';
 import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';
@@ -30,7 +29,7 @@ export interface OpenArchive {
 }
 
 export interface ArchiveOptions extends OpenLedgerOptions {
-  readonly onSegment?: (segment: SegmentInfo) => void;
+  readonly onSegment?: LedgerOptions['onSegment'];
 }
 
 /** Builds the parts from the configuration. Nothing is written or asked before the first use. */

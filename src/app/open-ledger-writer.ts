@@ -1,13 +1,12 @@
 import type { Config } from '../config/config.js';
-import { createLedger, type Ledger } from '../ledger/write/ledger.js';
-import type { SegmentInfo } from '../ledger/write/segment-writer.js';
+import { createLedger, type Ledger, type LedgerOptions } from '../ledger/write/ledger.js';
 import type { ObjectStore } from '../store/object-store.js';
 
 /** What writes the ledger of this process. Nothing is written before the first line. */
 export function openLedgerWriter(
   { replicaName, ledger, limits }: Config,
   store: ObjectStore,
-  onSegment?: (segment: SegmentInfo) => void,
+  onSegment?: LedgerOptions['onSegment'],
 ): Ledger {
   return createLedger({
     store,
@@ -15,6 +14,6 @@ export function openLedgerWriter(
     maxLinger: ledger.maxLinger,
     // Half of the deliveries that can be in flight: when all of them wait, nothing else arrives to fill the segment.
     fullSegment: Math.ceil(limits.maxConcurrentDeliveries / 2),
-    ...(onSegment ? { onSegment } : {}),
+    onSegment,
   });
 }

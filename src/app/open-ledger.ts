@@ -27,7 +27,8 @@ export interface OpenLedgerOptions {
   readonly since?: Date | undefined;
   /** The store as the ledger and its reader ask it, such as one that gives up sooner. Default: as it is. */
   readonly asked?: ((store: ObjectStore) => ObjectStore) | undefined;
-  readonly onStoreCall?: OnStoreCall;
+  /** Each is called after every call of the store. Further ones may be added later. */
+  readonly onStoreCall?: readonly OnStoreCall[];
   /** What an operator should know of the store although nothing failed. */
   readonly onStoreNotice?: (message: string) => void;
   /** Keys of objects that are there: a listing that lacks one fails. */

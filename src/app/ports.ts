@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Express } from 'express';
 import type { Config } from '../config/config.js';
 import type { CheckedServerOptions } from '../lib/http/checked-server.js';
@@ -19,9 +19,11 @@ import {
 import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
+import { isSignedIn } from '../operations/admin/admin-router.js';
 import { createAdminServer } from '../operations/admin/admin-server.js';
 import type { MalformedSenderCheck } from '../receive/access/sources.js';
 import { createPublicServer } from '../receive/public-server.js';
+import { isAcceptedCallback } from '../receive/router.js';
 import type { ServiceLimits } from './fixed-limits.js';
 
 export interface PortsOptions {
@@ -136,14 +138,4 @@ function limitBoth(
   return connectionLog;
 }
 
-const TRUSTED: Readonly<Record<Port, (request: IncomingMessage, response: ServerResponse) => boolean>> = {
-  // Only a callback that passed the checks of its source is answered like this; anybody may ask for health.
-  public: ({ method }, { statusCode }) => (method === 'POST' || method === 'PUT') && statusCode < 300,
-  // Every path below it requires a token.
-  admin: (request, { statusCode }) => statusCode < 400 && pathOf(request).startsWith('/admin/api/'),
-};
-
-/** Express shortens `url` while a router handles the request. */
-function pathOf(request: IncomingMessage & { readonly originalUrl?: string }): string {
-  return request.originalUrl ?? request.url ?? '';
-}
+const TRUSTED = { public: isAcceptedCallback, admin: isSignedIn } as const;

@@ -108,21 +108,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics({ sources: sourceNames, regions: regionNames, subscribers, version });
 
   // Store, archive, ledger, and the memory that all bodies pass through.
-  let onOwnSegment = () => {};
-  let onStoreCall: OnStoreCall = () => {};
+  const onStoreCall: OnStoreCall[] = [metrics.store.called];
+  const onSegment = [metrics.ledger.segmentWritten];
   let knownKeys = (): readonly string[] => [];
   const parts = await openArchiveParts(config, {
     indexFiles: indexOfService(config, options.memory ?? null),
     startIndex: options.startIndex,
-    onStoreCall(operation, result, durationMs, condition, key) {
-      metrics.store.called(operation, result, durationMs);
-      onStoreCall(operation, result, durationMs, condition, key);
-    },
+    onStoreCall,
     knownKeys: () => knownKeys(),
-    onSegment: (segment) => {
-      metrics.ledger.segmentWritten(segment);
-      onOwnSegment();
-    },
+    onSegment,
     onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
     onIndexOpened: reportIndex(log),
     onNewerLines: (segment) =>
@@ -143,17 +137,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     memory: options.memory ?? null,
     probe: options.probe,
   });
-  onStoreCall = storeHealth.called;
+  onStoreCall.push(storeHealth.called);
   knownKeys = () => [...ledger.written(), ...storeHealth.written()];
   const replicaReports = createReplicaReportsReader(store, config.store.canaryInterval);
 
   const outbox = openOutbox({ config, store, erasures, metrics: metrics.outbox, log });
-  onOwnSegment = outbox.wake;
+  if (subscribers.length > 0) onSegment.push(outbox.wake);
 
-  let draining = false;
+  const draining = new AbortController();
   let isLoaded = false;
   function readiness(): Readiness {
-    if (draining) return { ready: false, reason: 'this replica is shutting down' };
+    if (draining.signal.aborted) return { ready: false, reason: 'this replica is shutting down' };
     const found = storeHealth.readiness();
     return found.ready && !isLoaded ? { ready: false, reason: 'the program is not loaded yet' } : found;
   }
@@ -189,7 +183,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const publicApp = createPublicApp();
   const drain = { bytes: limits.drainBytes, ms: limits.drainTime };
-  const answering = { drain, isDraining: () => draining, onUnexpected };
+  const answering = { drain, draining: draining.signal, onUnexpected };
   const routes = { receiver, bodyReader, bodyLimits: limits, ...answering };
   mountCallbacks(publicApp, routes);
   mountHealth(publicApp, readiness);
@@ -214,7 +208,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     self: {
       ...{ version, readiness, memory, ownIssues: storeHealth.ownIssues, regions: speech.regions },
       replica: config.replicaName,
-      draining: () => draining,
+      draining: () => draining.signal.aborted,
       store: { location: store.location, status: storeHealth.status },
       activeDeliveries: () => admission.active,
       callbackAddress: () => ({ url: config.receiver.publicUrl, port }),
@@ -275,16 +269,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   metrics.store.watchBudget(() => ({ size: budget.total, used: budget.used, waiters: budget.waiters }));
   metrics.process.watchHealth(() => ({
     ready: readiness().ready,
-    draining,
+    draining: draining.signal.aborted,
     lastSuccessAt: storeHealth.status().lastSuccessAt,
   }));
 
   /** Rejects with `WeakStoreError` or `OtherStoreError`; ends without being ready only when the service is stopped before. */
   async function becomeReady(): Promise<void> {
-    if (!(await storeHealth.prove()) || draining) return;
+    if (!(await storeHealth.prove()) || draining.signal.aborted) return;
     const opened = view.opened().catch(() => undefined);
     await Promise.race([opened, sleep(INDEX_WAIT, null, { ref: false })]);
-    if (draining) return;
+    if (draining.signal.aborted) return;
     isLoaded = true;
     if (readiness().ready) log.info({ event: 'ready' }, 'the store is proven: callbacks are accepted');
     erasures.load();
@@ -308,7 +302,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
 
     async stop() {
-      draining = true;
+      draining.abort();
       storeHealth.stopProving();
       // A start in flight opens its ports first; otherwise they would open after the drain.
       const listening = await ports.whenSettled();

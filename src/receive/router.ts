@@ -1,17 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
+import type { Acknowledgement } from '../domain/delivery.js';
 import { asProblem, Problem } from '../domain/problem.js';
 import { type BodyLimits, type BodyReader, declaredLengthOf } from '../lib/http/body-reader.js';
 import { BodyAbortedError } from '../lib/http/request-body.js';
-import { type DrainLimits, respondAcknowledged, respondProblem } from '../lib/http/respond.js';
+import { type DrainLimits, respondProblem } from '../lib/http/respond.js';
 import type { CallbackRequest } from './callback-request.js';
 import type { Receiver } from './receive.js';
 
 /** How the public app responds, on every path. */
 export interface ResponseOptions {
   readonly drain: DrainLimits;
-  /** While true, every response asks its sender to reconnect, to another replica. */
-  readonly isDraining: () => boolean;
+  /** Once aborted, every response asks its sender to reconnect, to another replica. */
+  readonly draining: AbortSignal;
   /** Called with errors that are bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -48,7 +49,7 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
         throw problem;
       }
       const answer = await routes.receiver.receive(callback);
-      respondAcknowledged(response, answer, routes.isDraining());
+      acknowledge(response, answer, routes.draining.aborted);
     } catch (error) {
       refuse(request, response, error, routes);
     }
@@ -57,6 +58,11 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
     const source = sourceIn(request.path);
     return source === null ? next() : receive(request, response, source);
   });
+}
+
+/** Whether a response shows that its sender passed the checks of a source. Anybody may ask for health. */
+export function isAcceptedCallback({ method }: IncomingMessage, { statusCode }: ServerResponse): boolean {
+  return (method === 'POST' || method === 'PUT') && statusCode < 300;
 }
 
 /** Null for another path, and for one that is not well-formed. */
@@ -108,6 +114,15 @@ export function createPublicApp(): Express {
   return app;
 }
 
+function acknowledge(response: ServerResponse, acknowledgement: Acknowledgement, closing: boolean): void {
+  const body = JSON.stringify(acknowledgement);
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  // 202: the body waits in quarantine for an operator.
+  const status = acknowledgement.outcome === 'quarantined' ? 202 : 200;
+  response.writeHead(status, closing ? { ...headers, connection: 'close' } : headers);
+  response.end(body);
+}
+
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -118,7 +133,7 @@ function refuse(
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  respondProblem(request, response, problem, drain, routes.isDraining());
+  respondProblem(request, response, problem, drain, routes.draining.aborted);
 }
 
 /** A sender without a `100 Continue` has sent nothing to drain. */

@@ -4,9 +4,8 @@ import { type Config, loadStoreConfigOf } from '../../config/config.js';
 import { readStoreLocation } from '../../lib/text/store-location.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { MIN_S3_PART, openStore, type StoreOptions } from '../../store/open-store.js';
-import { measureStore } from '../../store/probe/measure-store.js';
+import { measureStore, type OnStoreCall } from '../../store/probe/measure-store.js';
 import { UsageError } from '../shared/exit-codes.js';
-import type { StoreAdvice } from '../shared/on-store/store-advice.js';
 
 export interface BothStores {
   readonly from: ObjectStore;
@@ -58,7 +57,7 @@ function placeOf({ url, s3 }: StoreOptions): string {
 
 export async function openBothStores(
   options: BothOptions,
-  { onStoreCall }: StoreAdvice,
+  onStoreCall: readonly OnStoreCall[],
 ): Promise<BothStores> {
   const [from, to] = [await openStore(options.from), await openStore(options.to)].map((store) =>
     measureStore(store, onStoreCall),

@@ -6,10 +6,10 @@ import type { LedgerView } from '../../index/ledger-view.js';
 import type { RecoveryParts } from '../../recovery/reconcile/recovery-parts.js';
 import type { RecoveryReport } from '../../recovery/reconcile/report/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
+import type { OnStoreCall } from '../../store/probe/measure-store.js';
 import { EXIT, UsageError } from './exit-codes.js';
 import { proveForWriting } from './on-store/prove-for-writing.js';
 import { type Running, runOnStore, type StoreNeeds } from './on-store/run-on-store.js';
-import type { StoreAdvice } from './on-store/store-advice.js';
 
 export interface RecoveryWork extends Running {
   readonly config: Config;
@@ -28,8 +28,8 @@ export async function withRecovery<T>(
   { dryRun, mayBegin }: Needs,
   work: (given: RecoveryWork) => Promise<T>,
 ): Promise<T> {
-  const open = (advice: StoreAdvice) =>
-    openArchiveParts(config, { ...advice, indexFiles: indexOfCommand(config) });
+  const open = (onStoreCall: readonly OnStoreCall[]) =>
+    openArchiveParts(config, { onStoreCall, indexFiles: indexOfCommand(config) });
   const run = async ({ store, recovery, view }: OpenArchive, running: Running) => {
     if (!dryRun) await proveForWriting(config, store);
     return work({ config, parts: recovery, view, ...running });

@@ -4,9 +4,8 @@ import { type Config, loadConfig } from '../../config/config.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { openStore } from '../../store/open-store.js';
-import { measureStore } from '../../store/probe/measure-store.js';
+import { measureStore, type OnStoreCall } from '../../store/probe/measure-store.js';
 import { type Running, runOnStore } from '../shared/on-store/run-on-store.js';
-import type { StoreAdvice } from '../shared/on-store/store-advice.js';
 
 export interface StoreWork extends Running {
   readonly config: Config;
@@ -18,7 +17,7 @@ export interface StoreWork extends Running {
 /** Runs work that asks what the store has and leaves a line in the ledger, and closes the store. Loads nothing of the index. */
 export async function withStoreWriter<T>(work: (given: StoreWork) => Promise<T>): Promise<T> {
   const config = loadConfig('service');
-  const open = async ({ onStoreCall }: StoreAdvice) => {
+  const open = async (onStoreCall: readonly OnStoreCall[]) => {
     const store = measureStore(await openStore(storeOptions(config)), onStoreCall);
     const ledger = openLedgerWriter(config, store);
     return {

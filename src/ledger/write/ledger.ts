@@ -39,8 +39,8 @@ export interface LedgerOptions {
   readonly store: ObjectStore;
   /** Name of this replica; part of the segment names. */
   readonly replica: string;
-  /** Called with every segment that became durable, for metrics. */
-  readonly onSegment?: (info: SegmentInfo) => void;
+  /** Each is called with every segment that became durable. Further ones may be added later. */
+  readonly onSegment?: readonly ((info: SegmentInfo) => void)[] | undefined;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
   /** Largest segment in bytes; only a single longer line exceeds it. Default 1 MiB. */
@@ -83,7 +83,7 @@ const MAX_WAITING_BYTES = 32 * 1024 * 1024;
  * writes per callback would double, to shorten the wait by no more than a quarter of a write.
  */
 export function createLedger(options: LedgerOptions): Ledger {
-  const { onSegment, clock = Date.now } = options;
+  const { onSegment = [], clock = Date.now } = options;
   const maxWaitingLines = options.maxWaitingLines ?? 10_000;
   const maxLinger = options.maxLinger ?? 0;
   const pacer = createFlushPacer({ lingers: maxLinger > 0, fullSegment: options.fullSegment });
@@ -100,7 +100,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       const info = await outcomes.watch(writer.write(lines));
       for (const line of lines) line.resolve();
       noteWritten(info.key);
-      onSegment?.(info);
+      for (const report of onSegment) report(info);
     } catch (error) {
       for (const line of lines) line.reject(error);
     }

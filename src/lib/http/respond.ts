@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Acknowledgement } from '../../domain/delivery.js';
 import { type Problem, problemDocument } from '../../domain/problem.js';
 
 /** Retry-After of refused senders, in seconds; the speech service retries on its own schedule anyway. */
@@ -13,20 +12,6 @@ export interface DrainLimits {
   readonly ms: number;
 }
 
-/** @param closing the server is draining: the sender should reconnect, to another replica */
-export function respondAcknowledged(
-  response: ServerResponse,
-  acknowledgement: Acknowledgement,
-  closing: boolean,
-): void {
-  const body = JSON.stringify(acknowledgement);
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  // 202: the body waits in quarantine for an operator.
-  const status = acknowledgement.outcome === 'quarantined' ? 202 : 200;
-  response.writeHead(status, closing ? { ...headers, connection: 'close' } : headers);
-  response.end(body);
-}
-
 /**
  * Responds to a request whose body has not been read to the end.
  *
@@ -34,6 +19,7 @@ export function respondAcknowledged(
  * load balancer turns into a 502; reading on without a bound would let it send forever. So a limited amount is drained, then
  * reading stops, which pauses the sender, and after a time the socket is closed.
  *
+ * @param closing the server is draining: the sender should reconnect, to another replica
  * @param headers further headers of the problem; default: those of the callback contract
  */
 export function respondProblem(

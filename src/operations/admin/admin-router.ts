@@ -56,6 +56,13 @@ export function createAdminRouter(options: AdminRouterOptions): Router {
   return router;
 }
 
+/** Whether a response shows that its request had a token, which every path below this one requires. */
+export function isSignedIn(request: IncomingMessage, { statusCode }: ServerResponse): boolean {
+  // Express shortens `url` while a router handles the request.
+  const { originalUrl = request.url ?? '' } = request as Partial<Request>;
+  return statusCode < 400 && originalUrl.startsWith('/admin/api/');
+}
+
 function mountPath(router: Router, path: string, options: AdminRouterOptions): void {
   const { signIn } = options;
   const routes = options.routes.filter((route) => route.path === path);

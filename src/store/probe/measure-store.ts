@@ -21,8 +21,14 @@ export type OnStoreCall = (
 /**
  * Reports every call of a store when it ends. A listing counts once, with the time that the store took, without that of
  * its reader. Of a read only the opening counts.
+ *
+ * @param watchers each is told of every call; further ones may be added later
  */
-export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectStore {
+export function measureStore(store: ObjectStore, watchers: readonly OnStoreCall[]): ObjectStore {
+  const onCall: OnStoreCall = (...call) => {
+    for (const watcher of watchers) watcher(...call);
+  };
+
   function timed<Args extends unknown[], T>(
     operation: string,
     run: (...args: Args) => Promise<T>,

@@ -46,7 +46,7 @@ export async function openPublicPort(options: PublicPortOptions = {}): Promise<P
   const unexpected: unknown[] = [];
   const answering: ResponseOptions = {
     drain: { bytes: 1000, ms: 100 },
-    isDraining: () => false,
+    draining: new AbortController().signal,
     onUnexpected: (error) => void unexpected.push(error),
     ...options,
   };

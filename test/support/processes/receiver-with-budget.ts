@@ -60,7 +60,7 @@ export async function startReceiverWithBudget(options: {
     bodyReader,
     bodyLimits: serviceLimits(limits),
     drain: { bytes: 0, ms: 100 },
-    isDraining: () => false,
+    draining: new AbortController().signal,
     onUnexpected: (error) => {
       throw error;
     },

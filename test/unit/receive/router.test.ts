@@ -9,13 +9,13 @@ import { until } from '../../support/until.js';
 let port: PublicPort;
 let client: RawClient;
 let received: CallbackRequest[];
-let isDraining: boolean;
+let draining: AbortController;
 
 beforeEach(async () => {
   received = [];
-  isDraining = false;
+  draining = new AbortController();
   port = await openPublicPort({
-    isDraining: () => isDraining,
+    draining: draining.signal,
     async receive(request) {
       received.push(request);
       switch (request.sourceName) {
@@ -104,7 +104,7 @@ describe('a callback', () => {
     ['/callbacks/guarded', 401],
     ['/nowhere', 404],
   ])('is asked to reconnect while the replica drains: %s', async (path, status) => {
-    isDraining = true;
+    draining.abort();
     await client.send(request(path));
     expect(await client.answer()).toMatchObject({ status, headers: { connection: 'close' } });
     await until(() => client.socket.destroyed);

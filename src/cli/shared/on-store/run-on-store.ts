@@ -2,11 +2,12 @@ import type { Config } from '../../../config/config.js';
 import { Problem } from '../../../domain/problem.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { assertStoreExists } from '../../../store/open-store.js';
+import type { OnStoreCall } from '../../../store/probe/measure-store.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { printNotes } from '../format/print.js';
 import { createProgress, type Progress } from '../format/progress.js';
 import { END_SIGNALS } from '../signal-handling.js';
-import { createStoreAdvice, type StoreAdvice } from './store-advice.js';
+import { createStoreAdvice } from './store-advice.js';
 
 interface OnStore {
   readonly store: ObjectStore;
@@ -32,12 +33,12 @@ export interface Running {
  */
 export async function runOnStore<Opened extends OnStore, T>(
   config: Config,
-  open: (advice: StoreAdvice) => Promise<Opened>,
+  open: (onStoreCall: readonly OnStoreCall[]) => Promise<Opened>,
   work: (opened: Opened, running: Running) => Promise<T>,
   { mayBegin }: StoreNeeds = {},
 ): Promise<T> {
   const advice = createStoreAdvice();
-  const opened = await open(advice);
+  const opened = await open([advice.onStoreCall]);
   const stop = new AbortController();
   const progress = createProgress();
   const onSignal = (signal: NodeJS.Signals) => {

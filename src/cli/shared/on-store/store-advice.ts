@@ -3,7 +3,7 @@ import { conditionOf } from '../../../store/store-condition.js';
 import type { StoreCondition } from '../../../store/store-remedies.js';
 import { adviceOf } from '../../../store/store-remedies.js';
 
-export interface StoreAdvice {
+interface StoreAdvice {
   readonly onStoreCall: OnStoreCall;
   /** Called with the error that ended the work. */
   onError(error: unknown): void;

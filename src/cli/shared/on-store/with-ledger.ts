@@ -2,8 +2,8 @@ import { indexOfCommand, type OpenLedgerOptions, openLedger } from '../../../app
 import { type Config, loadConfig } from '../../../config/config.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { ObjectStore } from '../../../store/object-store.js';
+import type { OnStoreCall } from '../../../store/probe/measure-store.js';
 import { type Running, runOnStore } from './run-on-store.js';
-import type { StoreAdvice } from './store-advice.js';
 
 export interface LedgerWork extends Running {
   readonly config: Config;
@@ -22,7 +22,7 @@ export async function withLedger<T>(
   { since, asked }: Pick<OpenLedgerOptions, 'since' | 'asked'> = {},
 ): Promise<T> {
   const config = loadConfig('service');
-  const open = (advice: StoreAdvice) =>
-    openLedger(config, { ...advice, indexFiles: indexOfCommand(config), since, asked });
+  const open = (onStoreCall: readonly OnStoreCall[]) =>
+    openLedger(config, { onStoreCall, indexFiles: indexOfCommand(config), since, asked });
   return runOnStore(config, open, ({ store, view }, running) => work({ config, store, view, ...running }));
 }

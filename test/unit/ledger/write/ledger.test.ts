@@ -51,7 +51,7 @@ describe('ledger', () => {
       store,
       replica: 'a b/c',
       clock: () => WRITTEN,
-      onSegment: (info) => segments.push(info),
+      onSegment: [(info) => segments.push(info)],
     });
     const line = ledgerLine({ receivedAt: '2026-03-03T23:59:59.999Z' });
 
@@ -291,7 +291,7 @@ describe('ledger', () => {
     const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
     const store = createMemoryStore(() => pause(15));
     let segments = 0;
-    const ledger = createLedger({ store, replica: 'r', onSegment: () => (segments += 1) });
+    const ledger = createLedger({ store, replica: 'r', onSegment: [() => (segments += 1)] });
     const rounds = 12;
     const appending = Promise.all(
       Array.from({ length: 48 }, async (_, index) => {

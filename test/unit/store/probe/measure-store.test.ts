@@ -19,10 +19,12 @@ describe('a measured store', () => {
   async function open(settings: S3Settings) {
     under = await openStandInStore(settings);
     calls = [];
-    store = measureStore(under.store, (operation, result, durationMs) => {
-      expect(durationMs).toBeGreaterThanOrEqual(0);
-      calls.push(`${operation} ${result}`);
-    });
+    store = measureStore(under.store, [
+      (operation, result, durationMs) => {
+        expect(durationMs).toBeGreaterThanOrEqual(0);
+        calls.push(`${operation} ${result}`);
+      },
+    ]);
   }
 
   it('reports every operation with its result', async () => {
@@ -91,7 +93,7 @@ describe('a measured store', () => {
           removeEmpty: async () => {},
         },
       },
-      (operation, result) => calls.push(`${operation} ${result}`),
+      [(operation, result) => calls.push(`${operation} ${result}`)],
     );
     expect(await store.tags?.('a')).toEqual({ kind: 'data' });
     expect(await store.tags?.('b')).toBeNull();

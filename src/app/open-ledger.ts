@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.js';
 import { cacheFolder } from '../config/load/environment.js';
+import { indexInThread } from '../index/fill/index-in-thread.js';
 import type { StartIndex } from '../index/fill/open-index-of-store.js';
+import { quietThread } from '../index/fill/quiet-thread.js';
 import { createLedgerView, type LedgerView } from '../index/ledger-view.js';
 import type { IndexFiles, IndexPlace } from '../index/open-index.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -111,13 +113,19 @@ export function indexOfService({ ledger }: Config, cache: string | null): FilesF
 
 /**
  * The index of a command: the one of a service that runs beside it; else one that commands share. They never write the file of a service, which
- * would find it in use at its start.
+ * would find it in use at its start. A command takes no callbacks that a question could hold up, so that it needs no worker.
  */
-export function indexOfCommand(config: Config): FilesFor {
+export function indexOfCommand(config: Config): Pick<OpenLedgerOptions, 'indexFiles' | 'startIndex'> {
   const cache = cacheFolder();
   const ofService = indexOfService(config, cache);
-  return (storeId) => ({
-    path: cache && join(cache, `commands-${storeId}.sqlite`),
-    beside: ofService(storeId).path,
-  });
+  return {
+    indexFiles: (storeId) => ({
+      path: cache && join(cache, `commands-${storeId}.sqlite`),
+      beside: ofService(storeId).path,
+    }),
+    startIndex: (files, storeId) => {
+      quietThread();
+      return indexInThread(files, storeId);
+    },
+  };
 }

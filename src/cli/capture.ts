@@ -53,9 +53,7 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
   const plan = capturePlan(flags, config);
   const audio = await openAudio(input, process.stdin);
   try {
-    const archive = await openArchiveParts(config, {
-      indexFiles: indexOfCommand(config),
-    });
+    const archive = await openArchiveParts(config, indexOfCommand(config));
     try {
       // An unusable store is found before the session.
       await proveStore(storeProofTarget(config, archive.store));

@@ -3,7 +3,7 @@ import type { IndexFailure } from './open-database.js';
 
 type Method = keyof LedgerIndex;
 
-/** Calls of an index that is in a worker. */
+/** Calls of an index, which may be in a worker. */
 export interface IndexCalls {
   /** Rejects with `IndexError`. */
   call<Name extends Method>(

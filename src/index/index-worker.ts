@@ -1,19 +1,10 @@
-import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
+import { quietThread } from './fill/quiet-thread.js';
 import type { IndexAnswer, IndexRequest } from './index-calls.js';
 import type { LedgerIndex } from './ledger-index.js';
 import type { IndexFiles } from './open-index.js';
 
-// Node 22 says once for each process that SQLite is experimental (https://nodejs.org/api/sqlite.html). Node prints all other warnings.
-const printers = process.listeners('warning');
-process.removeAllListeners('warning');
-process.on('warning', (warning) => {
-  if (warning.name === 'ExperimentalWarning' && warning.message.startsWith('SQLite')) return;
-  for (const print of printers) print(warning);
-});
-// A question may take a core for seconds. Linux has a priority for each thread (man 2 setpriority); elsewhere it is that of the process.
-if (process.platform === 'linux')
-  setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL));
+quietThread();
 const { openIndex } = await import('./open-index.js');
 const { indexFailureOf } = await import('./open-database.js');
 

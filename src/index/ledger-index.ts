@@ -17,7 +17,7 @@ export interface MergedFault {
   readonly segments: number;
 }
 
-/** The index of a store. Every call is synchronous, so that it belongs into a worker. */
+/** The index of a store. Every call is synchronous: a service keeps it in a worker. */
 export type LedgerIndex = ReturnType<typeof createLedgerIndex>;
 
 function open(path: string, storeId: string) {

@@ -48,8 +48,8 @@ export async function runChecks(config: Config, options: DoctorOptions): Promise
     checkEgress(config, Date.now()),
     ...checkProxies(proxies(), await destinationsOf(config, options.url)),
   ];
-  const indexFiles = indexOfCommand(config);
-  const opened = await openLedger(config, { indexFiles, asked: impatientStore }).catch(errorMessage);
+  const indexed = { ...indexOfCommand(config), asked: impatientStore };
+  const opened = await openLedger(config, indexed).catch(errorMessage);
   if (typeof opened === 'string') {
     const service = await tried('service', serviceFindings(config));
     return [

@@ -29,7 +29,7 @@ export async function withRecovery<T>(
   work: (given: RecoveryWork) => Promise<T>,
 ): Promise<T> {
   const open = (onStoreCall: readonly OnStoreCall[]) =>
-    openArchiveParts(config, { onStoreCall, indexFiles: indexOfCommand(config) });
+    openArchiveParts(config, { onStoreCall, ...indexOfCommand(config) });
   const run = async ({ store, recovery, view }: OpenArchive, running: Running) => {
     if (!dryRun) await proveForWriting(config, store);
     return work({ config, parts: recovery, view, ...running });

@@ -18,7 +18,7 @@ interface Absence {
 
 export async function explainAbsence(work: StoreWork, jobId: string): Promise<Absence> {
   const { config, store } = work;
-  const view = ledgerViewOf(config, store, { indexFiles: indexOfCommand(config) });
+  const view = ledgerViewOf(config, store, indexOfCommand(config));
   try {
     const state = await stateOf(work, view, jobId);
     const page = formatJobPage(jobId, null, state, store.location);

@@ -1,6 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView, type LedgerView } from '../../../src/index/ledger-view.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { eraseJob } from '../../../src/operations/actions/erase/erase-job.js';
@@ -8,7 +9,6 @@ import { refetch } from '../../../src/recovery/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { jobEventOf } from '../../../src/subscribers/job-event.js';
-import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
@@ -39,7 +39,7 @@ const linesOf = async (jobId: string) =>
 
 /** What the parts of another replica are: nothing but the store is shared. */
 function anotherReplica() {
-  const view = createLedgerView({ store: fixture.store, startIndex: indexInProcess });
+  const view = createLedgerView({ store: fixture.store, startIndex: indexInThread });
   replicas.push(view);
   return { ...fixture.parts, view };
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { erasureKey, outboxClaimKey } from '../../../src/archive/layout.js';
+import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createDeadEventCounter } from '../../../src/operations/admin/subscribers/count-dead-events.js';
@@ -16,7 +17,6 @@ import {
   type RecordingServer,
   recordingServer,
 } from '../../support/http/recording-server.js';
-import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import {
   eventOf,
   FAST,
@@ -45,7 +45,7 @@ interface Given {
 
 /** The figures of the subscribers, as the admin API has them. */
 function figuresOf(store: MemoryStore, outbox: ObservedOutbox): () => Promise<SubscriberFigures[]> {
-  const view = createLedgerView({ store, startIndex: indexInProcess });
+  const view = createLedgerView({ store, startIndex: indexInThread });
   const dead = createDeadEventCounter(store, view.sent);
   running.push(view);
   return () => listSubscribers({ outbox, view, dead, fresh: view.refresh });

@@ -3,10 +3,10 @@ import { expect } from '@jest/globals';
 import { createService, type Listening, type ServiceOptions } from '../../../src/app/service.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { RIGHTS } from '../../../src/domain/rights.js';
+import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLogger } from '../../../src/observe/logger.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { ProbeReport } from '../../../src/store/probe/probe-store.js';
-import { indexInProcess } from '../ledger/index-in-process.js';
 import { schemaFaults } from '../ledger/ledger-json-schema.js';
 import { ledgerTextsOf } from '../ledger/ledger-of.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -56,7 +56,7 @@ export async function startService(
     config,
     limits,
     version: 'test',
-    startIndex: indexInProcess,
+    startIndex: indexInThread,
     ...(isMap(settings.store) && 'url' in settings.store ? {} : { probe: async () => TRUSTED }),
     adminTokens: { ...config.admin.tokens, tester: { token: adminToken, may: RIGHTS, sources: [] } },
     log: createLogger({

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RetrievableKind } from '../../../src/domain/kinds.js';
+import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import type { RecoveryParts } from '../../../src/recovery/reconcile/recovery-parts.js';
@@ -10,7 +11,6 @@ import { createSpeechClients } from '../../../src/speech/speech.js';
 import type { NotificationConfig } from '../../../src/speech/wire.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
-import { indexInProcess } from '../ledger/index-in-process.js';
 import { archiveOver } from '../store/archive-fixture.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
@@ -62,7 +62,7 @@ export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Pro
   const file = createFileStore({ directory: folder.path, partSize: PART_SIZE, fsync: false });
   const store = options.wrapStore?.(file) ?? file;
   const ledger = createLedger({ store, replica: 'fixture' });
-  const view = createLedgerView({ store, startIndex: indexInProcess });
+  const view = createLedgerView({ store, startIndex: indexInThread });
   const speech = createSpeechClients({
     apiKey: simulator.apiKey,
     regions: Object.fromEntries(

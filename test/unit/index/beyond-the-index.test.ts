@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView, type LedgerView } from '../../../src/index/ledger-view.js';
 import { isErasedInLedger } from '../../../src/index/questions/erased-in-ledger.js';
 import { lastArrival } from '../../../src/recovery/reconcile/fetch/claim-end.js';
 import { StoreError } from '../../../src/store/object-store.js';
-import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
@@ -26,7 +26,7 @@ describe('what an index does not have', () => {
       () => now,
     );
     view = createLedgerView({
-      ...{ store, clock: () => now, startIndex: indexInProcess },
+      ...{ store, clock: () => now, startIndex: indexInThread },
       ...{ reach: 2 * DAY, retention: 7 * DAY },
     });
   });

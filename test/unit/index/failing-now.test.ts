@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView, type LedgerView } from '../../../src/index/ledger-view.js';
-import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
@@ -17,7 +17,7 @@ describe('when the service next deletes results of failing jobs', () => {
     view = createLedgerView({
       store,
       clock: () => NOW,
-      startIndex: indexInProcess,
+      startIndex: indexInThread,
       retention: 7 * 86_400_000,
     });
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView, type LedgerView } from '../../../src/index/ledger-view.js';
-import { indexInProcess } from '../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
@@ -19,7 +19,7 @@ describe('an act on a selection', () => {
       putSegment(store, receivedAt, [ledgerLine({ jobId: `j${day}`, receivedAt, outcome: 'failed' })]);
     }
     view = createLedgerView({
-      ...{ store, clock: () => NOW, startIndex: indexInProcess },
+      ...{ store, clock: () => NOW, startIndex: indexInThread },
       ...{ reach: 10 * DAY, retention: 20 * DAY },
     });
     await view.refresh();

@@ -23,6 +23,6 @@ export async function withLedger<T>(
 ): Promise<T> {
   const config = loadConfig('service');
   const open = (onStoreCall: readonly OnStoreCall[]) =>
-    openLedger(config, { onStoreCall, indexFiles: indexOfCommand(config), since, asked });
+    openLedger(config, { onStoreCall, ...indexOfCommand(config), since, asked });
   return runOnStore(config, open, ({ store, view }, running) => work({ config, store, view, ...running }));
 }

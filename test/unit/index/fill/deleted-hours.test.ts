@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { createIndexFiller } from '../../../../src/index/fill/fill-index.js';
 import { fillAll } from '../../../../src/index/fill/index-filler.js';
+import { indexInThread } from '../../../../src/index/fill/index-in-thread.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
-import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -15,7 +15,7 @@ it('counts each line of an hour once that was begun to be deleted and is read ag
   const store = createMemoryStore(undefined, () => now);
   const lines = Array.from({ length: 6000 }, () => ledgerLine());
   for (let segment = 0; segment < 3; segment += 1) putSegment(store, WRITTEN, lines);
-  const index = await indexInProcess({ path: null }, 'store');
+  const index = await indexInThread({ path: null }, 'store');
   const filler = (reach: number) =>
     createIndexFiller({ store, index, clock: () => now, reach, retention: DAY, maxBytes: 2 ** 30 });
   const counted = async () => [

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createIndexFiller } from '../../../../src/index/fill/fill-index.js';
 import { fillAll } from '../../../../src/index/fill/index-filler.js';
+import { indexInThread } from '../../../../src/index/fill/index-in-thread.js';
 import { HOUR, hourAt } from '../../../../src/ledger/hours.js';
 import { segmentKey } from '../../../../src/ledger/segment-key.js';
-import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const WRITTEN = Date.parse('2026-03-04T05:10:00.000Z');
@@ -11,11 +11,11 @@ const WRITTEN = Date.parse('2026-03-04T05:10:00.000Z');
 describe('what was sent to a subscriber', () => {
   let now: number;
   let store: ReturnType<typeof createMemoryStore>;
-  let index: Awaited<ReturnType<typeof indexInProcess>>;
+  let index: Awaited<ReturnType<typeof indexInThread>>;
 
   beforeEach(async () => {
     store = createMemoryStore(undefined, () => now);
-    index = await indexInProcess({ path: null }, 'store');
+    index = await indexInThread({ path: null }, 'store');
   });
   afterEach(() => index.close());
 

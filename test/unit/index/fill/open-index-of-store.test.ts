@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { fillAll } from '../../../../src/index/fill/index-filler.js';
+import { indexInThread } from '../../../../src/index/fill/index-in-thread.js';
 import { type IndexWorker, openIndexOfStore } from '../../../../src/index/fill/open-index-of-store.js';
-import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { until } from '../../../support/until.js';
@@ -13,7 +13,7 @@ it('starts one worker in the place of one that ended, however many ask meanwhile
     ...{ store: createMemoryStore(), filesFor: () => ({ path: null }), clock: () => Date.now() },
     ...{ reach: 1, retention: 1, maxBytes: 2 ** 30 },
     async startIndex(files, storeId) {
-      const worker = await indexInProcess(files, storeId);
+      const worker = await indexInThread(files, storeId);
       workers.push(worker);
       return worker;
     },
@@ -35,7 +35,7 @@ it('opens the index of a store once when that is marked, however many ask meanwh
     ...{ reach: 1, retention: 1, maxBytes: 2 ** 30 },
     startIndex(files, storeId) {
       started += 1;
-      return indexInProcess(files, storeId);
+      return indexInThread(files, storeId);
     },
     onOpened: (place) => void places.push(place.cause),
   });
@@ -63,7 +63,7 @@ describe('a question that takes long', () => {
       ...{ filesFor: () => ({ path: join(folder.path, 'index.sqlite') }), clock: () => Date.now() },
       ...{ reach: 1, retention: 1, maxBytes: 2 ** 30 },
       async startIndex(files, storeId) {
-        const worker = await indexInProcess(files, storeId);
+        const worker = await indexInThread(files, storeId);
         workers.push(worker);
         if (!worker.isShared) return worker;
         return {

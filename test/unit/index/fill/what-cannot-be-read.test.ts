@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createIndexFiller } from '../../../../src/index/fill/fill-index.js';
 import { fillAll, type IndexFiller } from '../../../../src/index/fill/index-filler.js';
+import { indexInThread } from '../../../../src/index/fill/index-in-thread.js';
 import type { IndexWorker } from '../../../../src/index/fill/open-index-of-store.js';
 import { hasAllSince } from '../../../../src/index/index-extent.js';
 import { HOUR } from '../../../../src/ledger/hours.js';
-import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
@@ -25,7 +25,7 @@ describe('what the index cannot read of the ledger', () => {
     now = Date.parse(WRITTEN) + 3 * HOUR;
     store = createMemoryStore(undefined, () => now);
     for (let segment = 0; segment < 3; segment += 1) putSegment(store, WRITTEN, [ledgerLine(), ledgerLine()]);
-    index = await indexInProcess({ path: null }, 'store');
+    index = await indexInThread({ path: null }, 'store');
     filler = createIndexFiller({
       ...{ store, index, clock: () => now },
       ...{ reach: 30 * 24 * HOUR, retention: 7 * 24 * HOUR, maxBytes: 2 ** 30 },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { indexInThread } from '../../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../../src/index/ledger-view.js';
 import { createRefusalRing } from '../../../../src/observe/refusal-ring.js';
 import { listRefusals } from '../../../../src/operations/admin/list-refusals.js';
-import { indexInProcess } from '../../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -36,7 +36,7 @@ describe('refusals', () => {
             forwardedFor: null,
           });
         }
-        const view = createLedgerView({ store, clock: () => NOW, startIndex: indexInProcess });
+        const view = createLedgerView({ store, clock: () => NOW, startIndex: indexInThread });
         await view.refresh();
         const seen: string[] = [];
         const times: string[] = [];

@@ -6,6 +6,7 @@ import { createErasures } from '../../../../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../../../../src/archive/quarantine/quarantine.js';
 import { createQuarantineStore } from '../../../../../src/archive/quarantine/quarantine-store.js';
 import { parseConfig } from '../../../../../src/config/config.js';
+import { indexInThread } from '../../../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../../../src/index/ledger-view.js';
 import { createLedger } from '../../../../../src/ledger/write/ledger.js';
 import { eraseJob } from '../../../../../src/operations/actions/erase/erase-job.js';
@@ -22,7 +23,6 @@ import { createReceiver } from '../../../../../src/receive/receive.js';
 import { refetchJob } from '../../../../../src/recovery/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../../../src/recovery/reconcile/reconcile.js';
 import { EMPTY_INDEX } from '../../../../support/ledger/empty-index.js';
-import { indexInProcess } from '../../../../support/ledger/index-in-process.js';
 import { NEW_REPLAY } from '../../../../support/new-replay.js';
 import { type RecoveryFixture, recoveryFixture } from '../../../../support/recovery/recovery-fixture.js';
 import { archiveOver, commit } from '../../../../support/store/archive-fixture.js';
@@ -166,7 +166,7 @@ const OTHERS: Readonly<Record<string, (at: Replica) => Promise<unknown>>> = {
     receiver.receive(callback('application/json', `{"${SECRET}"`)),
   'a release': ({ release }) => releaseBody(release, QUARANTINED, AUDIT),
   'an import': async ({ store, archive, ledger, sources }) => {
-    const view = createLedgerView({ store, startIndex: indexInProcess });
+    const view = createLedgerView({ store, startIndex: indexInThread });
     try {
       const act = { jobId, actor: 'ada', clientIp: null };
       await importArtefacts({ store, archive, ledger, sources, view }, TRANSCRIPT_FORM, act);

@@ -5,6 +5,7 @@ import { quarantineFolder } from '../../../../../src/archive/layout.js';
 import { createQuarantineStore } from '../../../../../src/archive/quarantine/quarantine-store.js';
 import { markQuarantined } from '../../../../../src/archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
+import { indexInThread } from '../../../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../../../src/index/ledger-view.js';
 import {
   type InspectParts,
@@ -15,7 +16,6 @@ import {
 import { createJobEvents } from '../../../../../src/operations/admin/subscribers/job-events.js';
 import type { Job } from '../../../../../src/operations/answers/jobs.js';
 import { createOutboxReader } from '../../../../../src/subscribers/outbox-reader.js';
-import { indexInProcess } from '../../../../support/ledger/index-in-process.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../../support/ledger/ledger-segments.js';
 import { createMemoryStore, type MemoryStore } from '../../../../support/store/memory-store.js';
@@ -28,7 +28,7 @@ async function partsOf(store: MemoryStore, options: { reach?: number } = {}): Pr
   const view = createLedgerView({
     store,
     clock: () => Date.parse(NOW),
-    startIndex: indexInProcess,
+    startIndex: indexInThread,
     ...options,
   });
   await view.refresh();
@@ -317,7 +317,7 @@ describe('the failure of a job', () => {
           const receivedAt = new Date(Date.parse(NOW) - minutes * 60_000).toISOString();
           putSegment(store, receivedAt, [ledgerLine({ receivedAt, jobId: 'j1', outcome, source })]);
         }
-        const view = createLedgerView({ store, clock: () => Date.parse(NOW), startIndex: indexInProcess });
+        const view = createLedgerView({ store, clock: () => Date.parse(NOW), startIndex: indexInThread });
         await view.refresh();
         const { failures } = await view.openFailures({ limit: 10, scope });
         const listed = failures.map(({ outcome, reason, receivedAt }) => ({ outcome, reason, receivedAt }));

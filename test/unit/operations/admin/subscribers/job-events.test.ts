@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { indexInThread } from '../../../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../../../src/index/ledger-view.js';
 import { createLedger } from '../../../../../src/ledger/write/ledger.js';
 import { createDeadEventCounter } from '../../../../../src/operations/admin/subscribers/count-dead-events.js';
@@ -6,7 +7,6 @@ import { createJobEvents } from '../../../../../src/operations/admin/subscribers
 import { listSubscribers } from '../../../../../src/operations/admin/subscribers/list-subscribers.js';
 import { StoreError } from '../../../../../src/store/object-store.js';
 import { recordingServer } from '../../../../support/http/recording-server.js';
-import { indexInProcess } from '../../../../support/ledger/index-in-process.js';
 import { outboxOf, storedLine, subscriberAt } from '../../../../support/outbox/subscribed.js';
 import { createMemoryStore } from '../../../../support/store/memory-store.js';
 import { until } from '../../../../support/until.js';
@@ -26,7 +26,7 @@ async function subscribed(refuses: () => boolean, answer: () => number = () => 2
   const subscribers = { crm: subscriberAt(server.url, { sources: ['a', 'b'] }) };
   const outbox = outboxOf(store, subscribers);
   const ledger = createLedger({ store, replica: 'replica-a' });
-  const start = (startIndex = indexInProcess) => {
+  const start = (startIndex = indexInThread) => {
     const view = createLedgerView({ store, startIndex });
     running.push(view);
     const dead = createDeadEventCounter(store, view.sent);

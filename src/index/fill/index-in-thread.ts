@@ -1,0 +1,36 @@
+import { IndexError } from '../index-calls.js';
+import type { LedgerIndex } from '../ledger-index.js';
+import type { StartIndex } from './open-index-of-store.js';
+
+/** Opens an index in the thread that asks it, for processes in which nothing waits meanwhile. */
+export const indexInThread: StartIndex = async (files, storeId) => {
+  const { openIndex } = await import('../open-index.js');
+  const { indexFailureOf } = await import('../open-database.js');
+  const { index, place, isShared } = openIndex(files, storeId);
+  let isEnded = false;
+
+  function end(): void {
+    if (!isEnded) index.close();
+    isEnded = true;
+  }
+
+  return {
+    place,
+    isShared,
+    isEnded: () => isEnded,
+    async call(name, ...values) {
+      try {
+        const method = (index as LedgerIndex)[name] as (
+          ...given: typeof values
+        ) => ReturnType<LedgerIndex[typeof name]>;
+        return method(...values);
+      } catch (error) {
+        const failure = indexFailureOf(error);
+        // Whoever asks next opens another one.
+        if (failure === 'lost') end();
+        throw new IndexError(failure, error instanceof Error ? error.message : String(error));
+      }
+    },
+    close: async () => end(),
+  };
+};

@@ -13,7 +13,6 @@ import { createFillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
 import { extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
-import type { CallbackCounts } from './queries/count-callbacks.js';
 import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
 import type { findJobsByPart } from './queries/find-jobs-by-part.js';
 import {
@@ -24,7 +23,7 @@ import {
   type QuestionParts,
 } from './questions/find-deliveries.js';
 import { type FailureQuery, type FoundFailures, findOpenFailures } from './questions/find-open-failures.js';
-import { createCallbackCounts } from './questions/paced-counts.js';
+import { type CallbackCounts, createCallbackCounts } from './questions/paced-counts.js';
 import { rejectBeyond } from './questions/reject-beyond.js';
 import { type LedgerViewStatus, viewStatus } from './questions/view-status.js';
 import { createSentQuestions, type SentQuestions } from './sent/sent-questions.js';

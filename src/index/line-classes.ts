@@ -50,15 +50,18 @@ export function isMissed({ origin, outcome, actor }: LineClass): boolean {
   return origin === 'recovery' && actor === null && MISSED.includes(outcome);
 }
 
+/** Whether a callback was answered 2xx. */
+export function isAccepted({ origin, outcome }: LineClass): boolean {
+  return origin === 'callback' && outcome !== 'refused';
+}
+
 /**
  * For a query of lines `l` of missed callbacks, in SQL: no callback had brought before what the line brought. What is fetched because it was
  * lost from the store is no missed callback. The plus keeps SQLite from looking for each of the classes of a job by itself.
  */
 export function notBroughtBefore(classes: LineClasses): string {
-  const accepted = classes
-    .all()
-    .filter(({ origin, outcome }) => origin === 'callback' && outcome !== 'refused');
-  return `(l.kinds = 0 OR NOT EXISTS (SELECT 1 FROM lines a WHERE a.job = l.job AND +a.class IN (${idsOf(accepted)})
+  const accepted = idsOf(classes.all().filter(isAccepted));
+  return `(l.kinds = 0 OR NOT EXISTS (SELECT 1 FROM lines a WHERE a.job = l.job AND +a.class IN (${accepted})
     AND a.received < l.received AND a.kinds & l.kinds = l.kinds))`;
 }
 

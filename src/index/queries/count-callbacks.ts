@@ -5,7 +5,7 @@ import { isStillTried } from '../../domain/still-tried.js';
 import { HOUR } from '../../ledger/hours.js';
 import type { AskedIndex } from '../asked-index.js';
 import { readState } from '../index-state.js';
-import { idsOf, isMissed, type LineClass, notBroughtBefore } from '../line-classes.js';
+import { idsOf, isAccepted, isMissed, type LineClass, notBroughtBefore } from '../line-classes.js';
 import { type AcceptedAt, lastAccepted } from './last-accepted.js';
 
 /** Accepted callbacks of a source that accepted one within the last day. */
@@ -34,14 +34,12 @@ interface MissedCallbacks {
   /** Jobs of the last day, `failed` and `unrecoverable` ones included. */
   readonly jobs: number;
   readonly lastHour: number;
-  /** All jobs of the last day. */
-  readonly ofJobs: number;
   /** The one that was noticed last. */
   readonly lastJob: string | null;
 }
 
 /** How the callbacks of the last hour and day fared. */
-export interface CallbackCounts {
+export interface RecentCallbacks {
   /** Milliseconds since the epoch: lines from then on were counted. Later than asked where the index begins later. */
   readonly hourSince: number;
   readonly daySince: number;
@@ -50,25 +48,17 @@ export interface CallbackCounts {
   readonly missed: MissedCallbacks;
 }
 
-export interface CountCallbacksQuery {
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly scope?: SourceScope | undefined;
-  /** All jobs of the last day where they were counted lately: of a million they take a second or two. */
-  readonly ofJobs?: number | undefined;
-}
-
 const DAY = 24 * HOUR;
 
+/** @param now in milliseconds since the epoch */
 export function countCallbacks(
   index: AskedIndex,
-  { now, scope = null, ofJobs }: CountCallbacksQuery,
-): CallbackCounts {
+  { now, scope = null }: { readonly now: number; readonly scope?: SourceScope },
+): RecentCallbacks {
   const { database, classes } = index;
   const own = classes.all().filter(({ source }) => isInScope(scope, source));
-  const callbacks = own.filter(({ origin }) => origin === 'callback');
-  const accepted = callbacks.filter(({ outcome }) => outcome !== 'refused');
-  const refused = callbacks.filter(({ outcome }) => outcome === 'refused');
+  const accepted = own.filter(isAccepted);
+  const refused = own.filter(({ origin, outcome }) => origin === 'callback' && outcome === 'refused');
   const { since, until } = readState(index);
   const known = until === null ? now : Math.min(now, since ?? 0);
   const [hourSince, daySince] = [Math.max(now - HOUR, known), Math.max(now - DAY, known)];
@@ -77,7 +67,7 @@ export function countCallbacks(
   return {
     ...{ hourSince, daySince, accepted: acceptedOf },
     refused: refusedSince(database, { refused, accepted, acceptedOf, since: hourSince, now }),
-    missed: missedSince(index, { recoveries: own.filter(isMissed), accepted, since: daySince, now, ofJobs }),
+    missed: missedSince(index, own.filter(isMissed), daySince, now),
   };
 }
 
@@ -153,34 +143,41 @@ function newGroup(source: string | null, reason: ReasonCode | null): RefusedGrou
   return { source, reason, before: newTally(), since: newTally(), first: Number.POSITIVE_INFINITY };
 }
 
-interface MissedQuery extends Pick<CountCallbacksQuery, 'ofJobs'> {
-  readonly recoveries: readonly LineClass[];
-  readonly accepted: readonly LineClass[];
-  readonly since: number;
-  readonly now: number;
-}
-
 function missedSince(
-  { database, classes }: AskedIndex,
-  { recoveries, accepted, since, now, ofJobs }: MissedQuery,
+  index: AskedIndex,
+  recoveries: readonly LineClass[],
+  since: number,
+  now: number,
 ): MissedCallbacks {
-  const missed = `class IN (${idsOf(recoveries)}) AND ${notBroughtBefore(classes)}`;
-  const countJobs = (condition: string, from: number) =>
-    Number(
-      database
-        .prepare(`SELECT count(DISTINCT job) AS jobs FROM lines l WHERE ${condition} AND written >= ?`)
-        .get(from)?.jobs,
-    );
-  const last = database
+  const missed = `class IN (${idsOf(recoveries)}) AND ${notBroughtBefore(index.classes)}`;
+  const last = index.database
     .prepare(
       `SELECT job FROM lines l WHERE ${missed} AND written >= ? AND job IS NOT NULL
        ORDER BY received DESC, job LIMIT 1`,
     )
     .get(since);
   return {
-    jobs: countJobs(missed, since),
-    lastHour: countJobs(missed, Math.max(since, now - HOUR)),
-    ofJobs: ofJobs ?? countJobs(`class IN (${idsOf([...accepted, ...recoveries])})`, since),
+    jobs: countJobsWhere(index, missed, since),
+    lastHour: countJobsWhere(index, missed, Math.max(since, now - HOUR)),
     lastJob: last === undefined ? null : String(last.job),
   };
+}
+
+/** Jobs with an accepted callback, or one that was missed: of a million it takes a second or two. */
+export function countJobs(
+  index: AskedIndex,
+  { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
+): number {
+  const wanted = index.classes
+    .all()
+    .filter((each) => (isAccepted(each) || isMissed(each)) && isInScope(scope, each.source));
+  return countJobsWhere(index, `class IN (${idsOf(wanted)})`, since);
+}
+
+/** @param condition of lines `l` */
+function countJobsWhere({ database }: AskedIndex, condition: string, since: number): number {
+  const jobs = database.prepare(
+    `SELECT count(DISTINCT job) AS jobs FROM lines l WHERE ${condition} AND written >= ?`,
+  );
+  return Number(jobs.get(since)?.jobs);
 }

@@ -5,7 +5,7 @@ import { placesOf } from '../line-places.js';
 import { countBehind } from '../sent/count-behind.js';
 import { eventFigures } from '../sent/event-figures.js';
 import { eventsOfJob, factsOfEvents, findEvents } from '../sent/sent-events.js';
-import { countCallbacks } from './count-callbacks.js';
+import { countCallbacks, countJobs } from './count-callbacks.js';
 import { failingJobs, failurePage, findSettled } from './failure-page.js';
 import { findFailures } from './find-failures.js';
 import { findJobsByPart } from './find-jobs-by-part.js';
@@ -19,7 +19,7 @@ import { countActs, countMissed, missedByContext, sumLines } from './sum-lines.j
 const QUESTIONS = {
   ...{ state: readState, countLines, findLines, findJobsByPart, findSources, placesOf, knowsName },
   ...{ findFailures, failurePage, failingJobs, findSettled, findBodies, countBodies },
-  ...{ sumLines, countMissed, missedByContext, countActs, countCallbacks, lastAccepted },
+  ...{ sumLines, countMissed, missedByContext, countActs, countCallbacks, countJobs, lastAccepted },
   ...{ findEvents, eventsOfJob, factsOfEvents, eventFigures, countBehind },
 };
 

@@ -1,5 +1,6 @@
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { AskedIndex } from '../asked-index.js';
+import { isAccepted } from '../line-classes.js';
 import { NO_REGION } from './figures.js';
 
 /** When the last callback was accepted of a source, region and credential: the time of writing. */
@@ -18,8 +19,9 @@ export function lastAccepted(
   { since, scope = null }: { readonly since: number; readonly scope?: SourceScope },
 ): AcceptedAt[] {
   const last = database.prepare('SELECT max(written) AS written FROM lines WHERE class = ? AND written >= ?');
-  return classes.all().flatMap(({ id, origin, outcome, source, region, credential }) => {
-    if (origin !== 'callback' || outcome === 'refused' || !isInScope(scope, source)) return [];
+  return classes.all().flatMap((each) => {
+    const { id, source, region, credential } = each;
+    if (!isAccepted(each) || !isInScope(scope, source)) return [];
     const written = last.get(id, since)?.written ?? null;
     return written === null ? [] : [{ source, region, credential, written: Number(written) }];
   });

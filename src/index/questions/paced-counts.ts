@@ -1,27 +1,34 @@
 import type { SourceScope } from '../../domain/rights.js';
 import type { IndexCalls } from '../index-calls.js';
-import type { CallbackCounts } from '../queries/count-callbacks.js';
+import type { RecentCallbacks } from '../queries/count-callbacks.js';
+
+/** How the callbacks of the last hour and day fared. */
+export interface CallbackCounts extends RecentCallbacks {
+  /** `ofJobs`: jobs of the last day with a callback, or one that was missed. */
+  readonly missed: RecentCallbacks['missed'] & { readonly ofJobs: number };
+}
 
 /**
  * Jobs or events that were counted, for each millisecond that their count is kept: a million takes the index a second or two, and each open
  * page asks every few seconds. So counts leave the worker of the index nine tenths of its time, however many jobs there are.
  */
-const COUNTED_PER_MS = 50;
+export const COUNTED_PER_MS = 50;
+/** The same for all jobs of the last day: new ones change their number little, and while they are counted nothing else is answered. */
+const JOBS_OF_DAY_PER_MS = 5;
 
 /**
  * Counts by name. A count is kept for a while where it has many, and shared by all who ask while it is under way; a failure is not kept.
  *
- * @param sizeOf jobs or events that were counted
+ * @param keptFor milliseconds
  * @param clock in milliseconds since the epoch
  */
-export function createPacedCounts<Counted>(sizeOf: (counted: Counted) => number, clock: () => number) {
+export function createPacedCounts<Counted>(keptFor: (counted: Counted) => number, clock: () => number) {
   const kept = new Map<string, { readonly until: number; readonly counted: Promise<Counted> }>();
 
   async function keep(name: string, count: () => Promise<Counted>): Promise<Counted> {
     try {
       const counted = await count();
-      const until = clock() + Math.floor(sizeOf(counted) / COUNTED_PER_MS);
-      kept.set(name, { until, counted: Promise.resolve(counted) });
+      kept.set(name, { until: clock() + Math.floor(keptFor(counted)), counted: Promise.resolve(counted) });
       return counted;
     } catch (error) {
       kept.delete(name);
@@ -38,8 +45,6 @@ export function createPacedCounts<Counted>(sizeOf: (counted: Counted) => number,
   };
 }
 
-/** The same for all jobs of the last day: new ones change their number little, and while they are counted nothing else is answered. */
-const JOBS_OF_DAY_PER_MS = 5;
 const DAY = 24 * 3_600_000;
 
 /** Counts how callbacks fared: the names are scopes, of which there are at most as many as tokens. */
@@ -47,20 +52,17 @@ export function createCallbackCounts(
   index: IndexCalls,
   clock: () => number,
 ): (scope: SourceScope) => Promise<CallbackCounts> {
-  const counted = createPacedCounts<CallbackCounts>(({ missed }) => missed.ofJobs, clock);
-  const jobsOfDay = new Map<string, { readonly until: number; readonly jobs: number }>();
+  const counted = createPacedCounts<CallbackCounts>(({ missed }) => missed.ofJobs / COUNTED_PER_MS, clock);
+  const jobsOfDay = createPacedCounts<number>((jobs) => jobs / JOBS_OF_DAY_PER_MS, clock);
 
   async function count(name: string, scope: SourceScope): Promise<CallbackCounts> {
     const now = clock();
-    const kept = jobsOfDay.get(name);
-    if (kept !== undefined && now < kept.until)
-      return index.call('countCallbacks', { now, scope, ofJobs: kept.jobs });
     const counts = await index.call('countCallbacks', { now, scope });
-    const jobs = counts.missed.ofJobs;
+    const countJobs = () => index.call('countJobs', { since: counts.daySince, scope });
     // While the index is being built there are soon many more.
     const isWhole = counts.daySince <= now - DAY;
-    if (isWhole) jobsOfDay.set(name, { until: clock() + Math.floor(jobs / JOBS_OF_DAY_PER_MS), jobs });
-    return counts;
+    const ofJobs = await (isWhole ? jobsOfDay(name, countJobs) : countJobs());
+    return { ...counts, missed: { ...counts.missed, ofJobs } };
   }
 
   return (scope) => {

@@ -2,7 +2,7 @@ import type { SourceScope } from '../../domain/rights.js';
 import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
 import { instantsOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
-import { createPacedCounts } from '../questions/paced-counts.js';
+import { COUNTED_PER_MS, createPacedCounts } from '../questions/paced-counts.js';
 import type { BehindQuery, CountedBehind } from './count-behind.js';
 import type { EventFigures } from './event-figures.js';
 import type { EventOutcome, EventPosition, IndexedEvent } from './sent-events.js';
@@ -47,7 +47,7 @@ export interface SentQuestions {
 /** @param clock in milliseconds since the epoch */
 export function createSentQuestions(index: IndexCalls, clock: () => number): SentQuestions {
   const counted = createPacedCounts<readonly CountedBehind[]>(
-    (found) => found.reduce((sum, { events }) => sum + events, 0),
+    (found) => found.reduce((sum, { events }) => sum + events, 0) / COUNTED_PER_MS,
     clock,
   );
 

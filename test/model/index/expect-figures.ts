@@ -121,9 +121,9 @@ export function expectCallbacks(
   expect(found.missed).toEqual({
     jobs: jobsOf(late).size,
     lastHour: jobsOf(late.filter((each) => ofHour.includes(each))).size,
-    ofJobs: jobsOf([...accepted, ...missed]).size,
     lastJob: newestFirst[0]?.line.jobId ?? null,
   });
+  expect(index.countJobs({ since: found.daySince, scope })).toBe(jobsOf([...accepted, ...missed]).size);
 }
 
 function jobsOf(lines: readonly Placed[]): Set<string | null> {

@@ -92,6 +92,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
   countActs: [[{ range: RANGE }]],
   placesOf: [[[1]]],
   countCallbacks: [[{ now: HOUR }]],
+  countJobs: [[{ since: HOUR }]],
   eventsOfJob: [['job']],
   findEvents: [
     [{ subscriber: 'crm', limit: 50 }],

@@ -1,5 +1,5 @@
 import type { SenderRefusals } from '../../../domain/summary-figures.js';
-import type { CallbackCounts } from '../../../index/queries/count-callbacks.js';
+import type { CallbackCounts } from '../../../index/questions/paced-counts.js';
 import { issueOf } from '../../issues/issue-kinds.js';
 import type { Issue, IssueLevel } from '../../issues/issues.js';
 

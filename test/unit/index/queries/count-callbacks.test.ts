@@ -39,9 +39,10 @@ function figuresOf(
     index.apply([{ hour, writer: `w${at}`, number: 1, written, content }]);
   }
   index.saveRange({ since, until });
-  const figures = index.countCallbacks({ now: NOW, scope });
+  const { missed, ...figures } = index.countCallbacks({ now: NOW, scope });
+  const ofJobs = index.countJobs({ since: figures.daySince, scope });
   index.close();
-  return figures;
+  return { ...figures, missed: { ...missed, ofJobs } };
 }
 
 describe('rejected callbacks of the last hour', () => {

@@ -42,7 +42,8 @@ export const SCHEMA = `
   -- The newest failing line of each job and class that no line of the job settles; first: receipt of the first line of the job, or when its
   -- callback was expected, if that is earlier; reason: what it has in common with other jobs, without the id.
   CREATE TABLE failures (job TEXT NOT NULL, class INTEGER NOT NULL, line INTEGER NOT NULL, received INTEGER NOT NULL,
-    first INTEGER NOT NULL, reason TEXT, bytes INTEGER NOT NULL, PRIMARY KEY (job, class)) WITHOUT ROWID;
+    first INTEGER NOT NULL, reason TEXT, bytes INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL,
+    PRIMARY KEY (job, class)) WITHOUT ROWID;
   CREATE INDEX failures_by_first ON failures (first, job);
 
   -- Quarantined bodies. id: of the line; missing: bits of what the job lacks of what the body should have brought; released, settled: the

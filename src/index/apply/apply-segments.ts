@@ -43,7 +43,7 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     for (const key of contextKeys(line.context, line.contextOmitted)) contexts.add(key, written, id);
     sums.add(written, lineClass, line);
     if (job === null) return;
-    failures.add({ id, lineClass, job, received, begun: due ?? received }, line);
+    failures.add({ id, lineClass, job, received, begun: due ?? received, start, length }, line);
     bodies.add({ id, lineClass, job, received, kinds }, line);
   }
 

@@ -2,9 +2,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { commonReason } from '../../domain/failure-causes.js';
 import { isFailure, settles } from '../../domain/failure-rules.js';
-import { comparePlaces } from '../../ledger/log/line-place.js';
+import type { LineSpan } from '../../ledger/parse-segment.js';
 import type { LineClass, LineClasses } from '../line-classes.js';
-import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
+import { orderOf } from '../line-places.js';
 import { createClassesOfJob } from './classes-of-job.js';
 import { numberOf } from './figure-sums.js';
 
@@ -18,7 +18,7 @@ export interface JobLine {
 }
 
 /** `begun`: when the callback was expected that the line is about; its receipt where the line does not say so. */
-type FailureLine = JobLine & { readonly begun: number };
+type FailureLine = JobLine & LineSpan & { readonly begun: number };
 
 /** Keeps the failing lines that no line of their job settles, in whatever order lines come. */
 export interface FailureRows {
@@ -38,9 +38,12 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
   const firstDueOfClass = database.prepare('SELECT min(due) AS first FROM lines WHERE job = ? AND class = ?');
   const remove = database.prepare('DELETE FROM failures WHERE job = ? AND class = ?');
   const moveFirst = database.prepare('UPDATE failures SET first = ? WHERE job = ?');
-  const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const find = database.prepare('SELECT line, received FROM failures WHERE job = ? AND class = ?');
-  const place = database.prepare(`SELECT ${PLACE} FROM (SELECT CAST(? AS INTEGER) AS id) l ${JOIN_PLACE}`);
+  const save = database.prepare('INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  // Of equal times the one that comes later in the log counts.
+  const findNewer = database.prepare(
+    `SELECT 1 FROM failures f WHERE f.job = ?1 AND f.class = ?2 AND (f.received > ?3
+       OR (f.received = ?3 AND ${orderOf('f.line')} > ${orderOf('CAST(?4 AS INTEGER)')}))`,
+  );
 
   const classesOf = createClassesOfJob(database, classes);
 
@@ -62,14 +65,9 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
     return Math.min(...times);
   }
 
-  /** Whether a newer line of the class is known; of equal times the one that comes later in the log counts. */
+  /** Whether a newer line of the class is known. */
   function isOlder({ job, lineClass, id, received }: JobLine): boolean {
-    const known = find.get(job, lineClass.id);
-    if (known === undefined || Number(known.received) < received) return false;
-    if (Number(known.received) > received) return true;
-    return (
-      comparePlaces(placeOfRow(place.get(id) ?? {}), placeOfRow(place.get(Number(known.line)) ?? {})) < 0
-    );
+    return findNewer.get(job, lineClass.id, received, id) !== undefined;
   }
 
   return {
@@ -93,6 +91,8 @@ export function createFailureRows(database: DatabaseSync, classes: LineClasses):
         Math.min(first ?? firstOf(job), begun),
         text,
         numberOf(bytes),
+        line.start,
+        line.length,
       );
     },
   };

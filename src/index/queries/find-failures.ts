@@ -4,8 +4,7 @@ import { PASSING_REASONS, STILL_TRIED } from '../../domain/still-tried.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
 import type { AskedIndex } from '../asked-index.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
-import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
-import { LINES } from '../schema.js';
+import { JOIN_PLACE, orderOf, PLACE, placeOfRow } from '../line-places.js';
 
 /** Filters for failing jobs; an absent one matches everything. */
 export interface FailingQuery {
@@ -52,7 +51,7 @@ export function findFailures(
 ): IndexedFailure[] {
   const { from, values } = failingLines(classes, query);
   const behind = after === null ? '' : 'AND (f.first, f.job) > (?, ?)';
-  const page = `SELECT f.job, f.class, f.first, f.line AS id ${from} ${behind} ORDER BY f.first, f.job LIMIT ?`;
+  const page = `SELECT f.job, f.class, f.first, f.line AS id, f.start, f.length ${from} ${behind} ORDER BY f.first, f.job LIMIT ?`;
   const rows = database.prepare(
     `SELECT l.job, l.class, l.first, ${PLACE} FROM (${page}) l ${JOIN_PLACE} ORDER BY l.first, l.job`,
   );
@@ -105,12 +104,9 @@ export function failingLines(classes: LineClasses, query: FailingQuery) {
  */
 function countsBefore(visible: readonly LineClass[]): string {
   const rank = (line: string) => `${line}.class IN (${withOutcome(visible, 'conflict')}), ${line}.received`;
-  const place = (line: string) =>
-    `(SELECT s.written, r.writer, s.number, ${line}.line % ${LINES} FROM segments s JOIN runs r ON r.id = s.run
-      WHERE s.id = ${line}.line / ${LINES})`;
   // The plus keeps SQLite from looking for each class of the job instead of reading its few lines.
   return `SELECT 1 FROM failures o WHERE o.job = f.job AND +o.class IN (${idsOf(visible)}) AND o.class <> f.class
-    AND ((${rank('o')}) > (${rank('f')}) OR ((${rank('o')}) = (${rank('f')}) AND ${place('o')} > ${place('f')}))`;
+    AND ((${rank('o')}) > (${rank('f')}) OR ((${rank('o')}) = (${rank('f')}) AND ${orderOf('o.line')} > ${orderOf('f.line')}))`;
 }
 
 function withOutcome(classes: readonly LineClass[], outcome: string): string {

@@ -15,8 +15,7 @@ import { createMergedFetcher } from './merged-segments.js';
 export interface PlacedLine extends LinePlace {
   /** When the hour of its segment began, in milliseconds since the epoch. */
   readonly hour: number;
-  /** Null where it is not known: the whole segment is read. */
-  readonly span: LineSpan | null;
+  readonly span: LineSpan;
 }
 
 /**
@@ -41,7 +40,7 @@ export interface LinesAt {
 }
 
 /** Where the wanted lines of a segment are, by their indices in it. */
-type Spans = ReadonlyMap<number, LineSpan | null>;
+type Spans = Map<number, LineSpan>;
 
 /** The lines at these places. Each segment is read once. Rejects with `StoreError`, and with the reason of the signal. */
 export async function readLinesAt(
@@ -49,10 +48,7 @@ export async function readLinesAt(
   places: readonly PlacedLine[],
   signal?: AbortSignal,
 ): Promise<LinesAt> {
-  const wanted = new Map<
-    string,
-    { readonly segment: SegmentPlace; readonly spans: Map<number, LineSpan | null> }
-  >();
+  const wanted = new Map<string, { readonly segment: SegmentPlace; readonly spans: Spans }>();
   const keys = places.map(({ hour, writer, number, line, span }) => {
     const segment = { hour: hourAt(hour), writer, number };
     const key = segmentKey(segment);
@@ -88,20 +84,18 @@ async function readOwn(
   key: string,
   spans: Spans,
 ): Promise<ReadonlyMap<number, LedgerLine> | null> {
-  const known = [...spans].flatMap(([index, span]) => (span === null ? [] : [{ index, ...span }]));
-  if (known.length === spans.size) {
-    const start = Math.min(...known.map((each) => each.start));
-    const end = Math.max(...known.map((each) => each.start + each.length));
-    const reading = await store.read(key, { start, end: end - 1 });
-    if (reading === null) return null;
-    const bytes = await readToEnd(key, reading.body);
-    const lines = new Map<number, LedgerLine>();
-    for (const { index, ...span } of known) {
-      const line = parseLine(bytes.subarray(span.start - start, span.start - start + span.length));
-      if (line !== null) lines.set(index, line);
-    }
-    if (lines.size === spans.size) return lines;
+  const known = [...spans.values()];
+  const from = Math.min(...known.map(({ start }) => start));
+  const end = Math.max(...known.map(({ start, length }) => start + length));
+  const reading = await store.read(key, { start: from, end: end - 1 });
+  if (reading === null) return null;
+  const bytes = await readToEnd(key, reading.body);
+  const lines = new Map<number, LedgerLine>();
+  for (const [index, { start, length }] of spans) {
+    const line = parseLine(bytes.subarray(start - from, start - from + length));
+    if (line !== null) lines.set(index, line);
   }
-  // The segment was changed by hand, or where the lines are is not known.
+  if (lines.size === spans.size) return lines;
+  // The segment was changed by hand.
   return (await fetchSegment(store, key))?.linesAt(new Set(spans.keys())) ?? null;
 }

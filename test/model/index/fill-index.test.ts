@@ -13,7 +13,14 @@ import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { drawnQuery, expectAnswers } from './expect-answers.js';
-import { drawnLedger, FIRST, type Placed, spansOf, writeLedger } from './indexed-ledger.js';
+import {
+  drawnLedger,
+  FIRST,
+  type Placed,
+  type PlacedAttempt,
+  spansOf,
+  writeLedger,
+} from './indexed-ledger.js';
 
 /**
  * What fills the index, against a plain loop over what the store has: replicas write while time passes, calls of the store and of the index
@@ -171,7 +178,7 @@ describe('what fills the index', () => {
           now += HOUR;
           await fillAll(filler as unknown as IndexFiller);
           const own = index as unknown as LedgerIndex;
-          const isThere = ({ place }: Pick<Placed, 'place'>) => {
+          const isThere = ({ place }: Pick<PlacedAttempt, 'place'>) => {
             const key = segmentKey({ ...place, hour: hourAt(place.hour) });
             return comesBack.has(key) || !(isLost.has(key) || (isDamaged.has(key) && !isRepaired));
           };
@@ -231,7 +238,7 @@ describe('what fills the index', () => {
       store.put(segmentKey({ hour: hourAt(now), writer: 'w', number: 1 }), text, now);
       const spans = spansOf(made);
       for (const [line, each] of made.entries()) {
-        const span = spans[line] ?? null;
+        const span = spans[line] ?? { start: 0, length: 0 };
         const place = { hour: startOfHour(hourAt(now)), written: now, writer: 'w', number: 1, line, span };
         lines.push({ place, line: each });
       }

@@ -87,7 +87,7 @@ export type DrawnLedger = typeof drawnLedger extends fc.Arbitrary<infer T> ? T :
 /** An attempt to send an event, and the segment that says so. */
 export interface PlacedAttempt {
   readonly subscriber: string;
-  readonly place: PlacedLine;
+  readonly place: Omit<PlacedLine, 'span'>;
   readonly attempt: SentAttempt;
 }
 
@@ -117,7 +117,7 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
       const place = placeOf(writer, at);
       const made = own.map((each, line) => attemptOf(each, place.written + attempts.length + line));
       for (const [line, attempt] of made.entries())
-        attempts.push({ subscriber: writer.slice(0, 3), place: { ...place, line, span: null }, attempt });
+        attempts.push({ subscriber: writer.slice(0, 3), place: { ...place, line }, attempt });
       return { ...place, content: contentOf(made) };
     });
   const segments = drawn
@@ -138,7 +138,14 @@ export function writeLedger({ written: drawn, sent }: DrawnLedger): {
       });
       const spans = spansOf(made);
       for (const [index, line] of made.entries()) {
-        const place = { hour, written, writer, number, line: index, span: spans[index] ?? null };
+        const place = {
+          hour,
+          written,
+          writer,
+          number,
+          line: index,
+          span: spans[index] ?? { start: 0, length: 0 },
+        };
         lines.push({ place, line });
       }
       return { hour, writer, number, written, content: contentOf(made) };

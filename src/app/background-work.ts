@@ -1,12 +1,13 @@
 import type { Config } from '../config/config.js';
 import { mergeRegularly } from '../ledger/merge/merge-regularly.js';
 import type { MergeReport } from '../ledger/merge/merge-report.js';
+import { repeat } from '../lib/time/repeat.js';
 import type { Logger } from '../observe/logger.js';
 import type { Metrics } from '../observe/metrics/metrics.js';
 import { type ExpiringStore, isExpiring } from '../recovery/retention/expired-objects.js';
 import { type RegularSweep, sweepRegularly } from '../recovery/retention/sweep-regularly.js';
-import { startSweeping } from '../store/start-sweeping.js';
 import { conditionOf } from '../store/store-condition.js';
+import { sweepAbandoned } from '../store/sweep-abandoned.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import type { OpenArchive } from './archive-parts.js';
 import { mergeParts } from './merge-parts.js';
@@ -38,24 +39,25 @@ export interface BackgroundWorkOptions {
 export function createBackgroundWork(options: BackgroundWorkOptions) {
   const { config, parts, metrics, log, failures, outbox, reconciler } = options;
   const { store } = parts;
-  let stopSweeping = () => {};
+  const sweep = async () => {
+    try {
+      const count = await sweepAbandoned(store, Math.max(SWEEP_AFTER, config.limits.totalTimeout));
+      if (count === 0) return;
+      metrics.store.sweptStaleUploads(count);
+      log.info({ event: 'swept', count }, 'stale uploads aborted');
+    } catch (error) {
+      const reason = `stale uploads were not swept: ${error instanceof Error ? error.message : 'it failed'}`;
+      failures.failed('sweep-failed', { reason, condition: conditionOf(error) });
+    }
+  };
+  let sweeping: ReturnType<typeof repeat> | null = null;
   const started: { stop(): Promise<void> }[] = [];
   return {
     startSweeping(): void {
-      stopSweeping = startSweeping(store, {
-        maxAgeMs: Math.max(SWEEP_AFTER, config.limits.totalTimeout),
-        intervalMs: SWEEP_EVERY,
-        onSwept: (count) => {
-          metrics.store.sweptStaleUploads(count);
-          log.info({ event: 'swept', count }, 'stale uploads aborted');
-        },
-        onError(error) {
-          const reason = `stale uploads were not swept: ${error instanceof Error ? error.message : 'it failed'}`;
-          failures.failed('sweep-failed', { reason, condition: conditionOf(error) });
-        },
-      });
+      sweeping = repeat(sweep, { interval: SWEEP_EVERY, firstWithin: 0 });
     },
-    stopSweeping: () => stopSweeping(),
+    /** A sweep in progress goes on to its end. */
+    stopSweeping: () => void sweeping?.stop(),
     /** What writes like deliveries do, and like them has to wait until the store is proven. */
     startWriting(): void {
       if (isExpiring(store) && Object.values(config.retention).some((period) => period !== null)) {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Express } from 'express';
 import { Problem } from '../../domain/problem.js';
 import { type ConnectionRequests, isDropped } from './connections/connection-requests.js';
-import { expressMessages } from './express-messages.js';
+import { joiningRequest } from './joining-request.js';
 import { type OnMalformed, rejectConnect, rejectMalformedRequests } from './malformed-requests.js';
 import { respondProblem } from './respond.js';
 
@@ -32,7 +32,7 @@ export function createCheckedServer(
   const checked = (listener: Listener) => withCheckedHead(withoutUpgrade(listener), onMalformed);
   const server = createServer(
     {
-      ...requests.bound(expressMessages(app)),
+      ...requests.bound(joiningRequest(app)),
       ...{ requestTimeout: 0, headersTimeout, keepAliveTimeout, maxHeaderSize: maxHeaderBytes },
       connectionsCheckingInterval: headersCheckInterval(headersTimeout),
       // Checked by `withCheckedHead`, to respond with a problem document instead of Node's bare status line.

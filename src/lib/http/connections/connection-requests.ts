@@ -1,4 +1,4 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
@@ -10,12 +10,6 @@ interface ResponseWatcher {
   began(connection: Duplex): void;
   /** Called when a response was sent or cut off, and is no longer pending. */
   ended(connection: Duplex, response: ServerResponse): void;
-}
-
-/** Options of Node's `createServer`. */
-export interface MessageClasses {
-  readonly IncomingMessage: typeof IncomingMessage;
-  readonly ServerResponse: typeof ServerResponse;
 }
 
 interface Connection {
@@ -79,10 +73,10 @@ export class ConnectionRequests {
     this.#watchers.push(watcher);
   }
 
-  /** Classes to create a server with. A connection gets at most eight instances at a time. */
-  bound({ IncomingMessage, ServerResponse }: MessageClasses): MessageClasses {
+  /** Classes to create a server with. A connection gets at most eight instances at a time. @param Request class of those requests */
+  bound(Request = IncomingMessage): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
     // Node calls both with `new`, which gives it what they return.
-    const newRequest = (socket: Socket): IncomingMessage => this.#drop(socket) ?? new IncomingMessage(socket);
+    const newRequest = (socket: Socket): IncomingMessage => this.#drop(socket) ?? new Request(socket);
     const newResponse = (...parts: ConstructorParameters<typeof ServerResponse>): ServerResponse => {
       const [request] = parts;
       if (request instanceof DroppedRequest) return request.response;

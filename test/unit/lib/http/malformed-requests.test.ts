@@ -1,4 +1,4 @@
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionRequests } from '../../../../src/lib/http/connections/connection-requests.js';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   requests = [];
   rejected = [];
   const following = new ConnectionRequests();
-  const classes = following.bound({ IncomingMessage, ServerResponse });
+  const classes = following.bound();
   server = createServer(
     { ...classes, connectionsCheckingInterval: 10, maxHeaderSize: 4096 },
     (request, response) => requests.push({ request, response }),

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import { TurnQueue } from '../../../../src/lib/http/express-messages.js';
+import { TurnQueue } from '../../../../src/lib/http/joining-request.js';
 
 it('runs one in each turn of the event loop, in the order of their arrival, also those that are added meanwhile', async () => {
   const queue = new TurnQueue();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { allowPauses, closeUnread } from '../../../../../src/lib/http/connections/close-unread.js';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   time = 0;
   checks = 0;
   const requests = new ConnectionRequests();
-  server = createServer(requests.bound({ IncomingMessage, ServerResponse }), ({ url }, response) => {
+  server = createServer(requests.bound(), ({ url }, response) => {
     if (url === '/download') allowPauses(response);
     if (url !== '/waits') response.end(url === '/small' ? 'x' : LARGE);
   });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
@@ -33,7 +33,7 @@ beforeEach(async () => {
   waiting = [];
   isPrompt = false;
   requests = new ConnectionRequests();
-  server = createServer(requests.bound({ IncomingMessage: CountedRequest, ServerResponse }));
+  server = createServer(requests.bound(CountedRequest));
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     if (isDropped(request)) return;
     request.resume();

@@ -1,4 +1,10 @@
-import { createServer, IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionRequests } from '../../../../../src/lib/http/connections/connection-requests.js';
@@ -25,7 +31,7 @@ function keep(request: IncomingMessage, response: ServerResponse): void {
 
 async function start(options: ServerOptions = {}): Promise<void> {
   const requests = new ConnectionRequests();
-  server = createServer({ ...options, ...requests.bound({ IncomingMessage, ServerResponse }) });
+  server = createServer({ ...options, ...requests.bound() });
   limiter = limitConnections(server, requests, {
     most: MOST,
     isTrusted: (_request, { statusCode }) => statusCode === 200,

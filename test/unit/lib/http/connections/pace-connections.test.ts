@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionRequests } from '../../../../../src/lib/http/connections/connection-requests.js';
@@ -28,7 +28,7 @@ beforeEach(async () => {
   handled = [];
   const requests = new ConnectionRequests();
   let isCounted = false;
-  server = createServer(requests.bound({ IncomingMessage, ServerResponse }), (request, response) => {
+  server = createServer(requests.bound(), (request, response) => {
     handled.push({ path: request.url, accepted: accepted.length });
     if (!isCounted) {
       isCounted = true;

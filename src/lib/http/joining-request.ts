@@ -1,18 +1,5 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import type { Express } from 'express';
-import type { MessageClasses } from './connections/connection-requests.js';
-
-/**
- * Classes for the requests and responses of an app's server, created with Express's prototypes. Express replaces the prototype of
- * every message that has another one, which is slow on Node 20: 0.23 ms of CPU for each callback.
- */
-export function expressMessages(app: Express): MessageClasses {
-  const ReceivedRequest = joiningRequest();
-  class SentResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
-  app.request = Object.setPrototypeOf(ReceivedRequest.prototype, app.request);
-  app.response = Object.setPrototypeOf(SentResponse.prototype, app.response);
-  return { IncomingMessage: ReceivedRequest, ServerResponse: SentResponse };
-}
 
 /** Runs functions in the order of their arrival, one in each turn of the event loop. */
 export class TurnQueue {
@@ -73,11 +60,11 @@ class PieceBuffer {
  * buffer of one byte costs hundreds: a body sent byte by byte would fill memory outside the byte budget with millions of them. One read of
  * 64 KiB holds 10,000 such pieces, which take 10 ms: connections that send them are read on one at a time, a turn of the event loop each.
  *
- * @returns a new class each time, whose prototype belongs to the caller
+ * @param app passes on requests of this class alone: Express gives each one the prototype `app.request`
  */
-function joiningRequest(): typeof IncomingMessage {
+export function joiningRequest(app: Express): typeof IncomingMessage {
   const turns = new TurnQueue();
-  return class JoiningRequest extends IncomingMessage {
+  class JoiningRequest extends IncomingMessage {
     #pieces: PieceBuffer | null = null;
     /** Small pieces since the connection was last read on. */
     #count = 0;
@@ -110,5 +97,7 @@ function joiningRequest(): typeof IncomingMessage {
       this.#pieces = null;
       if (!this.destroyed) super.push(pending.bytes);
     }
-  };
+  }
+  app.request = Object.setPrototypeOf(JoiningRequest.prototype, app.request);
+  return JoiningRequest;
 }

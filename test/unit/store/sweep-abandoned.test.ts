@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore, PendingUpload } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
-import { startSweeping } from '../../../src/store/start-sweeping.js';
+import { sweepAbandoned } from '../../../src/store/sweep-abandoned.js';
 
 const HOUR = 3_600_000;
 
-describe('sweeping', () => {
+describe('sweepAbandoned', () => {
   let folder: string;
   let store: ObjectStore;
   let uploads: PendingUpload[];
@@ -31,12 +31,8 @@ describe('sweeping', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('removes files older than the age at once, and reports how many', async () => {
-    const count = await new Promise<number>((onSwept, onError) => {
-      const stop = startSweeping(store, { maxAgeMs: 24 * HOUR, intervalMs: HOUR, onSwept, onError });
-      stop();
-    });
-    expect(count).toBe(1);
+  it('removes files older than the age, and returns how many', async () => {
+    expect(await sweepAbandoned(store, 24 * HOUR)).toBe(1);
     expect(await readdir(`${folder}/.tmp`)).toHaveLength(1);
   });
 
@@ -46,9 +42,7 @@ describe('sweeping', () => {
     }
     const old = new Date(Date.now() - 25 * HOUR);
     await utimes(`${folder}/.canary/dead`, old, old);
-    await new Promise<number>((onSwept, onError) => {
-      startSweeping(store, { maxAgeMs: 24 * HOUR, intervalMs: HOUR, onSwept, onError })();
-    });
+    await sweepAbandoned(store, 24 * HOUR);
     expect(await readdir(`${folder}/.canary`)).toEqual(['alive']);
   });
 
@@ -57,19 +51,8 @@ describe('sweeping', () => {
     const behind: ObjectStore = { ...store, clockOffset: () => -ahead };
     await store.replace('.canary/alive', Buffer.from('x'), { contentType: 'a/b', metadata: {} });
     const clock = () => Date.now() + ahead;
-    const count = await new Promise<number>((onSwept, onError) => {
-      startSweeping(behind, { maxAgeMs: 24 * HOUR, intervalMs: HOUR, onSwept, onError, clock })();
-    });
-    expect(count).toBe(1);
+    expect(await sweepAbandoned(behind, 24 * HOUR, clock)).toBe(1);
     expect(await readdir(`${folder}/.tmp`)).toHaveLength(1);
     expect(await readdir(`${folder}/.canary`)).toEqual(['alive']);
-  });
-
-  it('reports an error instead of throwing', async () => {
-    const failing: ObjectStore = { ...store, sweepUploads: () => Promise.reject(new Error('no')) };
-    const error = await new Promise<unknown>((onError, reject) => {
-      startSweeping(failing, { maxAgeMs: HOUR, intervalMs: HOUR, onSwept: reject, onError })();
-    });
-    expect(error).toMatchObject({ message: 'no' });
   });
 });

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import express from 'express';
 import fc from 'fast-check';
-import { expressMessages } from '../../../../src/lib/http/express-messages.js';
+import { joiningRequest } from '../../../../src/lib/http/joining-request.js';
 import { type RawClient, rawClient } from '../../../support/http/raw-http.js';
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: receiver\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -20,7 +20,7 @@ async function readingServer<T>(use: (client: RawClient) => Promise<T>): Promise
     }
     response.json({ pieces: pieces.length, body: Buffer.concat(pieces).toString('latin1') });
   });
-  const server = createServer(expressMessages(app), app);
+  const server = createServer({ IncomingMessage: joiningRequest(app) }, app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const client = await rawClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   try {
@@ -74,7 +74,9 @@ describe('connections that send tiny chunks without end', () => {
     const app = express();
     app.post('/', (request) => request.resume());
     const sockets: Socket[] = [];
-    const server = createServer(expressMessages(app), app).on('connection', (socket) => sockets.push(socket));
+    const server = createServer({ IncomingMessage: joiningRequest(app) }, app).on('connection', (socket) =>
+      sockets.push(socket),
+    );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const clients = await Promise.all(Array.from({ length: 10 }, () => rawClient(url)));
@@ -98,8 +100,8 @@ const KIB = 1024;
 
 /** A request without a connection, and the pieces of its body as they are handed over. */
 function newRequest() {
-  const { IncomingMessage } = expressMessages(express());
-  const request = new IncomingMessage(new Socket());
+  const JoiningRequest = joiningRequest(express());
+  const request = new JoiningRequest(new Socket());
   const handedOver: Buffer[] = [];
   request.on('data', (piece: Buffer) => handedOver.push(piece));
   return { request, handedOver };

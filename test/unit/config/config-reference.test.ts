@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { variableNames } from '../../../src/config/load/variables.js';
 import { DOCUMENTED_REGIONS } from '../../../src/domain/region.js';
 import { configReference } from '../../support/project/config-reference.js';
+import { readSources } from '../../support/project/source-imports.js';
 
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
@@ -21,6 +22,14 @@ describe('docs/configuration.md', () => {
 
   it.each(DOCUMENTED_REGIONS)('has the variable of the address of %s', (region) => {
     expect([...variableNames(mapping).values()]).toContain(`TR_SPEECH_${region.toUpperCase()}_URL`);
+  });
+
+  it('has no setting that nothing reads', () => {
+    const names = [...configReference(new Map()).matchAll(/^\| `(\w+)/gm)].map(([, name = '']) => name);
+    const readers = [...readSources()].filter(([file]) => !/^(config\/(?!rules)|simulator\/)/.test(file));
+    const words = new Set(readers.flatMap(([, text]) => text.match(/\w+/g) ?? []));
+    expect(names.length).toBeGreaterThan(50);
+    expect(names.filter((name) => !words.has(name))).toEqual([]);
   });
 
   it('names every variable beside the setting that it is mapped to', () => {

@@ -51,7 +51,7 @@ export interface AdminSettings {
 }
 
 /** What receives callbacks: operators' work shares its parts, and gives way to it. */
-export interface Receiving {
+interface Receiving {
   readonly sources: ReadonlyMap<string, Source>;
   readonly refusals: Pick<RefusalRing, 'list'>;
   readonly bodyReader: BodyReader;

@@ -5,6 +5,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { Command } from 'commander';
 import { completeHelp } from '../../../src/cli/help-pages.js';
 import { COMMANDS } from '../../../src/cli/run-command.js';
+import { EXIT } from '../../../src/cli/shared/exit-codes.js';
 import { nextSteps } from '../../../src/domain/next-steps.js';
 import { readSources } from '../../support/project/source-imports.js';
 
@@ -99,21 +100,39 @@ describe('what is to be done next about a job', () => {
   });
 });
 
+async function helpOf(name: string): Promise<string> {
+  let help = '';
+  const command = completeHelp(
+    (await (COMMANDS[name] as NonNullable<(typeof COMMANDS)[string]>).load()).createCommand(),
+  );
+  command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+  return help;
+}
+
 describe('the help', () => {
   it.each(Object.keys(COMMANDS))(
     'of %s has examples and exit codes, says where the configuration comes from, and shows no empty default',
     async (name) => {
-      let help = '';
-      const command = completeHelp(
-        (await (COMMANDS[name] as NonNullable<(typeof COMMANDS)[string]>).load()).createCommand(),
-      );
-      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      const help = await helpOf(name);
       expect(help).toMatch(/Examples:\n {2}\S/);
       expect(help).toMatch(/Exit codes:\n {2}0 {2}\S/);
       expect(help).toContain('NODE_CONFIG_DIR');
       expect(help).not.toMatch(/default: (\[\]|\{\}|false|"")/);
     },
   );
+});
+
+describe('the exit codes that say more than done, failed and wrong usage', () => {
+  const used = [...readSources()].flatMap(([file, text]) => {
+    const [, name = ''] = /^cli\/([a-z-]+)\.ts$/.exec(file) ?? [];
+    const codes = [...text.matchAll(/\bEXIT\.(unrecoverable|incomplete)\b/g)].map(([, code]) => code);
+    return Object.hasOwn(COMMANDS, name) ? [...new Set(codes)].map((code) => ({ name, code })) : [];
+  });
+
+  it.each(used)('are in the help of $name: $code', async ({ name, code }) => {
+    const number = EXIT[code as 'unrecoverable' | 'incomplete'];
+    expect(await helpOf(name)).toMatch(new RegExp(`Exit codes:(?:\\n {2}\\d {2}.*)*\\n {2}${number} {2}\\S`));
+  });
 });
 
 describe('npm scripts in the documents', () => {

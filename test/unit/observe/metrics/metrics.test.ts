@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createMetrics, type Metrics } from '../../../../src/observe/metrics/metrics.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+import { readSources } from '../../../support/project/source-imports.js';
 
 describe('metrics', () => {
   let metrics: Metrics;
@@ -208,6 +209,15 @@ describe('metrics', () => {
     expect(await samples('recovery_last_success')).toEqual([
       'transcript_receiver_recovery_last_success_timestamp_seconds 1000',
     ]);
+  });
+
+  it('has no recorder that nothing calls', () => {
+    const callers = [...readSources()].filter(([file]) => !file.startsWith('observe/metrics/'));
+    const calls = new Set(callers.flatMap(([, text]) => text.match(/(?<=\.)\w+/g) ?? []));
+    const groups = Object.values(metrics).filter((group) => typeof group === 'object');
+    const recorders = groups.flatMap((group) => Object.keys(group));
+    expect(recorders.length).toBeGreaterThan(20);
+    expect(recorders.filter((name) => !calls.has(name))).toEqual([]);
   });
 
   it('explains each metric, all of which begin with the name of the product', async () => {

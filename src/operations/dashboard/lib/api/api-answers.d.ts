@@ -38,7 +38,6 @@ import type {
   subscriberSchema,
   Tested,
   WaitingEventList,
-  waitingEventSchema,
 } from '../../../answers/subscribers.js';
 import type { Answer } from '../../../answers/values.js';
 
@@ -49,7 +48,6 @@ declare global {
 
 export type Artefact = Answer<typeof artefactSchema>;
 export type DeadEvent = Answer<typeof deadEventSchema>;
-export type WaitingEvent = Answer<typeof waitingEventSchema>;
 export type Subscriber = Answer<typeof subscriberSchema>;
 export type Explanation = Answer<typeof explanationSchema>;
 export type FailureLine = Answer<typeof failureLineSchema>;

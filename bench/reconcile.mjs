@@ -116,7 +116,7 @@ async function run(name, store, count, now) {
   const report = await reconcile(
     {
       store,
-      archive: createArchive({ store, budget, pool }),
+      archive: createArchive(store, budget, pool),
       ledger,
       speech,
       sources: { default: { contents: ['transcript'], keyPrefix: '' } },

@@ -28,12 +28,16 @@ export interface OpenArchive {
   close(): Promise<void>;
 }
 
-export interface ArchiveOptions extends OpenLedgerOptions {
-  readonly onSegment?: LedgerOptions['onSegment'];
-}
-
-/** Builds the parts from the configuration. Nothing is written or asked before the first use. */
-export async function openArchiveParts(config: Config, options: ArchiveOptions): Promise<OpenArchive> {
+/**
+ * Builds the parts from the configuration. Nothing is written or asked before the first use.
+ *
+ * @param onSegment as in `LedgerOptions`
+ */
+export async function openArchiveParts(
+  config: Config,
+  options: OpenLedgerOptions,
+  onSegment?: LedgerOptions['onSegment'],
+): Promise<OpenArchive> {
   const { store, view, close } = await openLedger(config, options);
   const { memoryBudget } = config.limits;
   const budget = new ByteBudget({ total: memoryBudget, reserve: store.partSize });
@@ -42,8 +46,8 @@ export async function openArchiveParts(config: Config, options: ArchiveOptions):
     most: memoryBudget,
     onFilled: collectAsBytesPass(() => pool.allocated),
   });
-  const archive = createArchive({ store, budget, pool });
-  const ledger = openLedgerWriter(config, store, options.onSegment);
+  const archive = createArchive(store, budget, pool);
+  const ledger = openLedgerWriter(config, store, onSegment);
   const speech = createSpeechClients(speechOptions(config));
   const recovery: RecoveryParts = {
     store,

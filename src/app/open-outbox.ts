@@ -13,16 +13,14 @@ const SAVING = 3_000;
 
 const DAY = 86_400_000;
 
-export interface OpenOutboxOptions {
-  readonly config: Config;
-  readonly store: ObjectStore;
-  readonly erasures: Pick<Erasures, 'has'>;
-  readonly metrics: OutboxMetrics;
-  readonly log: Logger;
-}
-
 /** The subscribers of the configuration, with logs and metrics. */
-export function openOutbox({ config, store, erasures, metrics, log }: OpenOutboxOptions): Outbox {
+export function openOutbox(
+  config: Config,
+  store: ObjectStore,
+  erasures: Pick<Erasures, 'has'>,
+  metrics: OutboxMetrics,
+  log: Logger,
+): Outbox {
   const outbox = createOutbox({
     store,
     isErased: erasures.has,

@@ -31,7 +31,7 @@ import { conditionOf } from '../store/store-condition.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
 import { serviceLimits } from './fixed-limits.js';
-import { indexOfService } from './open-ledger.js';
+import { indexOfService, type OpenLedgerOptions } from './open-ledger.js';
 import { openOutbox } from './open-outbox.js';
 import { createPorts } from './ports.js';
 import { createReconciler } from './reconciler.js';
@@ -111,12 +111,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const onStoreCall: OnStoreCall[] = [metrics.store.called];
   const onSegment = [metrics.ledger.segmentWritten];
   let knownKeys = (): readonly string[] => [];
-  const parts = await openArchiveParts(config, {
+  const opening: OpenLedgerOptions = {
     indexFiles: indexOfService(config, options.memory ?? null),
     startIndex: options.startIndex,
     onStoreCall,
     knownKeys: () => knownKeys(),
-    onSegment,
     onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
     onIndexOpened: reportIndex(log),
     onNewerLines: (segment) =>
@@ -124,7 +123,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         { event: 'ledger-newer-lines', segment },
         'the ledger holds lines that a newer version wrote and this one does not read: upgrade this replica',
       ),
-  });
+  };
+  const parts = await openArchiveParts(config, opening, onSegment);
   const { store, budget, archive, ledger, view, speech, recovery } = parts;
   const erasures = createErasures(store);
   const failures = createStoreFailureLog(log);
@@ -141,7 +141,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   knownKeys = () => [...ledger.written(), ...storeHealth.written()];
   const replicaReports = createReplicaReportsReader(store, config.store.canaryInterval);
 
-  const outbox = openOutbox({ config, store, erasures, metrics: metrics.outbox, log });
+  const outbox = openOutbox(config, store, erasures, metrics.outbox, log);
   if (subscribers.length > 0) onSegment.push(outbox.wake);
 
   const draining = new AbortController();

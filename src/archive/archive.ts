@@ -68,18 +68,17 @@ export interface StagedDelivery extends ItemSink {
   discard(): Promise<void>;
 }
 
-export interface ArchiveParts {
-  readonly store: ObjectStore;
-  readonly budget: ByteBudget;
-  readonly pool: BufferPool;
-}
-
 /** Buffered items of one delivery that are written concurrently. */
 const MAX_CONCURRENT_WRITES = 4;
 
-export function createArchive(parts: ArchiveParts): Archive {
+export function createArchive(store: ObjectStore, budget: ByteBudget, pool: BufferPool): Archive {
   const recentKeys = createRecentKeys();
-  return { begin: (context, reception = {}) => new Staging(parts, recentKeys, context, reception) };
+  return {
+    begin(context, { expectedBytes = null, firstByteTimeout } = {}) {
+      const lease = budget.lease({ expected: expectedBytes, firstByteTimeout });
+      return new Staging(store, recentKeys, context, lease, pool, expectedBytes);
+    },
+  };
 }
 
 class Staging implements StagedDelivery {
@@ -94,12 +93,13 @@ class Staging implements StagedDelivery {
   #discarding: Promise<void> | null = null;
 
   constructor(
-    { store, pool, budget }: ArchiveParts,
+    store: ObjectStore,
     recentKeys: RecentKeys,
     context: ArtefactContext,
-    { expectedBytes = null, firstByteTimeout }: Reception,
+    lease: BudgetLease,
+    pool: BufferPool,
+    expectedBytes: number | null,
   ) {
-    const lease = budget.lease({ expected: expectedBytes, firstByteTimeout });
     this.#store = store;
     this.#recentKeys = recentKeys;
     this.#context = context;

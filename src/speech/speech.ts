@@ -121,12 +121,9 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
     jobs(region) {
       const known = clients.get(region);
       if (known) return known;
-      const made = createJobsClient({
-        region,
-        batchUrl: batchAddress(region, options.regions),
-        paths: { ...DEFAULT_PATHS, ...options.paths },
-        transport: transportWith(credentials()),
-      });
+      const address = batchAddress(region, options.regions);
+      const paths = { ...DEFAULT_PATHS, ...options.paths };
+      const made = createJobsClient(region, address, paths, transportWith(credentials()));
       clients.set(region, made);
       return made;
     },

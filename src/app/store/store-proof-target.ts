@@ -8,7 +8,7 @@ import type { StoreProofTarget } from '../../store/probe/store-proof.js';
 export function storeProofTarget({ store: { s3 } }: Config, store: ObjectStore): StoreProofTarget {
   return {
     location: store.location,
-    probe: () => probeStore(store, { prefix: '.probe/' }),
+    probe: () => probeStore(store),
     acceptWeak: s3.conditionalWrites === 'emulated',
     async identify() {
       await store.begin();

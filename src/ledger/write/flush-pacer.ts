@@ -14,13 +14,6 @@ const SHORTEST_PAUSE = 0.5;
 /** Lines in the last and the next flush together, below which the replica counts as idle. */
 const BUSY = 4;
 
-export interface FlushPacerOptions {
-  /** Whether the configuration lets lines wait on an idle replica, too (`ledger.maxLinger`). Default false. */
-  readonly lingers?: boolean;
-  /** Lines at which a segment of a replica that lingers is written at once. Default `WELL_FILLED`. */
-  readonly fullSegment?: number | undefined;
-}
-
 /**
  * Decides how long a flush waits for further lines: until its first line is due and, under load, up to a third of the
  * time of a write. That pause fills segments by a third more and costs no throughput, because callers that would just
@@ -39,8 +32,13 @@ export interface FlushPacer {
   cancelWait(): void;
 }
 
-export function createFlushPacer({ lingers = false, fullSegment = 0 }: FlushPacerOptions = {}): FlushPacer {
-  const full = lingers ? Math.max(WELL_FILLED, fullSegment) : WELL_FILLED;
+/**
+ * @param fullSegment where the configuration lets lines wait on an idle replica, too (`ledger.maxLinger`): lines at which a segment
+ *   is written at once, at least `WELL_FILLED`. Default: lines do not linger
+ */
+export function createFlushPacer(fullSegment: number | null = null): FlushPacer {
+  const lingers = fullSegment !== null;
+  const full = Math.max(WELL_FILLED, fullSegment ?? 0);
   let typicalWrite = 0;
   let lastLines = 0;
   let endWait: (() => void) | null = null;

@@ -86,7 +86,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const { onSegment = [], clock = Date.now } = options;
   const maxWaitingLines = options.maxWaitingLines ?? 10_000;
   const maxLinger = options.maxLinger ?? 0;
-  const pacer = createFlushPacer({ lingers: maxLinger > 0, fullSegment: options.fullSegment });
+  const pacer = createFlushPacer(maxLinger > 0 ? (options.fullSegment ?? 0) : null);
   const writer = createSegmentWriter({ ...options, clock, deadline: options.writeDeadline });
   const queue = createLineQueue(options.maxSegmentBytes ?? 1024 * 1024);
   const outcomes = createWriteOutcomes();

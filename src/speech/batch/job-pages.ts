@@ -23,13 +23,6 @@ export interface JobPage {
 /** Asks for at most `limit` jobs, newest first, created before a time. */
 export type FetchPage = (createdBefore: string | null, limit: number) => Promise<JobList>;
 
-export interface WalkOptions {
-  /** 1 to 100. */
-  readonly limit: number;
-  /** Ends with jobs created before this; milliseconds since the epoch. */
-  readonly since: number | null;
-}
-
 const LARGEST_PAGE = 100;
 const NOT_BEFORE_TOLERANCE_MS = 1_000;
 
@@ -71,15 +64,22 @@ interface Walk {
  *
  * No job comes twice, because ids are compared, whether or not `created_before` includes equal times, however small the server
  * makes its pages and however often it repeats an entry.
+ *
+ * @param limit entries of a page, 1 to 100
+ * @param since ends with jobs created before this; milliseconds since the epoch
  */
-export async function* walkJobs(fetch: FetchPage, options: WalkOptions): AsyncGenerator<JobPage> {
+export async function* walkJobs(
+  fetch: FetchPage,
+  limit: number,
+  since = Number.NEGATIVE_INFINITY,
+): AsyncGenerator<JobPage> {
   const seen = createRecentIds(REMEMBERED_IDS);
   let overlap = 0;
   for (let walks = 1; ; walks += 1) {
-    const { displacement, disorder, reach } = yield* walkOnce(fetch, options, seen, overlap);
+    const { displacement, disorder, reach } = yield* walkOnce(fetch, limit, since, seen, overlap);
     overlap = OVERLAP_BY_DISPLACEMENT * displacement;
     if (overlap < reach || displacement === 0) return;
-    if (walks === MAX_WALKS || overlap > options.limit * LARGEST_OVERLAP || seen.hasForgotten()) {
+    if (walks === MAX_WALKS || overlap > limit * LARGEST_OVERLAP || seen.hasForgotten()) {
       yield { ...NO_JOBS, disorder };
       return;
     }
@@ -88,14 +88,14 @@ export async function* walkJobs(fetch: FetchPage, options: WalkOptions): AsyncGe
 
 async function* walkOnce(
   fetch: FetchPage,
-  options: WalkOptions,
+  most: number,
+  since: number,
   seen: RecentIds,
   leastOverlap: number,
 ): AsyncGenerator<JobPage, Walk> {
-  const since = options.since ?? Number.NEGATIVE_INFINITY;
   const walk = { displacement: 0, disorder: 0, reach: Number.POSITIVE_INFINITY };
   const walked = createRecentIds(10 * LARGEST_PAGE);
-  let { limit } = options;
+  let limit = most;
   let cursor: number | null = null;
   let largest = 0;
   let lastGap: string | null = null;
@@ -147,8 +147,8 @@ async function* walkOnce(
       disorder: null,
     };
     lastGap = gapAt ?? lastGap;
-    if (limit === options.limit) largest = Math.max(largest, entries);
-    limit = options.limit;
+    if (limit === most) largest = Math.max(largest, entries);
+    limit = most;
     const next: number = border ?? (cursor ?? 0) - 1;
     const reach = times.filter((time) => time < next).length;
     const isLast = next <= since;

@@ -101,16 +101,13 @@ export interface JobsClient {
   delete(jobId: string, options?: { force?: boolean; signal?: AbortSignal }): Promise<void>;
 }
 
-export interface JobsClientOptions {
-  readonly region: string;
-  readonly batchUrl: URL;
-  readonly paths: JobPaths;
-  readonly transport: Transport;
-}
-
-export function createJobsClient(options: JobsClientOptions): JobsClient {
-  const { region, transport } = options;
-  const ask = askIn(options);
+export function createJobsClient(
+  region: string,
+  batchUrl: URL,
+  paths: JobPaths,
+  transport: Transport,
+): JobsClient {
+  const ask = askIn(region, batchUrl, paths);
   return {
     region,
     list: (list = {}) => listJobs(ask, transport, list),
@@ -150,7 +147,7 @@ interface Asking {
 type Ask = (path: keyof JobPaths, what: string, asking: Asking) => SpeechRequest;
 
 /** Builds requests to one region. An invalid id never gets into a path. */
-function askIn({ region, batchUrl, paths }: JobsClientOptions): Ask {
+function askIn(region: string, batchUrl: URL, paths: JobPaths): Ask {
   return (path, what, { jobId, query = {}, signal }) => {
     const operation = `${what} in ${region}`;
     if (jobId !== undefined && !isJobId(jobId)) {
@@ -190,10 +187,7 @@ function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIt
     if (!list) throw invalid(request, 'the answer is no list of jobs');
     return list;
   };
-  return walkJobs(fetch, {
-    limit,
-    since: options.since?.getTime() ?? null,
-  });
+  return walkJobs(fetch, limit, options.since?.getTime());
 }
 
 /**

@@ -35,19 +35,16 @@ export interface FilePublisher {
   replaceVersion(key: string, temp: TempFile, headers: ObjectHeaders, version: string): Promise<CreateResult>;
 }
 
-interface PublisherParts {
-  readonly root: FileRoot;
-  readonly folders: FileFolders;
-  readonly meta: FileMeta;
-  readonly fsync: boolean;
-}
-
 /**
  * Objects are atomic and durable because of the order of the steps: the bytes and the metadata, then the link that makes
  * the object visible, then the folder entries. A crash at any point leaves the object whole or missing.
  */
-export function createFilePublisher(parts: PublisherParts): FilePublisher {
-  const { root, folders, meta } = parts;
+export function createFilePublisher(
+  root: FileRoot,
+  folders: FileFolders,
+  meta: FileMeta,
+  fsync: boolean,
+): FilePublisher {
   let ahead: number | null = null;
   const pathOf = (key: string): string => join(root.path, key);
 
@@ -61,7 +58,7 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     // The temporary file is below the root in which it was created: in another one the link below finds none.
     await root.check();
     const { ino, mtimeMs } = await temp.handle.stat({ bigint: true });
-    const bytes = parts.fsync ? temp.handle.sync() : undefined;
+    const bytes = fsync ? temp.handle.sync() : undefined;
     const result = await retryIfFolderVanished(async () => {
       // Nothing is cleaned up while a step still writes.
       await settleAll([bytes, meta.write(key, ino, headers), folders.ensure(dirname(target))]);

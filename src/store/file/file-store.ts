@@ -206,7 +206,7 @@ function createParts(options: FileStoreOptions): Parts {
   const root = createFileRoot(path, { fsync, id: options.id ?? null });
   const folders = createFileFolders(root, { fsync });
   const meta = createFileMeta(join(path, '.meta'), folders, { fsync });
-  const publisher = createFilePublisher({ root, folders, meta, fsync });
+  const publisher = createFilePublisher(root, folders, meta, fsync);
   return { root, temporary: join(path, '.tmp'), folders, meta, publisher };
 }
 

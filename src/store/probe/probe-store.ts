@@ -59,21 +59,18 @@ const CREATORS = 8;
 const UPLOADERS = 3;
 const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: { probe: 'yes' } };
 
-export interface ProbeOptions {
-  /** Folder for the probe's objects, ending in `/`. Default `.probe/`. */
-  readonly prefix?: string;
-  /** Milliseconds that each call may take, the store's own retries included. Default 10,000. */
-  readonly callTimeout?: number;
-}
+/** Folder of the probe's objects. */
+const FOLDER = '.probe/';
 
 /**
- * Tests a store by writing below `prefix` and removing the objects again. Never throws. Ends in bounded time even when
+ * Tests a store by writing below `.probe/` and removing the objects again. Never throws. Ends in bounded time even when
  * the store never answers.
+ *
+ * @param callTimeout milliseconds that each call may take, the store's own retries included
  */
-export async function probeStore(store: ObjectStore, options: ProbeOptions = {}): Promise<ProbeReport> {
-  const { prefix = '.probe/', callTimeout = 10_000 } = options;
+export async function probeStore(store: ObjectStore, callTimeout = 10_000): Promise<ProbeReport> {
   const races = RACES[store.location.startsWith('file:') ? 'file' : 'server'];
-  const place = createPlace(impatientStore(store, callTimeout), `${prefix}${randomUUID()}/`);
+  const place = createPlace(impatientStore(store, callTimeout), `${FOLDER}${randomUUID()}/`);
   try {
     const failed = await writeAndReadBack(place);
     const traits = failed === null ? await traitsOf(store, callTimeout) : null;

@@ -42,7 +42,7 @@ export async function startReceiverWithBudget(options: {
   const receiver = createReceiver({
     sources: createSources(sources, egress.regions, []),
     admission: new Admission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
-    archive: createArchive({ store, budget, pool }),
+    archive: createArchive(store, budget, pool),
     quarantine: createQuarantine(store),
     erasures: createErasures(store),
     ledger,

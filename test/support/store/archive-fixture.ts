@@ -10,7 +10,7 @@ import type { ObjectStore } from '../../../src/store/object-store.js';
 export function archiveOver(store: ObjectStore, parts = 8): { archive: Archive; budget: ByteBudget } {
   const budget = new ByteBudget({ total: parts * store.partSize, reserve: store.partSize });
   const pool = createBufferPool({ largest: store.partSize, most: store.partSize * 2 });
-  return { archive: createArchive({ store, budget, pool }), budget };
+  return { archive: createArchive(store, budget, pool), budget };
 }
 
 let deliveries = 0;

@@ -48,7 +48,7 @@ function receiverOver(before?: BeforeCall) {
   const receiver = createReceiver({
     sources: createSources(sources, egress.regions, []),
     admission,
-    archive: createArchive({ store, budget, pool }),
+    archive: createArchive(store, budget, pool),
     quarantine: createQuarantine(store),
     erasures: createErasures(store),
     ledger,

@@ -31,7 +31,7 @@ function captureInto(before: BeforeCall) {
   const ledger = createLedger({ store, replica: 'test' });
   const budget = new ByteBudget({ total: 8 * store.partSize, reserve: store.partSize });
   const pool = createBufferPool({ largest: store.partSize, most: 0 });
-  const archive = createArchive({ store, budget, pool });
+  const archive = createArchive(store, budget, pool);
   return { store, budget, line: () => archiveSession({ archive, ledger }, CONTEXT, FILES, END) };
 }
 

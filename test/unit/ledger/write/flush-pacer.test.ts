@@ -64,7 +64,7 @@ describe('the pacer of ledger flushes', () => {
   });
 
   describe('where lines linger', () => {
-    const create = () => createFlushPacer({ lingers: true, fullSegment: 100 });
+    const create = () => createFlushPacer(100);
 
     it('waits until the first line is due, also a lone one, and no longer', async () => {
       const pacer = create();

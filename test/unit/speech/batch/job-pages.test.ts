@@ -29,7 +29,7 @@ function server(jobs: readonly JobRecord[], habits: { inclusive: boolean; cap: n
 
 async function walk(fetch: FetchPage, limit = 100, since: number | null = null): Promise<JobPage[]> {
   const pages: JobPage[] = [];
-  for await (const page of walkJobs(fetch, { limit, since })) {
+  for await (const page of walkJobs(fetch, limit, since ?? undefined)) {
     pages.push(page);
     if (pages.length > 2_000) throw new Error('walks for ever');
   }

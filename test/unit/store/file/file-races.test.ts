@@ -57,7 +57,7 @@ describe('the file store at the worst moment', () => {
         now += 15 * 60_000 + 1;
       },
     };
-    const publisher = createFilePublisher({ root, folders: sleeping, meta, fsync: true });
+    const publisher = createFilePublisher(root, sleeping, meta, true);
     const temp = await openTempFile(join(path, '.tmp'), 'a/b', folders);
     try {
       await expect(publisher.create('a/b', temp, headers('late'))).rejects.toThrow('a/b came too late');
@@ -79,7 +79,7 @@ describe('the file store at the worst moment', () => {
         await rmdir(folder);
       },
     };
-    const publisher = createFilePublisher({ root, folders: pruned, meta, fsync: true });
+    const publisher = createFilePublisher(root, pruned, meta, true);
     const temp = await openTempFile(join(path, '.tmp'), 'a/b', folders);
     await writeFully(temp.handle, Buffer.from('x'), 0);
     expect(await publisher.create('a/b', temp, headers('me'))).toBe('created');

@@ -110,7 +110,7 @@ describe('the proof of a store', () => {
       const store = createMemoryStore((operation) =>
         operation === hanging ? new Promise<void>(() => {}) : undefined,
       );
-      const { trustworthy, findings } = await probeStore(store, { callTimeout: 20 });
+      const { trustworthy, findings } = await probeStore(store, 20);
       expect(trustworthy).toBe(false);
       if (hanging === 'create' || hanging === 'delete')
         expect(findings[0]).toMatch(new RegExp(`${hanging}: the store did not answer within 20 ms`));

@@ -7,6 +7,7 @@ import type { OutboxMetrics } from '../observe/metrics/outbox-metrics.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createOutbox, type Outbox } from '../subscribers/outbox.js';
 import type { OutboxObserver } from '../subscribers/outbox-observer.js';
+import type { OutboxTimes } from '../subscribers/run-subscriber.js';
 
 /** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
 const SAVING = 3_000;
@@ -20,12 +21,14 @@ export function openOutbox(
   erasures: Pick<Erasures, 'has'>,
   metrics: OutboxMetrics,
   log: Logger,
+  times?: OutboxTimes,
 ): Outbox {
   const outbox = createOutbox({
     store,
     isErased: erasures.has,
     subscribers: config.subscribers,
     proxies: proxies(),
+    times,
     owner: config.replicaName,
     keepSent: config.ledger.index.days * DAY,
     stopWithin: config.receiver.drainDelay + SAVING,

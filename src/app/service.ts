@@ -28,6 +28,7 @@ import { StoreError } from '../store/object-store.js';
 import type { OnStoreCall } from '../store/probe/measure-store.js';
 import type { StoreProofTarget } from '../store/probe/store-proof.js';
 import { conditionOf } from '../store/store-condition.js';
+import type { OutboxTimes } from '../subscribers/run-subscriber.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
 import { serviceLimits } from './fixed-limits.js';
@@ -79,6 +80,8 @@ export interface ServiceOptions {
   readonly startIndex?: StartIndex;
   /** Probes the store at the start. Default: all of it; for tests of other things, as it is half of what a small service costs. */
   readonly probe?: StoreProofTarget['probe'];
+  /** Pauses of the senders to subscribers. Default: those of production; for tests. */
+  readonly outboxTimes?: OutboxTimes;
   /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }
@@ -141,7 +144,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   knownKeys = () => [...ledger.written(), ...storeHealth.written()];
   const replicaReports = createReplicaReportsReader(store, config.store.canaryInterval);
 
-  const outbox = openOutbox(config, store, erasures, metrics.outbox, log);
+  const outbox = openOutbox(config, store, erasures, metrics.outbox, log, options.outboxTimes);
   if (subscribers.length > 0) onSegment.push(outbox.wake);
 
   const draining = new AbortController();

@@ -26,7 +26,8 @@ export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | '
   readonly observer: OutboxObserver;
   /** Proxies that requests go through. Default: none. */
   readonly proxies?: ProxySettings;
-  readonly times?: OutboxTimes;
+  /** Default: `OUTBOX_TIMES`. */
+  readonly times?: OutboxTimes | undefined;
   /** Milliseconds without a heartbeat after which another replica takes over. Default 30,000. */
   readonly lease?: number;
   /** Milliseconds for which it stays on record what was sent. Default 30 days. */

@@ -1,21 +1,27 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import supertest from 'supertest';
 import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { adminApi } from '../support/processes/admin-api.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
 /** The year alone would be found in a hash or a time by chance. */
 const NAMES = /Jane|Schmidt|born|1980-?02/i;
 
-let service: RunningService;
+/* All at the same time, each with a receiver of its own: an erasure takes two seconds. */
 
-beforeAll(async () => {
-  service = await startService();
+const services: RunningService[] = [];
+afterAll(async () => {
+  for (const service of services) await service.stop();
 });
 
-afterAll(() => service.stop());
+async function start(): Promise<RunningService> {
+  const service = await startService();
+  services.push(service);
+  return service;
+}
 
 function unlessMissing(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return '';
@@ -23,24 +29,25 @@ function unlessMissing(error: NodeJS.ErrnoException): string {
 }
 
 /** Path and content of every file in the store, dot-folders included. */
-async function everythingKept(): Promise<string> {
-  const entries = await readdir(service.folder, { recursive: true, withFileTypes: true });
+async function everythingKept(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   // The service writes its own objects meanwhile, whose temporary files vanish.
   const texts = await Promise.all(files.map((file) => readFile(file, 'latin1').catch(unlessMissing)));
   return [...files, ...texts].join('\n');
 }
 
-async function eraseCompletely(jobId: string): Promise<void> {
-  await supertest(service.adminUrl)
-    .delete(`/admin/api/jobs/${jobId}`)
-    .auth(service.adminToken, { type: 'bearer' })
-    .send({ reason: 'asked to' })
-    .expect(200);
-  await until(async () => !NAMES.test(await everythingKept()));
+async function eraseCompletely(service: RunningService, ...jobIds: string[]): Promise<void> {
+  const api = adminApi(service);
+  const answers = await Promise.all(
+    jobIds.map((id) => api.delete(`/jobs/${id}`).send({ reason: 'asked to' })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(jobIds.map(() => 200));
+  await until(async () => !NAMES.test(await everythingKept(service.folder)));
 }
 
-it('keeps nothing of a name as the extension of a key', async () => {
+it.concurrent('keeps nothing of a name as the extension of a key', async () => {
+  const service = await start();
   const request = supertest(service.publicUrl).post('/callbacks/default?id=names2&status=success');
   for (const name of ['call with Dr.Schmidt', 'roe.jane', 'patient.19800203']) {
     request.attach(name, Buffer.from('\0'), { filename: name, contentType: 'text/plain; charset=Jane' });
@@ -50,10 +57,11 @@ it('keeps nothing of a name as the extension of a key', async () => {
   expect(keys).toHaveLength(3);
   for (const key of keys) expect(key).toMatch(/^jobs\/names2\/attachments\/[0-9a-f]{16}$/);
   expect(JSON.stringify(await ledgerOf(service.folder))).not.toMatch(NAMES);
-  await eraseCompletely('names2');
+  await eraseCompletely(service, 'names2');
 });
 
-it('keeps nothing of a name in the types and codings that a ledger line records', async () => {
+it.concurrent('keeps nothing of a name in the types and codings that a ledger line records', async () => {
+  const service = await start();
   const type = 'application/x-Patient.Jane-Roe_1980';
   const send = (id: string) =>
     supertest(service.publicUrl).post(`/callbacks/default?id=${id}&status=success`);
@@ -75,7 +83,7 @@ it('keeps nothing of a name in the types and codings that a ledger line records'
     .set({ 'content-type': 'multipart/x-Jane-Roe', 'content-encoding': 'Jane-Roe', 'user-agent': 'Jane Roe' })
     .send('said')
     .expect(202);
-  expect(await everythingKept()).toMatch(NAMES);
+  expect(await everythingKept(service.folder)).toMatch(NAMES);
   const lines = await ledgerOf(service.folder);
   const shapes = lines.filter(({ jobId }) => /^names[345]$/.test(jobId ?? '')).map(({ shape }) => shape);
   expect(shapes).toEqual([
@@ -87,18 +95,12 @@ it('keeps nothing of a name in the types and codings that a ledger line records'
     },
     { contentType: 'other', contentEncoding: 'other', framing: 'sized' },
   ]);
-  for (const id of ['names3', 'names4', 'names5']) {
-    await supertest(service.adminUrl)
-      .delete(`/admin/api/jobs/${id}`)
-      .auth(service.adminToken, { type: 'bearer' })
-      .send({ reason: 'asked to' })
-      .expect(200);
-  }
-  await until(async () => !NAMES.test(await everythingKept()));
+  await eraseCompletely(service, 'names3', 'names4', 'names5');
   expect(service.log.filter((line) => NAMES.test(JSON.stringify(line)))).toEqual([]);
 });
 
-it('keeps names of parts and files beside the attachment alone, so that they end with it', async () => {
+it.concurrent('keeps names of parts and files beside the attachment alone, so that they end with it', async () => {
+  const service = await start();
   await supertest(service.publicUrl)
     .post('/callbacks/default?id=names1&status=success')
     .attach('Jane Roe', Buffer.from('\0'), { filename: 'born 1980-02-03.docx', contentType: 'x/y' })
@@ -106,9 +108,9 @@ it('keeps names of parts and files beside the attachment alone, so that they end
   const [key = ''] = await visibleKeys(service.folder, 'jobs/names1/');
   expect(key).toMatch(/^jobs\/names1\/attachments\/[0-9a-f]{16}\.docx$/);
   expect(JSON.stringify(await ledgerOf(service.folder))).not.toMatch(NAMES);
-  const kept = await everythingKept();
+  const kept = await everythingKept(service.folder);
   for (const name of ['Jane%20Roe', 'born%201980-02-03.docx']) expect(kept).toContain(name);
 
-  await eraseCompletely('names1');
+  await eraseCompletely(service, 'names1');
   expect(service.log.filter((line) => NAMES.test(JSON.stringify(line)))).toEqual([]);
 });

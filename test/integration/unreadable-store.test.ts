@@ -1,10 +1,12 @@
 import { access, rename } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Finding } from '../../src/cli/doctor/finding.js';
 import { describeIssue } from '../../src/operations/issues/describe-issue.js';
 import { remedyOf } from '../../src/store/store-remedies.js';
 import { type RecordingServer, recordingServer } from '../support/http/recording-server.js';
 import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
+import { type CliResult, runCli } from '../support/processes/run-cli.js';
 import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
@@ -35,19 +37,47 @@ let lost: LostJobs;
 let missing: string;
 /** Until health has its facts, and until it says that they are gone, takes a dozen seconds each: all wait for that at the same time. */
 let emptied: Promise<Bucket>;
-let failing: Promise<Bucket>;
+let failing: Promise<readonly Bucket[]>;
+let limited: Promise<Bucket>;
 let hanging: Promise<Bucket>;
+let silent: Promise<readonly Told[]>;
+
+const answer = (status: number, code: string): Misbehaviour => ({ kind: 'answer', status, code });
+
+/** A store of which nothing can be read: its fault, the reason in health, the remedy, and the advice of API and commands. */
+const FAULTS: readonly (readonly [string, Misbehaviour, RegExp, RegExp, RegExp])[] = [
+  [
+    'is away',
+    { kind: 'reset' },
+    /ECONNRESET/,
+    /Check that the store runs/,
+    /cannot be reached\. Check that the store runs/,
+  ],
+  [
+    'refuses all',
+    answer(403, 'AccessDenied'),
+    /access denied/,
+    /permissions/,
+    /denies access\. Check the permissions/,
+  ],
+  [
+    'has no bucket',
+    answer(404, 'NoSuchBucket'),
+    /bucket does not exist/,
+    /Bring it back/,
+    /There is no store.*Bring it back/,
+  ],
+];
 
 beforeAll(async () => {
   consumer = await recordingServer();
   lost = await lostJobs();
   missing = await lost.lose();
   emptied = openBucket('60s');
-  failing = openBucket('60s');
-  hanging = openBucket('1s').then(async (bucket) => {
-    await block(bucket, { kind: 'hang' }, /did not answer/);
-    return bucket;
-  });
+  limited = openBucket('60s');
+  failing = Promise.all(FAULTS.map(([, fault, reason]) => openBlocked('60s', fault, reason)));
+  hanging = openBlocked('1s', { kind: 'hang' }, /did not answer/);
+  silent = Promise.all([/./, /^GetObject$/].map(askSilentStore));
 });
 afterAll(async () => {
   await lost.simulator.close();
@@ -178,6 +208,32 @@ async function block(bucket: Bucket, fault: Misbehaviour, reason: RegExp): Promi
   });
 }
 
+interface Told {
+  readonly status: CliResult;
+  readonly doctor: CliResult;
+}
+
+/** Somebody waits for these commands: they end although a call of the store would go on for longer than a test may take. */
+async function askSilentStore(operations: RegExp): Promise<Told> {
+  const standIn = await startS3StandIn();
+  const s3 = { ...standInS3(standIn), requestTimeout: '10m', retries: 4 };
+  const env = { NODE_CONFIG: JSON.stringify({ store: { url: 's3://bucket', s3 } }) };
+  standIn.state.put('.canary/one', Buffer.from('{}'), {}, 2);
+  standIn.misbehave = ({ operation }) => (operations.test(operation) ? { kind: 'hang' } : null);
+  const [status, doctor] = await Promise.all([
+    runCli(['status', '--json'], env),
+    runCli(['doctor', '--json'], env),
+  ]);
+  await standIn.close();
+  return { status, doctor };
+}
+
+async function openBlocked(requestTimeout: string, fault: Misbehaviour, reason: RegExp): Promise<Bucket> {
+  const bucket = await openBucket(requestTimeout);
+  await block(bucket, fault, reason);
+  return bucket;
+}
+
 async function expectUnknown(bucket: Bucket): Promise<void> {
   const seen = await healthOf(bucket);
   for (const name of FROM_STORE) expect([name, seen[name]]).toEqual([name, null]);
@@ -194,53 +250,6 @@ async function expectUnknown(bucket: Bucket): Promise<void> {
   expect(seen.verdict).toMatchObject({ unseen: expect.arrayContaining(['deliveries']) });
 }
 
-describe('beside a bucket whose listings turn empty', () => {
-  let bucket: Bucket;
-
-  beforeAll(async () => {
-    bucket = await emptied;
-    bucket.standIn.quirk = (request, proper) => {
-      const answer = proper(request);
-      if (!/^List(Objects|Versions)$/.test(request.operation)) return answer;
-      const text = answer.body.toString().replace(/<(Contents|CommonPrefixes|Version)>.*?<\/\1>/g, '');
-      return { ...answer, body: Buffer.from(text) };
-    };
-  });
-  afterAll(() => bucket.close());
-
-  it('callbacks are stored, and no answer claims that nothing is there', async () => {
-    const { api, service, standIn } = bucket;
-    const { body: before } = await api.get('/deliveries');
-    const callback = await sendCallback(service, 'id=two&status=success', 'x', {
-      'content-type': 'text/plain',
-    });
-    expect(callback.status).toBe(200);
-    await until(async () => (await healthOf(bucket)).ledger.error !== null);
-    const { verdict } = await healthOf(bucket);
-    expect(verdict.level).toBe('failing');
-    expect(verdict.issues).toContainEqual(
-      expect.objectContaining({
-        code: 'ledger-unreadable',
-        params: expect.objectContaining({ reason: expect.stringMatching(/is not whole: it lacks ledger\//) }),
-      }),
-    );
-    expect(verdict.index.until <= before.index.until).toBe(true);
-    // Of its own canary it knows that it is there.
-    await until(async () => (await healthOf(bucket)).verdict.unseen.includes('replicas'));
-    // It may be there: its index does not reach to now.
-    const { until: last } = verdict.index;
-    expect(await api.get('/jobs/two')).toMatchObject({ status: 200, body: { index: { until: last } } });
-    expect(await api.get('/deliveries')).toMatchObject({ body: { index: { until: last } } });
-    const { code, stdout } = await runCommand(['erase', 'two', '--yes'], {
-      NODE_CONFIG: JSON.stringify(bucket.settings),
-    });
-    expect(code).not.toBe(0);
-    expect(stdout).not.toMatch(NONE);
-    standIn.quirk = null;
-    await until(async () => (await api.get('/deliveries')).body.deliveries?.length === 4);
-  });
-});
-
 describe('beside a bucket', () => {
   let bucket: Bucket;
   let standIn: S3StandIn;
@@ -251,15 +260,13 @@ describe('beside a bucket', () => {
   const well = new Map<string, string>();
 
   beforeAll(async () => {
-    bucket = await failing;
+    bucket = await limited;
     ({ standIn, api, settings, body } = bucket);
     env = { NODE_CONFIG: JSON.stringify(settings) };
-    await heal();
     for (const args of READING) well.set(args.join(' '), withoutTimes((await runCommand(args, env)).stdout));
   });
   afterAll(() => bucket.close());
 
-  const answer = (status: number, code: string): Misbehaviour => ({ kind: 'answer', status, code });
   const isWrite = (operation: string) => /^(Put|Create|Upload|Complete)/.test(operation);
 
   const health = () => healthOf(bucket);
@@ -279,62 +286,6 @@ describe('beside a bucket', () => {
     standIn.misbehave = ({ operation }) => (isWrite(operation) ? fault : null);
     await until(async () => !(await health()).store.writable);
   }
-
-  describe.each<[string, Misbehaviour, RegExp, RegExp, RegExp]>([
-    [
-      'is away',
-      { kind: 'reset' },
-      /ECONNRESET/,
-      /Check that the store runs/,
-      /cannot be reached\. Check that the store runs/,
-    ],
-    [
-      'refuses all',
-      answer(403, 'AccessDenied'),
-      /access denied/,
-      /permissions/,
-      /denies access\. Check the permissions/,
-    ],
-    [
-      'has no bucket',
-      answer(404, 'NoSuchBucket'),
-      /bucket does not exist/,
-      /Bring it back/,
-      /There is no store.*Bring it back/,
-    ],
-  ])('that %s', (_, fault, reason, remedy, advice) => {
-    beforeAll(() => block(bucket, fault, reason));
-
-    it('health knows nothing of it, and says why and what to do', async () => {
-      await expectUnknown(bucket);
-      expect(remedyOf((await health()).store.condition)).toMatch(remedy);
-    });
-
-    it('answers to the API say that it was not read', () => expectUnread(api, advice));
-
-    it('commands say that it was not read', async () => {
-      for (const args of [...READING, ...writing(body), ['merge']]) {
-        await expectNoGoodNews(args, env, args[0] === 'doctor' ? remedy : advice);
-      }
-    });
-
-    it('the verdict of the command line has the remedy', async () => {
-      const { code, stdout } = await runCommand(['status'], env);
-      expect([code, stdout]).toEqual([2, expect.stringMatching(remedy)]);
-    });
-  });
-
-  describe('that is back', () => {
-    beforeAll(heal);
-
-    it('health knows everything', async () => {
-      await until(async () => Object.keys((await health()).unknown).length === 0);
-      const seen = await health();
-      expect(seen).toMatchObject({ last24h: { lines: 3 }, quarantine: { waiting: 1 } });
-      // Neither has run: that is known.
-      expect(seen).toMatchObject({ reconcile: null, verify: null, subscribers: [{ name: 'crm' }] });
-    });
-  });
 
   describe.each<[string, Misbehaviour, RegExp, RegExp]>([
     ['is full', answer(507, 'XMinioStorageFull'), /Free space/, /is full\. Free space/],
@@ -410,10 +361,118 @@ describe('beside a bucket', () => {
   });
 });
 
+describe('beside a bucket whose listings turn empty', () => {
+  let bucket: Bucket;
+
+  beforeAll(async () => {
+    bucket = await emptied;
+    bucket.standIn.quirk = (request, proper) => {
+      const answer = proper(request);
+      if (!/^List(Objects|Versions)$/.test(request.operation)) return answer;
+      const text = answer.body.toString().replace(/<(Contents|CommonPrefixes|Version)>.*?<\/\1>/g, '');
+      return { ...answer, body: Buffer.from(text) };
+    };
+  });
+  afterAll(() => bucket.close());
+
+  it('callbacks are stored, and no answer claims that nothing is there', async () => {
+    const { api, service, standIn } = bucket;
+    const { body: before } = await api.get('/deliveries');
+    const callback = await sendCallback(service, 'id=two&status=success', 'x', {
+      'content-type': 'text/plain',
+    });
+    expect(callback.status).toBe(200);
+    await until(async () => (await healthOf(bucket)).ledger.error !== null);
+    const { verdict } = await healthOf(bucket);
+    expect(verdict.level).toBe('failing');
+    expect(verdict.issues).toContainEqual(
+      expect.objectContaining({
+        code: 'ledger-unreadable',
+        params: expect.objectContaining({ reason: expect.stringMatching(/is not whole: it lacks ledger\//) }),
+      }),
+    );
+    expect(verdict.index.until <= before.index.until).toBe(true);
+    // Of its own canary it knows that it is there.
+    await until(async () => (await healthOf(bucket)).verdict.unseen.includes('replicas'));
+    // It may be there: its index does not reach to now.
+    const { until: last } = verdict.index;
+    expect(await api.get('/jobs/two')).toMatchObject({ status: 200, body: { index: { until: last } } });
+    expect(await api.get('/deliveries')).toMatchObject({ body: { index: { until: last } } });
+    const { code, stdout } = await runCommand(['erase', 'two', '--yes'], {
+      NODE_CONFIG: JSON.stringify(bucket.settings),
+    });
+    expect(code).not.toBe(0);
+    expect(stdout).not.toMatch(NONE);
+    standIn.quirk = null;
+    await until(async () => (await api.get('/deliveries')).body.deliveries?.length === 4);
+  });
+});
+
+describe.each(FAULTS)('beside a bucket that %s', (name, _fault, _reason, remedy, advice) => {
+  let bucket: Bucket;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    const at = FAULTS.findIndex(([each]) => each === name);
+    bucket = (await failing)[at] as Bucket;
+    env = { NODE_CONFIG: JSON.stringify(bucket.settings) };
+  });
+
+  it('health knows nothing of it, and says why and what to do', async () => {
+    await expectUnknown(bucket);
+    expect(remedyOf((await healthOf(bucket)).store.condition)).toMatch(remedy);
+  });
+
+  it('answers to the API say that it was not read', () => expectUnread(bucket.api, advice));
+
+  it('commands say that it was not read', async () => {
+    for (const args of [...READING, ...writing(bucket.body), ['merge']]) {
+      await expectNoGoodNews(args, env, args[0] === 'doctor' ? remedy : advice);
+    }
+  });
+
+  it('the verdict of the command line has the remedy', async () => {
+    const { code, stdout } = await runCommand(['status'], env);
+    expect([code, stdout]).toEqual([2, expect.stringMatching(remedy)]);
+  });
+});
+
+it('health knows everything of buckets that are back', async () => {
+  for (const bucket of await failing) bucket.standIn.misbehave = () => null;
+  for (const bucket of await failing) {
+    await until(async () => {
+      const { store, unknown } = await healthOf(bucket);
+      return store.writable && Object.keys(unknown).length === 0;
+    });
+    const seen = await healthOf(bucket);
+    expect(seen).toMatchObject({ last24h: { lines: 3 }, quarantine: { waiting: 1 } });
+    // Neither has run: that is known.
+    expect(seen).toMatchObject({ reconcile: null, verify: null, subscribers: [{ name: 'crm' }] });
+    await bucket.close();
+  }
+});
+
 describe('beside a bucket that hangs', () => {
   afterAll(async () => (await hanging).close());
 
   it('health knows nothing of it, and says why', async () => expectUnknown(await hanging));
+});
+
+it.each([
+  ['that is silent', 0],
+  ['whose objects are silent', 1],
+])('status and doctor end beside a bucket %s, and say so', async (_, at) => {
+  const { status, doctor } = (await silent)[at] as Told;
+  const { verdict } = JSON.parse(status.stdout);
+  expect([status.code, verdict.issues]).toMatchObject([
+    2,
+    [{ code: 'store-unreadable', params: { reason: expect.stringMatching(/did not answer within/) } }],
+  ]);
+  const { findings } = JSON.parse(doctor.stdout) as { findings: Finding[] };
+  expect([doctor.code, findings.find(({ check }) => check === 'store')]).toMatchObject([
+    1,
+    { verdict: 'failed', message: expect.stringMatching(/did not answer within/) },
+  ]);
 });
 
 describe('beside a folder that is gone', () => {

@@ -37,6 +37,8 @@ export interface DoctorOptions {
 
 /** Milliseconds to a response of the public address. */
 const PUBLIC_TIMEOUT = 10_000;
+/** Milliseconds to what describes the bucket, when a longer time is configured. */
+const BUCKET_TIMEOUT = 10_000;
 /** Milliseconds for each region of the service: a key and a list, with all attempts. */
 const SERVICE_TIMEOUT = 30_000;
 
@@ -167,7 +169,9 @@ async function subscriberFindings(config: Config, store: ObjectStore): Promise<F
 function bucket(config: Config): (() => ReturnType<typeof inspectBucket>) | null {
   const { url, s3 } = storeOptions(config);
   const place = readStoreLocation(url);
-  return 'bucket' in place ? () => inspectBucket({ ...place, settings: s3 ?? {} }) : null;
+  if (!('bucket' in place)) return null;
+  const requestTimeoutMs = Math.min(s3?.requestTimeoutMs ?? BUCKET_TIMEOUT, BUCKET_TIMEOUT);
+  return () => inspectBucket({ ...place, settings: { ...s3, requestTimeoutMs } });
 }
 
 /** Longest Retry-After of the service that is waited for, in milliseconds. */

@@ -434,7 +434,8 @@ describe('replays of events', () => {
       await sendCallback(service, `id=erased-${source}&status=success`, TRANSCRIPT, JSON_TYPE, source);
     await sendCallback(service, 'id=erased-both&status=success', TRANSCRIPT, JSON_TYPE, 'default');
     await sendCallback(service, 'id=erased-both&status=success', TRANSCRIPT, JSON_TYPE, 'other');
-    for (const job of ['erased-default', 'erased-both', 'erased-other']) await api.delete(`/jobs/${job}`);
+    const jobs = ['erased-default', 'erased-both', 'erased-other'];
+    await Promise.all(jobs.map((job) => api.delete(`/jobs/${job}`)));
     const told = (hook: boolean) =>
       subscriber.requests.slice(start).flatMap(({ url, body }) => {
         const { type, source, subject } = JSON.parse(body.toString()) as JobEvent;

@@ -39,6 +39,12 @@ const TRUSTED: ProbeReport = {
   ...{ conditionalPut: 'holds', conditionalComplete: 'holds' },
 };
 
+/** A tenth of those of production. */
+const OUTBOX_TIMES = {
+  ...{ poll: 500, busyPoll: 100, save: 200, heartbeat: 1000 },
+  retry: { firstPause: 500, longestPause: 360_000, total: 8_640_000 },
+};
+
 /**
  * Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests, `limits` over the
  * fixed ones. `stop` also removes its folder, and fails when a line of its ledger is not what the shipped JSON Schema describes.
@@ -57,6 +63,7 @@ export async function startService(
     limits,
     version: 'test',
     startIndex: indexInThread,
+    outboxTimes: OUTBOX_TIMES,
     ...(isMap(settings.store) && 'url' in settings.store ? {} : { probe: async () => TRUSTED }),
     adminTokens: { ...config.admin.tokens, tester: { token: adminToken, may: RIGHTS, sources: [] } },
     log: createLogger({

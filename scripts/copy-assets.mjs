@@ -1,7 +1,7 @@
 // tsc emits TypeScript only; the dashboard's static files travel beside it. Its libraries come out of the installed
 // packages, and the modules that the page shares with the receiver, into the source folder as well, so that the page is
 // whole when run from source.
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
@@ -70,3 +70,12 @@ cpSync(join('src', PAGE), join('dist', PAGE), {
 for (const folder of [vendor, join('dist', PAGE, 'vendor')])
   for (const name of readdirSync(folder, { recursive: true }))
     if (name.endsWith('.js') && !written.has(name)) rmSync(join(folder, name));
+
+// The built page announces its modules at once: a browser would find them one after the other, and ask for each when it has the one before.
+const LAZY = ['main.js', 'views/charts/draw-chart.js', 'vendor/uplot.js'];
+const page = join('dist', PAGE, 'index.html');
+const modules = readdirSync(join('dist', PAGE), { recursive: true })
+  .map((file) => file.replaceAll('\\', '/'))
+  .filter((file) => file.endsWith('.js') && !LAZY.includes(file));
+const links = modules.toSorted().map((file) => `    <link rel="modulepreload" href="${file}">\n`);
+writeFileSync(page, readFileSync(page, 'utf8').replace('  </head>', `${links.join('')}  </head>`));

@@ -64,7 +64,7 @@ export const subscribersSchema = z
   .meta({ id: 'Subscribers' });
 export type Subscribers = Answer<typeof subscribersSchema>;
 
-export const waitingEventSchema = z
+const waitingEventSchema = z
   .strictObject({
     id: z.string(),
     jobId: z.string(),

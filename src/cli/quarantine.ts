@@ -2,12 +2,11 @@ import { Command, Option } from 'commander';
 import { retentionViewOf } from '../app/retention-view-of.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
-import { reasonInWords } from '../domain/reasons.js';
+import { reasonInWords, remedyFor } from '../domain/reasons.js';
 import { askedByPage, notIndexedInWords } from '../index/index-extent.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { listQuarantine, type QuarantineQuery } from '../operations/admin/jobs/list-quarantine.js';
 import type { ListedBody, QuarantineList } from '../operations/answers/quarantine.js';
-import { formatRemedies } from './reports/format-remedies.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
 import { textRow } from './shared/format/text-row.js';
@@ -75,8 +74,15 @@ function formatBodies({ quarantine, nextCursor, index }: QuarantineList, state: 
 
 function remediesOf(waiting: readonly ListedBody[]): string[] {
   if (waiting.length === 0) return [];
-  const reasons = waiting.map(({ reason }) => reason);
-  return [...formatRemedies(reasons), 'The commands for one of them: transcript-receiver job <job>'];
+  const reasons = [...new Set(waiting.map(({ reason }) => reason))];
+  const remedies = reasons.flatMap((reason) => {
+    const remedy = remedyFor(reason);
+    return remedy === null ? [] : [`When ${reasonInWords(reason)}: ${remedy}`];
+  });
+  return [
+    ...(remedies.length === 0 ? [] : ['', ...remedies]),
+    'The commands for one of them: transcript-receiver job <job>',
+  ];
 }
 
 function rowOf({ deliveryId, state, receivedAt, jobId, source, reason }: ListedBody): string {

@@ -1,4 +1,4 @@
-import { ApiError, get } from '../lib/api/admin-api.js';
+import { ApiError, get, problemWith } from '../lib/api/admin-api.js';
 import { h } from '../lib/elements/dom.js';
 import {
   emptyPanel,
@@ -31,10 +31,7 @@ export function searchView(screen) {
   // A shorter text is an id or nothing: a part of it would match too much.
   if (text.length < 3 && isJobId(text)) return location.replace(toJob(text));
   screen.keepFresh(30_000, async (signal) => {
-    const found = await get('/jobs', { query: { text }, signal }).catch((error) => {
-      if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
-      return error;
-    });
+    const found = await get('/jobs', { query: { text }, signal }).catch(problemWith('request-invalid'));
     if (found instanceof ApiError) return screen.render(heading(`Search: ${text}`), problemPanel(found));
     const [only, another] = found.jobs;
     if (only !== undefined && (only.jobId === text || another === undefined))

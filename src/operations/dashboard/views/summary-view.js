@@ -1,4 +1,4 @@
-import { ApiError, get } from '../lib/api/admin-api.js';
+import { ApiError, get, problemWith } from '../lib/api/admin-api.js';
 import { button } from '../lib/elements/button.js';
 import { h, link, saveFile } from '../lib/elements/dom.js';
 import {
@@ -8,7 +8,7 @@ import {
   lineFilters,
   showFilters,
 } from '../lib/elements/filter-form.js';
-import { emptyPanel, heading, indexNote, problemPanel } from '../lib/elements/panels.js';
+import { emptyPanel, heading, indexNote, problemPanel, section } from '../lib/elements/panels.js';
 import { figure, table } from '../lib/elements/table.js';
 import { to } from '../lib/screen/route.js';
 import { clock } from '../lib/text/format.js';
@@ -65,10 +65,7 @@ export function summaryView(screen) {
     const answers = await Promise.all([
       get('/summary', { query: { ...filters, by, limit: 500 }, signal }),
       get('/summary', { query: { ...filters, buckets: BUCKETS }, signal }),
-    ]).catch((error) => {
-      if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
-      return error;
-    });
+    ]).catch(problemWith('request-invalid'));
     // Instead of the figures of the filters before.
     if (answers instanceof ApiError) return screen.render(heading('Summary'), form, problemPanel(answers));
     const [summary, parts] = answers;
@@ -76,7 +73,7 @@ export function summaryView(screen) {
     screen.render(
       heading('Summary'),
       form,
-      ...figures(summary, values),
+      figures(summary, values),
       chartsSection(parts, charts, values),
       groupsSection(summary, values),
     );
@@ -95,10 +92,8 @@ function chartsOf(parts, { by: _, ...filters }) {
 /** @param {Summary} parts @param {ReturnType<typeof chartsOf>} charts @param {FilterValues} values */
 function chartsSection(parts, charts, values) {
   if (charts.length === 0) return null;
-  return h(
-    'section',
-    { 'aria-labelledby': 'over-time', 'data-key': 'charts' },
-    h('h2', { id: 'over-time' }, 'Over time'),
+  return section(
+    { id: 'over-time', title: 'Over time', key: 'charts' },
     chartFigures(charts, `${values.since} ${values.until}`),
     dayNotes(parts).map((text) => h('p', { class: 'quiet', 'data-key': 'days' }, text)),
   );
@@ -126,20 +121,16 @@ function filtersOf(names, values) {
 function figures(summary, values) {
   const { since, until, index } = summary;
   const asked = { since: Date.parse(since), until: Math.min(Date.parse(until), Date.now()) };
-  return [
+  return section(
+    { id: 'in-all', title: `${clock(since)} to ${clock(until, Date.parse(since))}`, key: 'total' },
+    indexNote(index, asked),
     h(
-      'section',
-      { 'aria-labelledby': 'in-all', 'data-key': 'total' },
-      h('h2', { id: 'in-all' }, `${clock(since)} to ${clock(until, Date.parse(since))}`),
-      indexNote(index, asked),
-      h(
-        'ul',
-        {},
-        summaryInWords(summary).map((text) => h('li', { 'data-key': text.slice(0, 20) }, text)),
-      ),
-      h('p', {}, link(toDeliveries(summary, values), 'Show these deliveries')),
+      'ul',
+      {},
+      summaryInWords(summary).map((text) => h('li', { 'data-key': text.slice(0, 20) }, text)),
     ),
-  ];
+    h('p', {}, link(toDeliveries(summary, values), 'Show these deliveries')),
+  );
 }
 
 /** @param {Summary} summary @param {FilterValues} values */
@@ -152,16 +143,10 @@ function groupsSection(summary, values) {
   const last = rest && { ...rest, value: null, source: '', note: null, name: restInWords(rest) };
   const onclick = () =>
     saveFile(`summary-${summary.since.slice(0, 16).replace(':', '')}Z.csv`, summaryCsv(summary), 'text/csv');
-  return h(
-    'section',
-    { 'aria-labelledby': 'groups', 'data-key': 'groups' },
-    h(
-      'div',
-      { class: 'heading' },
-      h('h2', { id: 'groups' }, title),
-      // A file without the rest would not be whole.
-      !isEmpty && rest === null && button('Export as CSV', onclick, 'plain small'),
-    ),
+  // A file without the rest would not be whole.
+  const canExport = !isEmpty && rest === null;
+  return section(
+    { id: 'groups', title, beside: canExport && button('Export as CSV', onclick, 'plain small') },
     isEmpty
       ? emptyPanel('Nothing was found in this time.')
       : table(

@@ -14,6 +14,17 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * For `catch`: the problem with this code in place of an answer, for a view that shows it. Any other error is thrown on.
+ * @param {string} code
+ */
+export function problemWith(code) {
+  return (/** @type {unknown} */ error) => {
+    if (error instanceof ApiError && error.code === code) return error;
+    throw error;
+  };
+}
+
 /** Relative to the page, so that a balancer can serve it below a path prefix. */
 export const API = 'admin/api';
 /** Milliseconds. Changes have no limit, because they can move media. */

@@ -16,6 +16,24 @@ export function submitButton(label) {
 }
 
 /**
+ * Buttons of which one is pressed.
+ * @param {string} label @param {readonly {key: string, text: string, isPressed: boolean}[]} options @param {(key: string) => void} choose
+ */
+export function switchButtons(label, options, choose) {
+  return h(
+    'div',
+    { class: 'switch', role: 'group', 'aria-label': label },
+    options.map(({ key, text, isPressed }) =>
+      h(
+        'button',
+        { type: 'button', 'data-key': key, 'aria-pressed': String(isPressed), onclick: () => choose(key) },
+        text,
+      ),
+    ),
+  );
+}
+
+/**
  * Text for screen readers alone, such as what a button of a row is for.
  * @param {string} text
  */

@@ -21,14 +21,15 @@ export function heading(text, ...beside) {
 
 /**
  * A part of a view under a heading of its own.
- * @param {{id: string, title: string, key?: string, look?: string}} head `look`: its classes
+ * @param {{id: string, title: string, key?: string, look?: string, beside?: Child}} head `look`: its classes; `beside` the heading
  * @param {...Child} body
  */
-export function section({ id, title, key = id, look }, ...body) {
+export function section({ id, title, key = id, look, beside }, ...body) {
+  const name = h('h2', { id }, title);
   return h(
     'section',
     { class: look, 'aria-labelledby': id, 'data-key': key },
-    h('h2', { id }, title),
+    beside ? h('div', { class: 'heading' }, name, beside) : name,
     ...body,
   );
 }

@@ -1,4 +1,4 @@
-import { ApiError, get } from '../../lib/api/admin-api.js';
+import { ApiError, get, problemWith } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
 import { button } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
@@ -56,10 +56,7 @@ export function deliveriesView(screen) {
       health = await get('/health', { signal });
     const form = () => [ranges(), filterForm('deliveries', filtersOf(names, values), values)];
     const query = { ...asked(values), limit: 50 };
-    const page = await get('/deliveries', { query, signal }).catch((error) => {
-      if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
-      return error;
-    });
+    const page = await get('/deliveries', { query, signal }).catch(problemWith('request-invalid'));
     // Instead of the list of the filters before.
     if (page instanceof ApiError) return screen.render(heading('Deliveries'), ...form(), problemPanel(page));
     lists.older = [...keepSeen(lists, page.deliveries), ...lists.older];

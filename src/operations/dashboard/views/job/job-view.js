@@ -1,4 +1,4 @@
-import { ApiError, get } from '../../lib/api/admin-api.js';
+import { ApiError, get, problemWith } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
 import { contextValues, hasContext, omittedContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
@@ -60,10 +60,7 @@ export function jobView(screen) {
   const again = screen.keepFresh(8000, async (signal) => {
     const [{ sources }, job] = await Promise.all([
       knownNames(),
-      get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
-        if (!(error instanceof ApiError && error.code === 'not-found')) throw error;
-        return error;
-      }),
+      get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch(problemWith('not-found')),
     ]);
     if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
     else if (isNothingFound(job)) screen.render(...notFoundYet(job, () => again()));

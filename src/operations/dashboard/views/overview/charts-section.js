@@ -1,4 +1,5 @@
 import { h } from '../../lib/elements/dom.js';
+import { section } from '../../lib/elements/panels.js';
 import { to } from '../../lib/screen/route.js';
 import { clock, span } from '../../lib/text/format.js';
 import { chartFigures } from '../charts/chart-figures.js';
@@ -44,10 +45,8 @@ export function chartsSection(summary, charts, verdict, range) {
       charts.filter((chart) => chart.isMain === isMain),
       range.name,
     );
-  return h(
-    'section',
-    { 'aria-labelledby': 'over-time', 'data-key': 'charts' },
-    h('div', { class: 'heading' }, h('h2', { id: 'over-time' }, 'Over time'), rangeLinks(range)),
+  return section(
+    { id: 'over-time', title: 'Over time', key: 'charts', beside: rangeLinks(range) },
     figures(true),
     h('details', { 'data-key': 'more' }, h('summary', {}, 'By region, and bytes'), figures(false)),
     notesOf(summary, verdict).map((text) => h('p', { class: 'quiet', 'data-key': text.slice(0, 12) }, text)),

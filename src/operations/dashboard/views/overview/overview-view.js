@@ -1,6 +1,6 @@
-import { ApiError, get } from '../../lib/api/admin-api.js';
+import { ApiError, get, problemWith } from '../../lib/api/admin-api.js';
 import { elementById, h, link } from '../../lib/elements/dom.js';
-import { emptyPanel } from '../../lib/elements/panels.js';
+import { emptyPanel, section } from '../../lib/elements/panels.js';
 import { clock } from '../../lib/text/format.js';
 import { drawCharts } from '../charts/chart-figures.js';
 import { deliveryTable, firstCallback } from '../deliveries/delivery-table.js';
@@ -42,7 +42,10 @@ export function overviewView(screen) {
     const [health, summary, latest] = await Promise.all([
       get('/health', { signal }),
       get('/summary', { query: { since, buckets: range.buckets }, signal }),
-      latestDeliveries(signal),
+      // Lines are in the store, and the verdict is needed most while that is away.
+      get('/deliveries', { query: { limit: 8, without: 'acts' }, signal }).catch(
+        problemWith('store-unavailable'),
+      ),
     ]);
     const charts = overviewCharts(summary, health);
     seen = { health, summary, charts, latest };
@@ -55,30 +58,10 @@ export function overviewView(screen) {
   });
 }
 
-/**
- * Lines are in the store, and the verdict is needed most while that is away.
- * @param {AbortSignal} signal @returns {Promise<Latest>}
- */
-async function latestDeliveries(signal) {
-  try {
-    return await get('/deliveries', { query: { limit: 8, without: 'acts' }, signal });
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 'store-unavailable') return error;
-    throw error;
-  }
-}
-
 /** @param {Latest} latest @param {Health} health @param {number} now */
 function latestSection(latest, health, now) {
-  return h(
-    'section',
-    { 'aria-labelledby': 'latest', 'data-key': 'latest' },
-    h(
-      'div',
-      { class: 'heading' },
-      h('h2', { id: 'latest' }, 'Latest'),
-      link('#/deliveries', 'All deliveries'),
-    ),
+  return section(
+    { id: 'latest', title: 'Latest', beside: link('#/deliveries', 'All deliveries') },
     latest instanceof ApiError
       ? h('p', { class: 'quiet' }, 'Unknown: the store cannot be read.')
       : latestTable(latest.deliveries, health, now),

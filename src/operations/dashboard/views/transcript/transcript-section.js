@@ -1,4 +1,6 @@
+import { switchButtons } from '../../lib/elements/button.js';
 import { h } from '../../lib/elements/dom.js';
+import { section } from '../../lib/elements/panels.js';
 import { clock } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { isTranscript } from '../../vendor/kinds.js';
@@ -36,15 +38,12 @@ export function createTranscriptSection(contentOf, downloads, redraw) {
     const media = artefacts.find((artefact) => artefact.kind === 'data' && !isConflict(artefact));
     if (transcripts.length === 0 && media === undefined) return null;
     const shown = transcripts.find(({ key }) => key === chosen) ?? transcripts[0];
-    return h(
-      'section',
-      { 'aria-labelledby': 'transcript', 'data-key': 'transcript' },
-      h(
-        'div',
-        { class: 'heading' },
-        h('h2', { id: 'transcript' }, 'Transcript'),
-        shown && transcripts.length > 1 && formats(transcripts, shown, choose),
-      ),
+    return section(
+      {
+        id: 'transcript',
+        title: 'Transcript',
+        beside: shown && transcripts.length > 1 && formats(transcripts, shown, choose),
+      },
       media && mediaPlayer(media, service, downloads),
       shown
         ? body(shown, contentOf(shown), media !== undefined)
@@ -63,22 +62,12 @@ function byKind(a, b) {
 
 /** @param {readonly Artefact[]} transcripts @param {Artefact} shown @param {(key: string) => void} choose */
 function formats(transcripts, shown, choose) {
-  return h(
-    'div',
-    { class: 'switch', role: 'group', 'aria-label': 'Which transcript' },
-    transcripts.map((artefact) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'data-key': artefact.key,
-          'aria-pressed': String(artefact === shown),
-          onclick: () => choose(artefact.key),
-        },
-        labelOf(artefact),
-      ),
-    ),
-  );
+  const options = transcripts.map((artefact) => ({
+    key: artefact.key,
+    text: labelOf(artefact),
+    isPressed: artefact === shown,
+  }));
+  return switchButtons('Which transcript', options, choose);
 }
 
 /** @param {Artefact} artefact */

@@ -1,5 +1,6 @@
-import { unseen } from '../../lib/elements/button.js';
+import { switchButtons, unseen } from '../../lib/elements/button.js';
 import { h } from '../../lib/elements/dom.js';
+import { section } from '../../lib/elements/panels.js';
 import { table } from '../../lib/elements/table.js';
 import { count, listed, position } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
@@ -51,15 +52,12 @@ export function createVersionComparison(contentOf, again) {
     const pairs = pairsOf(job.artefacts);
     const shown = pairs.find(({ other }) => other.key === chosen) ?? pairs[0];
     if (shown === undefined) return null;
-    return h(
-      'section',
-      { 'aria-labelledby': 'compare', 'data-key': 'compare' },
-      h(
-        'div',
-        { class: 'heading' },
-        h('h2', { id: 'compare' }, 'Comparison of the two versions'),
-        pairs.length > 1 && whichPair(pairs, shown, choose),
-      ),
+    return section(
+      {
+        id: 'compare',
+        title: 'Comparison of the two versions',
+        beside: pairs.length > 1 && whichPair(pairs, shown, choose),
+      },
       h(
         'p',
         { class: 'quiet', 'data-key': 'versions' },
@@ -95,22 +93,12 @@ function pairsOf(artefacts) {
 
 /** @param {readonly Pair[]} pairs @param {Pair} shown @param {(key: string) => void} choose */
 function whichPair(pairs, shown, choose) {
-  return h(
-    'div',
-    { class: 'switch', role: 'group', 'aria-label': 'Which version to compare' },
-    pairs.map((pair, index) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          'data-key': pair.other.key,
-          'aria-pressed': String(pair === shown),
-          onclick: () => choose(pair.other.key),
-        },
-        `${index + 1}: ${kindInWords(pair.other.kind)}`,
-      ),
-    ),
-  );
+  const options = pairs.map((pair, index) => ({
+    key: pair.other.key,
+    text: `${index + 1}: ${kindInWords(pair.other.kind)}`,
+    isPressed: pair === shown,
+  }));
+  return switchButtons('Which version to compare', options, choose);
 }
 
 /** @param {Comparison} comparison @param {Pair} pair */

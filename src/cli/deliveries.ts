@@ -11,7 +11,7 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJsonList, printLines, printNotes } from './shared/format/print.js';
 import type { Progress } from './shared/format/progress.js';
-import { textRow } from './shared/format/text-row.js';
+import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { readUpTo } from './shared/options/read-number.js';
@@ -148,7 +148,7 @@ function cutNote(options: Options): string {
 async function printAsTable(search: Search, progress: Progress): Promise<SearchEnd> {
   const { lines, end } = await collect(search, (line) => line);
   progress.end();
-  printLines(lines.length === 0 ? ['No delivery matches.'] : [TITLES, ...lines.map(rowOf)]);
+  printLines(lines.length === 0 ? ['No delivery matches.'] : textTable(COLUMNS, lines));
   return end;
 }
 
@@ -186,13 +186,19 @@ async function collect<T>(
   }
 }
 
-const row = textRow([24, 13, 9, 10, 11, 24]);
-const TITLES = row(['RECEIVED', 'OUTCOME', 'ORIGIN', 'SOURCE', 'STATUS', 'JOB', 'REASON']);
+const COLUMNS: readonly TextColumn<LedgerLine>[] = [
+  ['RECEIVED', 24, ({ receivedAt }) => receivedAt],
+  ['OUTCOME', 13, ({ outcome }) => outcome],
+  ['ORIGIN', 9, ({ origin }) => origin],
+  ['SOURCE', 10, ({ source }) => source ?? '-'],
+  ['STATUS', 11, ({ status }) => status ?? '-'],
+  ['JOB', 24, ({ jobId }) => jobId ?? '-'],
+  ['REASON', 0, whyOf],
+];
 
-function rowOf(line: LedgerLine): string {
-  const { receivedAt, outcome, origin, source, status, jobId, actor, clientIp, reason } = line;
+function whyOf(line: LedgerLine): string {
+  const { actor, clientIp, reason } = line;
   const from = isAccess(line) && clientIp !== null ? ` from ${clientIp}` : '';
   const by = actor === undefined ? null : `by ${actor}${from}`;
-  const why = [by, reasonInWords(reason)].filter(Boolean).join(': ');
-  return row([receivedAt, outcome, origin, source ?? '-', status ?? '-', jobId ?? '-', why || '-']);
+  return [by, reasonInWords(reason)].filter(Boolean).join(': ') || '-';
 }

@@ -9,7 +9,7 @@ import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import type { FailureLine } from '../index/questions/find-open-failures.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { textRow } from './shared/format/text-row.js';
+import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
@@ -58,7 +58,17 @@ async function listFailures(work: LedgerWork, options: Options) {
   return { page, looked, isFiltered, canRefetch: canAskService(config) };
 }
 
-const row = textRow([13, 6, 24, 17]);
+const COLUMNS: readonly TextColumn<FailureLine>[] = [
+  ['OUTCOME', 13, ({ outcome }) => outcome],
+  ['REGION', 6, ({ region }) => region ?? '-'],
+  ['JOB', 24, ({ jobId }) => jobId ?? '-'],
+  [
+    'KEPT UNTIL',
+    17,
+    ({ outcome, retentionEndsAt }) => (outcome === 'conflict' ? '-' : `${retentionEndsAt.slice(0, 16)}Z`),
+  ],
+  ['REASON', 0, ({ reason }) => reasonInWords(reason) ?? '-'],
+];
 
 interface Shown {
   /** What was read, so that a mistyped store does not look like good news. */
@@ -85,8 +95,7 @@ function formatFailures(page: FailurePage, { looked, isFiltered, canRefetch }: S
     '',
     ...causes.slice(0, SHOWN_CAUSES).flatMap((cause) => formatCause(cause, canRefetch)),
     '',
-    row(['OUTCOME', 'REGION', 'JOB', 'KEPT UNTIL', 'REASON']),
-    ...failures.map(rowOf),
+    ...textTable(COLUMNS, failures),
     ...(nextCursor === null ? [] : ['', `There are more: --cursor ${nextCursor}`]),
   ];
 }
@@ -114,14 +123,4 @@ function formatCause(cause: FailureCause, canRefetch: boolean): string[] {
 /** A code needs no quotes; the service's words do. */
 function quoted(text: string): string {
   return /^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-function rowOf({ outcome, region, jobId, retentionEndsAt, reason }: FailureLine): string {
-  return row([
-    outcome,
-    region ?? '-',
-    jobId ?? '-',
-    outcome === 'conflict' ? '-' : `${retentionEndsAt.slice(0, 16)}Z`,
-    reasonInWords(reason) ?? '-',
-  ]);
 }

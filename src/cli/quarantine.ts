@@ -9,7 +9,7 @@ import { listQuarantine, type QuarantineQuery } from '../operations/admin/jobs/l
 import type { ListedBody, QuarantineList } from '../operations/answers/quarantine.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { textRow } from './shared/format/text-row.js';
+import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { withLedger } from './shared/on-store/with-ledger.js';
 import { checkJobs } from './shared/options/check-jobs.js';
 import { readUpTo } from './shared/options/read-number.js';
@@ -53,7 +53,14 @@ async function list({ state, job, source, limit }: Options): Promise<QuarantineL
   });
 }
 
-const row = textRow([26, 8, 24, 10, 8]);
+const COLUMNS: readonly TextColumn<ListedBody>[] = [
+  ['DELIVERY', 26, ({ deliveryId }) => deliveryId],
+  ['STATE', 8, ({ state }) => state],
+  ['RECEIVED', 24, ({ receivedAt }) => receivedAt],
+  ['JOB', 10, ({ jobId }) => jobId],
+  ['SOURCE', 8, ({ source }) => source],
+  ['REASON', 0, ({ reason }) => reasonInWords(reason) ?? '-'],
+];
 
 function formatBodies({ quarantine, nextCursor, index }: QuarantineList, state: string): string[] {
   const which = state === 'all' ? 'in quarantine' : state;
@@ -66,8 +73,7 @@ function formatBodies({ quarantine, nextCursor, index }: QuarantineList, state: 
     `${count} ${quarantine.length === 1 ? 'body is' : 'bodies are'} ${which}.`,
     ...notes,
     '',
-    row(['DELIVERY', 'STATE', 'RECEIVED', 'JOB', 'SOURCE', 'REASON']),
-    ...quarantine.map(rowOf),
+    ...textTable(COLUMNS, quarantine),
     ...remediesOf(quarantine.filter((body) => body.state === 'waiting')),
   ];
 }
@@ -83,8 +89,4 @@ function remediesOf(waiting: readonly ListedBody[]): string[] {
     ...(remedies.length === 0 ? [] : ['', ...remedies]),
     'The commands for one of them: transcript-receiver job <job>',
   ];
-}
-
-function rowOf({ deliveryId, state, receivedAt, jobId, source, reason }: ListedBody): string {
-  return row([deliveryId, state, receivedAt, jobId, source, reasonInWords(reason) ?? '-']);
 }

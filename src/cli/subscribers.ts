@@ -27,7 +27,7 @@ import { describeIssue } from '../operations/issues/describe-issue.js';
 import { createOutboxReader } from '../subscribers/outbox-reader.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/format/print.js';
-import { textRow } from './shared/format/text-row.js';
+import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
@@ -121,9 +121,6 @@ async function sentTo(
   return events.map(shownSent);
 }
 
-const cellsOf = textRow([24, 24, 26, 10, 8]);
-const row = (cells: readonly string[]) => `    ${cellsOf(cells)}`;
-
 function formatSubscribers(subscribers: readonly Listed[], limit: number, isAll: boolean): string[] {
   if (subscribers.length === 0) return ['No subscriber is configured.'];
   return subscribers.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...formatOne(one, limit, isAll)]);
@@ -140,13 +137,7 @@ function formatOne(subscriber: Listed, limit: number, isAll: boolean): string[] 
       const { text, remedy } = describeIssue(issue);
       return [`  ${text}`, ...(remedy === null ? [] : [`    ${remedy}`])];
     }),
-    ...(waitingEvents.length === 0
-      ? []
-      : [
-          '  Events that wait for a retry',
-          row(['NEXT ATTEMPT', 'RECEIVED', 'EVENT', 'JOB', 'ATTEMPTS', 'LAST ANSWER']),
-        ]),
-    ...waitingEvents.slice(0, limit).map((waiting) => waitingRow(subscriber, waiting)),
+    ...(waitingEvents.length === 0 ? [] : waitingTable(subscriber, waitingEvents.slice(0, limit))),
     ...(left > 0 ? [`    ${left} more: --limit`] : []),
     ...causes.flatMap((cause) => causeLines(name, cause)),
     ...(sentEvents === null ? [] : ['  Events that were tried, newest first', ...sentEvents.map(sentRow)]),
@@ -170,19 +161,21 @@ function sentRow(event: SentEvents['events'][number]): string {
   return `    ${event.jobId}  ${event.event}  ${describeTold(event)} (${event.type})`;
 }
 
-function waitingRow(
-  { pausedUntil }: Listed,
-  { nextTryAt, receivedAt, id, jobId, attempts, history }: Listed['waitingEvents'][number],
-): string {
+function waitingTable({ pausedUntil }: Listed, waiting: Listed['waitingEvents']): string[] {
+  const columns: TextColumn<(typeof waiting)[number]>[] = [
+    ['NEXT ATTEMPT', 24, ({ nextTryAt }) => describeNextAttempt(nextTryAt, pausedUntil, Date.now())],
+    ['RECEIVED', 24, ({ receivedAt }) => receivedAt],
+    ['EVENT', 26, ({ id }) => id],
+    ['JOB', 10, ({ jobId }) => jobId],
+    ['ATTEMPTS', 8, ({ attempts }) => String(attempts)],
+    ['LAST ANSWER', 0, ({ history }) => lastAnswer(history)],
+  ];
+  return ['  Events that wait for a retry', ...textTable(columns, waiting).map((row) => `    ${row}`)];
+}
+
+function lastAnswer(history: Listed['waitingEvents'][number]['history']): string {
   const last = history.at(-1);
-  return row([
-    describeNextAttempt(nextTryAt, pausedUntil, Date.now()),
-    receivedAt,
-    id,
-    jobId,
-    String(attempts),
-    last === undefined ? '-' : describeAttempt(last),
-  ]);
+  return last === undefined ? '-' : describeAttempt(last);
 }
 
 /** A cause, and the command that sends all of its events again. */

@@ -25,7 +25,7 @@ import { couldNotLook } from './shared/could-not-look.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { filterNamesOf } from './shared/filter-names-of.js';
 import { printJson, printLines, printNotes } from './shared/format/print.js';
-import { textRow } from './shared/format/text-row.js';
+import { type TextColumn, textTable } from './shared/format/text-table.js';
 import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
@@ -127,20 +127,15 @@ function formatSummary(summary: LedgerSummary): string[] {
   const { by, groups, rest, since, until } = summary;
   const lines = [`From ${since} until ${until}:`, ...summaryInWords(summary).map((text) => `  ${text}`)];
   if (by === null || groups === null) return lines;
-  const withSource = by === 'cause';
-  const cellsOf = (figures: SummaryFigures) => FIGURE_COLUMNS.map(({ text }) => text(figures) ?? '-');
-  const rows = [
-    [groupTitle(by), ...(withSource ? ['Source'] : []), ...FIGURE_COLUMNS.map(({ title }) => title)].map(
-      (title) => title.toUpperCase(),
+  const named = groups.map((row) => ({ ...row, name: rowInWords(by, row) }));
+  const last = rest === null ? [] : [{ ...rest, source: '', name: restInWords(rest) }];
+  type Row = SummaryFigures & { readonly name: string; readonly source: string | null };
+  const columns: TextColumn<Row>[] = [
+    [groupTitle(by).toUpperCase(), null, ({ name }) => name],
+    ...(by === 'cause' ? [['SOURCE', null, ({ source }: Row) => source ?? '-'] as const] : []),
+    ...FIGURE_COLUMNS.map(
+      ({ title, text }) => [title.toUpperCase(), null, (row: Row) => text(row) ?? '-'] as const,
     ),
-    ...groups.map((row) => [
-      rowInWords(by, row),
-      ...(withSource ? [row.source ?? '-'] : []),
-      ...cellsOf(row),
-    ]),
-    ...(rest === null ? [] : [[restInWords(rest), ...(withSource ? [''] : []), ...cellsOf(rest)]]),
   ];
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
-  const row = textRow(widths);
-  return [...lines, '', ...rows.map(row)];
+  return [...lines, '', ...textTable(columns, [...named, ...last])];
 }

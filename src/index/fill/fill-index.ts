@@ -1,7 +1,8 @@
-import { firstOpenHour, HOUR, LISTED_AGAIN, openHours, startOfHour } from '../../ledger/hours.js';
+import { firstOpenHour, HOUR, hourAt, LISTED_AGAIN, openHours, startOfHour } from '../../ledger/hours.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
-import type { MergedHourError } from '../../ledger/log/merge-record.js';
+import { type MergedHourError, readMergedHour } from '../../ledger/log/merge-record.js';
+import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
 import type { FollowedHour } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import { parseSegmentKey } from '../../ledger/segment-key.js';
@@ -85,13 +86,18 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     return { hour, read: new Map(Object.entries(await index.call('numbersOf', startOfHour(hour)))) };
   }
 
-  /** Takes the rest of an hour that nothing appears in any more. The index does not claim to have it before it has. */
-  async function finish(hour: string): Promise<void> {
+  /**
+   * Takes the rest of an hour that nothing appears in any more. The index does not claim to have it before it has. Resolves to the hours
+   * before it, as its records name them.
+   */
+  async function finish(hour: string): Promise<NamedHour[]> {
     const place = await begun(hour);
     const faults = new Map<string, MergedFault>();
     const onFault = ({ key, record }: MergedHourError) =>
       void faults.set(key, { key, segments: record === null ? 1 : 0 });
-    const reading = { store, onLost: addMissing, onFault, folders: folders.all() };
+    const named: NamedHour[] = [];
+    const onPrevious = (previous: string, folder: string) => void named.push({ hour: previous, folder });
+    const reading = { store, onLost: addMissing, onFault, onPrevious, folders: folders.all() };
     const reached = range;
     const { since, until } = reached;
     const start = startOfHour(hour);
@@ -102,6 +108,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     if (faults.size > 0) await index.call('saveFaults', start, [...faults.values()]);
     hours.delete(hour);
     if (range !== reached) await save(reached);
+    return named;
   }
 
   /** Reads all of an hour again: what was missing or damaged of it once is there. */
@@ -129,8 +136,12 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     for (const hour of open) if (!hours.has(hour)) hours.set(hour, await begun(hour));
     await take(log.newSegments());
     if (until !== null && isHourOver) {
-      const [since, end] = [firstOpenHour(until), startOfHour(first) - 1];
-      for await (const hour of hoursInOrder(store, 'oldest', since, end, folders.roots())) await finish(hour);
+      const end = startOfHour(first) - 1;
+      let next = firstOpenHour(until);
+      for await (const hour of hoursInOrder(store, 'oldest', next, end, folders.roots())) {
+        await assertListed(store, await finish(hour), next);
+        next = startOfHour(hour) + HOUR;
+      }
     }
     for (const hour of hours.keys()) if (!open.includes(hour)) hours.delete(hour);
     const { since = startOfHour(first) } = range;
@@ -153,16 +164,28 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
     // A process that ended meanwhile may have begun them, or begun to delete them.
     if (oldest !== null && oldest < since) yield* deleteBefore(since);
     const walk = hoursInOrder(store, 'newest', Number.NEGATIVE_INFINITY, since - 1, folders.roots());
+    let named = await namedBy(hourAt(since));
     for await (const hour of walk) {
       const start = startOfHour(hour);
+      await assertListed(store, named, start + HOUR);
       // Nothing was written between that hour and the ones in the index.
       if (start + HOUR <= end) return save({ ...range, since: Math.floor(end / HOUR) * HOUR });
       if (!(await bounds.hasRoom())) return;
-      await finish(hour);
+      named = await finish(hour);
       await save({ ...range, since: start });
       yield;
     }
+    await assertListed(store, named, Number.NEGATIVE_INFINITY);
     await save({ ...range, since: null });
+  }
+
+  /** What the records of an hour name that was read before. */
+  async function namedBy(hour: string): Promise<NamedHour[]> {
+    const found = folders.all().map(async (folder) => {
+      const { records } = await readMergedHour(store, hour, folder);
+      return records.flatMap(({ previous }) => (previous === null ? [] : [{ hour: previous, folder }]));
+    });
+    return (await Promise.all(found)).flat();
   }
 
   /** A segment may have appeared in an hour after it was whole: a fault, but its lines count. */

@@ -18,7 +18,7 @@ export interface HourReading {
    */
   readonly onFault: (fault: MergedHourError) => void;
   /** Called with the last hour before this one that has lines, where a record names it. */
-  readonly onPrevious?: (hour: string) => void;
+  readonly onPrevious?: (hour: string, folder: string) => void;
   /** Only segments written from `since` until before `until`, in milliseconds since the epoch. */
   readonly range?: { readonly since: number; readonly until: number };
   /** Folders of segments. Default: the ledger's alone. */
@@ -52,7 +52,7 @@ async function* segmentsIn(
   const read = new Map(place.read);
   const { records, faults } = await readMergedHour(store, hour, folder);
   for (const fault of openFaults({ records, faults })) onFault(fault);
-  for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous);
+  for (const { previous } of records) if (previous !== null) reading.onPrevious?.(previous, folder);
   const isInRange = ({ writtenAt }: MergedSegment) => writtenAt >= range.since && writtenAt < range.until;
   const taken: { readonly segments: Numbered[] }[] = [];
   for (const record of records) {

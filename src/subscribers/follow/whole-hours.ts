@@ -2,6 +2,7 @@ import { HOUR, LISTED_AGAIN, startOfHour } from '../../ledger/hours.js';
 import { describeLost, type LostSegments } from '../../ledger/log/covered-numbers.js';
 import { followedHour } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
+import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
 import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js';
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -17,16 +18,18 @@ export interface LogReading {
 
 type Lines = AsyncGenerator<SegmentLines>;
 
-/** What was not read of the hours before an instant. */
+/** What was not read of the hours before an instant. Throws `PartialListingError` before it passes over an hour. */
 export async function* readWholeHours(reading: LogReading, end: number): Lines {
   const { store, place } = reading;
   if (place.before >= end) return;
   for await (const hour of hoursInOrder(store, 'oldest', place.before, end - 1)) {
     const numbers = followedHour(place.hours, hour);
+    const named: NamedHour[] = [];
     const isAll = yield* linesByNumber(
       // What is damaged may be brought back: from there on the hour is read later.
-      restOf(reading, numbers, () => readLater(place, numbers)),
+      restOf(reading, numbers, () => readLater(place, numbers), named),
     );
+    await assertListed(store, named, place.before);
     if (!isAll) readLater(place, numbers);
     pass(place, startOfHour(hour) + HOUR);
   }
@@ -69,6 +72,7 @@ function restOf(
   { store, onFault }: LogReading,
   numbers: FollowedHour,
   onDamage: () => void,
+  named: NamedHour[] = [],
 ): AsyncGenerator<NewSegment> {
   const { hour } = numbers;
   const reading = {
@@ -77,6 +81,7 @@ function restOf(
       onFault(hour, fault);
       onDamage();
     },
+    onPrevious: (previous: string, folder: string) => void named.push({ hour: previous, folder }),
     // Lost segments do not come back.
     onLost: (lost: LostSegments) => onFault(hour, new Error(describeLost(lost))),
   };

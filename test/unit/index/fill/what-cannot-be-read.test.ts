@@ -184,6 +184,60 @@ describe('what the index cannot read of the ledger', () => {
     expect(await countLines()).toBe(8);
   });
 
+  describe('is a day that a listing leaves out and a record names:', () => {
+    const DAY = 24 * HOUR;
+    const day = (n: number) => new Date(Date.parse(WRITTEN) + n * DAY).toISOString();
+    const leavingOut = (folder: string) =>
+      createIndexFiller({
+        store: partialListings(store, (key) => key.includes(folder)),
+        ...{ index, clock: () => now, reach: 30 * DAY, retention: 7 * DAY, maxBytes: 2 ** 30 },
+      });
+
+    async function merged(): Promise<void> {
+      for (const n of [1, 2]) putSegment(store, day(n), [ledgerLine()]);
+      now += 2 * DAY;
+      await mergeLedger({ store, clock: () => now, keepSegments: null });
+    }
+
+    it.each([
+      ['the oldest', 'dt=2026-03-04/', 1],
+      ['one in between', 'dt=2026-03-05/', 2],
+    ])('what is older is not claimed to be in, without %s', async (_, folder, n) => {
+      await merged();
+      const partial = leavingOut(folder);
+      const since = Math.floor(Date.parse(day(n)) / HOUR) * HOUR;
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        await expect(fillAll(partial)).rejects.toThrow(`is not whole: it lacks ledger-hours/${folder}`);
+        expect(await index.call('state')).toMatchObject({ since });
+      }
+      await fillAll(filler);
+      expect(await index.call('state')).toMatchObject({ since: null, missing: [] });
+      expect(await countLines()).toBe(8);
+    });
+
+    it('what is newer neither', async () => {
+      await fillAll(filler);
+      const { until } = await index.call('state');
+      await merged();
+      const partial = leavingOut('dt=2026-03-05/');
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        await expect(fillAll(partial)).rejects.toThrow('is not whole');
+        expect(await index.call('state')).toMatchObject({ since: null, until });
+      }
+      await fillAll(filler);
+      expect((await index.call('state')).until).toBe(now);
+      expect(await countLines()).toBe(8);
+    });
+
+    it('but not one that was deleted', async () => {
+      await merged();
+      for (const key of keysOf('')) if (key.includes('dt=2026-03-05/')) store.objects.delete(key);
+      await fillAll(filler);
+      expect(await index.call('state')).toMatchObject({ since: null });
+      expect(await countLines()).toBe(7);
+    });
+  });
+
   it('are not claimed to be in while an hour is read again, also when that fails', async () => {
     let isFull = false;
     const failing = createIndexFiller({

@@ -6,6 +6,7 @@ import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../../support/ledger/merge-ledger.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+import { partialListings } from '../../../support/store/partial-listings.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -96,6 +97,24 @@ describe('a follower of the ledger', () => {
     advance(60_000);
     await follower.look();
     expect(sent).toEqual(['known', 'new writer']);
+  });
+
+  it('passes over no hour that a listing leaves out and a record names', async () => {
+    const { store, sent, put, advance, merge, follow } = world();
+    const isPartial = { now: true };
+    const partial = partialListings(store, (key) => isPartial.now && key.includes('dt=2026-03-05/'));
+    const follower = await follow(partial);
+    for (const job of ['one', 'two', 'three']) {
+      put('a', job);
+      advance(24 * HOUR);
+    }
+    await merge();
+    await expect(follower.look()).rejects.toThrow(
+      'is not whole: it lacks ledger-hours/dt=2026-03-05/hour=05/1.json',
+    );
+    isPartial.now = false;
+    await follower.look();
+    expect(sent.toSorted()).toEqual(['one', 'three', 'two']);
   });
 
   it('passes no segment that a store lists late', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { openArchiveParts } from '../app/archive-parts.js';
+import { type OpenArchive, openArchiveParts } from '../app/archive-parts.js';
 import { indexOfCommand } from '../app/open-ledger.js';
 import { storeProofTarget } from '../app/store/store-proof-target.js';
 import { loadConfig } from '../config/config.js';
@@ -12,7 +12,7 @@ import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session/session.js';
 import { proveStore } from '../store/probe/store-proof.js';
-import { archiveSession, type CapturedFile, type DeliveryParts } from './capture/archive-session.js';
+import { archiveSession, type CapturedFile } from './capture/archive-session.js';
 import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
 import { listenForInterrupts } from './capture/capture-interrupts.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
@@ -67,7 +67,7 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
 }
 
 async function captureInto(
-  archive: DeliveryParts,
+  archive: OpenArchive,
   audio: AudioInput,
   plan: CapturePlan,
   flags: CaptureFlags,
@@ -94,7 +94,7 @@ interface Capture {
   readonly plan: CapturePlan;
   readonly flags: CaptureFlags;
   readonly screen: Screen;
-  readonly archive: DeliveryParts;
+  readonly archive: OpenArchive;
   readonly stop: AbortSignal;
 }
 
@@ -119,7 +119,7 @@ async function captureSession({
   const end = await runSession(session, chunks, screen.note);
   const result = resultOf(end);
   const files = sessionTranscripts(head, end.report.segments, result);
-  const line = await archiveSession(archive, head.context, files, {
+  const line = await archiveSession(archive.archive, archive.ledger, head.context, files, {
     ...result,
     bytes: result.acknowledged.bytes,
   }).catch(saveLocalCopy(files, screen));

@@ -87,7 +87,7 @@ async function run(
   { deep = false, acceptMissing = false, signal, progress }: Options & Running,
 ): Promise<CopyReport | null> {
   const canaryAge = oldestCanary(config.store.canaryInterval);
-  const fault = await copyFault({ from, to, canaryAge });
+  const fault = await copyFault(from, to, canaryAge);
   if (fault !== null) throw new UsageError(fault);
   if (!(await hasContent(from))) return null;
   // The probe must neither begin a store where there is nothing to copy nor end the state of a copy.

@@ -117,7 +117,7 @@ describe('copy-store on a real S3 server', () => {
       [first, second],
       [second, back],
     ] as const) {
-      expect(await copyFault({ from, to, canaryAge: 0 })).toBeNull();
+      expect(await copyFault(from, to, 0)).toBeNull();
       expect(await run(from, to)).toMatchObject({ copied: 5, verified: 5, faultCount: 0, finished: true });
       expect(await contentsOf(to)).toEqual(expected);
       expect(await run(from, to)).toMatchObject({ copied: 0, there: 5, faultCount: 0 });

@@ -26,19 +26,14 @@ export interface SessionEnding {
   readonly bytes: number;
 }
 
-export interface DeliveryParts {
-  readonly archive: Archive;
-  readonly ledger: Ledger;
-}
-
 /** Stores a session's transcripts, all or none. Null when its job was erased. */
 async function storeTranscripts(
-  parts: DeliveryParts,
+  archive: Archive,
   context: SessionContext,
   files: readonly CapturedFile[],
   status: SessionEnding['status'],
 ): Promise<StoredItem[] | null> {
-  const staged = parts.archive.begin({ ...context, status, context: null });
+  const staged = archive.begin({ ...context, status, context: null });
   try {
     for (const { kind, contentType, content } of files) {
       const item = staged.open({ identify: () => ({ kind, contentType }) });
@@ -53,7 +48,7 @@ async function storeTranscripts(
 
 /** Writes the ledger line of a session whose items are stored. */
 async function recordSession(
-  parts: DeliveryParts,
+  ledger: Ledger,
   context: SessionContext,
   items: readonly StoredItem[],
   end: SessionEnding,
@@ -68,19 +63,20 @@ async function recordSession(
     actor: null,
     context: null,
   });
-  await parts.ledger.append(line);
+  await ledger.append(line);
   return line;
 }
 
 /** Stores a session's transcripts and writes its ledger line. Throws `StoreError` when they cannot be stored. */
 export async function archiveSession(
-  parts: DeliveryParts,
+  archive: Archive,
+  ledger: Ledger,
   context: SessionContext,
   files: readonly CapturedFile[],
   end: SessionEnding,
 ): Promise<LedgerLine> {
-  const items = await storeTranscripts(parts, context, files, end.status);
+  const items = await storeTranscripts(archive, context, files, end.status);
   return items === null
-    ? recordSession(parts, context, [], { ...end, reason: 'erased' })
-    : recordSession(parts, context, items, end);
+    ? recordSession(ledger, context, [], { ...end, reason: 'erased' })
+    : recordSession(ledger, context, items, end);
 }

@@ -294,12 +294,12 @@ describe('copyStore', () => {
 });
 
 describe('copyFault', () => {
-  const fault = () => copyFault({ from, to, canaryAge: 30_000 });
+  const fault = () => copyFault(from, to, 30_000);
 
   it('takes an empty place, and a copy of the same store that was not used', async () => {
     await put('jobs/j1/data', 'x');
     await put('.canary/old', 'x', PLAIN, to);
-    expect(await copyFault({ from, to, canaryAge: -60_000 })).toBeNull();
+    expect(await copyFault(from, to, -60_000)).toBeNull();
     await to.delete('.canary/old');
     expect(await fault()).toBeNull();
     await run();
@@ -313,7 +313,7 @@ describe('copyFault', () => {
     await put('jobs/own/data', 'x', PLAIN, to);
     expect(await fault()).toMatch(/has content of its own: name an empty/);
     await to.delete('jobs/own/data');
-    expect(await copyFault({ from, to: from, canaryAge: 0 })).toMatch(/are the same store/);
+    expect(await copyFault(from, from, 0)).toMatch(/are the same store/);
     const other = await openFolder();
     await put('jobs/j1/data', 'x', PLAIN, other);
     await run({ from: other });

@@ -3,16 +3,16 @@ import type { ObjectStore } from '../../../store/object-store.js';
 import { isServed, readCopyMark } from '../../../store/probe/copy-mark.js';
 import { hasContent } from './copied-places.js';
 
-export interface CopyPlaces {
-  readonly from: ObjectStore;
-  readonly to: ObjectStore;
-  /** Milliseconds: a receiver that runs wrote its canary more recently than that. */
-  readonly canaryAge: number;
-}
-
-/** Why the one may not be copied to the other, and what to do; null when it may. Throws `StoreError`. */
-export async function copyFault(places: CopyPlaces): Promise<string | null> {
-  const { from, to, canaryAge } = places;
+/**
+ * Why the one may not be copied to the other, and what to do; null when it may. Throws `StoreError`.
+ *
+ * @param canaryAge milliseconds: a receiver that runs wrote its canary more recently than that
+ */
+export async function copyFault(
+  from: ObjectStore,
+  to: ObjectStore,
+  canaryAge: number,
+): Promise<string | null> {
   if (await isRunning(to, canaryAge))
     return `a receiver writes to ${to.location}: stop it, and copy again a minute later`;
   const id = await from.identity();

@@ -1,11 +1,9 @@
 import { readBack } from '../../../archive/read-back.js';
 import type { ListedObject, ObjectStore } from '../../../store/object-store.js';
+import type { BetweenStores } from './copy-between.js';
 import type { KeyPair } from './pair-keys.js';
 
-interface TwoStores {
-  readonly from: ObjectStore;
-  readonly to: ObjectStore;
-}
+type TwoStores = Pick<BetweenStores, 'from' | 'to'>;
 
 /** Milliseconds by which the clock of a store may be off. */
 const CLOCKS = 300_000;

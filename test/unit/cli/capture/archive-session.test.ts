@@ -32,7 +32,7 @@ function captureInto(before: BeforeCall) {
   const budget = new ByteBudget({ total: 8 * store.partSize, reserve: store.partSize });
   const pool = createBufferPool({ largest: store.partSize, most: 0 });
   const archive = createArchive(store, budget, pool);
-  return { store, budget, line: () => archiveSession({ archive, ledger }, CONTEXT, FILES, END) };
+  return { store, budget, line: () => archiveSession(archive, ledger, CONTEXT, FILES, END) };
 }
 
 describe('a captured session', () => {

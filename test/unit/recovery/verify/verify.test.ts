@@ -222,7 +222,7 @@ describe('verify', () => {
       ...{ receivedAt: AT, keyPrefix: '' },
     } as const;
     const file = { kind: 'transcript.txt', contentType: 'text/plain', content: 'Hello.' } as const;
-    await archiveSession({ archive, ledger }, context, [file], {
+    await archiveSession(archive, ledger, context, [file], {
       ...{ status: 'success', reason: null, finishedAt: AT, bytes: 5 },
     });
     expect((await run()).outcomes).toMatchObject({ intact: 1 });

@@ -19,7 +19,7 @@ export default {
   roots: (named.length > 0 ? named : DEFAULT).map((folder) => `<rootDir>/${folder}`),
   testMatch: ['**/*.test.ts'],
   globalSetup: '<rootDir>/test/support/processes/build-first.mjs',
-  testSequencer: '<rootDir>/test/support/processes/slow-folders-first.mjs',
+  testSequencer: '<rootDir>/test/support/processes/wait-beside-work.mjs',
   // Half of a run is spent waiting for processes and time-outs: two workers for each core keep the cores busy, three made it slower.
   // Files that need something of the machine besides run two at a time in their own commands, those that load it one after the other.
   maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder)) ? 1 : availableParallelism() * 2,

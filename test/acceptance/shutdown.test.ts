@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { rawClient } from '../support/http/raw-http.js';
 import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
 import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
@@ -7,28 +7,33 @@ import { until } from '../support/until.js';
 
 const TOKEN = 'a-token-of-good-length';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let receiver: ReceiverProcess;
+/* All at the same time, each with a receiver of its own: they wait for its start and its end. */
 
-beforeEach(async () => {
-  folder = await temporaryFolder();
+interface Place {
+  readonly receiver: ReceiverProcess;
+  /** Folder of its store. */
+  readonly folder: string;
+}
+
+const ends: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
 });
 
-afterEach(async () => {
-  await receiver.destroy();
-  await folder.remove();
-});
-
-async function start(drainDelay: string, drainDeadline: string): Promise<void> {
-  receiver = await startReady({
+async function start(drainDelay: string, drainDeadline: string): Promise<Place> {
+  const { path, remove } = await temporaryFolder();
+  ends.push(remove);
+  const receiver = await startReady({
     receiver: { host: '127.0.0.1', port: 0, drainDelay, drainDeadline },
     admin: { port: 0, tokens: { tester: TOKEN } },
-    store: { url: `file:${folder.path}` },
+    store: { url: `file:${path}` },
   });
+  ends.push(receiver.destroy);
+  return { receiver, folder: path };
 }
 
 /** A delivery whose body is half there: one part's worth sent, the rest to come. */
-async function beginDelivery(id: string, size: number) {
+async function beginDelivery({ receiver }: Place, id: string, size: number) {
   const client = await rawClient(receiver.publicUrl);
   await client.send(
     `POST /callbacks/default?id=${id}&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: ${size}\r\nExpect: 100-continue\r\n\r\n`,
@@ -39,7 +44,7 @@ async function beginDelivery(id: string, size: number) {
 }
 
 /** An import that the receiver has begun, all of whose form is sent but its last bytes, and those. */
-async function beginImport(id: string) {
+async function beginImport({ receiver }: Place, id: string) {
   const form = [
     '--b\r\nContent-Disposition: form-data; name="data"; filename="a.wav"\r\n\r\n',
     'x'.repeat(1000),
@@ -55,16 +60,17 @@ async function beginImport(id: string) {
   return { client, rest: form.slice(500) };
 }
 
-const erase = (id: string) =>
+const erase = ({ receiver }: Place, id: string) =>
   fetch(`${receiver.adminUrl}/admin/api/jobs/${id}`, {
     method: 'DELETE',
     headers: { authorization: `Bearer ${TOKEN}` },
   });
 
 describe('SIGTERM', () => {
-  it('finishes deliveries in flight, accepts no new ones, and exits 0', async () => {
-    await start('0s', '60s');
-    const client = await beginDelivery('underway', 1000);
+  it.concurrent('finishes deliveries in flight, accepts no new ones, and exits 0', async () => {
+    const place = await start('0s', '60s');
+    const { receiver, folder } = place;
+    const client = await beginDelivery(place, 'underway', 1000);
     receiver.signal('SIGTERM');
     await until(async () => {
       const late = await fetch(`${receiver.publicUrl}/readyz`).catch(() => null);
@@ -75,15 +81,16 @@ describe('SIGTERM', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.connection).toBe('close');
     expect(await receiver.ended).toBe(0);
-    expect(await visibleKeys(folder.path, 'jobs/')).toEqual(['jobs/underway/data']);
-    expect((await ledgerOf(folder.path)).map(({ jobId, outcome }) => [jobId, outcome])).toEqual([
+    expect(await visibleKeys(folder, 'jobs/')).toEqual(['jobs/underway/data']);
+    expect((await ledgerOf(folder)).map(({ jobId, outcome }) => [jobId, outcome])).toEqual([
       ['underway', 'stored'],
     ]);
   });
 
-  it('is not needed when the terminal is closed: SIGHUP drains as well, also when it comes twice', async () => {
-    await start('0s', '60s');
-    const client = await beginDelivery('underway', 1000);
+  it.concurrent('is not needed when the terminal is closed: SIGHUP drains as well, also when it comes twice', async () => {
+    const place = await start('0s', '60s');
+    const { receiver } = place;
+    const client = await beginDelivery(place, 'underway', 1000);
     receiver.signal('SIGHUP');
     await until(() => receiver.log.some(({ event }) => event === 'draining'));
     receiver.signal('SIGHUP');
@@ -92,8 +99,9 @@ describe('SIGTERM', () => {
     expect(await receiver.ended).toBe(0);
   });
 
-  it('is not ready but still serves during the drain delay', async () => {
-    await start('6s', '60s');
+  it.concurrent('is not ready but still serves during the drain delay', async () => {
+    const place = await start('6s', '60s');
+    const { receiver } = place;
     receiver.signal('SIGTERM');
     await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).status === 503);
     const response = await fetch(`${receiver.publicUrl}/callbacks/default?id=late&status=success`, {
@@ -104,21 +112,22 @@ describe('SIGTERM', () => {
     expect(await receiver.ended).toBe(0);
   });
 
-  it("finishes operators' changes in flight, starts no new ones, and records them", async () => {
-    await start('0s', '60s');
-    const delivery = await beginDelivery('underway', 1000);
-    const { client, rest } = await beginImport('imported');
+  it.concurrent("finishes operators' changes in flight, starts no new ones, and records them", async () => {
+    const place = await start('0s', '60s');
+    const { receiver, folder } = place;
+    const delivery = await beginDelivery(place, 'underway', 1000);
+    const { client, rest } = await beginImport(place, 'imported');
     receiver.signal('SIGTERM');
-    await until(async () => (await erase('late')).status === 503);
-    expect(await (await erase('late')).json()).toMatchObject({ code: 'draining' });
+    await until(async () => (await erase(place, 'late')).status === 503);
+    expect(await (await erase(place, 'late')).json()).toMatchObject({ code: 'draining' });
     await delivery.send('x');
     expect((await delivery.answer()).status).toBe(200);
-    await until(async () => (await erase('late').catch(() => null)) === null);
+    await until(async () => (await erase(place, 'late').catch(() => null)) === null);
     await client.send(rest);
     expect((await client.answer()).status).toBe(200);
     expect(await receiver.ended).toBe(0);
-    expect(await visibleKeys(folder.path, 'jobs/')).toEqual(['jobs/imported/data', 'jobs/underway/data']);
-    const lines = await ledgerOf(folder.path);
+    expect(await visibleKeys(folder, 'jobs/')).toEqual(['jobs/imported/data', 'jobs/underway/data']);
+    const lines = await ledgerOf(folder);
     expect(lines.filter(({ jobId }) => jobId !== 'late').map(({ jobId, origin }) => [jobId, origin])).toEqual(
       [
         ['underway', 'callback'],
@@ -127,21 +136,23 @@ describe('SIGTERM', () => {
     );
   });
 
-  it('aborts deliveries at the deadline, stores nothing of them, and exits 0', async () => {
-    await start('0s', '300ms');
-    const client = await beginDelivery('stuck', 20 * 1024 * 1024);
+  it.concurrent('aborts deliveries at the deadline, stores nothing of them, and exits 0', async () => {
+    const place = await start('0s', '300ms');
+    const { receiver, folder } = place;
+    const client = await beginDelivery(place, 'stuck', 20 * 1024 * 1024);
     receiver.signal('SIGTERM');
     expect(await receiver.ended).toBe(0);
     client.close();
-    expect(await visibleKeys(folder.path, 'jobs/')).toEqual([]);
-    expect(
-      (await ledgerOf(folder.path)).map(({ jobId, outcome, reason }) => [jobId, outcome, reason]),
-    ).toEqual([['stuck', 'refused', 'body-incomplete']]);
+    expect(await visibleKeys(folder, 'jobs/')).toEqual([]);
+    expect((await ledgerOf(folder)).map(({ jobId, outcome, reason }) => [jobId, outcome, reason])).toEqual([
+      ['stuck', 'refused', 'body-incomplete'],
+    ]);
   });
 
-  it('ends at once at a second signal', async () => {
-    await start('0s', '60s');
-    const client = await beginDelivery('stuck', 1000);
+  it.concurrent('ends at once at a second signal', async () => {
+    const place = await start('0s', '60s');
+    const { receiver } = place;
+    const client = await beginDelivery(place, 'stuck', 1000);
     receiver.signal('SIGTERM');
     await until(() => receiver.log.some(({ event }) => event === 'draining'));
     receiver.signal('SIGTERM');

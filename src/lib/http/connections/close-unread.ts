@@ -22,12 +22,13 @@ export function allowPauses(response: ServerResponse): void {
  * Closes connections whose client reads nothing of a response for a time. What waits to be written is held in memory.
  *
  * @param after milliseconds without a byte read
+ * @param options clock in milliseconds, and milliseconds between checks
  */
 export function closeUnread(
   server: Server,
   requests: ConnectionRequests,
   after: number,
-  now = () => performance.now(),
+  { now = () => performance.now(), every = CHECK_EVERY } = {},
 ): void {
   const connections = new Map<Socket, Progress>();
 
@@ -46,6 +47,6 @@ export function closeUnread(
     connections.set(socket, { taken: 0, since: now() });
     socket.once('close', () => connections.delete(socket));
   });
-  const timer = setInterval(check, CHECK_EVERY).unref();
+  const timer = setInterval(check, every).unref();
   server.once('close', () => clearInterval(timer));
 }

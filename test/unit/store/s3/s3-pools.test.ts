@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { openStandInStore, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
 import { until } from '../../../support/until.js';
 
@@ -8,28 +8,34 @@ const HEADERS = { contentType: 'text/plain', metadata: {} };
 const LARGE = Buffer.alloc(24 * 1024 * 1024, 'x');
 const SOON = 3_000;
 
+/** All at the same time, each with a store of its own: they wait for time-outs. */
 describe('connections to the store', () => {
-  let under: StandInStore;
+  const opened: StandInStore[] = [];
+  afterAll(async () => {
+    for (const under of opened) await under.close();
+  });
 
-  beforeEach(async () => {
-    under = await openStandInStore({
+  async function open(): Promise<StandInStore> {
+    const under = await openStandInStore({
       maxSockets: 1,
       retries: 0,
       connectTimeoutMs: 2_000,
       requestTimeoutMs: SOON,
       partTimeoutMs: 20_000,
     });
+    opened.push(under);
     under.standIn.state.put(`${PREFIX}large`, LARGE, {});
     under.standIn.state.put(`${PREFIX}small`, Buffer.from('small'), {});
-  });
-  afterEach(() => under.close());
+    return under;
+  }
 
-  const small = async (pace?: 'own' | 'download') => {
-    const reading = await under.store.read('small', null, pace);
+  const small = async ({ store }: StandInStore, pace?: 'own' | 'download') => {
+    const reading = await store.read('small', null, pace);
     return reading && text(reading.body);
   };
 
-  it('are not waited for without end by a write, of which nothing is sent then', async () => {
+  it.concurrent('are not waited for without end by a write, of which nothing is sent then', async () => {
+    const under = await open();
     under.standIn.misbehave = ({ key }) => (key.endsWith('slow') ? { kind: 'hang' } : null);
     const slow = under.store.create('slow', LARGE.subarray(0, 2 * 1024 * 1024), HEADERS);
     slow.catch(() => undefined);
@@ -39,30 +45,33 @@ describe('connections to the store', () => {
     );
     expect(under.standIn.requests).toHaveLength(1);
     // Reads and control have connections of their own.
-    expect(await small()).toBe('small');
+    expect(await small(under)).toBe('small');
     expect((await under.store.head('small'))?.size).toBe(5);
   });
 
-  it('are not waited for without end by a read', async () => {
+  it.concurrent('are not waited for without end by a read', async () => {
+    const under = await open();
     const unread = await under.store.read('large');
-    await expect(small()).rejects.toThrow(/no connection became free in time/);
+    await expect(small(under)).rejects.toThrow(/no connection became free in time/);
     unread?.body.destroy();
-    expect(await small()).toBe('small');
+    expect(await small(under)).toBe('small');
   });
 
-  it('are not waited for without end by control', async () => {
+  it.concurrent('are not waited for without end by control', async () => {
+    const under = await open();
     under.standIn.misbehave = ({ key }) => (key.endsWith('slow') ? { kind: 'hang' } : null);
     const both = await Promise.allSettled([under.store.head('slow'), under.store.head('small')]);
     expect(both.map(({ status }) => status)).toContain('rejected');
     expect((await under.store.head('small'))?.size).toBe(5);
   });
 
-  it('of paused downloads delay no other request', async () => {
+  it.concurrent('of paused downloads delay no other request', async () => {
+    const under = await open();
     const paused = await Promise.all(
       Array.from({ length: 3 }, () => under.store.read('large', null, 'download')),
     );
-    expect(await small()).toBe('small');
-    expect(await small('download')).toBe('small');
+    expect(await small(under)).toBe('small');
+    expect(await small(under, 'download')).toBe('small');
     expect(await under.store.create('created', Buffer.from('x'), HEADERS)).toBe('created');
     for (const each of paused) each?.body.destroy();
   });

@@ -26,10 +26,11 @@ beforeEach(async () => {
   server.on('connection', (socket: Socket) => {
     connection = socket;
   });
-  closeUnread(server, requests, 30_000, () => {
+  const now = () => {
     checks += 1;
     return time;
-  });
+  };
+  closeUnread(server, requests, 30_000, { now, every: 50 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   client = connect((server.address() as AddressInfo).port, '127.0.0.1');

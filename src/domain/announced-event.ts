@@ -9,7 +9,7 @@ const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'tr
 
 /** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
 const NO_EVENT: readonly string[] = [
-  ...['refused', 'failed', 'replayed', 'cancelled', 'acknowledged'],
+  ...['refused', 'replayed', 'cancelled', 'acknowledged'],
   ...['release-failed', 'dismissed', 'reconcile-started'],
 ];
 
@@ -30,10 +30,17 @@ export function isRepetition({ outcome, status, items }: Facts): boolean {
   return items.length > 0 && items.every((item) => item.outcome === 'identical');
 }
 
+/** Whether something was stored that was not there before. */
+export function hasNewItems(items: Facts['items']): boolean {
+  return items.some(({ outcome }) => outcome === 'created' || outcome === 'conflict');
+}
+
 /** As `announcedEvent`, of repetitions as well. */
 export function eventOfLine({ jobId, outcome, status, reason, items }: Facts): JobEventName | null {
   // A ledger that was edited by hand may hold any text. The id becomes a part of keys.
   if (jobId === null || !isJobId(jobId) || NO_EVENT.includes(outcome)) return null;
+  // A recovery that stored some of a job's items and failed to get the others tells of those: the next one finds them in place.
+  if (outcome === 'failed' && !hasNewItems(items)) return null;
   // A late callback of an erased job: its end was announced.
   if (outcome === 'noted' && reason === 'erased') return null;
   if (outcome === 'erased') return 'job.erased';

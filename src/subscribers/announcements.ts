@@ -102,7 +102,7 @@ async function creationsOf(store: Pick<ObjectStore, 'head'>, line: LedgerLine): 
   return [...creators].map((creator) => {
     const own = artefacts.filter((each) => each.creator === creator);
     const creation = creationOf(line, creator, own[0]?.metadata ?? {});
-    return withOutcome({ ...creation, items: itemsOf(artefacts, creator) });
+    return { ...creation, items: itemsOf(artefacts, creator) };
   });
 }
 
@@ -143,12 +143,7 @@ function creationOf(
     ...{ deliveryId, origin: origin as LedgerLine['origin'], status, region, source },
     receivedAt: metadata['received-at'] ?? line.receivedAt,
     context: Object.fromEntries(values),
+    outcome: 'stored',
     items: [],
   };
-}
-
-function withOutcome(creation: LedgerLine): LedgerLine {
-  const isConflict = creation.items.some(({ outcome }) => outcome === 'conflict');
-  const outcome = isConflict ? 'conflict' : creation.origin === 'recovery' ? 'recovered' : 'stored';
-  return { ...creation, outcome };
 }

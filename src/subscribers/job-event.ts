@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { eventOfLine, isRepetition } from '../domain/announced-event.js';
+import { eventOfLine, hasNewItems, isRepetition } from '../domain/announced-event.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isUlid } from '../lib/text/id-cursor.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
@@ -17,7 +17,7 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
 
 /** Variant of `jobEventOf` that covers repetitions as well. */
 export function eventOf(line: LedgerLine, location: string): JobEvent | null {
-  const { deliveryId, jobId, source, region, status, origin, outcome, context, items } = line;
+  const { deliveryId, jobId, source, region, status, origin, context, items } = line;
   const type = eventOfLine(line);
   // A ledger that was edited by hand may hold any text. The id becomes a part of keys.
   if (type === null || jobId === null || !isUlid(deliveryId)) return null;
@@ -35,7 +35,7 @@ export function eventOf(line: LedgerLine, location: string): JobEvent | null {
       region,
       status,
       origin,
-      outcome,
+      outcome: eventOutcome(line),
       context: context ?? {},
       ...decisionOf(line),
       items: items.flatMap(({ kind, key, size, sha256, outcome: result }) =>
@@ -43,6 +43,16 @@ export function eventOf(line: LedgerLine, location: string): JobEvent | null {
       ),
     },
   };
+}
+
+/**
+ * What became of the items. An event is made of a line or, where a repetition is the only one, of the artefacts: these say where they came
+ * from, and not that an operator's replay brought them or that another item failed.
+ */
+function eventOutcome({ outcome, origin, items }: LedgerLine): string {
+  if (outcome === 'chosen' || outcome === 'unrecoverable' || !hasNewItems(items)) return outcome;
+  if (items.some((item) => item.outcome === 'conflict')) return 'conflict';
+  return origin === 'recovery' ? 'recovered' : 'stored';
 }
 
 /** Who chose a version, and why. */

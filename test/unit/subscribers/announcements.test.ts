@@ -107,6 +107,22 @@ describe('a repetition of a delivery', () => {
     }
   });
 
+  it.each([
+    ['released', 'replay', 'stored'],
+    ['recovered', 'replay', 'stored'],
+    ['recovered', 'recovery', 'recovered'],
+    ['failed', 'recovery', 'recovered'],
+  ] as const)(
+    'announces what was %s with the origin %s as its own line does',
+    async (outcome, origin, said) => {
+      const act = line({ ...stored, outcome, origin });
+      const store = await storeOf(act);
+      const own = await createAnnouncements(store, 0).of(act);
+      expect(own).toMatchObject([{ id: act.deliveryId, data: { origin, outcome: said } }]);
+      expect(await createAnnouncements(store, 0).of(repetition())).toEqual(own);
+    },
+  );
+
   it('announces each of the deliveries whose artefacts it repeats: the second found what the first had stored', async () => {
     const [data, jobinfo] = items;
     // The clock of the second one's replica is behind.

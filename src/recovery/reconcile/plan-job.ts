@@ -94,7 +94,7 @@ export function isRetried(situation: Pick<Situation, 'job' | 'now' | 'grace'>): 
 }
 
 /** Once the service has given up every entry, no callback is in flight any more. */
-function isGivenUp({ config, errors = [] }: JobRecord): boolean {
+export function isGivenUp({ config, errors = [] }: JobRecord): boolean {
   const givenUp = errors.filter(({ message }) => GIVEN_UP.test(message)).length;
   const entries = config.notification_config?.length ?? 0;
   return entries > 0 && givenUp >= entries;

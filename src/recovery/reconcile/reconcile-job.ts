@@ -6,7 +6,13 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { recordEnded } from './ended-job.js';
 import { type Expectation, type ExpectedItem, expectationOf } from './expectation.js';
 import { fetchMissing, type ItemResult, notFetched } from './fetch/fetch-missing.js';
-import { createContexts, recordRecovery } from './fetch/record-recovery.js';
+import {
+  createContexts,
+  mayBeUnrecorded,
+  type PresentItem,
+  recordRecovery,
+  recordUnrecorded,
+} from './fetch/record-recovery.js';
 import { isEnded, isGone, joinReasons, type Plan, planJob, requiresArchive } from './plan-job.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
@@ -42,7 +48,10 @@ async function resultOf(
   if (expectation === null) return null;
   try {
     if (isEnded(job, expectation)) return await recordEnded(parts, client, job, expectation, options);
-    const plan = await planFor(parts, job, expectation, options);
+    const { plan, present } = await planFor(parts, job, expectation, options);
+    const unrecorded = present.filter((each) => mayBeUnrecorded(each, job));
+    if (unrecorded.length > 0 && !options.dryRun)
+      await options.fetching(() => recordPresent(parts, job, region, unrecorded, options));
     if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return untouchedJob(job, region, plan);
     return await options.fetching(() => fetchJob(parts, client, job, plan, options));
   } catch (error) {
@@ -62,35 +71,57 @@ async function planFor(
   job: JobRecord,
   expectation: Expectation,
   options: JobOptions,
-): Promise<Plan> {
+): Promise<{ readonly plan: Plan; readonly present: readonly PresentItem[] }> {
   const { grace, looking } = options;
   const again = options.again && !isGone(job);
   const now = parts.clock();
-  const present = requiresArchive(job, expectation)
-    ? await presentKeys(parts.store, expectation.items, { again, looking })
-    : NONE;
+  const found = requiresArchive(job, expectation)
+    ? await presentItems(parts.store, expectation.items, { again, looking })
+    : [];
+  const present = keysOf(found);
   const expired = await endedKeys(parts, job, expectation, present, options);
-  return planJob({ job, expectation, present, expired, now, grace });
+  return { plan: planJob({ job, expectation, present, expired, now, grace }), present: found };
+}
+
+function recordPresent(
+  parts: RecoveryParts,
+  job: JobRecord,
+  region: string,
+  present: readonly PresentItem[],
+  options: JobOptions,
+): Promise<void> {
+  const startedAt = parts.clock();
+  const contextOf = createContexts(parts, job, region, options.origin, startedAt);
+  return recordUnrecorded(parts, { present, job, contextOf, options, startedAt });
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The keys of those items that the store holds. With `again`, items that can be fetched and compared are left out. */
-export async function presentKeys(
+/** The keys of those items that the store holds, as `presentItems`. */
+export async function presentKeys(...asked: Parameters<typeof presentItems>): Promise<ReadonlySet<string>> {
+  return keysOf(await presentItems(...asked));
+}
+
+function keysOf(found: readonly PresentItem[]): ReadonlySet<string> {
+  return new Set(found.map(({ item }) => item.key));
+}
+
+/** Those items that the store holds. With `again`, items that can be fetched and compared are left out. */
+async function presentItems(
   store: ObjectStore,
   items: readonly ExpectedItem[],
   { again, looking }: Pick<JobOptions, 'again' | 'looking'>,
-): Promise<ReadonlySet<string>> {
+): Promise<PresentItem[]> {
   // The record that replaces a jobinfo changes with time: comparing it would make false conflicts.
   const asked = items.filter(({ kind }) => !again || isStandIn(kind));
-  const found = await Promise.allSettled(asked.map(({ key }) => looking(() => store.head(key))));
-  const present = new Set<string>();
-  for (const [index, head] of found.entries()) {
+  const found = await Promise.allSettled(
+    asked.map(async (item) => ({ item, info: await looking(() => store.head(item.key)) })),
+  );
+  return found.flatMap((head) => {
     if (head.status === 'rejected') throw head.reason;
-    const key = asked[index]?.key;
-    if (head.value !== null && key !== undefined) present.add(key);
-  }
-  return present;
+    const { item, info } = head.value;
+    return info === null ? [] : [{ item, info }];
+  });
 }
 
 /**

@@ -1,15 +1,20 @@
+import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import { erasureKey } from '../../../src/archive/layout.js';
+import { artefactMetadata } from '../../../src/domain/artefact-metadata.js';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { createLedgerView } from '../../../src/index/ledger-view.js';
+import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { eraseJob } from '../../../src/operations/actions/erase/erase-job.js';
 import { refetch } from '../../../src/recovery/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../src/recovery/reconcile/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/reconcile/report/recovery-report.js';
 import type { JobConfig, JobRecord } from '../../../src/speech/wire.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { createAnnouncements } from '../../../src/subscribers/announcements.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import {
@@ -694,14 +699,44 @@ describe('failures of the store', () => {
     expect((await ledgerOf(fixture.folder)).map(({ outcome }) => outcome)).toEqual(['failed', 'recovered']);
   });
 
-  it('reports a job as failed when its ledger line could not be written', async () => {
-    const { parts, lose } = await begin(full('ledger/'));
-    await lose();
+  it('reports a job as failed when its ledger line could not be written, and records what is stored in the next run', async () => {
+    let broken = true;
+    const { parts, store, lose } = await begin(full('ledger/', () => broken));
+    const id = await lose();
     expect(only(await reconcile(parts))).toMatchObject({
       outcome: 'failed',
       reason: expect.stringMatching(/missing in the ledger/),
       items: [{ outcome: 'created' }],
     });
+    broken = false;
+    for (let n = 0; n < 2; n += 1) expect((await reconcile(parts, { full: true })).outcomes.matched).toBe(1);
+    const [line, ...others] = await ledgerOf(fixture.folder);
+    expect(others).toEqual([]);
+    const key = `jobs/${id}/transcript.json`;
+    const { size = 0, metadata = {} } = (await store.head(key)) ?? {};
+    const { sha256, 'delivery-id': creator } = metadata;
+    expect(line).toMatchObject({ jobId: id, outcome: 'duplicate', items: [{ key, size, sha256 }] });
+    const events = await createAnnouncements(store, 0).of(line as LedgerLine);
+    expect(events).toMatchObject([{ id: creator, data: { outcome: 'recovered', items: [{ key, sha256 }] } }]);
+  });
+
+  it('records what a callback stored whose replica died before its line, once the service has given up', async () => {
+    const { parts, store, simulator, lose } = await begin();
+    simulator.faults.clear();
+    const id = await lose();
+    const facts = { jobId: id, status: 'success', source: 'default', region: 'eu1', context: null } as const;
+    const act = {
+      deliveryId: newDeliveryId(),
+      receivedAt: new Date().toISOString(),
+      origin: 'callback',
+    } as const;
+    const metadata = artefactMetadata({ ...facts, ...act }, { kind: 'transcript.json-v2' });
+    const body = await simulator.expected(id)['transcript.json-v2'].bytes();
+    await store.create(`jobs/${id}/transcript.json`, body, { contentType: 'application/json', metadata });
+    for (let n = 0; n < 2; n += 1) expect((await reconcile(parts, { full: true })).outcomes.matched).toBe(1);
+    const lines = await ledgerOf(fixture.folder);
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    expect(lines).toMatchObject([{ outcome: 'duplicate', items: [{ outcome: 'identical', sha256 }] }]);
   });
 
   it('fetches nothing when the earlier reports cannot be read, and reports that', async () => {

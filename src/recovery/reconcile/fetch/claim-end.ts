@@ -44,29 +44,49 @@ export async function isEndRecorded({ store }: EndParts, { jobId, source }: Ende
 
 /**
  * The newest line of the ledger that brought something of the job to the source, or says that it is lost; null without one. A callback
- * that was refused brought nothing. Waits for an index that is being built, and reads the log where it does not reach back as far. Throws
- * `StoreError`.
+ * that was refused brought nothing. As `newestLine`.
  */
-export async function lastArrival(
+export function lastArrival(parts: EndParts, job: EndedJob): Promise<LedgerLine | null> {
+  return newestLine(parts, job, (line) => isArrival(line, job.source));
+}
+
+/**
+ * The newest line of a job that is wanted; null without one. Waits for an index that is being built, and reads the log where it does not
+ * reach back as far. Throws `StoreError`.
+ */
+export async function newestLine(
   { store, view, clock }: EndParts,
-  job: EndedJob,
+  job: Pick<EndedJob, 'jobId' | 'createdAt'>,
+  isWanted: (line: LedgerLine) => boolean,
 ): Promise<LedgerLine | null> {
   await view.refresh();
   const since = searchFrom(job.createdAt, clock());
   await beginOfIndex({ store, view }, Date.parse(since));
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const page = await view.deliveries({ job: job.jobId, since, limit: PAGE, ...(cursor && { cursor }) });
-    const found = page.deliveries.find((line) => isArrival(line, job.source));
-    if (found !== undefined) return found;
-    cursor = page.nextCursor;
-  }
+  const indexed = await newestIndexedLine({ view, clock }, job, isWanted);
+  if (indexed !== null) return indexed;
   let last: ScannedLine | null = null;
   for await (const scanned of linesBeforeIndex({ store, view }, Date.parse(since))) {
-    const isOwn = scanned.line.jobId === job.jobId && isArrival(scanned.line, job.source);
+    const isOwn = scanned.line.jobId === job.jobId && isWanted(scanned.line);
     if (isOwn && (last === null || comparePlaces(scanned.place, last.place) > 0)) last = scanned;
   }
   return last?.line ?? null;
+}
+
+/** The same as far as the index has read: null may become a line. */
+export async function newestIndexedLine(
+  { view, clock }: Pick<EndParts, 'view' | 'clock'>,
+  { jobId, createdAt }: Pick<EndedJob, 'jobId' | 'createdAt'>,
+  isWanted: (line: LedgerLine) => boolean,
+): Promise<LedgerLine | null> {
+  const since = searchFrom(createdAt, clock());
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const page = await view.deliveries({ job: jobId, since, limit: PAGE, ...(cursor && { cursor }) });
+    const found = page.deliveries.find(isWanted);
+    if (found !== undefined) return found;
+    cursor = page.nextCursor;
+  }
+  return null;
 }
 
 const ARRIVALS: readonly string[] = [

@@ -1,15 +1,18 @@
+import { isErased } from '../../../archive/erasure/erasure.js';
 import type { ArtefactContext } from '../../../archive/layout.js';
+import { readBack } from '../../../archive/read-back.js';
 import type { OmittedContext } from '../../../domain/context.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../../ledger/ledger-line.js';
 import type { CallbackStatus, JobRecord } from '../../../speech/wire.js';
-import type { ExpectedCallback } from '../expectation.js';
-import { expectedAt, isGone, joinReasons } from '../plan-job.js';
+import type { ObjectInfo } from '../../../store/object-store.js';
+import type { ExpectedCallback, ExpectedItem } from '../expectation.js';
+import { expectedAt, isGivenUp, isGone, joinReasons } from '../plan-job.js';
 import { failureReason } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
 import { outcomeOfItems } from '../report/job-result.js';
 import type { RecoveredJob } from '../report/recovery-report.js';
-import { claimEnd, lastArrival } from './claim-end.js';
+import { claimEnd, lastArrival, newestIndexedLine, newestLine } from './claim-end.js';
 import type { ItemResult } from './fetch-missing.js';
 
 export interface RecoveryRecord {
@@ -106,6 +109,65 @@ async function recordLoss(parts: RecoveryParts, fields: RecoveryFields): Promise
   const { deliveryId } = claim;
   await parts.ledger.append(lineOf(parts, { ...fields, delivery: { ...delivery, deliveryId } }));
   await claim.confirm();
+}
+
+/** An item that was stored before. */
+export interface PresentItem {
+  readonly item: ExpectedItem;
+  readonly info: ObjectInfo;
+}
+
+/**
+ * Writes the line of what is stored and in no line: the process that stored it died before it wrote one, or the ledger could not be written.
+ * Without it neither subscribers nor `verify` would ever hear of what is there. A callback is repeated by the service until it was
+ * recorded, unless it gave up; a recovery is repeated by nobody. Throws `StoreError`.
+ */
+export async function recordUnrecorded(
+  parts: RecoveryParts,
+  { present, job, contextOf, options, startedAt }: UnrecordedItems,
+): Promise<void> {
+  const results: ItemResult[] = [];
+  for (const { item, info } of present) {
+    if (await isOnRecord(parts, job, item.key)) continue;
+    const sha256 = info.metadata.sha256 ?? (await readBack(parts.store, item.key))?.sha256;
+    if (sha256 === undefined) continue;
+    const { kind, key } = item;
+    const stored = { kind, key, size: info.size, sha256, outcome: 'identical' as const };
+    results.push({ item, stored, outcome: 'identical', reason: LINE_LOST });
+  }
+  if (results.length === 0 || (await isErased(parts.store, job.id))) return;
+  for (const delivery of new Set(results.map(({ item }) => contextOf(item)))) {
+    const own = results.filter(({ item }) => contextOf(item) === delivery);
+    const contextOmitted = own[0]?.item.submitted.contextOmitted ?? null;
+    const fields = { delivery, results: own, contextOmitted, options, startedAt, job };
+    await parts.ledger.append(lineOf(parts, { ...fields, outcome: 'duplicate', reason: LINE_LOST }));
+  }
+}
+
+interface UnrecordedItems extends Pick<RecoveryRecord, 'job' | 'contextOf' | 'options' | 'startedAt'> {
+  readonly present: readonly PresentItem[];
+}
+
+const LINE_LOST = 'it was stored before, and no line said so';
+
+/** Whether it may be that no line has the item. */
+export function mayBeUnrecorded({ info }: PresentItem, job: JobRecord): boolean {
+  return info.metadata.origin === 'recovery' || info.metadata.origin === 'replay' || isGivenUp(job);
+}
+
+async function isOnRecord(
+  parts: RecoveryParts,
+  { id: jobId, created_at: createdAt }: JobRecord,
+  key: string,
+): Promise<boolean> {
+  const hasItem = ({ items }: LedgerLine) =>
+    items.some((item) => item.key === key && item.outcome !== 'read');
+  const job = { jobId, createdAt };
+  // Nearly all are, and reading what was written lately takes a listing.
+  return (
+    (await newestIndexedLine(parts, job, hasItem)) !== null ||
+    (await newestLine(parts, job, hasItem)) !== null
+  );
 }
 
 export interface EndFields extends Omit<RecoveryFields, 'outcome' | 'contextOmitted'> {

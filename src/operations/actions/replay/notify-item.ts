@@ -1,5 +1,6 @@
 import { isErased } from '../../../archive/erasure/erasure.js';
 import type { DeliveryPage, LedgerView } from '../../../index/ledger-view.js';
+import { beginOfIndex } from '../../../index/questions/erased-in-ledger.js';
 import { writeInstant } from '../../../lib/time/instant.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { isErasable } from '../../../subscribers/dead/dead-events.js';
@@ -14,7 +15,10 @@ export interface NotifyParts {
   readonly outbox: Pick<Outbox, 'statuses' | 'waitingEvents' | 'deadEvents' | 'deadEvent' | 'send'>;
   /** What each configured subscriber asks for. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;
-  readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'deliveries'>;
+  readonly view: Pick<
+    LedgerView,
+    'lines' | 'requireReach' | 'deliveries' | 'refresh' | 'extent' | 'readPast'
+  >;
   readonly store: ObjectStore;
 }
 
@@ -72,15 +76,30 @@ export function writtenFor(received: readonly number[]) {
   };
 }
 
-async function findEvent(
-  { outbox, view, store }: NotifyParts,
-  { subscriber, receivedAt, eventId, jobId }: NotifyItem,
+/** Null only when the ledger does not have the line any more. */
+async function findEvent(parts: NotifyParts, item: NotifyItem): Promise<JobEvent | null> {
+  const { outbox, view, store } = parts;
+  if (item.receivedAt === 'dead')
+    return (await outbox.deadEvent(item.subscriber, item.eventId))?.event ?? null;
+  const range = writtenFor([Date.parse(item.receivedAt)]);
+  const indexed = await findIndexedEvent(parts, item, range);
+  if (indexed !== null) return indexed;
+  // The replica that selected the event had read its line. The index of this one may be behind, or still being built.
+  await view.refresh();
+  await beginOfIndex({ store, view }, Date.parse(range.since));
+  await view.requireReach({ since: range.since });
+  return findIndexedEvent(parts, item, range);
+}
+
+async function findIndexedEvent(
+  { view, store }: NotifyParts,
+  { eventId, jobId }: NotifyItem,
+  range: ReturnType<typeof writtenFor>,
 ): Promise<JobEvent | null> {
-  if (receivedAt === 'dead') return (await outbox.deadEvent(subscriber, eventId))?.event ?? null;
-  const range = { job: jobId, ...writtenFor([Date.parse(receivedAt)]), limit: 500 };
+  const query = { job: jobId, ...range, limit: 500 };
   let cursor: string | null = null;
   do {
-    const page: DeliveryPage = await view.deliveries(cursor === null ? range : { ...range, cursor });
+    const page: DeliveryPage = await view.deliveries(cursor === null ? query : { ...query, cursor });
     for (const line of page.deliveries) {
       const event = line.deliveryId === eventId ? jobEventOf(line, store.location) : null;
       if (event !== null) return event;

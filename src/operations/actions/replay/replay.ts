@@ -106,6 +106,8 @@ export async function runReplay(
   if (found.owner !== owner) await save(now());
   const heartbeats = sendHeartbeats(ended.signal);
   try {
+    // What the other replica did last is not in the index of this one yet: a body that it released would be released again.
+    if (found.owner !== owner) await parts.notify.view.refresh();
     while (!signal.aborted && position() < items.length) {
       if (parts.busy()) await pause(BUSY_PAUSE, signal);
       else await workOnStretch();

@@ -30,8 +30,8 @@ export interface SummaryRow extends SummaryFigures {
   readonly value: string | null;
   /** Source of the group, when groups are causes; otherwise null. */
   readonly source: string | null;
-  /** Why a value of the context is null: it was left out when the callback arrived, or its line cannot be read any more. */
-  readonly note: 'omitted' | 'unreadable' | null;
+  /** Why a value of the context is null: it was left out when the callback arrived. */
+  readonly note: 'omitted' | null;
 }
 
 /** The sum of groups that are not listed. */

@@ -18,7 +18,7 @@ export const SCHEMA = `
     newer INTEGER NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
   -- Objects of merged hours that are missing or damaged; segments: those of them that may be lacking and have no row in missing.
   CREATE TABLE faults (key TEXT PRIMARY KEY, hour INTEGER NOT NULL, segments INTEGER NOT NULL) WITHOUT ROWID;
-  -- An id is never used again: rows of contexts outlive their segment for a while.
+  -- An id is never used again: failures outlive their lines.
   CREATE TABLE segments (id INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, number INTEGER NOT NULL,
     written INTEGER NOT NULL);
   CREATE INDEX segments_by_run ON segments (run, number);
@@ -35,9 +35,14 @@ export const SCHEMA = `
   CREATE INDEX lines_by_class ON lines (class, written);
   CREATE INDEX lines_by_job ON lines (job, class, received) WHERE job IS NOT NULL;
   CREATE INDEX lines_by_due ON lines (due, class, job) WHERE due IS NOT NULL;
-  -- name, hash: hashes of the name, and of name and value; text would take a third of the file.
-  CREATE TABLE contexts (name INTEGER NOT NULL, hash INTEGER NOT NULL, written INTEGER NOT NULL, line INTEGER NOT NULL,
-    PRIMARY KEY (name, hash, written, line)) WITHOUT ROWID;
+  -- Values of the context, each once; empty: one that was left out. An id is never used again.
+  CREATE TABLE context_values (name TEXT NOT NULL, value TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (name, value)) WITHOUT ROWID;
+  -- Lines with a value, and what figures need of them; class, bucket, bytes, took: as in lines and figures.
+  CREATE TABLE contexts (value INTEGER NOT NULL, written INTEGER NOT NULL, line INTEGER NOT NULL, class INTEGER NOT NULL,
+    bucket INTEGER NOT NULL, bytes INTEGER NOT NULL, took INTEGER, PRIMARY KEY (value, written, line)) WITHOUT ROWID;
+  CREATE VIEW context_lines AS
+    SELECT v.name, v.value, c.line AS id, c.written, c.class, c.bucket, c.bytes, c.took
+    FROM context_values v CROSS JOIN contexts c ON c.value = v.id;
 
   -- The newest failing line of each job and class that no line of the job settles; first: receipt of the first line of the job, or when its
   -- callback was expected, if that is earlier; reason: what it has in common with other jobs, without the id.

@@ -82,7 +82,6 @@ export function rowInWords(
 
 const NOTES = {
   omitted: 'left out: malformed or repeated',
-  unreadable: 'a value whose line cannot be read any more',
 } as const;
 
 function causeWords(code: string): string {

@@ -2,14 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { subscriberOf } from '../../ledger/segment-key.js';
 import { createBodyRows, kindsOf } from '../bodies/body-rows.js';
-import { contextKeys } from '../context-keys.js';
 import { inTransaction } from '../in-transaction.js';
 import type { LineClasses } from '../line-classes.js';
 import { LINES } from '../schema.js';
 import { createAttemptRows } from './attempt-rows.js';
 import { createContextRows } from './context-rows.js';
 import { createFailureRows } from './failure-rows.js';
-import { createFigureSums, numberOf } from './figure-sums.js';
+import { createFigureSums, lineFigures, numberOf } from './figure-sums.js';
 import { createPositions } from './positions.js';
 import { type ReadLine, readContent } from './read-content.js';
 import type { SegmentContent } from './segment-content.js';
@@ -38,10 +37,10 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
     const took = lineClass.origin === 'callback' ? numberOf(line.durationMs) : null;
     const due = lineClass.origin === 'recovery' ? dueAt(line, received) : null;
     const kinds = kindsOf(line);
-    const bytes = numberOf(line.bytes);
-    insertLine.run(id, written, lineClass.id, job, received, bytes, took, due, kinds, start, length);
-    for (const key of contextKeys(line.context, line.contextOmitted)) contexts.add(key, written, id);
-    sums.add(written, lineClass, line);
+    const figures = lineFigures(line, took);
+    insertLine.run(id, written, lineClass.id, job, received, figures.bytes, took, due, kinds, start, length);
+    contexts.add({ id, written, lineClass: lineClass.id, ...figures }, line);
+    sums.add(written, lineClass.id, figures);
     if (job === null) return;
     failures.add({ id, lineClass, job, received, begun: due ?? received, start, length }, line);
     bodies.add({ id, lineClass, job, received, kinds }, line);
@@ -64,11 +63,9 @@ export function createApplySegments(database: DatabaseSync, classes: LineClasses
       inTransaction(database, () => {
         for (const segment of segments) apply(segment);
         sums.save();
-        contexts.save();
       });
     } catch (error) {
       sums.clear();
-      contexts.clear();
       classes.reload();
       throw error;
     }

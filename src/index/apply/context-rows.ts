@@ -1,31 +1,49 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ContextKey } from '../context-keys.js';
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { LineFigures } from './figure-sums.js';
 
-/** The values of the contexts of lines. Those of a transaction are written in the order of their hashes, so that a page is written once. */
-export interface ContextRows {
-  add(key: ContextKey, written: number, line: number): void;
-  save(): void;
-  clear(): void;
+/** A line with a context, as it is put into the index. */
+interface ContextLine extends LineFigures {
+  readonly id: number;
+  readonly written: number;
+  /** Id of its class. */
+  readonly lineClass: number;
 }
 
-type Row = readonly [...ContextKey, written: number, line: number];
+/** Adds the values of the context of a line. */
+export function createContextRows(database: DatabaseSync) {
+  const find = database.prepare('SELECT id FROM context_values WHERE name = ? AND value = ?');
+  const nextId = database.prepare(
+    `INSERT INTO meta VALUES ('lastValue', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value AS id`,
+  );
+  const insertValue = database.prepare('INSERT INTO context_values VALUES (?, ?, ?)');
+  const insert = database.prepare('INSERT INTO contexts VALUES (?, ?, ?, ?, ?, ?, ?)');
 
-export function createContextRows(database: DatabaseSync): ContextRows {
-  const insert = database.prepare('INSERT OR IGNORE INTO contexts VALUES (?, ?, ?, ?)');
-  let rows: Row[] = [];
-  const clear = () => {
-    rows = [];
-  };
+  function idOf(name: string, value: string): number {
+    const known = find.get(name, value);
+    if (known !== undefined) return Number(known.id);
+    const id = Number(nextId.get()?.id);
+    insertValue.run(name, value, id);
+    return id;
+  }
+
   return {
-    add: (key, written, line) => void rows.push([...key, written, line]),
-    save() {
-      for (const row of rows.sort(compare)) insert.run(...row);
-      clear();
+    add({ id, written, lineClass, bucket, bytes, took }: ContextLine, line: LedgerLine): void {
+      for (const [name, value] of valuesOf(line))
+        insert.run(idOf(name, value), written, id, lineClass, bucket, bytes, took);
     },
-    clear,
   };
 }
 
-function compare([name, hash]: Row, [otherName, otherHash]: Row): number {
-  return name - otherName || (hash < otherHash ? -1 : Number(hash > otherHash));
+/** One for each name. The fields come from the store: anything may be there. */
+function valuesOf({ context, contextOmitted }: LedgerLine): Map<string, string> {
+  const omitted = entriesOf(contextOmitted).map(([name]) => [name, ''] as const);
+  const values = entriesOf(context).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  return new Map([...omitted, ...values]);
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }

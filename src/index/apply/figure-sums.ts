@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LedgerLine } from '../../domain/delivery.js';
-import type { LineClass } from '../line-classes.js';
 import { durationBucket } from '../queries/duration-percentiles.js';
 import { WIDTHS } from '../schema.js';
 
@@ -9,10 +8,27 @@ import { WIDTHS } from '../schema.js';
  * same kind.
  */
 export interface FigureSums {
-  /** @param written in milliseconds since the epoch */
-  add(written: number, lineClass: LineClass, line: LedgerLine): void;
+  /**
+   * @param written in milliseconds since the epoch
+   * @param lineClass id of the class
+   */
+  add(written: number, lineClass: number, line: LineFigures): void;
   save(): void;
   clear(): void;
+}
+
+/** What figures need of a line. */
+export interface LineFigures {
+  readonly bytes: number;
+  /** Milliseconds of a callback; null for other lines. */
+  readonly took: number | null;
+  /** That of the duration of a callback. */
+  readonly bucket: number;
+}
+
+/** @param took milliseconds of a callback; null for other lines */
+export function lineFigures({ bytes }: LedgerLine, took: number | null): LineFigures {
+  return { bytes: numberOf(bytes), took, bucket: took === null ? NO_CALLBACK : durationBucket(took) };
 }
 
 interface Sum {
@@ -32,17 +48,15 @@ export function createFigureSums(database: DatabaseSync): FigureSums {
       lines = lines + excluded.lines, bytes = bytes + excluded.bytes, longest = max(longest, excluded.longest)`);
 
   return {
-    add(written, { id, origin }, { bytes, durationMs }) {
-      const took = origin === 'callback' ? numberOf(durationMs) : 0;
-      const bucket = origin === 'callback' ? durationBucket(took) : NO_CALLBACK;
+    add(written, lineClass, { bytes, took, bucket }) {
       for (const width of WIDTHS) {
-        const key = [width, Math.floor(written / width) * width, id, bucket] as const;
+        const key = [width, Math.floor(written / width) * width, lineClass, bucket] as const;
         const name = key.join();
         const sum = sums.get(name) ?? { key, lines: 0, bytes: 0, longest: 0 };
         sums.set(name, sum);
         sum.lines += 1;
-        sum.bytes += numberOf(bytes);
-        sum.longest = Math.max(sum.longest, took);
+        sum.bytes += bytes;
+        sum.longest = Math.max(sum.longest, took ?? 0);
       }
     },
     save() {

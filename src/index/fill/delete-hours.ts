@@ -6,6 +6,8 @@ import { oldestHour } from './trim-index.js';
 
 /** Lines that a step comes to. */
 const LINES_AT_ONCE = 10_000;
+/** Values of the context that a step looks at. */
+const VALUES_AT_ONCE = 10_000;
 
 /**
  * Deletes an hour and its position: should it come back, it is read from its beginning. Open failures stay, with the places of their lines: a
@@ -14,15 +16,17 @@ const LINES_AT_ONCE = 10_000;
 export function deleteHour(database: DatabaseSync, hour: number): void {
   inTransaction(database, () => {
     deleteLines(database, hour, Number.POSITIVE_INFINITY);
+    database.prepare('DELETE FROM contexts WHERE written >= ? AND written < ?').run(hour, hour + HOUR);
     deleteRest(database, hour);
   });
 }
 
 /**
- * Deletes all hours before one in the same way, in steps that hold no question up and keep the write-ahead log small. Where a process ends
- * meanwhile, the contexts of lines that it deleted go with the next hours that are deleted.
+ * Deletes all hours before one in the same way, in steps that hold no question up and keep the write-ahead log small. Contexts go first: a
+ * process may end meanwhile, and what is left of the lines says that there is something to delete.
  */
 export function* deleteHoursBefore(database: DatabaseSync, before: number): Generator<void> {
+  yield* deleteContextsBefore(database, before);
   database.prepare('DELETE FROM faults WHERE hour < ?').run(before);
   for (let hour = oldestHour(database); hour !== null && hour < before; hour = oldestHour(database)) {
     const oldest = hour;
@@ -31,7 +35,6 @@ export function* deleteHoursBefore(database: DatabaseSync, before: number): Gene
     });
     yield;
   }
-  yield* deleteContextsBefore(database, before);
 }
 
 /** Deletes lines from the ends of the runs of an hour, and moves the positions back before them. Returns whether none is left. */
@@ -73,20 +76,34 @@ function deleteRest(database: DatabaseSync, hour: number): void {
   );
 }
 
-/** Parts of the hashes that a step comes to. */
-const SLICES = 64n;
-const [FIRST_HASH, HASHES] = [-(2n ** 62n), 2n ** 63n];
-
-/** The order of contexts is that of the hashes, so that it takes a pass over all. */
+/** The order of contexts is that of the values, so that it takes a pass over all. */
 function* deleteContextsBefore(database: DatabaseSync, written: number): Generator<void> {
-  const remove = database.prepare(
-    'DELETE FROM contexts WHERE name = ? AND hash >= ? AND hash < ? AND written < ?',
+  const page = 'FROM context_values WHERE (name, value) > (?, ?) ORDER BY name, value LIMIT';
+  const endOfPage = database.prepare(`SELECT name, value ${page} 1 OFFSET ${VALUES_AT_ONCE - 1}`);
+  const findOld = database.prepare(
+    `SELECT name, value, id FROM (SELECT name, value, id ${page} ${VALUES_AT_ONCE}) v
+     WHERE EXISTS (SELECT 1 FROM contexts c WHERE c.value = v.id AND c.written < ?)`,
   );
-  const slice = (number: bigint) => FIRST_HASH + (HASHES / SLICES) * number;
-  const next = database.prepare('SELECT min(name) AS name FROM contexts WHERE name > ?');
-  for (let name = next.get(-1)?.name; typeof name === 'number'; name = next.get(name)?.name)
-    for (let number = 0n; number < SLICES; number += 1n) {
-      remove.run(name, slice(number), slice(number + 1n), written);
+  const remove = database.prepare('DELETE FROM contexts WHERE value = ? AND written < ?');
+  const drop = database.prepare(
+    `DELETE FROM context_values WHERE name = ? AND value = ?
+     AND NOT EXISTS (SELECT 1 FROM contexts c WHERE c.value = context_values.id)`,
+  );
+  for (let from: [string, string] | null = ['', '']; from !== null; ) {
+    const end: Readonly<Record<string, unknown>> | undefined = endOfPage.get(...from);
+    const values = findOld.all(...from, written);
+    while (values.length > 0) {
+      inTransaction(database, () => {
+        for (let deleted = 0; deleted < LINES_AT_ONCE; ) {
+          const each = values.pop();
+          if (each === undefined) break;
+          deleted += 1 + Number(remove.run(Number(each.id), written).changes);
+          drop.run(String(each.name), String(each.value));
+        }
+      });
       yield;
     }
+    yield;
+    from = end === undefined ? null : [String(end.name), String(end.value)];
+  }
 }

@@ -4,7 +4,6 @@ import { isInScope } from '../../domain/rights.js';
 import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
 import type { PlacedLine } from '../../ledger/log/read-lines-at.js';
 import type { AskedIndex } from '../asked-index.js';
-import { contextKey } from '../context-keys.js';
 import { idsOf, type LineClass, type LineClasses } from '../line-classes.js';
 import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
@@ -54,12 +53,12 @@ export function findLines({ database, classes }: AskedIndex, query: LineQuery): 
     return find('lines l', ['l.job = ?', ofWanted, HAS_CONTEXT])(job, query.before, limit, ...key);
   }
   if (key !== undefined) {
-    const [name, hash] = key;
-    return find(BY_CONTEXT, ['c.name = ?', 'c.hash = ?', ofWanted], 'c.written')(
+    const [name, value] = key;
+    return find(BY_CONTEXT, ['c.name = ?', 'c.value = ?', ofWanted], 'c.written')(
       name,
       query.before,
       limit,
-      hash,
+      value,
     );
   }
   // Class by class: each has its lines in order, however rare they are.
@@ -99,10 +98,15 @@ function newestOf(
   return found;
 }
 
-/** Whether the line `l` has a value of the context. */
+/** Whether the line `l` has a value of the context; it takes the values of `contextKey`. */
 export const HAS_CONTEXT = `EXISTS
-  (SELECT 1 FROM contexts c WHERE c.name = ? AND c.hash = ? AND c.written = l.written AND c.line = l.id)`;
-export const BY_CONTEXT = 'contexts c CROSS JOIN lines l ON l.id = c.line AND l.written = c.written';
+  (SELECT 1 FROM context_lines h WHERE h.name = ? AND h.value = ? AND h.written = l.written AND h.id = l.id)`;
+export const BY_CONTEXT = 'context_lines c CROSS JOIN lines l ON l.id = c.id';
+
+/** How the index has a name of the context and its value, or a name whose value was left out. */
+export function contextKey(context: NonNullable<LineQuery['context']>): [name: string, value: string] {
+  return [context.name, context.value ?? ''];
+}
 
 /** Whether lines of a class match the filters that name its fields; a line without a source may exist for a client because of its job. */
 export function matches(each: LineClass, query: LineFilters & Pick<LineQuery, 'without' | 'scope'>): boolean {

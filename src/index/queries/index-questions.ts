@@ -1,7 +1,6 @@
 import type { AskedIndex } from '../asked-index.js';
 import { countBodies, findBodies } from '../bodies/find-bodies.js';
 import { countLines, readState } from '../index-state.js';
-import { placesOf } from '../line-places.js';
 import { countBehind } from '../sent/count-behind.js';
 import { eventFigures } from '../sent/event-figures.js';
 import { eventsOfJob, factsOfEvents, findEvents } from '../sent/sent-events.js';
@@ -17,7 +16,7 @@ import { countActs, countMissed, missedByContext, sumLines } from './sum-lines.j
 
 /** The questions that an index answers, whoever writes it. */
 const QUESTIONS = {
-  ...{ state: readState, countLines, findLines, findJobsByPart, findSources, placesOf, knowsName },
+  ...{ state: readState, countLines, findLines, findJobsByPart, findSources, knowsName },
   ...{ findFailures, failurePage, failingJobs, findSettled, findBodies, countBodies },
   ...{ sumLines, countMissed, missedByContext, countActs, countCallbacks, countJobs, lastAccepted },
   ...{ findEvents, eventsOfJob, factsOfEvents, eventFigures, countBehind },

@@ -11,12 +11,11 @@ import {
   type SummaryGroup,
 } from '../../domain/summary-groups.js';
 import type { AskedIndex } from '../asked-index.js';
-import { contextKey, nameHash } from '../context-keys.js';
 import { idsOf, isMissed, type LineClass, type LineClasses, notBroughtBefore } from '../line-classes.js';
 import { WIDTHS } from '../schema.js';
 import { type Parts, WHOLE } from './align-period.js';
-import { addFigures, addRow, type FigureGroups, type Figures, figuresIn, noFigures } from './figures.js';
-import { BY_CONTEXT, HAS_CONTEXT, type LineQuery, matches } from './find-lines.js';
+import { addRow, type FigureGroups, type Figures, figuresIn, noFigures } from './figures.js';
+import { BY_CONTEXT, contextKey, HAS_CONTEXT, type LineQuery, matches } from './find-lines.js';
 
 /** A time in milliseconds since the epoch; `until` is exclusive. */
 export interface TimeRange {
@@ -41,26 +40,23 @@ export interface SumQuery extends ClassFilters {
   readonly keep: number;
 }
 
-/** Figures by the name of the group: the number of a part, `nameOfGroup`, or the hash of a value of the context. */
+/** Figures by the name of the group: the number of a part, or `nameOfGroup`, of a value of the context that was left out with an empty one. */
 export interface LineSums {
   readonly groups: FigureGroups;
-  /** Id of a line of each group by a context. */
-  readonly samples: ReadonlyMap<string, number>;
   /** Groups that are left out, and their sum. */
   readonly rest: { readonly groups: number; readonly figures: Figures };
 }
 
 /**
- * Adds up the deliveries that match, exactly. With a context it reads each line, some hundred thousand a second; else what is whole stretches
- * from their sums.
+ * Adds up the deliveries that match, exactly. With a context it reads a row of each line, a million or two a second; else what is whole
+ * stretches from their sums.
  */
 export function sumLines(index: AskedIndex, query: SumQuery): LineSums {
   const { by } = query;
   const wanted = classesOf(index.classes, query);
   const byName = typeof by === 'string' ? contextOfGroup(by) : null;
   if (byName !== null) return sumByContext(index, wanted, byName, query);
-  const nothing = { samples: new Map(), rest: { groups: 0, figures: noFigures() } };
-  return { groups: sumByClass(index, wanted, query), ...nothing };
+  return { groups: sumByClass(index, wanted, query), rest: { groups: 0, figures: noFigures() } };
 }
 
 /** Lines of what operators did; they are no deliveries. */
@@ -88,8 +84,8 @@ function sumByClass(
   };
   if (context !== undefined) {
     add(
-      `SELECT ${partOf('c.written')}, l.class, 1 AS lines, l.bytes, l.took FROM ${BY_CONTEXT}
-       WHERE c.name = ? AND c.hash = ? AND c.written >= ? AND c.written < ? AND l.${ofWanted}`,
+      `SELECT ${partOf('written')}, class, bucket, ${SUMS} FROM context_lines
+       WHERE name = ? AND value = ? AND written >= ? AND written < ? AND ${ofWanted} GROUP BY 1, 2, 3`,
       ...[...contextKey(context), range.since, range.until],
     );
     return groups;
@@ -113,6 +109,9 @@ function sumByClass(
       );
   return groups;
 }
+
+/** Columns of a group of lines. */
+const SUMS = 'count(*) AS lines, sum(bytes) AS bytes, max(took) AS took';
 
 /** Whole stretches of a time, the longest first, and what is left at both ends, which is read line by line. */
 function stretchesOf(
@@ -141,7 +140,7 @@ function dividedBy(parts: Parts | null): readonly [begin: number, width: number,
   return [begin, width, count - 1];
 }
 
-/** The lines of a value come one after the other, so that only the largest groups are in memory. */
+/** The values with the most lines, and the sum of the others. */
 function sumByContext(
   { database, classes }: AskedIndex,
   wanted: readonly LineClass[],
@@ -149,34 +148,24 @@ function sumByContext(
   { range, context, keep }: SumQuery,
 ): LineSums {
   const rows = database.prepare(
-    `SELECT CAST(c.hash AS TEXT) AS hash, l.id, l.class, 1 AS lines, l.bytes, l.took FROM ${BY_CONTEXT}
-     WHERE c.name = ? AND c.written >= ? AND c.written < ? AND l.class IN (${idsOf(wanted)})
-     ${context === undefined ? '' : `AND ${HAS_CONTEXT}`} ORDER BY c.hash, c.written, c.line`,
+    `WITH sums AS MATERIALIZED (SELECT value, class, bucket, ${SUMS} FROM context_lines l
+       WHERE name = ? AND written >= ? AND written < ? AND class IN (${idsOf(wanted)})
+       ${context === undefined ? '' : `AND ${HAS_CONTEXT}`} GROUP BY 1, 2, 3),
+     largest AS (SELECT value FROM sums GROUP BY value ORDER BY sum(lines) DESC, value LIMIT ?)
+     SELECT k.value, class, bucket, sum(lines) AS lines, sum(bytes) AS bytes, max(took) AS took,
+       (SELECT count(DISTINCT value) FROM sums) AS found
+     FROM sums LEFT JOIN largest k ON k.value = sums.value GROUP BY 1, 2, 3`,
   );
   const filter = context === undefined ? [] : contextKey(context);
-  const rest = { groups: 0, figures: noFigures() };
-  const kept: { readonly hash: string; readonly figures: Figures; line: number }[] = [];
-  const trim = () => {
-    kept.sort((one, other) => other.figures.lines - one.figures.lines);
-    for (const { figures } of kept.splice(keep)) {
-      rest.groups += 1;
-      addFigures(rest.figures, figures);
-    }
-  };
-  for (const row of rows.iterate(nameHash(name), range.since, range.until, ...filter)) {
-    if (kept.at(-1)?.hash !== row.hash) {
-      if (kept.length > 2 * keep) trim();
-      kept.push({ hash: String(row.hash), figures: noFigures(), line: Number(row.id) });
-    }
-    const last = kept.at(-1);
-    if (last !== undefined) addRow(last.figures, classes.byId(Number(row.class)), row);
+  const groups: FigureGroups = new Map();
+  const others = noFigures();
+  let found = 0;
+  for (const row of rows.iterate(name, range.since, range.until, ...filter, keep)) {
+    const figures = row.value === null ? others : figuresIn(groups, nameOfGroup(String(row.value)));
+    addRow(figures, classes.byId(Number(row.class)), row);
+    found = Number(row.found);
   }
-  trim();
-  return {
-    groups: new Map(kept.map(({ hash, figures }) => [hash, figures])),
-    samples: new Map(kept.map(({ hash, line }) => [hash, line])),
-    rest,
-  };
+  return { groups, rest: { groups: found - groups.size, figures: others } };
 }
 
 function classesOf(classes: LineClasses, query: ClassFilters): LineClass[] {
@@ -220,29 +209,25 @@ export function countMissed(
   });
 }
 
-/** The same by the hash of their value of the context that `by` names, each with a line that has it; `jobs`: those with any value. */
+/** The same by the value of the context that `by` names; `jobs`: those with any value. */
 export function missedByContext(
   { database, classes }: AskedIndex,
   { range, context, by, ...filters }: Omit<SumQuery, 'keep'>,
-): {
-  readonly groups: readonly (readonly [hash: string, jobs: number, line: number])[];
-  readonly jobs: number;
-} {
+): { readonly groups: readonly (readonly [name: string, jobs: number])[]; readonly jobs: number } {
   const wanted = classesOf(classes, filters).filter(isMissed);
   const from = `FROM ${BY_CONTEXT} WHERE c.name = ?
-    AND c.line IN (SELECT id FROM lines l WHERE due >= ? AND due < ? AND +class IN (${idsOf(wanted)})
+    AND c.id IN (SELECT id FROM lines l WHERE due >= ? AND due < ? AND +class IN (${idsOf(wanted)})
       AND ${notBroughtBefore(classes)})
     ${context === undefined ? '' : `AND ${HAS_CONTEXT}`}`;
   const name = (typeof by === 'string' && contextOfGroup(by)) || '';
   const filter = context === undefined ? [] : contextKey(context);
-  const values = [nameHash(name), range.since, range.until, ...filter];
+  const values = [name, range.since, range.until, ...filter];
   const groups = database.prepare(
-    `SELECT CAST(c.hash AS TEXT) AS hash, count(DISTINCT l.job) AS jobs, max(l.id) AS line ${from}
-     GROUP BY c.hash HAVING jobs > 0`,
+    `SELECT c.value, count(DISTINCT l.job) AS jobs ${from} GROUP BY c.value HAVING jobs > 0`,
   );
   const all = database.prepare(`SELECT count(DISTINCT l.job) AS jobs ${from}`);
   return {
-    groups: groups.all(...values).map(({ hash, jobs, line }) => [String(hash), Number(jobs), Number(line)]),
+    groups: groups.all(...values).map(({ value, jobs }) => [nameOfGroup(String(value)), Number(jobs)]),
     jobs: Number(all.get(...values)?.jobs ?? 0),
   };
 }

@@ -1,6 +1,5 @@
 import { extentOf, type IndexExtent } from '../index-extent.js';
 import type { LedgerView } from '../ledger-view.js';
-import { createContextTexts } from './context-texts.js';
 import { type DeliverySummary, findSummary, type SummaryQuery } from './find-summary.js';
 
 /** Figures of deliveries, and what the index has. */
@@ -16,10 +15,9 @@ export function createSummary(
   { asked }: Pick<LedgerView, 'asked'>,
   clock: () => number = Date.now,
 ): Summarise {
-  const { store, index } = asked;
-  const texts = createContextTexts(store, index);
+  const { index } = asked;
   return async (query) => {
-    const summary = await findSummary(index, texts, query, clock());
+    const summary = await findSummary(index, query, clock());
     return { ...summary, index: extentOf(await index.call('state')) };
   };
 }

@@ -22,7 +22,6 @@ import { alignPeriod, type Parts } from '../queries/align-period.js';
 import { addFigures, noFigures } from '../queries/figures.js';
 import { type LastAccepted, lastOf } from '../queries/last-accepted.js';
 import type { SumQuery, TimeRange } from '../queries/sum-lines.js';
-import type { ContextTexts } from './context-texts.js';
 import type { NameFilters } from './filter-names.js';
 import {
   contextRows,
@@ -83,7 +82,6 @@ export const MOST_GROUPS = 10_000;
 /** Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts, and with `IndexError`. */
 export async function findSummary(
   index: LongCalls,
-  texts: ContextTexts,
   query: SummaryQuery,
   now: number,
 ): Promise<DeliverySummary> {
@@ -110,7 +108,7 @@ export async function findSummary(
     const group = by as Exclude<SummaryGroup, 'hour' | 'day'>;
     if (contextOfGroup(group) === null) return valueRows(await sum(group), limit);
     const summed = await sumGroups(index, { ...filters, by: group, keep: limit }, refusals ?? [], signal);
-    return contextRows(summed, all, group, texts, { limit, signal });
+    return contextRows(summed, all, limit);
   }
 
   return {

@@ -4,13 +4,7 @@ import type {
   SummaryFigures,
   SummaryRow,
 } from '../../domain/summary-figures.js';
-import {
-  contextOfGroup,
-  type FieldGroup,
-  nameOfGroup,
-  type SummaryGroup,
-} from '../../domain/summary-groups.js';
-import { contextHash } from '../context-keys.js';
+import { contextOfGroup, type FieldGroup, nameOfGroup } from '../../domain/summary-groups.js';
 import type { LongCalls } from '../index-calls.js';
 import { type Parts, partAt } from '../queries/align-period.js';
 import {
@@ -23,7 +17,6 @@ import {
   periodFigures,
 } from '../queries/figures.js';
 import type { LineSums, SumQuery } from '../queries/sum-lines.js';
-import type { ContextTexts } from './context-texts.js';
 
 /** How figures are grouped: by parts of the time, or by what a line says. */
 type GroupBy = SumQuery['by'];
@@ -50,11 +43,7 @@ export async function sumGroups(
   const all = add((await index.call('countMissed', { ...query, by: null })).map(([, jobs]) => jobs));
   if (all === 0) return { ...sums, missed: new Map() };
   const { groups, jobs } = await index.callAside(signal, 'missedByContext', query);
-  return {
-    ...sums,
-    samples: new Map([...groups.map(([hash, , line]) => [hash, line] as const), ...sums.samples]),
-    missed: new Map([[NONE, all - jobs], ...groups.map(([hash, missed]) => [hash, missed] as const)]),
-  };
+  return { ...sums, missed: new Map([[NONE, all - jobs], ...groups]) };
 }
 
 function add(numbers: readonly number[]): number {
@@ -101,61 +90,41 @@ export interface LimitedRows {
   readonly rest: RestOfGroups | null;
 }
 
-/** The rows of what a line says; the largest first, and what has no value last. */
-export function valueRows({ groups, missed }: Summed, limit: number): LimitedRows {
-  const names = [...new Set([...groups.keys(), ...missed.keys()])];
-  const all = names.map((name) => {
-    const [value = null, source = null] = JSON.parse(name) as (string | null)[];
-    const figures = figuresOf(groups.get(name), missed.get(name) ?? 0);
-    return { name, row: { value, source, note: null, ...figures } };
-  });
+/** The rows of groups: the largest first, and what has no value last. */
+export function valueRows({ groups, missed, rest }: Summed, limit: number): LimitedRows {
+  // Where groups were left out, one without deliveries here may have some among them.
+  const names = new Set(rest.groups === 0 ? [...groups.keys(), ...missed.keys()] : groups.keys());
+  const all = [...names].map((name) => ({ name, row: rowOf(name, groups.get(name), missed.get(name)) }));
   all.sort((one, other) => compareRows(one.row, other.row));
-  const rest = noFigures();
-  const left = all.slice(limit);
-  for (const { name } of left) addFigures(rest, groups.get(name) ?? noFigures());
-  const restMissed = add(left.map(({ row }) => row.missed));
+  const cut = all.splice(limit);
+  const others = noFigures();
+  addFigures(others, rest.figures);
+  for (const { name } of cut) addFigures(others, groups.get(name) ?? noFigures());
+  const shown = new Set(all.map(({ name }) => name));
+  const missedByOthers = add([...missed].map(([name, jobs]) => (shown.has(name) ? 0 : jobs)));
+  const left = rest.groups + cut.length;
   return {
-    rows: all.slice(0, limit).map(({ row }) => row),
-    rest: left.length === 0 ? null : { groups: left.length, ...figuresOf(rest, restMissed) },
+    rows: all.map(({ row }) => row),
+    rest: left === 0 ? null : { groups: left, ...figuresOf(others, missedByOthers) },
   };
 }
 
-/** The rows of the values of a name, and one of what has none. */
-export async function contextRows(
-  { groups, samples, rest, missed }: Summed,
-  total: Figures,
-  by: SummaryGroup,
-  texts: ContextTexts,
-  { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal | undefined },
-): Promise<LimitedRows> {
-  const name = contextOfGroup(by) ?? '';
-  const omitted = contextHash(name, null).toString();
-  const known = await texts(name, new Map([...samples].filter(([hash]) => hash !== omitted)), signal);
-  // Where groups were left out, one without deliveries here may have some among them.
-  const listed = new Set(rest.groups === 0 ? [...groups.keys(), ...missed.keys()] : groups.keys());
-  listed.delete(NONE);
-  const rows = [...listed].map((hash) => {
-    const value = known.get(hash) ?? null;
-    const note = value !== null ? null : hash === omitted ? ('omitted' as const) : ('unreadable' as const);
-    return { hash, row: { value, source: null, note, ...figuresOf(groups.get(hash), missed.get(hash)) } };
-  });
-  rows.sort((one, other) => compareRows(one.row, other.row));
-  const cut = rows.splice(limit);
-  const others = noFigures();
-  addFigures(others, rest.figures);
-  for (const { hash } of cut) addFigures(others, groups.get(hash) ?? noFigures());
-  const shown = new Set([NONE, ...rows.map(({ hash }) => hash)]);
-  const missedByOthers = add([...missed].map(([hash, jobs]) => (shown.has(hash) ? 0 : jobs)));
-  const left = rest.groups + cut.length;
+/** The rows of the values of a name of the context, and one of what has none. */
+export function contextRows({ groups, missed, rest }: Summed, total: Figures, limit: number): LimitedRows {
+  const values = new Map([...groups].filter(([name]) => name !== NONE));
   const named = noFigures();
-  for (const { hash } of rows) addFigures(named, groups.get(hash) ?? noFigures());
-  addFigures(named, others);
-  const ofNone = figuresOf(figuresWithout(total, named), missed.get(NONE));
-  const none = { value: null, source: null, note: null, ...ofNone };
-  return {
-    rows: [...rows.map(({ row }) => row), ...(sizeOf(none) > 0 ? [none] : [])],
-    rest: left === 0 ? null : { groups: left, ...figuresOf(others, missedByOthers) },
-  };
+  for (const figures of [rest.figures, ...values.values()]) addFigures(named, figures);
+  const missedOfValues = new Map([...missed].filter(([name]) => name !== NONE));
+  const listed = valueRows({ groups: values, missed: missedOfValues, rest }, limit);
+  const none = rowOf(NONE, figuresWithout(total, named), missed.get(NONE));
+  return { ...listed, rows: [...listed.rows, ...(sizeOf(none) > 0 ? [none] : [])] };
+}
+
+/** An empty value is one of the context that was left out. */
+function rowOf(name: string, figures: Figures | undefined, missed: number | undefined): SummaryRow {
+  const [value = null, source = null] = JSON.parse(name) as (string | null)[];
+  const note = value === '' ? 'omitted' : null;
+  return { value: value || null, source, note, ...figuresOf(figures, missed) };
 }
 
 /** What a row counts: lines, and what left none. */

@@ -136,11 +136,9 @@ export const summarySchema = z
             ),
           source: z.string().nullable().describe('of a cause'),
           note: z
-            .enum(['omitted', 'unreadable'])
+            .enum(['omitted'])
             .nullable()
-            .describe(
-              'of a context: its value was left out when the callback arrived, or its line cannot be read any more',
-            ),
+            .describe('of a context: its value was left out when the callback arrived'),
           ...FIGURES,
         }),
       )

@@ -3,8 +3,7 @@ import { hasContextValue } from '../../../src/domain/context.js';
 import { isDelivery, isOperatorAct, isOutcomeOfNoDelivery } from '../../../src/domain/delivery.js';
 import { isReasonCode } from '../../../src/domain/reasons.js';
 import type { SenderRefusals } from '../../../src/domain/summary-figures.js';
-import { causeOfDelivery, contextOfGroup } from '../../../src/domain/summary-groups.js';
-import { contextHash } from '../../../src/index/context-keys.js';
+import { causeOfDelivery, contextOfGroup, nameOfGroup } from '../../../src/domain/summary-groups.js';
 import type { LongCalls } from '../../../src/index/index-calls.js';
 import type { LedgerIndex } from '../../../src/index/ledger-index.js';
 import {
@@ -12,7 +11,6 @@ import {
   longestOfBucket,
   percentilesOf,
 } from '../../../src/index/queries/duration-percentiles.js';
-import type { ContextTexts } from '../../../src/index/questions/context-texts.js';
 import { findSummary } from '../../../src/index/questions/find-summary.js';
 import { sumGroups } from '../../../src/index/questions/summary-groups.js';
 import { HOUR } from '../../../src/ledger/hours.js';
@@ -40,11 +38,6 @@ interface Counted {
   readonly placed: Placed | null;
   readonly refused: SenderRefusals | null;
 }
-
-const texts: ContextTexts = async (name, samples) => {
-  const known = ['1', 'acme'].map((value) => [contextHash(name, value).toString(), value] as const);
-  return new Map(known.filter(([hash]) => samples.has(hash)));
-};
 
 function callsOf(index: LedgerIndex): LongCalls {
   const call: LongCalls['call'] = async (name, ...values) =>
@@ -76,7 +69,7 @@ export async function expectSummary(
   const refusedRequests = async () =>
     REFUSED.map((each) => ({ ...each, minutes: each.minutes.filter(([at]) => at >= begin && at < end) }));
   let [begin, end] = [range.since, range.until];
-  const exact = await findSummary(callsOf(index), texts, { ...asked, buckets: 1, refusedRequests }, NOW);
+  const exact = await findSummary(callsOf(index), { ...asked, buckets: 1, refusedRequests }, NOW);
   expect([Date.parse(exact.since), Date.parse(exact.until)]).toEqual([begin, end]);
   const all = countedOf(lines, filters, value);
   expect(exact.total).toEqual(sumOf(all, lines, filters, value, begin, end));
@@ -100,7 +93,6 @@ export async function expectSummary(
 
   const chart = await findSummary(
     callsOf(index),
-    texts,
     {
       ...{ ...asked, by: undefined, buckets: limit },
       refusedRequests: async (period) => {
@@ -146,23 +138,22 @@ async function expectLargest(
     const kept = [...found.groups.values()];
     const sizes = wanted.map(({ lines }) => lines).sort((one, other) => other - one);
     expect(kept.map(({ lines }) => lines).sort((one, other) => other - one)).toEqual(sizes.slice(0, keep));
-    expect([...found.groups.keys()].sort()).toEqual(largestOf(wanted, contextOfGroup(by) ?? '', keep).sort());
+    expect([...found.groups.keys()].sort()).toEqual(largestOf(wanted, keep).sort());
     for (const field of ['lines', 'bytes', 'refused'] as const)
       expect(sumOfField([...kept, found.rest.figures], field)).toBe(sumOfField(wanted, field));
   }
 }
 
-/** Those with the most lines; of equal ones, those whose value comes first in the order of the index. */
+/** Those with the most lines; of equal ones, those whose value comes first. */
 function largestOf(
   groups: readonly { readonly value: string | null; readonly lines: number }[],
-  name: string,
   keep: number,
 ): string[] {
   return groups
-    .map(({ value, lines }) => ({ lines, hash: contextHash(name, value) }))
-    .sort((one, other) => other.lines - one.lines || (one.hash < other.hash ? -1 : 1))
+    .map(({ value, lines }) => ({ lines, value: value ?? '' }))
+    .sort((one, other) => other.lines - one.lines || (one.value < other.value ? -1 : 1))
     .slice(0, keep)
-    .map(({ hash }) => hash.toString());
+    .map(({ value }) => nameOfGroup(value));
 }
 
 function sumOfField<Field extends string>(

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import os from 'node:os';
 import { isJsonObject } from '../lib/text/parse-json.js';
 import { ConfigError } from './config-error.js';
 import type { Environment } from './load/environment.js';
 import { readSettings } from './load/read-settings.js';
-import type { RuntimeContext } from './load/resolve-secrets.js';
+import { MAX_SECRET_BYTES, type RuntimeContext } from './load/resolve-secrets.js';
 import { loadSettings } from './load-settings.js';
 import type { Settings } from './schema.js';
 
@@ -107,7 +107,21 @@ function eachObject(
 const UNUSED_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
 function contextOf(env: Environment): RuntimeContext {
-  return { env, readFile: (file) => readFileSync(file, 'utf8'), hostName: processName() };
+  return { env, readFile: readBeginning, hostName: processName() };
+}
+
+/** No more than shows that it is too long: a device may have no end. */
+function readBeginning(path: string): string {
+  const bytes = Buffer.alloc(MAX_SECRET_BYTES + 1);
+  const file = openSync(path, 'r');
+  try {
+    let length = 0;
+    for (let read = -1; read !== 0; length += read)
+      read = readSync(file, bytes, length, bytes.length - length, null);
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** The host name is unique in a container, where the receiver is process 1; elsewhere several processes may share it. */

@@ -1,5 +1,8 @@
 import type { Express } from 'express';
 
+/** The paths of `mountHealth`, which take GET alone. */
+export const HEALTH_PATH = /^\/(?:healthz|readyz)\/?$/;
+
 export interface Readiness {
   readonly ready: boolean;
   /** Why it is not ready; null when it is. */

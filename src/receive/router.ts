@@ -6,6 +6,7 @@ import { type BodyLimits, type BodyReader, declaredLengthOf } from '../lib/http/
 import { BodyAbortedError } from '../lib/http/request-body.js';
 import { type DrainLimits, respondProblem } from '../lib/http/respond.js';
 import type { CallbackRequest } from './callback-request.js';
+import { HEALTH_PATH } from './health-routes.js';
 import type { Receiver } from './receive.js';
 
 /** How the public app responds, on every path. */
@@ -90,7 +91,11 @@ export function mountFallbacks(app: Express, routes: CallbackRoutes): void {
       );
       if (hasCallbackQuery(callback)) routes.receiver.misdirected(callback, problem);
     }
-    refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), routes);
+    if (HEALTH_PATH.test(request.path))
+      refuse(request, response, new Problem('method-not-allowed', 'Use GET.'), routes, {
+        allow: 'GET, HEAD',
+      });
+    else refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), routes);
   });
   const onError: ErrorRequestHandler = (error: { status?: number }, request, response, _next) => {
     const broken = error.status !== undefined && error.status < 500;
@@ -128,12 +133,13 @@ function refuse(
   response: ServerResponse,
   error: unknown,
   routes: ResponseOptions,
+  headers?: Readonly<Record<string, string>>,
 ): void {
   if (error instanceof BodyAbortedError) return void response.destroy();
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  respondProblem(request, response, problem, drain, routes.draining.aborted);
+  respondProblem(request, response, problem, drain, routes.draining.aborted, headers);
 }
 
 /** A sender without a `100 Continue` has sent nothing to drain. */

@@ -1,17 +1,19 @@
 /** Why a body could not be decoded: stable codes for ledger lines, quarantine and metrics. */
-export type UndecodableReason =
-  | 'json-invalid'
-  | 'multipart-unsupported'
-  | 'multipart-boundary'
-  | 'multipart-header'
-  | 'multipart-unterminated'
-  | 'multipart-unaccounted'
-  | 'too-many-parts'
-  | 'encoding-unsupported'
-  | 'encoding-corrupt'
+export const UNDECODABLE_REASONS = [
+  'json-invalid',
+  'multipart-unsupported',
+  'multipart-boundary',
+  'multipart-header',
+  'multipart-unterminated',
+  'multipart-unaccounted',
+  'too-many-parts',
+  'encoding-unsupported',
+  'encoding-corrupt',
   // What is in quarantine is no longer what arrived.
-  | 'request-damaged'
-  | 'body-damaged';
+  'request-damaged',
+  'body-damaged',
+] as const;
+export type UndecodableReason = (typeof UNDECODABLE_REASONS)[number];
 
 /**
  * The body is complete but does not contain what it claims to; its raw bytes belong in quarantine. The message quotes

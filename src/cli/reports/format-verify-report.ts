@@ -9,6 +9,7 @@ const MAX_LINES = 100;
 export function formatVerifyReport(report: VerifyReport): string[] {
   const { window, checked, bytes, outcomes, ledger, missing, damaged, replaced, refetch, faults } = report;
   const commands = groupRefetches(report);
+  const lost = lostJobs(report);
   return [
     `Artefacts of ${window.since} to ${window.until} in ${report.store}: ${checked} checked, ${bytes} bytes intact`,
     ...(ledger.lines === 0
@@ -31,6 +32,13 @@ export function formatVerifyReport(report: VerifyReport): string[] {
       : [
           'What is missing after that: restore it from a backup, or accept the loss with transcript-receiver acknowledge <job> --reason <words>',
         ]),
+    ...(lost.length === 0
+      ? []
+      : ['The service has these no more: restore them from a backup, or accept the loss:']),
+    ...firstOf(
+      lost.map((jobId) => `  transcript-receiver acknowledge ${jobId} --reason <words>`),
+      lost.length,
+    ),
     ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
   ];
 }
@@ -107,6 +115,14 @@ function groupRefetches({ refetch, missing }: Pick<VerifyReport, 'refetch' | 'mi
     chunksOf(jobs).map((some) => commandFor(source, some, missing)),
   );
   return [...ofGroups, ...others];
+}
+
+/** Jobs with an object that is missing or damaged and that cannot be fetched again. */
+function lostJobs({ startedAt, missing, damaged }: VerifyReport): string[] {
+  const lost = [...missing, ...damaged].filter(
+    ({ keptUntil }) => keptUntil === null || keptUntil <= startedAt,
+  );
+  return [...new Set(lost.flatMap(({ jobId }) => jobId ?? []))];
 }
 
 function chunksOf(jobs: readonly string[]): string[][] {

@@ -21,7 +21,8 @@ export function readSettings(raw: unknown, context: RuntimeContext): SettingsRea
   const tree = withoutExtensions(raw ?? {});
   const written = withoutNulls(production ? tree : withBuiltInSource(tree));
   const { resolved, faults: secretFaults } = resolveSecrets(written, context);
-  const missing = secretFaults.map((fault) => fault.path);
+  const reserved = reservedNames(written);
+  const missing = [...secretFaults, ...reserved].map((fault) => fault.path);
   const shape = readShape(resolved, written);
   // An unresolved reference also fails the schema of its setting; report it once.
   const shapeFaults = shape.faults.filter((fault) => !touches(fault.path, missing));
@@ -32,7 +33,10 @@ export function readSettings(raw: unknown, context: RuntimeContext): SettingsRea
   const { settings } = shape;
   const ruleFaults = isWhole && settings !== null ? faultsOfRules(settings, written, production, seen) : [];
   const variableFaults = isWhole ? unknownVariables(context) : [];
-  return { settings, faults: [...unread, ...variableFaults, ...secretFaults, ...shapeFaults, ...ruleFaults] };
+  return {
+    settings,
+    faults: [...unread, ...variableFaults, ...secretFaults, ...reserved, ...shapeFaults, ...ruleFaults],
+  };
 }
 
 /**
@@ -92,6 +96,16 @@ function without(tree: unknown, path: SettingPath): unknown {
   const { [first]: taken, ...others } = tree;
   const inner = rest.length === 0 ? undefined : without(taken, rest);
   return inner === undefined ? others : { ...others, [first]: inner };
+}
+
+/** The schema would pass over the one name that JavaScript reserves: a source or token without a word. */
+function reservedNames(value: unknown, path: SettingPath = []): ConfigFault[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, entry]) =>
+    name === '__proto__'
+      ? [{ path: [...path, name], found: 'that name', expected: 'another name' }]
+      : reservedNames(entry, [...path, name]),
+  );
 }
 
 /** Sections named `x-…` belong to the operator: a place for YAML anchors that other settings refer to. */

@@ -1,10 +1,13 @@
 import type { ConfigFault, SettingPath } from '../config-error.js';
 import { REFERENCE, WELL_FORMED } from './secret-reference.js';
 
+/** Far above a header line. */
+export const MAX_SECRET_BYTES = 65_536;
+
 /** The process and host for which a configuration is read. */
 export interface RuntimeContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Throws when the file cannot be read. */
+  /** At least the first `MAX_SECRET_BYTES` and one more. Throws when the file cannot be read. */
   readonly readFile: (path: string) => string;
   readonly hostName: string;
   /** Names of the variables that the configuration knows; when absent, variables are not checked. */
@@ -85,6 +88,8 @@ function readSecretFile(path: string, context: RuntimeContext): LookUp {
     if (value === '') return { expected: `the file ${path} not to be empty` };
     if (value.startsWith('\ufeff'))
       return { expected: `the file ${path} without the byte order mark at its beginning` };
+    if (Buffer.byteLength(value) > MAX_SECRET_BYTES)
+      return { expected: `the file ${path} to have at most ${MAX_SECRET_BYTES} bytes` };
     if (/[\r\n]/.test(value)) return { expected: `the file ${path} to hold one line` };
     return { value };
   } catch (error) {

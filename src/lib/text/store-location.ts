@@ -40,7 +40,7 @@ function fileLocation(address: string): StoreLocation | LocationFault {
 /** With the longest key below S3's 1024 bytes. */
 const MAX_PREFIX_LENGTH = 127;
 /** What AWS takes, and nothing that could end up elsewhere in a host name or path. */
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const BUCKET = /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const FOLDER = /^(?!\.{1,2}$)[A-Za-z0-9!_.*'()=-]+$/;
 
 function s3Location(address: string): StoreLocation | LocationFault {
@@ -51,7 +51,7 @@ function s3Location(address: string): StoreLocation | LocationFault {
     };
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/s.exec(address) ?? [];
   if (!BUCKET.test(bucket))
-    return { fault: 's3://<bucket>/<prefix>; a bucket name has 3 to 63 of a-z, 0-9, "-" and "."' };
+    return { fault: 's3://<bucket>/<prefix>; a bucket name has 3 to 63 of a-z, 0-9, "-" and single "."' };
   if (bucket.endsWith('--x-s3'))
     return {
       fault:

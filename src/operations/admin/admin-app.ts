@@ -28,6 +28,10 @@ export function createAdminApp(
     }
     response.set('content-type', metrics.contentType).send(await metrics.expose());
   });
+  app.all('/metrics', (request, response) => {
+    const problem = new Problem('method-not-allowed', 'Use GET.');
+    respondProblem(request, response, problem, DRAIN, false, { allow: 'GET, HEAD' });
+  });
   app.use('/admin/api', api);
   app.use(express.static(page, { redirect: false, setHeaders: (response) => response.set(PAGE_CACHING) }));
   app.use((request, response) => {

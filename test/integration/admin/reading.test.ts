@@ -326,6 +326,10 @@ describe('quarantine', () => {
     expect((await api.get('/quarantine?job=other')).body.quarantine).toEqual([]);
     expect((await api.get('/quarantine?cursor=xyz')).status).toBe(400);
     expect((await api.get('/quarantine?state=gone')).status).toBe(400);
+    expect((await api.get('/quarantine?reason=json-invalid')).status).toBe(200);
+    const unknown = await api.get('/quarantine?reason=json-invaild');
+    expect(unknown.status).toBe(400);
+    expect(unknown.body.detail).toMatch(/reason.*json-invalid/);
   });
 
   it('shows a body safely and says whether it would decode today', async () => {
@@ -412,6 +416,8 @@ describe('everything else', () => {
     const wrong = await api.delete('/health');
     expect(wrong.body).toMatchObject({ status: 405, code: 'method-not-allowed' });
     expect(wrong.headers.allow).toBe('GET, HEAD');
+    const metrics = await supertest(service.adminUrl).post('/metrics');
+    expect(metrics).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
     const elsewhere = await supertest(service.adminUrl).get('/elsewhere');
     expect(elsewhere.status).toBe(404);
     expect(elsewhere.headers['content-security-policy']).toContain("default-src 'none'");

@@ -54,6 +54,29 @@ describe('loadConfig', () => {
     expect(loadConfig('everything', { TR_REPLICA_NAME: 'mine' }).replicaName).toBe('mine');
   });
 
+  it('refuses the one name that JavaScript reserves, wherever a name is chosen', () => {
+    const yaml = `
+sources: { __proto__: { allow: [any] }, intake: { credentials: { __proto__: { headers: ["X-A: 0123456789abcdef"] } } } }
+admin: { tokens: { __proto__: 0123456789abcdef0123 } }
+`;
+    const load = (env: Record<string, string>) => () => loadConfig('everything', env);
+    const fromFile = load({ NODE_CONFIG_DIR: folder({ 'default.yaml': yaml }) });
+    const expected = (place: string) => `${place}.__proto__: found that name, expected another name`;
+    for (const place of ['sources', 'sources.intake.credentials', 'admin.tokens'])
+      expect(fromFile).toThrow(expected(place));
+    expect(load({ NODE_CONFIG: '{"subscribers":{"__proto__":{"url":"https://a.example"}}}' })).toThrow(
+      expected('subscribers'),
+    );
+  });
+
+  it('reads no more of a secret than shows that it is too long', () => {
+    const load = (file: string) =>
+      loadConfig('everything', { NODE_CONFIG: `{"speech":{"apiKey":"\${file:${file}}"}}` });
+    expect(() => load('/dev/zero')).toThrow('the file /dev/zero to have at most 65536 bytes');
+    const long = path.join(folder({ key: `${'a'.repeat(4096)}\n` }), 'key');
+    expect(load(long).speech.apiKey).toHaveLength(4096);
+  });
+
   it("takes from an operator's folder only what it holds", () => {
     const config = loadConfig('everything', {
       NODE_CONFIG_DIR: folder({ 'default.yaml': 'limits: { minBytesPerSecond: 7 }' }),

@@ -51,6 +51,21 @@ describe('the public port', () => {
   });
 });
 
+describe('the health paths', () => {
+  it.each(['healthz', 'readyz'])('take GET and HEAD alone: %s', async (path) => {
+    port = await openPublicPort();
+    const client = await port.connect();
+    await client.send(`POST /${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+    expect(await client.answer()).toMatchObject({
+      status: 405,
+      headers: { allow: 'GET, HEAD' },
+      body: expect.stringContaining('method-not-allowed'),
+    });
+    await client.send(`POST /${path}x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+    expect((await client.answer()).status).toBe(404);
+  });
+});
+
 describe('a server that drains', () => {
   const never = new Promise<never>(() => {});
 

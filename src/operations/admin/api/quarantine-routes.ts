@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UNDECODABLE_REASONS } from '../../../archive/content/decode-error.js';
 import { quarantineFolder } from '../../../archive/layout.js';
 import type { QuarantinedRequest } from '../../../archive/quarantine/quarantine.js';
 import type { QuarantineStore } from '../../../archive/quarantine/quarantine-store.js';
@@ -6,7 +7,6 @@ import { QUARANTINE_STATES } from '../../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../../domain/rights.js';
 import { bodyOf } from '../../../index/bodies/list-bodies.js';
 import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
-import { textInput } from '../../../lib/text/read-input.js';
 import { previewOf } from '../../actions/decode-quarantined.js';
 import { unknownBody } from '../../actions/release-body.js';
 import { quarantinedBodyViewSchema, quarantineSchema } from '../../answers/quarantine.js';
@@ -40,7 +40,7 @@ export function quarantineRoutes({
         job: jobFilter,
         source: sourceFilter,
         region: regionFilter,
-        reason: textInput.optional().describe('why it could not be decoded'),
+        reason: z.enum(UNDECODABLE_REASONS).optional().describe('why it could not be decoded'),
         ...page(50),
       },
       answers: { 200: quarantineSchema },

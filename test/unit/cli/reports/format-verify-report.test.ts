@@ -4,6 +4,7 @@ import type { VerifyFinding } from '../../../../src/recovery/verify/verify-findi
 import { buildVerifyReport } from '../../../../src/recovery/verify/verify-report.js';
 
 const AT = '2026-03-04T05:06:07.089Z';
+const KEPT = '2026-03-05T00:00:00.000Z';
 
 function reportOf(missing: number, lines: number) {
   const window = { since: AT, until: AT };
@@ -33,7 +34,7 @@ function reportOf(missing: number, lines: number) {
 function findingOf(key: string): VerifyFinding {
   return {
     ...{ key, jobId: 'j', kind: 'data', source: null, deliveryId: '01', receivedAt: AT, reason: 'missing' },
-    ...{ expected: { size: 1, sha256: null }, found: null, keptUntil: null },
+    ...{ expected: { size: 1, sha256: null }, found: null, keptUntil: KEPT },
   };
 }
 
@@ -49,6 +50,19 @@ describe('a verify report as text', () => {
     expect(text).toMatch(/the ledger records different content for this key: expected/);
     expect(text).toMatch(/its request\.json is missing or cannot be read: expected/);
     expect(text).not.toMatch(/ {2}(content|metadata|size|request|claims): /);
+  });
+
+  it('has a command for each object that is missing or damaged and that the service has no more', () => {
+    const damaged = Object.entries({ kept: KEPT, gone: AT, conflict: null }).map(([jobId, keptUntil]) => ({
+      ...{ ...findingOf('jobs/j/data'), jobId, keptUntil },
+      ...{ reason: 'size' as const, found: { size: 2, sha256: null } },
+    }));
+    const missing = [{ ...findingOf('jobs/j/data'), jobId: 'lost', keptUntil: null }];
+    const text = formatVerifyReport({ ...reportOf(0, 5), damaged: [...damaged, ...damaged], missing });
+    const said = text.findIndex((line) => /restore them from a backup, or accept the loss:$/.test(line));
+    expect(text.slice(said + 1)).toEqual(
+      ['lost', 'gone', 'conflict'].map((job) => `  transcript-receiver acknowledge ${job} --reason <words>`),
+    );
   });
 
   it('does not say that the ledger has no line when it was not read', () => {

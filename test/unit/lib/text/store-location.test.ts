@@ -31,6 +31,7 @@ describe('the address of a store', () => {
     ['s3://', /bucket name/],
     ['s3://UPPER', /bucket name/],
     ['s3://a_b', /bucket name/],
+    ['s3://a..b', /bucket name/],
     ['s3://bucket\n/x', /bucket name/],
     ['s3://bucket/a//b', /single slashes/],
     ['s3://bucket/../b', /single slashes/],

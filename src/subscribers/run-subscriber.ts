@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRepetition } from '../domain/announced-event.js';
 import { fetchFromLog } from '../ledger/log/merged-segments.js';
+import { parseSegment } from '../ledger/parse-segment.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { announcedAs, createAnnouncements } from './announcements.js';
@@ -217,8 +218,8 @@ export async function findEvent(
   store: ObjectStore,
   { id, jobId, segment }: WaitingEvent,
 ): Promise<JobEvent | null> {
-  const { entries = [] } = (await fetchFromLog(store, segment))?.parse() ?? {};
-  for (const { line } of entries) {
+  const found = await fetchFromLog(store, segment);
+  for (const { line } of found === null ? [] : parseSegment(found.content).entries) {
     if (line.jobId !== jobId) continue;
     const event = await announcedAs(store, line, id);
     if (event !== null) return event;

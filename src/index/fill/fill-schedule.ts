@@ -46,11 +46,6 @@ const IN_USE = MINUTE;
 /** Milliseconds beyond the interval after which a read is overdue. The store's own time-outs are shorter. */
 const OVERDUE = MINUTE;
 
-interface Waiting {
-  readonly resolve: () => void;
-  readonly reject: (cause: unknown) => void;
-}
-
 export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
   const { filler, clock } = options;
   let running = false;
@@ -62,31 +57,35 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
   let failure: unknown = null;
   let filling: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
-  /** Refreshes that wait for the next read of what is new, and for the one under way. */
-  const asking: Waiting[] = [];
-  const answering: Waiting[] = [];
+  /** Settles with the next read of what is new; null while nobody waits for one. */
+  let asked: PromiseWithResolvers<void> | null = null;
 
   const isLookedAt = () => clock() - touchedAt < IN_USE;
   const interval = () => (isLookedAt() ? FAST_INTERVAL : SLOW_INTERVAL);
 
   async function readNew(): Promise<void> {
     readAt = clock();
-    answering.push(...asking.splice(0));
-    await filler.takeNew();
+    const answered = asked;
+    asked = null;
+    try {
+      await filler.takeNew();
+    } catch (cause) {
+      answered?.reject(cause);
+      throw cause;
+    }
     refreshedAt = readAt;
     failure = null;
-    for (const { resolve } of answering.splice(0)) resolve();
+    answered?.resolve();
   }
 
   async function run(): Promise<void> {
     try {
       await readNew();
       for await (const _step of filler.older())
-        if (asking.length > 0 || clock() - readAt >= interval()) await readNew();
+        if (asked !== null || clock() - readAt >= interval()) await readNew();
       isWhole = true;
     } catch (cause) {
       failure = cause;
-      for (const { reject } of answering.splice(0)) reject(cause);
       throw cause;
     } finally {
       filling = null;
@@ -105,7 +104,7 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
     if (timer) clearTimeout(timer);
     timer = null;
     if (filling !== null) return;
-    if (asking.length > 0) void begin();
+    if (asked !== null) void begin();
     else if (running)
       timer = setTimeout(
         () => void begin(),
@@ -132,11 +131,10 @@ export function createFillSchedule(options: FillScheduleOptions): FillSchedule {
       if (!wasInUse) plan();
     },
     refresh() {
-      const read = new Promise<void>((resolve, reject) => {
-        asking.push({ resolve, reject });
-      });
+      asked ??= Promise.withResolvers();
+      const { promise } = asked;
       plan();
-      return read;
+      return promise;
     },
     whole: begin,
     status() {

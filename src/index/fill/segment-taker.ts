@@ -64,5 +64,5 @@ export function contentOf(
   { hour, writer, number }: SegmentPlace,
   { content, writtenAt: written }: UnparsedSegment,
 ): SegmentContent & { readonly content: Uint8Array } {
-  return { hour: startOfHour(hour), writer, number, written, content: content ?? new Uint8Array() };
+  return { hour: startOfHour(hour), writer, number, written, content };
 }

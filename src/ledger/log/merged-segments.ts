@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readToEnd } from '../../store/read-to-end.js';
-import { fetchSegment, type UnparsedSegment, unparsedSegment } from '../read-segment.js';
+import { fetchSegment, type UnparsedSegment } from '../read-segment.js';
 import { folderOfWriter, type SegmentPlace, segmentKey } from '../segment-key.js';
 import {
   type MergedHour,
@@ -199,7 +199,7 @@ export async function fetchMerged(
     if (index < 0) continue;
     try {
       for await (const { segment, content } of readMergedSegments(store, record, index, index + 1))
-        return unparsedSegment(content, segment.writtenAt);
+        return { content, writtenAt: segment.writtenAt };
     } catch (error) {
       if (!(error instanceof MergedHourError)) throw error;
       damage = error;

@@ -3,7 +3,7 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readToEnd } from '../../store/read-to-end.js';
 import { hourAt } from '../hours.js';
-import { type LineSpan, parseLine } from '../parse-segment.js';
+import { type LineSpan, parseLine, parseLinesAt } from '../parse-segment.js';
 import { readAhead } from '../read-ahead.js';
 import { fetchSegment } from '../read-segment.js';
 import { type SegmentPlace, segmentKey } from '../segment-key.js';
@@ -64,7 +64,7 @@ export async function readLinesAt(
       const own = await readOwn(store, key, spans);
       if (own !== null) return own;
       const merged = await fetchMerged(segment).catch(nullIfDamaged);
-      return merged?.linesAt(new Set(spans.keys())) ?? null;
+      return merged && parseLinesAt(merged.content, new Set(spans.keys()));
     });
     return { key, wanted: spans.size, found };
   });
@@ -97,5 +97,6 @@ async function readOwn(
   }
   if (lines.size === spans.size) return lines;
   // The segment was changed by hand.
-  return (await fetchSegment(store, key))?.linesAt(new Set(spans.keys())) ?? null;
+  const whole = await fetchSegment(store, key);
+  return whole && parseLinesAt(whole.content, new Set(spans.keys()));
 }

@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { parseSegment } from '../parse-segment.js';
 import { segmentKey } from '../segment-key.js';
 import { describeLost, type LostSegments } from './covered-numbers.js';
 import type { LinePlace } from './line-place.js';
@@ -44,7 +45,7 @@ export async function* scanHour(
   for await (const { writer, number, segment } of segmentsOfHour(reading, { hour, read: new Map() })) {
     const { writtenAt: written } = segment;
     if (written < since || written >= until) continue;
-    const { entries, brokenLines, newerLines } = segment.parse();
+    const { entries, brokenLines, newerLines } = parseSegment(segment.content);
     const [broken, newer] = [brokenLines.length, newerLines.length];
     if (broken + newer > 0) onSkipped(segmentKey({ hour, writer, number }), { broken, newer });
     for (const { line, index } of entries) yield { place: { written, writer, number, line: index }, line };

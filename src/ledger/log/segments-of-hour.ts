@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { segmentsAfter } from '../list-segments.js';
-import { type UnparsedSegment, unparsedSegment } from '../read-segment.js';
+import type { UnparsedSegment } from '../read-segment.js';
 import { type CoveredSegments, coveredNumbers, type LostSegments, type Numbered } from './covered-numbers.js';
 import type { MergedSegment, MergeRecord } from './merge-record.js';
 import { MergedHourError, openFaults, readMergedHour } from './merge-record.js';
@@ -92,7 +92,7 @@ async function* wantedOf(
       if (segment !== wanted[count]) continue;
       count += 1;
       const { writer, number, writtenAt } = segment;
-      yield { writer, number, segment: unparsedSegment(content, writtenAt) };
+      yield { writer, number, segment: { content, writtenAt } };
     }
   } catch (error) {
     if (!(error instanceof MergedHourError)) throw error;

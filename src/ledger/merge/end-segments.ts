@@ -70,7 +70,7 @@ async function replacedBy(
     for await (const { key, text, content, own } of compared) {
       signal?.throwIfAborted();
       whole.update(text);
-      if (own?.content?.equals(content)) replaced.push(key);
+      if (own?.content.equals(content)) replaced.push(key);
       else if (own !== null) onFault?.(`${key} differs from its merged hour, and was kept`);
       await pause?.();
     }

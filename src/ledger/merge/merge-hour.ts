@@ -99,13 +99,12 @@ async function mergeNext(
   };
   for await (const { place, key, segment } of reads) {
     signal?.throwIfAborted();
-    const content = segment?.content ?? null;
     if (segment === null) onFault?.(`${key} is lost`);
-    else if (content === null || content.length > SEGMENT_BYTES)
+    else if (segment.content.length > SEGMENT_BYTES)
       leave(place, `${key} is too large for a segment, and is left out`);
-    else if (isDamagedSegment(content))
+    else if (isDamagedSegment(segment.content))
       leave(place, `${key} has lines that cannot be read, and is left out until it was restored`);
-    else await text.add({ ...place, writtenAt: segment.writtenAt }, content);
+    else await text.add({ ...place, writtenAt: segment.writtenAt }, segment.content);
     await pause?.();
     if (text.size() >= objectBytes || text.segments() >= OBJECT_SEGMENTS) break;
   }

@@ -67,7 +67,7 @@ async function proveRecord(
       const size = sizes.get(key);
       if (size === undefined) continue;
       const own = deep && size === content.length ? await fetchSegment(store, key) : null;
-      if (size !== content.length || own?.content?.equals(content) === false)
+      if (size !== content.length || own?.content.equals(content) === false)
         onLost(key, 'it differs from its merged hour');
     }
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { NewSegment } from '../../ledger/log/new-segments.js';
+import { parseSegment } from '../../ledger/parse-segment.js';
 import type { SegmentPlace } from '../../ledger/segment-key.js';
 import { cooperativeYield } from '../../lib/time/cooperative-yield.js';
 
@@ -22,7 +23,7 @@ export async function* linesByNumber(
   const left = new Set<string>();
   for await (const { place, writer, number, segment } of segments) {
     const { hour } = place;
-    const { entries, newerLines } = segment.parse();
+    const { entries, newerLines } = parseSegment(segment.content);
     if (newerLines.length > 0) left.add(hour + writer);
     if (left.has(hour + writer)) continue;
     const lines = entries.map(({ line }) => line);

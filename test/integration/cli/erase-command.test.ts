@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { hourFolder } from '../../../src/ledger/hours.js';
 import { recordKey } from '../../../src/ledger/ledger-keys.js';
 import { writeOldLine } from '../../support/ledger/file-ledger.js';
@@ -11,39 +11,37 @@ import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 
-let service: RunningService;
-/** What ends with the test, also when it fails. */
-let running: RunningService[];
+/* All at the same time, each with a receiver of its own: an erasure takes two seconds. */
 
-beforeEach(async () => {
-  running = [];
-  service = await start({ sources: { default: {} } });
-});
-
-afterEach(async () => {
-  const ended = await Promise.allSettled(running.reverse().map(({ stop }) => stop()));
-  expect(ended.filter(({ status }) => status === 'rejected')).toEqual([]);
+const services: RunningService[] = [];
+afterAll(async () => {
+  for (const service of services.reverse()) await service.stop();
 });
 
 async function start(settings: Record<string, unknown>): Promise<RunningService> {
-  const started = await startService(settings);
-  running.push(started);
-  return started;
+  const service = await startService(settings);
+  services.push(service);
+  return service;
 }
 
-function cli(args: readonly string[], run: typeof runCommand = runCommand) {
-  return run(args, {
+/** A receiver with these settings of its source, and the command on its store. */
+async function begin(source: Record<string, unknown> = {}) {
+  const service = await start({ sources: { default: source } });
+  const env = {
     NODE_CONFIG: JSON.stringify({ store: { url: `file:${service.folder}`, partSize: '64KiB' } }),
-  });
+  };
+  const cli = (args: readonly string[], run: typeof runCommand = runCommand) => run(args, env);
+  return {
+    ...{ service, cli },
+    store: (id: string, context = '') =>
+      sendCallback(service, `id=${id}&status=success${context}`, 'hello', { 'content-type': 'text/plain' }),
+    pipe: (args: readonly string[], input: string) => runCli(args, env, undefined, () => {}, input),
+  };
 }
 
 describe('erase on the command line', () => {
-  const store = (id: string, context = '') =>
-    sendCallback(service, `id=${id}&status=success${context}`, 'hello', { 'content-type': 'text/plain' });
-  const pipe = (args: readonly string[], input: string) =>
-    cli(args, (all, env) => runCli(all, env, undefined, () => {}, input));
-
-  it('erases and says what', async () => {
+  it.concurrent('erases and says what', async () => {
+    const { service, cli, store } = await begin();
     await store('e1');
     const result = await cli(['erase', 'e1', '--yes', '--reason', 'asked to', '--json'], runCli);
     expect(result).toMatchObject({ code: 0, stderr: '' });
@@ -58,7 +56,8 @@ describe('erase on the command line', () => {
     }
   });
 
-  it('shows what it would erase, and erases nothing without a terminal and --yes', async () => {
+  it.concurrent('shows what it would erase, and erases nothing without a terminal and --yes', async () => {
+    const { service, cli, store } = await begin();
     await store('e1');
     const result = await cli(['erase', 'e1']);
     expect(result).toMatchObject({ code: 2, stdout: '' });
@@ -67,7 +66,8 @@ describe('erase on the command line', () => {
     expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(1);
   });
 
-  it('takes no id about which nothing is known for a job, unless told to', async () => {
+  it.concurrent('takes no id about which nothing is known for a job, unless told to', async () => {
+    const { service, cli, store } = await begin();
     await store('e1');
     const mistaken = await cli(['erase', 'e1', 'e2', '--yes']);
     expect(mistaken).toMatchObject({ code: 2, stdout: '' });
@@ -79,7 +79,8 @@ describe('erase on the command line', () => {
     expect(late.json).toMatchObject({ outcome: 'noted' });
   });
 
-  it('erases a list from standard input', async () => {
+  it.concurrent('erases a list from standard input', async () => {
+    const { service, store, pipe } = await begin();
     for (const id of ['e1', 'e2', 'e3']) await store(id);
     const result = await pipe(['erase', '-', '--yes', '--json'], 'e1\r\n\n  e2 \ne1\n');
     expect(result).toMatchObject({ code: 0, stderr: '' });
@@ -91,8 +92,8 @@ describe('erase on the command line', () => {
     expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(1);
   });
 
-  it('erases what lies below the prefix of a source that was removed since', async () => {
-    service = await start({ sources: { default: { keyPrefix: 'old/' } } });
+  it.concurrent('erases what lies below the prefix of a source that was removed since', async () => {
+    const { service, cli, store } = await begin({ keyPrefix: 'old/' });
     const { folder } = service;
     for (const id of ['e1', 'e2', 'e3']) await store(id);
     const sources = { other: { keyPrefix: 'new/' } };
@@ -106,8 +107,8 @@ describe('erase on the command line', () => {
     expect(await visibleKeys(folder, 'old/jobs/')).toEqual([expect.stringMatching(/^old\/jobs\/e3\//)]);
   });
 
-  it('erases all jobs of a customer, and no others', async () => {
-    service = await start({ sources: { default: { context: ['customer', 'call'] } } });
+  it.concurrent('erases all jobs of a customer, and no others', async () => {
+    const { service, cli, store } = await begin({ context: ['customer', 'call'] });
     await store('e1', '&customer=acme&call=1');
     await store('e2', '&customer=acme&call=2');
     await store('e3', '&customer=other&call=1');
@@ -129,7 +130,8 @@ describe('erase on the command line', () => {
     });
   });
 
-  it('erases the jobs of a customer also when only lines are left of them that are older than the index', async () => {
+  it.concurrent('erases the jobs of a customer also when only lines are left of them that are older than the index', async () => {
+    const { service, cli, store } = await begin();
     const receivedAt = new Date(Date.now() - 40 * 86_400_000).toISOString();
     const context = { customer: 'acme' };
     await writeOldLine(service.folder, ledgerLine({ jobId: 'old', receivedAt, context }));
@@ -138,15 +140,16 @@ describe('erase on the command line', () => {
     expect((await store('old')).json).toMatchObject({ outcome: 'noted' });
   });
 
-  it('prints the sums of many jobs, and no line of each', async () => {
+  it.concurrent('prints the sums of many jobs, and no line of each', async () => {
+    const { store, pipe } = await begin();
     const ids = Array.from({ length: 21 }, (_, n) => `e${n + 1}`);
     for (const id of ids) await store(id);
     const { stdout } = await pipe(['erase', '-', '--yes'], ids.join('\n'));
     expect(stdout).toBe('21 jobs erased now: 21 artefacts, 105 bytes\n');
   });
 
-  it('names the jobs whose value was left out, which may belong to the customer', async () => {
-    service = await start({ sources: { default: { context: ['customer'] } } });
+  it.concurrent('names the jobs whose value was left out, which may belong to the customer', async () => {
+    const { service, cli, store } = await begin({ context: ['customer'] });
     await store('e1', '&customer=acme');
     await store('e2', '&customer=Acme%20Corp');
     const preview = await cli(['erase', '--context', 'customer=acme']);
@@ -172,7 +175,8 @@ describe('erase on the command line', () => {
     }
   });
 
-  it('goes on with what is left, and appends a line for every job to the report', async () => {
+  it.concurrent('goes on with what is left, and appends a line for every job to the report', async () => {
+    const { service, cli, store } = await begin();
     for (const id of ['e1', 'e2', 'e3']) await store(id);
     expect((await cli(['erase', 'e1', '--yes'])).code).toBe(0);
     const file = path.join(service.folder, '..', `${path.basename(service.folder)}.ndjson`);
@@ -204,8 +208,8 @@ describe('erase on the command line', () => {
     await rm(file);
   });
 
-  it('says that jobs of a customer may be missing when the ledger is damaged', async () => {
-    service = await start({ sources: { default: { context: ['customer'] } } });
+  it.concurrent('says that jobs of a customer may be missing when the ledger is damaged', async () => {
+    const { service, cli, store } = await begin({ context: ['customer'] });
     await store('e1', '&customer=acme');
     const yesterday = hourFolder(new Date(Date.now() - 86_400_000).toISOString());
     const file = path.join(service.folder, recordKey('ledger/', yesterday, 1));

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from '@jest/globals';
+import pLimit from 'p-limit';
 import { PROGRAM_ENVIRONMENT } from './program-environment.js';
 import type { CliResult } from './run-cli.js';
 
@@ -13,26 +14,31 @@ interface Host {
   readonly ended: Promise<number | null>;
 }
 
-let host: Host | null = null;
-let lastRun: Promise<unknown> = Promise.resolve();
+/** Processes for commands that run at the same time. */
+const MOST_HOSTS = 4;
+
+const hosts: Host[] = [];
+const idle: Host[] = [];
+const limit = pLimit(MOST_HOSTS);
 
 /**
- * As `runCli`, in one process for all commands of a test file, because most of what a command costs is loading the program.
- * One command runs at a time.
+ * As `runCli`, in a process that runs all commands of a test file one after the other, because most of what a command costs is loading the
+ * program. Commands at the same time have a process each.
  */
 export function runCommand(
   args: readonly string[],
   env: Record<string, string> = {},
   cwd?: string,
 ): Promise<CliResult> {
-  const run = lastRun.then(() => runInHost({ args, env: { ...PROGRAM_ENVIRONMENT, ...env }, cwd }));
-  lastRun = run.catch(() => undefined);
-  return run;
+  return limit(async () => {
+    const host = idle.pop() ?? startHost();
+    const result = await runIn(host, { args, env: { ...PROGRAM_ENVIRONMENT, ...env }, cwd });
+    idle.push(host);
+    return result;
+  });
 }
 
-async function runInHost(run: object): Promise<CliResult> {
-  host ??= startHost();
-  const { child, ended } = host;
+function runIn({ child, ended }: Host, run: object): Promise<CliResult> {
   const result = once(child, 'message').then(([message]) => message as CliResult);
   const crash = ended.then((code): never => {
     throw new Error(`the process of the commands ended with ${code}`);
@@ -48,12 +54,13 @@ function startHost(): Host {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   child.stderr?.pipe(process.stderr);
-  return { child, ended: once(child, 'exit').then(([code]) => code) };
+  const host = { child, ended: once(child, 'exit').then(([code]) => code) };
+  hosts.push(host);
+  return host;
 }
 
-/** The process has to end by itself: a socket or a timer that a command left behind would keep it running. */
+/** Each process has to end by itself: a socket or a timer that a command left behind would keep it running. */
 afterAll(async () => {
-  if (host === null) return;
-  host.child.disconnect();
-  expect(await host.ended).toBe(0);
+  for (const { child } of hosts) child.disconnect();
+  expect(await Promise.all(hosts.map(({ ended }) => ended))).toEqual(hosts.map(() => 0));
 });

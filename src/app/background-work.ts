@@ -21,7 +21,7 @@ const SWEEP_EVERY = 3_600_000;
 /** Milliseconds after which an upload is taken for abandoned; longer where a body may take longer. */
 export const SWEEP_AFTER = 86_400_000;
 
-export interface BackgroundWorkOptions {
+interface BackgroundWorkOptions {
   readonly config: Config;
   readonly parts: OpenArchive;
   readonly metrics: Metrics;

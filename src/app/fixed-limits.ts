@@ -29,7 +29,7 @@ const FIXED_LIMITS = {
   maxAdminConnections: 256,
 };
 
-export type FixedLimits = typeof FIXED_LIMITS;
+type FixedLimits = typeof FIXED_LIMITS;
 
 /** Connections that are idle between two callbacks, for each delivery in flight: balancers keep several open. */
 const CONNECTIONS_PER_DELIVERY = 8;

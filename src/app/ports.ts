@@ -26,7 +26,7 @@ import { createPublicServer } from '../receive/public-server.js';
 import { isAcceptedCallback } from '../receive/router.js';
 import type { ServiceLimits } from './fixed-limits.js';
 
-export interface PortsOptions {
+interface PortsOptions {
   readonly publicApp: Express;
   readonly adminApp: Express;
   readonly config: Pick<Config, 'receiver' | 'admin'>;

@@ -12,7 +12,7 @@ import type { RecoveryParts } from '../recovery/reconcile/recovery-parts.js';
 import type { RecoveredJob, RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
 import type { JobRecord } from '../speech/wire.js';
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly parts: RecoveryParts;
   readonly failingJobs?: ReconcileOptions['failingJobs'];
   readonly metrics: RecoveryMetrics;

@@ -4,7 +4,7 @@ import { conflictClaimKey } from './layout.js';
 import { holdsBytes } from './read-back.js';
 
 /** Bytes that differ from the first ones at their key. */
-export interface KeptConflict {
+interface KeptConflict {
   /** Folder of the job. */
   readonly folder: string;
   readonly path: string;

@@ -11,7 +11,7 @@ import { referencedVariables, settingsFromVariables, variableNames } from './loa
 /** The package's own `config/`: two folders up, from src/config as well as from dist/chunks, where the bundle puts this file. */
 const PACKAGE_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
 
-export interface LoadedSettings {
+interface LoadedSettings {
   /** Settings as written. */
   readonly tree: unknown;
   /** Names of the environment variables that are mapped to settings or referenced by a text of the tree. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NAME, NAME_EXPECTED } from './schema/names.js';
 
 /** Building blocks of the schema. */
 
@@ -61,9 +62,9 @@ export function section<S extends z.ZodRawShape>(description: string, shape: S) 
 }
 
 /** A map from names the operator chooses to values of one shape. */
-export function named<V extends z.ZodType>(names: RegExp, expectedName: string, value: V) {
+export function named<V extends z.ZodType>(value: V) {
   return z.record(
-    z.string().refine((name) => names.test(name), { message: expectedName }),
+    z.string().refine((name) => NAME.test(name), { message: NAME_EXPECTED }),
     value,
   );
 }

@@ -1,7 +1,7 @@
 import { CONTENT_CLASSES, type ContentClass } from '../domain/kinds.js';
 import { leaf, Mismatch } from './setting.js';
 
-export type StorageClasses = { readonly [K in ContentClass]?: string };
+type StorageClasses = { readonly [K in ContentClass]?: string };
 
 /** Objects of the classes left out can be read only after a restore that takes hours. */
 const READABLE_AT_ONCE = /^(?!(GLACIER|DEEP_ARCHIVE)$)[A-Z0-9_]{1,64}$/;

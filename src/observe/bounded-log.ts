@@ -1,4 +1,4 @@
-export interface BoundedLog {
+interface BoundedLog {
   /** Calls `write` unless this topic has reached its limit within this second. */
   write(topic: string, write: () => void): void;
   /** Reports lines that were suppressed since the last report, and stops the timer. */

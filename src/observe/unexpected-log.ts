@@ -1,7 +1,7 @@
 import { createBoundedLog } from './bounded-log.js';
 import type { Logger } from './logger.js';
 
-export interface UnexpectedLog {
+interface UnexpectedLog {
   /** Logs an unexpected error with its stack. */
   unexpected(error: unknown): void;
   /** Reports suppressed lines and stops the timer. */

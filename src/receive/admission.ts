@@ -21,7 +21,7 @@ const RECEIVING_FOR = 1000;
 /** Deliveries that may wait per slot. Silent senders free their slots every three seconds, which serves three in ten seconds. */
 const WAITERS_PER_SLOT = 3;
 
-export type SlotRequest = Pick<CallbackRequest, 'declaredLength' | 'isGone' | 'hasArrived'>;
+type SlotRequest = Pick<CallbackRequest, 'declaredLength' | 'isGone' | 'hasArrived'>;
 
 /** Held by a delivery while it is received. */
 export interface Slot {
@@ -35,7 +35,7 @@ interface DeliverySlot extends Slot, Holder {
   readonly request: SlotRequest;
 }
 
-export interface AdmissionLimits {
+interface AdmissionLimits {
   readonly maxConcurrent: number;
   /** Deliveries that may wait for memory in the queue that a new one would join. */
   readonly maxWaiters: number;

@@ -33,7 +33,7 @@ import { bodyEncodings, header } from './request-headers.js';
  * and ledger line are durable.
  */
 
-export interface ReceiverParts {
+interface ReceiverParts {
   readonly sources: ReadonlyMap<string, Source>;
   readonly admission: Admission;
   readonly archive: Archive;
@@ -221,7 +221,7 @@ function bodyHeaders({ request, contents }: Delivery) {
 }
 
 /** Why a delivery was refused: a problem to respond with, or that its sender is gone. */
-export type DeliveryRefusal = Problem | BodyAbortedError;
+type DeliveryRefusal = Problem | BodyAbortedError;
 
 /** Maps an error to its refusal. A store error is 503, so that the sender retries. */
 export function asRefusal(error: unknown): DeliveryRefusal {

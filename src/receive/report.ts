@@ -11,7 +11,7 @@ import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { ReceiverObserver } from './receive.js';
 import { header } from './request-headers.js';
 
-export interface ReportTargets {
+interface ReportTargets {
   readonly deliveries: DeliveryMetrics;
   readonly ledger: LedgerMetrics;
   readonly log: Logger;

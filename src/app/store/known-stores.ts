@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isJsonObject, parseJson } from '../../lib/text/parse-json.js';
 
 /** A store as this machine last saw it at an address. */
-export interface KnownStore {
+interface KnownStore {
   readonly id: string;
   /** ISO 8601. */
   readonly seenAt: string;

@@ -17,7 +17,7 @@ import { assertFinished, serveCopy } from '../../store/probe/copy-mark.js';
 import type { OnStoreCall } from '../../store/probe/measure-store.js';
 import { createPlaceProofs } from '../../store/probe/place-proofs.js';
 import { createStoreProof, type StoreProof, type StoreProofTarget } from '../../store/probe/store-proof.js';
-import { diagnose, isRefusal } from '../../store/store-condition.js';
+import { isRefusal } from '../../store/store-condition.js';
 import { remedyOf, type StoreCondition } from '../../store/store-remedies.js';
 import type { StoreFailureLog } from './store-failure-log.js';
 import { createStoreIdentity, type StoreIdentity } from './store-identity.js';
@@ -29,7 +29,7 @@ const MAX_PROBE_PAUSE = 5_000;
 /** Milliseconds after which a prefix of a bucket is proven again that nothing was written to; the rights of a folder cost nothing. */
 const PLACE_PROVEN_FOR = 3_600_000;
 
-export interface StoreHealthParts {
+interface StoreHealthParts {
   readonly store: ObjectStore;
   readonly erasures: Pick<Erasures, 'has'>;
   readonly ledger: Pick<Ledger, 'fault'>;
@@ -90,7 +90,6 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     },
   });
   const canary = createCanary({
-    diagnose,
     // A canary in an unfinished copy would keep `copy-store` from finishing it.
     admit: async () => void (await assertFinished(store)),
     identify: identity.check,

@@ -4,7 +4,7 @@ import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { erasureKey } from '../layout.js';
 
 /** The mark of an erased job, which stays. */
-export interface ErasureMark {
+interface ErasureMark {
   readonly v: 1;
   readonly jobId: string;
   /** ISO 8601: of the first erasure. */

@@ -13,8 +13,8 @@ export function environmentNames(env: Environment): string[] {
 }
 
 /** True by default. */
-export function isDevelopment(env: Environment = process.env): boolean {
-  return !isProduction(env) && environmentNames(env).includes('development');
+export function isDevelopment(): boolean {
+  return !isProduction() && environmentNames(process.env).includes('development');
 }
 
 /** True for every environment except development and test: one called staging is as reachable as production. */
@@ -24,23 +24,24 @@ export function isProduction(env: Environment = process.env): boolean {
 }
 
 /** True on build servers, which set `CI`. */
-export function isContinuousIntegration(env: Environment = process.env): boolean {
-  return !['', '0', 'false'].includes(env.CI ?? '');
+export function isContinuousIntegration(): boolean {
+  return !['', '0', 'false'].includes(process.env.CI ?? '');
 }
 
 /** Folder for what this machine may forget: of the service manager, else of the user; null without either. */
-export function cacheFolder(env: Environment = process.env): string | null {
-  if (env.CACHE_DIRECTORY) return env.CACHE_DIRECTORY.split(':')[0] ?? null;
-  const folder = env.XDG_CACHE_HOME || (env.HOME ? join(env.HOME, '.cache') : '');
+export function cacheFolder(): string | null {
+  const { CACHE_DIRECTORY, XDG_CACHE_HOME, HOME } = process.env;
+  if (CACHE_DIRECTORY) return CACHE_DIRECTORY.split(':')[0] ?? null;
+  const folder = XDG_CACHE_HOME || (HOME ? join(HOME, '.cache') : '');
   return folder === '' ? null : join(folder, 'transcript-receiver');
 }
 
 /** The file of certificate authorities that every AWS client uses, as `AWS_CA_BUNDLE` names it; null without one. */
-export function caBundle(env: Environment = process.env): string | null {
-  return env.AWS_CA_BUNDLE || null;
+export function caBundle(): string | null {
+  return process.env.AWS_CA_BUNDLE || null;
 }
 
 /** The proxies for outgoing connections. */
-export function proxies(env: Environment = process.env): ProxySettings {
-  return readProxySettings(env);
+export function proxies(): ProxySettings {
+  return readProxySettings(process.env);
 }

@@ -9,7 +9,7 @@ import { schemaFaults } from './schema-faults.js';
 import { unknownVariables } from './variables.js';
 
 /** The settings of a tree, and every fault in it. */
-export interface SettingsReading {
+interface SettingsReading {
   /** Null only when the tree cannot be read at all. Faulty settings have their defaults. */
   readonly settings: Settings | null;
   readonly faults: readonly ConfigFault[];

@@ -13,7 +13,7 @@ type Source = Config['sources'][string];
 const STRONG = 16;
 
 /** `now` is in milliseconds since 1970. */
-export interface WarningOptions {
+interface WarningOptions {
   readonly now: number;
   readonly production: boolean;
 }

@@ -49,7 +49,7 @@ export const admin = section('Metrics, admin API and dashboard.', {
     'Accepted by /metrics besides addresses and internal names.',
   ),
   tokens: setting(
-    named(NAME, NAME_EXPECTED, token),
+    named(token),
     'map of name to token or settings',
     {},
     'By the name in the ledger. A plain token has every right. Without any, one is generated and printed at start.',

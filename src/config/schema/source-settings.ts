@@ -5,7 +5,6 @@ import { EGRESS } from '../egress.js';
 import { named, optional, required, section, setting } from '../setting.js';
 import * as types from '../value-types.js';
 import { byRegion } from './by-region.js';
-import { NAME, NAME_EXPECTED } from './names.js';
 
 const credential = z.strictObject({
   headers: required(
@@ -18,12 +17,7 @@ const credential = z.strictObject({
 });
 
 const source = z.strictObject({
-  credentials: setting(
-    named(NAME, NAME_EXPECTED, credential),
-    'map of name to credential',
-    {},
-    'One must match.',
-  ),
+  credentials: setting(named(credential), 'map of name to credential', {}, 'One must match.'),
   allowUnauthenticated: setting(
     types.flag(),
     'boolean',
@@ -61,7 +55,7 @@ const source = z.strictObject({
 });
 
 export const sources = setting(
-  named(NAME, NAME_EXPECTED, source),
+  named(source),
   'map of name to source',
   {},
   'Callback endpoints /callbacks/<name>.',

@@ -35,7 +35,7 @@ const subscriber = z.strictObject({
 });
 
 export const subscribers = setting(
-  named(NAME, NAME_EXPECTED, subscriber),
+  named(subscriber),
   'map of name to subscriber',
   {},
   'Get signed CloudEvents (downstream.md), a new name only new ones.',

@@ -15,7 +15,7 @@ export interface CheckedServerOptions {
   readonly onMalformed?: OnMalformed;
 }
 
-export type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * An HTTP server that answers requests which are not valid HTTP/1.1 with problem documents, and ignores requests to upgrade. Node's total

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface ListenOptions {
+interface ListenOptions {
   /** Empty: every address of both families, or of IPv4 on a machine without IPv6. */
   readonly host: string;
   readonly port: number;

@@ -14,7 +14,7 @@ const FIRST_CHUNKS = 1 / 16;
 
 const SHARES = ['small', 'large'] as const;
 
-export interface BudgetOptions {
+interface BudgetOptions {
   /** Bytes in total, reserves included. */
   readonly total: number;
   /** Bytes set aside for the oldest waiting delivery; the size of one part. */

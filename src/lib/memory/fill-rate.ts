@@ -26,7 +26,7 @@ const BURST = 100;
 const BUFFERED = 64 * 1024;
 const SOON = 250;
 
-export interface FillSteps {
+interface FillSteps {
   /** Bytes after which memory is flushed to the store. */
   readonly part: number;
   /** Bytes after which a delivery of unknown size counts as large. */

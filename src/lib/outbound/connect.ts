@@ -3,7 +3,7 @@ import { buildConnector, Client } from 'undici';
 import { ProxyError } from './proxy-error.js';
 import { type OutboundPlace, type ProxySettings, placeOf, proxyFor } from './proxy-settings.js';
 
-export interface OutboundOptions {
+interface OutboundOptions {
   /** Milliseconds to a connected socket; with a proxy, of each step towards it. */
   readonly timeout: number;
   readonly proxies: ProxySettings;

@@ -7,7 +7,7 @@ export interface HostAndPort {
 }
 
 /** The hosts that are reached without a proxy. */
-export interface NoProxy {
+interface NoProxy {
   has(place: HostAndPort): boolean;
   /** Entries that match nothing, because they are neither a host, an address nor a range. */
   readonly invalid: readonly string[];

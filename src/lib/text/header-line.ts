@@ -1,5 +1,5 @@
 /** A complete header line as a job submitter writes it into `auth_headers`: `<Header-Name>: <value>`. */
-export interface HeaderLine {
+interface HeaderLine {
   /** Lower case, as Node delivers names. */
   readonly name: string;
   readonly value: string;

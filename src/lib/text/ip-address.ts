@@ -31,7 +31,7 @@ export function peerAddress(remoteAddress: string | undefined): string | null {
   return normaliseAddress((remoteAddress ?? '').replace(/%.*/s, ''));
 }
 
-export interface AddressRange {
+interface AddressRange {
   /** Canonical `address/bits`; a mapped range is given as its IPv4 range. */
   readonly cidr: string;
   readonly family: 4 | 6;

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 
 /** The location of a store, parsed from its address. */
-export type StoreLocation =
+type StoreLocation =
   | { readonly kind: 'file'; readonly directory: string }
   /** `prefix` is empty or ends in `/`. */
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
 
 /** What an invalid address should look like. */
-export interface LocationFault {
+interface LocationFault {
   readonly fault: string;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface RepeatOptions {
+interface RepeatOptions {
   /** Milliseconds from the end of one run to the beginning of the next. */
   readonly interval: number;
   /** The first run begins at a random moment within this and the interval, in milliseconds. */

@@ -35,7 +35,7 @@ export function createConnectionMetrics(registry: Registry): ConnectionMetrics {
   };
 }
 
-export interface ConnectionLog {
+interface ConnectionLog {
   shed(port: Port, most: number): void;
   /** Reports suppressed lines and stops the timer. */
   close(): void;

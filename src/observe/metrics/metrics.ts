@@ -41,7 +41,7 @@ export interface Metrics {
   close(): void;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Names of the configured sources: the only ones that become label values. */
   readonly sources: readonly string[];
   /** Regions of the egress table and of the configuration. */

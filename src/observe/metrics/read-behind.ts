@@ -1,5 +1,5 @@
 /** The last result of a reading that a scrape must not wait for: asking for it begins the next reading. */
-export interface ReadBehind<T> {
+interface ReadBehind<T> {
   watch(read: () => Promise<T>): void;
   /** Undefined until a reading has succeeded. */
   last(): T | undefined;

@@ -4,6 +4,7 @@ import { CANARY_FOLDER } from '../../archive/layout.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
+import { diagnose } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 
 export interface CanaryOptions {
@@ -30,17 +31,8 @@ export interface CanaryOptions {
   readonly admit?: () => Promise<void>;
   /** Rejects when this is not the store that it should be. Called each second time. Default: any store is right. */
   readonly identify?: () => Promise<void>;
-  /** What an error says of the store. Default: every error may be a short one that nothing is known about. */
-  readonly diagnose?: (error: unknown) => CanaryDiagnosis;
   /** Milliseconds since the epoch. Default `Date.now`, with ages measured by a monotonic clock. */
   readonly clock?: () => number;
-}
-
-interface CanaryDiagnosis {
-  /** The store itself refused: the status is not writable at once, since the next write would fail as well. */
-  readonly refused: boolean;
-  /** What is wrong with the whole store; null when that is not known. */
-  readonly condition: StoreCondition | null;
 }
 
 export interface CanaryStatus {
@@ -70,14 +62,22 @@ export interface Canary {
   status(): CanaryStatus;
 }
 
-interface Complaint extends CanaryDiagnosis {
+interface Complaint {
   readonly reason: string;
+  /** What is wrong with the whole store; null when that is not known. */
+  readonly condition: StoreCondition | null;
+  /** The store itself refused: the status is not writable at once, since the next write would fail as well. */
+  readonly refused: boolean;
   /** Ticks. */
   readonly at: number;
 }
 
-const NO_DIAGNOSIS: CanaryDiagnosis = { refused: false, condition: null };
-const NOT_CHECKED: Complaint = { ...NO_DIAGNOSIS, reason: 'the store has not been checked yet', at: 0 };
+const NOT_CHECKED: Complaint = {
+  reason: 'the store has not been checked yet',
+  condition: null,
+  refused: false,
+  at: 0,
+};
 
 /** Milliseconds within which a replica at the default interval is not ready when its store hangs. */
 const NOTICED_WITHIN = 30_000;
@@ -159,9 +159,8 @@ export function createCanary(options: CanaryOptions): Canary {
       last = { at: clock(), ticks: ticks(), latencyMs: Math.round(ticks() - started) };
       record(null);
     } catch (error) {
-      const diagnosis = options.diagnose?.(error) ?? NO_DIAGNOSIS;
       record({
-        ...diagnosis,
+        ...diagnose(error),
         at: ticks(),
         reason: error instanceof Error ? error.message : 'the store failed',
       });

@@ -138,7 +138,7 @@ interface AddressDecision {
 }
 
 /** Checks one client address. A text that is not exactly one IP address is not allowed. */
-export type Allowlist = (address: string) => AddressDecision;
+type Allowlist = (address: string) => AddressDecision;
 
 interface Rule {
   readonly entry: string;

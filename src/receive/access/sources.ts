@@ -29,7 +29,7 @@ export interface Source {
 export type SourceContent = Pick<Source, 'contents' | 'context' | 'maxBytes' | 'keyPrefix'>;
 
 /** The settings of one source. */
-export type SourceSettings = Pick<AccessRules, 'credentials' | 'allow' | 'allowMode'> & SourceContent;
+type SourceSettings = Pick<AccessRules, 'credentials' | 'allow' | 'allowMode'> & SourceContent;
 
 /** Compiles all sources, once at the start. @throws an error that names what cannot be read */
 export function createSources(

@@ -8,7 +8,7 @@ import {
 import type { ByteSource } from './byte-source.js';
 
 /** A zlib stream; `bytesWritten` is how much of its input it has consumed. */
-export type Decompressor = Transform & { readonly bytesWritten: number };
+type Decompressor = Transform & { readonly bytesWritten: number };
 
 /** Enough to distinguish the two forms of `deflate`. */
 const BEGINNING_BYTES = 2;
@@ -25,7 +25,7 @@ const ADVANCE_BYTES = 64 * 1024;
  * only when it is used up. Ends in UndecodableError when the encoded data are corrupt, truncated, or followed by more, and in
  * EncodingRefusedError when they expand more than 200 : 1 beyond 1 MiB.
  */
-export class InflatedSource implements ByteSource {
+class InflatedSource implements ByteSource {
   readonly #source: ByteSource;
   readonly #open: (beginning: Buffer) => Decompressor;
   readonly #maxBytes: number;

@@ -8,7 +8,7 @@ import type { Ledger } from '../../ledger/write/ledger.js';
 import { StoreError } from '../../store/object-store.js';
 import type { ExpiredObject, ExpiringStore } from './expired-objects.js';
 
-export interface RemovalParts {
+interface RemovalParts {
   readonly store: ExpiringStore;
   readonly ledger: Pick<Ledger, 'append'>;
   readonly onRemoved: (kind: RetentionClass, bytes: number) => void;

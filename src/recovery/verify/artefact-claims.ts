@@ -15,7 +15,7 @@ export interface ArtefactClaim
   readonly sha256: string | null;
 }
 
-export type ClaimKind = StoredItem['kind'] | 'quarantine';
+type ClaimKind = StoredItem['kind'] | 'quarantine';
 
 export function objectKindOf(kind: ClaimKind): RetentionClass {
   return kind === 'quarantine' ? kind : retentionClassOf(kind);

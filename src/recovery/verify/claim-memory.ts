@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Remembers which objects were claimed, and with which content, in bounded memory. */
-export interface ClaimMemory {
+interface ClaimMemory {
   /**
    * `new` for a key that is not remembered, `repeated` when it was claimed with the same content, `different` when it
    * was claimed with other content.

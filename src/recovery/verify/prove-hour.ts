@@ -12,7 +12,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 /** Called with the key of what is lost or damaged, and why. */
 type OnLost = (key: string, reason: string) => void;
 
-export interface HourProof {
+interface HourProof {
   readonly store: ObjectStore;
   /** Folder of the hour. */
   readonly hour: string;
@@ -21,7 +21,7 @@ export interface HourProof {
   readonly onLost: OnLost;
 }
 
-export interface ProvenHour {
+interface ProvenHour {
   /** Number of segments and merged objects. */
   readonly objects: number;
   /** Whether a segment or a record is left of it, damaged or not: nothing vouches for an object alone. */

@@ -127,7 +127,7 @@ export interface VerifyReportBuilder {
   }): VerifyReport;
 }
 
-export type VerifyScope = Pick<
+type VerifyScope = Pick<
   VerifyReport,
   'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredAfter' | 'expiredBefore'
 >;

@@ -17,7 +17,7 @@ import { findingOf, refetchCommand } from './verify-finding.js';
 import { buildVerifyReport, type VerifyReport, type VerifyReportBuilder } from './verify-report.js';
 import { walkLedger } from './walk-ledger.js';
 
-export interface VerifyParts {
+interface VerifyParts {
   readonly store: ObjectStore;
   readonly sources: RecoverySources;
   /** Milliseconds that the service keeps results. */

@@ -7,7 +7,7 @@ import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { isHourLeft, proveHour } from './prove-hour.js';
 import type { VerifyReportBuilder } from './verify-report.js';
 
-export interface LedgerWalk {
+interface LedgerWalk {
   readonly store: ObjectStore;
   /** ISO 8601: of writing. */
   readonly window: { readonly since: string; readonly until: string };

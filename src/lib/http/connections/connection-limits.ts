@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly maxConnections: number;
   readonly maxAdminConnections: number;
   readonly maxConcurrentDeliveries: number;
 }
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly public: number;
   readonly admin: number;
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionRequests } from './connection-requests.js';
 
-export interface ConnectionLimitOptions {
+interface ConnectionLimitOptions {
   /** Most connections at a time. */
   readonly most: number;
   /** Whether the response to a request shows that its sender authenticated. */

@@ -13,7 +13,7 @@ import {
  * Checks a download while it streams. Returns why it cannot be the requested document, or null as long as it can be. Holds
  * a few hundred bytes, whatever the size of the download.
  */
-export interface ContentCheck {
+interface ContentCheck {
   push(chunk: Buffer): string | null;
   finish(): string | null;
 }

@@ -145,7 +145,7 @@ async function isKnown(
   }
 }
 
-export interface ItemFetch {
+interface ItemFetch {
   readonly client: JobsClient;
   readonly archive: Archive;
   readonly kind: RetrievableKind;

@@ -4,7 +4,7 @@ import { failureReason } from '../recovery-errors.js';
 import type { JobOptions, RecoveryParts } from '../recovery-parts.js';
 import type { RecoveredJob } from '../report/recovery-report.js';
 
-export interface MatchRecord extends Pick<JobOptions, 'origin' | 'actor' | 'source'> {
+interface MatchRecord extends Pick<JobOptions, 'origin' | 'actor' | 'source'> {
   /** When the archive was asked, in milliseconds since the epoch: what fails later is not settled. */
   readonly lookedAt: number;
 }

@@ -15,7 +15,7 @@ import type { RecoveredJob } from '../report/recovery-report.js';
 import { claimEnd, lastArrival, newestIndexedLine, newestLine } from './claim-end.js';
 import type { ItemResult } from './fetch-missing.js';
 
-export interface RecoveryRecord {
+interface RecoveryRecord {
   readonly result: RecoveredJob;
   readonly results: readonly ItemResult[];
   readonly job: JobRecord;
@@ -170,7 +170,7 @@ async function isOnRecord(
   );
 }
 
-export interface EndFields extends Omit<RecoveryFields, 'outcome' | 'contextOmitted'> {
+interface EndFields extends Omit<RecoveryFields, 'outcome' | 'contextOmitted'> {
   readonly callback: ExpectedCallback;
 }
 

@@ -12,7 +12,7 @@ import type { JobOptions, RecoveryParts, Turns } from '../recovery-parts.js';
 import type { RecoveredJob, RunFault } from '../report/recovery-report.js';
 import { recordMatch } from './record-match.js';
 
-export interface RefetchOptions {
+interface RefetchOptions {
   readonly jobId: string;
   /** Regions to ask, one after the other; default: all that have an address. */
   readonly regions?: readonly string[] | undefined;
@@ -163,7 +163,7 @@ function recordWithoutEntries(id: string): JobRecord {
   return { id, status: 'deleted', created_at: '', data_name: '', config: { type: 'unknown' } };
 }
 
-export interface RefetchJobOptions extends AuditInfo {
+interface RefetchJobOptions extends AuditInfo {
   readonly region?: string | undefined;
   readonly source?: string | undefined;
   /** The sources of the client. Default: all. */

@@ -67,7 +67,7 @@ export interface ReportBuilder {
   finish(finishedAt: number): RecoveryReport;
 }
 
-export interface ReportScope {
+interface ReportScope {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly earliest: Date;

@@ -1,14 +1,19 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createCanary } from '../../../../src/operations/health/canary.js';
-import { StoreGoneError } from '../../../../src/store/object-store.js';
-import { conditionOf } from '../../../../src/store/store-condition.js';
+import { StoreError, StoreGoneError } from '../../../../src/store/object-store.js';
+import type { StoreCondition } from '../../../../src/store/store-remedies.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+/** What the store itself says. */
+function refused(condition: StoreCondition): StoreError {
+  return new StoreError('replace', `it is ${condition}`, { condition });
+}
 
 function failAfterFirst({ replace }: ReturnType<typeof createMemoryStore>): typeof replace {
   let calls = 0;
   return (...given) => {
     calls += 1;
-    return calls === 1 ? replace(...given) : Promise.reject(new Error('denied'));
+    return calls === 1 ? replace(...given) : Promise.reject(refused('denied'));
   };
 }
 
@@ -108,13 +113,12 @@ describe('canary', () => {
     const store = createMemoryStore((operation) => {
       if (fault !== null && operation === 'replace') throw fault;
     });
-    const diagnose = () => ({ refused: true, condition: 'full' as const });
-    const canary = createCanary({ store, replica: 'r', diagnose });
+    const canary = createCanary({ store, replica: 'r' });
     await canary.check();
-    fault = new Error('no space is left');
+    fault = refused('full');
     expect(await canary.check()).toMatchObject({
       writable: false,
-      reason: 'no space is left',
+      reason: fault.message,
       condition: 'full',
     });
     fault = null;
@@ -123,13 +127,12 @@ describe('canary', () => {
 
   it('is writable after another write, although the last check was refused', async () => {
     const store = createMemoryStore((operation) => {
-      if (operation === 'replace') throw new Error('denied');
+      if (operation === 'replace') throw refused('denied');
     });
-    const diagnose = () => ({ refused: true, condition: 'denied' as const });
-    const canary = createCanary({ store, replica: 'r', diagnose });
+    const canary = createCanary({ store, replica: 'r' });
     expect(await canary.check()).toMatchObject({ writable: false });
     const well = createMemoryStore();
-    const once = createCanary({ store: { ...well, replace: failAfterFirst(well) }, replica: 'r', diagnose });
+    const once = createCanary({ store: { ...well, replace: failAfterFirst(well) }, replica: 'r' });
     await once.check();
     expect(await once.check()).toMatchObject({ writable: false, condition: 'denied' });
     once.wrote();
@@ -147,8 +150,7 @@ describe('canary', () => {
         return 'created' as const;
       },
     };
-    const diagnose = (error: unknown) => ({ refused: true, condition: conditionOf(error) });
-    const canary = createCanary({ store, replica: 'r', diagnose });
+    const canary = createCanary({ store, replica: 'r' });
     for (let n = 0; n < 4; n += 1) expect(await canary.check()).toMatchObject({ writable: true });
     isWeak = true;
     await canary.check();
@@ -159,7 +161,7 @@ describe('canary', () => {
     }
     isWeak = false;
     expect(await canary.check()).toMatchObject({ writable: true, condition: null });
-    const accepted = createCanary({ store, replica: 'r', diagnose, needsConditions: false });
+    const accepted = createCanary({ store, replica: 'r', needsConditions: false });
     isWeak = true;
     for (let n = 0; n < 4; n += 1) expect(await accepted.check()).toMatchObject({ writable: true });
   });
@@ -198,23 +200,19 @@ describe('canary', () => {
   });
 
   it('reports once that the store fails, in which way, and that it has recovered', async () => {
-    const faults = [null, 'full', 'full', null, null, 'away', 'full'];
+    const faults = [null, 'full', 'full', null, null, 'unreachable', 'full'] as (StoreCondition | null)[];
     const said: (string | null)[] = [];
     const store = createMemoryStore((operation) => {
       const fault = operation === 'replace' ? faults.shift() : null;
-      if (fault) throw new Error(fault);
+      if (fault) throw refused(fault);
     });
     const canary = createCanary({
       store,
       replica: 'r',
-      diagnose: (error) => ({
-        refused: true,
-        condition: String(error).endsWith('full') ? 'full' : 'unreachable',
-      }),
-      onChange: (failure) => said.push(failure?.reason ?? null),
+      onChange: (failure) => said.push(failure?.condition ?? null),
     });
     while (faults.length > 0) await canary.check();
-    expect(said).toEqual(['full', null, 'away', 'full']);
+    expect(said).toEqual(['full', null, 'unreachable', 'full']);
   });
 
   it.each([
@@ -319,7 +317,6 @@ describe('canary', () => {
         },
       },
       replica: 'r',
-      diagnose: (error) => ({ refused: true, condition: conditionOf(error) }),
       report: () => ['an issue'],
     });
     await canary.check();
@@ -333,7 +330,6 @@ describe('canary', () => {
     const canary = createCanary({
       store: createMemoryStore(),
       replica: 'r',
-      diagnose: (error) => ({ refused: true, condition: conditionOf(error) }),
       async identify() {
         if (fault !== null) throw fault;
       },

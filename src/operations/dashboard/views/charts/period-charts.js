@@ -53,10 +53,11 @@ export function periodCharts(summary, toDeliveries) {
   const known = summary.unrecorded === null ? ' with a valid credential, which alone could be counted,' : '';
   const starts = buckets.map(({ start }) => Date.parse(start));
   const [first = 0, second = first] = starts;
-  /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain' | 'countedSince'>[]} */
-  const main = [
+  /** @type {Omit<Chart, 'times' | 'linkTo' | 'countedSince'>[]} */
+  const charts = [
     {
       id: 'outcomes',
+      isMain: true,
       title: second > first ? `Deliveries per ${span(second - first)}` : 'Deliveries',
       sum: count(total.lines),
       empty: `No deliveries ${none}.`,
@@ -66,6 +67,7 @@ export function periodCharts(summary, toDeliveries) {
     },
     {
       id: 'latency',
+      isMain: true,
       title: 'Callback duration',
       sum: total.duration && `95 % within ${milliseconds(total.duration.p95)}`,
       empty: `No callbacks ${none}.`,
@@ -75,6 +77,7 @@ export function periodCharts(summary, toDeliveries) {
     },
     {
       id: 'share',
+      isMain: true,
       title: 'Callbacks not answered 2xx',
       sum: summary.unrecorded === null ? null : inPercent(shareNot2xx(total)),
       empty:
@@ -87,11 +90,9 @@ export function periodCharts(summary, toDeliveries) {
         { name: 'share', colour: 'refused', label: 'not answered 2xx', values: buckets.map(shareNot2xx) },
       ],
     },
-  ];
-  /** @type {Omit<Chart, 'times' | 'linkTo' | 'isMain' | 'countedSince'>[]} */
-  const more = [
     {
       id: 'regions',
+      isMain: false,
       title: 'Deliveries by region',
       sum: null,
       empty: `No deliveries ${none}.`,
@@ -101,6 +102,7 @@ export function periodCharts(summary, toDeliveries) {
     },
     {
       id: 'volume',
+      isMain: false,
       title: 'Bytes received',
       sum: bytes(total.bytes),
       empty: `No bytes received ${none}.`,
@@ -125,10 +127,7 @@ export function periodCharts(summary, toDeliveries) {
     linkTo,
     countedSince: begin > Date.parse(summary.since) ? begin / 1000 : null,
   };
-  return [
-    ...main.map((chart) => ({ ...chart, ...shared, isMain: true })),
-    ...more.map((chart) => ({ ...chart, ...shared, isMain: false })),
-  ];
+  return charts.map((chart) => ({ ...chart, ...shared }));
 }
 
 /**

@@ -54,23 +54,13 @@ export function createReadGate({
   const turns = createSlots(() => (isReceiving() ? BESIDE_CALLBACKS : slots), null, refusal);
   const shared = new Map<string, SharedRead>();
 
-  async function run<T>(signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    await line.enter(signal);
-    try {
-      return await takeTurn(signal, read);
-    } finally {
-      line.exit();
-    }
-  }
-
-  async function takeTurn<T>(signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    await turns.enter(signal);
-    try {
-      signal.throwIfAborted();
-      return await read(signal);
-    } finally {
-      turns.exit();
-    }
+  function run<T>(signal: AbortSignal, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return line(signal, () =>
+      turns(signal, () => {
+        signal.throwIfAborted();
+        return read(signal);
+      }),
+    );
   }
 
   function begin(question: string | null, read: (signal: AbortSignal) => Promise<unknown>): SharedRead {

@@ -1,21 +1,17 @@
 import { Problem } from '../../../domain/problem.js';
 
-/** Work of operators that is done a few at a time; the rest waits in line. */
-export interface Slots {
-  /**
-   * Resolves when a slot is free, and takes it.
-   *
-   * @param leaving ends the wait
-   * @throws Problem `overloaded` when none becomes free in time, or when the signal aborts
-   */
-  enter(leaving: AbortSignal): Promise<void>;
-  /** Gives the slot back. */
-  exit(): void;
-}
+/**
+ * Does work of operators a few at a time, in the order in which it came. `p-limit` cannot drop work that gave up waiting: behind a store
+ * that hangs it would pile up.
+ *
+ * @param leaving ends the wait for a slot
+ * @throws Problem `overloaded` when no slot becomes free in time, or when the signal aborts before
+ */
+export type Slots = <T>(leaving: AbortSignal, work: () => Promise<T>) => Promise<T>;
 
 /**
- * @param slots asked whenever one enters or leaves
- * @param patience milliseconds that one waits; null is without end
+ * @param slots asked whenever work comes or ends
+ * @param patience milliseconds that work waits; null is without end
  * @param refusal told to a client for which no slot became free in time
  */
 export function createSlots(slots: () => number, patience: number | null, refusal: string): Slots {
@@ -45,14 +41,14 @@ export function createSlots(slots: () => number, patience: number | null, refusa
     });
   }
 
-  return {
-    async enter(leaving) {
-      if (taken < slots()) taken += 1;
-      else await wait(leaving);
-    },
-    exit() {
+  return async (leaving, work) => {
+    if (taken < slots()) taken += 1;
+    else await wait(leaving);
+    try {
+      return await work();
+    } finally {
       taken -= 1;
       for (const next of waiting) if (taken < slots()) next();
-    },
+    }
   };
 }

@@ -37,16 +37,14 @@ export function createDownloadGate(limits: DownloadLimits): DownloadGate {
       const leaving = new AbortController();
       const leave = () => leaving.abort();
       response.once('close', leave);
-      await line.enter(leaving.signal).finally(() => response.off('close', leave));
-      const cut = (): void => void response.destroy();
-      allowPauses(response);
-      response.setTimeout(downloadIdleTimeout, cut);
-      try {
-        await download();
-      } finally {
-        response.off('timeout', cut);
-        line.exit();
-      }
+      const send = async () => {
+        response.off('close', leave);
+        const cut = (): void => void response.destroy();
+        allowPauses(response);
+        response.setTimeout(downloadIdleTimeout, cut);
+        await download().finally(() => response.off('timeout', cut));
+      };
+      await line(leaving.signal, send).finally(() => response.off('close', leave));
     },
   };
 }

@@ -98,7 +98,12 @@ export function endedPauseKey(subscriber: string): string {
 
 /** Key of the claim on a subscriber, numbered from 1; each belongs to one replica. */
 export function outboxClaimKey(subscriber: string, claim: number): string {
-  return `${OUTBOX_FOLDER}${subscriber}/claim-${String(claim).padStart(9, '0')}.json`;
+  return `${claimsPrefix(subscriber)}${String(claim).padStart(9, '0')}.json`;
+}
+
+/** Where the keys of the claims of a subscriber begin. */
+export function claimsPrefix(subscriber: string): string {
+  return `${OUTBOX_FOLDER}${subscriber}/claim-`;
 }
 
 /** Folder of the events of a subscriber that are not sent any more. */

@@ -1,4 +1,5 @@
 import type { SegmentPlace } from '../ledger/segment-key.js';
+import { isJsonObject } from '../lib/text/parse-json.js';
 import type { Claimed } from '../store/lease-watch.js';
 import type { Attempt } from './dead/dead-event.js';
 import type { LogProgress } from './follow/log-place.js';
@@ -33,6 +34,18 @@ export interface OutboxState extends Claimed, LogProgress {
   readonly openSince: string | null;
   /** ISO 8601: while the breaker is open, nothing is sent before; null while it is closed. */
   readonly pausedUntil: string | null;
+}
+
+/** Whether a document of the store is a state; nothing is sent by one that is cut or edited. */
+export function isOutboxState(document: Record<string, unknown>): boolean {
+  const { v, claim, since, before, hours, again, passed, waiting } = document;
+  return (
+    v === 1 &&
+    [claim, before].every(Number.isSafeInteger) &&
+    !Number.isNaN(Date.parse(String(since))) &&
+    [hours, again, passed].every(isJsonObject) &&
+    Array.isArray(waiting)
+  );
 }
 
 /** The largest state document that is read: twice what can be written. */

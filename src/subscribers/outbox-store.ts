@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { endedPauseKey, outboxClaimKey, outboxStateKey } from '../archive/layout.js';
+import { claimsPrefix, endedPauseKey, outboxClaimKey, outboxStateKey } from '../archive/layout.js';
 import { createClaim } from '../store/create-claim.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
-import { MAX_STATE_BYTES, type OutboxState } from './outbox-state.js';
+import { isOutboxState, MAX_STATE_BYTES, type OutboxState } from './outbox-state.js';
 
 /** State and claims of a subscriber's sender. Methods throw `StoreError`. */
 export interface OutboxStore {
@@ -25,10 +25,10 @@ export interface OutboxStore {
 /** Claims that are kept: a replica that was suspended for that many take-overs still finds its claim taken. */
 const CLAIMS_KEPT = 16;
 
-/** Starting from now in place of the damaged state would leave out every event since. */
+/** Starting from now in place of a state that is damaged or gone would leave out every event since. */
 export class DamagedStateError extends StoreError {
   constructor(key: string) {
-    super('read', `${key} is damaged, or of a newer version`);
+    super('read', `${key} is gone, damaged, or of a newer version`);
     this.name = 'DamagedStateError';
   }
 }
@@ -41,12 +41,22 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
   async function read(): Promise<OutboxState | null> {
     let document = await readDocument(store, key, MAX_STATE_BYTES);
     if (document === null) {
-      if ((await store.head(key)) === null) return null;
+      if ((await store.head(key)) === null) {
+        if (await hasPredecessor()) throw new DamagedStateError(key);
+        return null;
+      }
       // The first sender may have saved it between the two calls.
       document = await readDocument(store, key, MAX_STATE_BYTES);
     }
-    if (document?.v === 1) return document as unknown as OutboxState;
+    if (document !== null && isOutboxState(document)) return document as unknown as OutboxState;
     throw new DamagedStateError(key);
+  }
+
+  /** Whether a sender has taken over from another one, which only a state allows. */
+  async function hasPredecessor(): Promise<boolean> {
+    for await (const claim of store.keys(claimsPrefix(subscriber), { limit: 2 }))
+      if (claim !== claimKey(1)) return true;
+    return false;
   }
 
   return {

@@ -244,7 +244,7 @@ export const ISSUES: { readonly [Code in IssueCode]: IssueKind<IssueParams[Code]
   'subscriber-state-damaged': {
     ...{ topic: 'subscribers', ...warning, label: 'State damaged' },
     text: ({ subscriber }) =>
-      `Nothing is sent to ${subscriber}: outbox/${subscriber}/state.json is damaged, or of a newer version.`,
+      `Nothing is sent to ${subscriber}: outbox/${subscriber}/state.json is gone, damaged, or of a newer version.`,
     remedy: 'Restore it from a backup. Without one see docs/operations.md, "Subscribers".',
   },
   'subscriber-paused': {

@@ -237,7 +237,7 @@ describe('a subscriber', () => {
       { name: 'crm', stateDamaged: true, sender: null },
       { name: 'others', stateDamaged: false },
     ]);
-    await expect(outbox.waitingEvents('crm', null)).rejects.toThrow('outbox/crm/state.json is damaged');
+    await expect(outbox.waitingEvents('crm', null)).rejects.toThrow('outbox/crm/state.json is gone, damaged');
     for await (const { key } of store.list(folder)) await store.delete(key);
     await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
   });

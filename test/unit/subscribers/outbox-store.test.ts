@@ -1,26 +1,44 @@
 import { describe, expect, it } from '@jest/globals';
+import { newOutboxState } from '../../../src/subscribers/outbox-state.js';
 import { createOutboxStore } from '../../../src/subscribers/outbox-store.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const KEY = 'outbox/crm/state.json';
+const STATE = newOutboxState(0, { before: 0, hours: {}, again: {}, passed: {} });
 const HEADERS = { contentType: 'application/json', metadata: {} };
 
 describe("a subscriber's state", () => {
   it('is null before the first sender, and found when a sender saves it during the read', async () => {
     const memory = createMemoryStore();
     const head = async (key: string) => {
-      await memory.replace(KEY, Buffer.from('{"v":1,"claim":1}'), HEADERS);
+      await memory.replace(KEY, Buffer.from(JSON.stringify(STATE)), HEADERS);
       return memory.head(key);
     };
     expect(await createOutboxStore(memory, 'crm').read()).toBeNull();
-    expect(await createOutboxStore({ ...memory, head }, 'crm').read()).toEqual({ v: 1, claim: 1 });
+    expect(await createOutboxStore({ ...memory, head }, 'crm').read()).toEqual(STATE);
   });
 
-  it.each(['', '{"v":2}', '[]', '{"v":1'])('that is %p is an error, not a new beginning', async (text) => {
+  it.each(['', '{"v":2}', '[]', '{"v":1', '{"v":1}', JSON.stringify({ ...STATE, waiting: null })])(
+    'that is %p is an error, not a new beginning',
+    async (text) => {
+      const store = createMemoryStore();
+      await store.replace(KEY, Buffer.from(text), HEADERS);
+      await expect(createOutboxStore(store, 'crm').read()).rejects.toThrow(
+        `${KEY} is gone, damaged, or of a newer version`,
+      );
+    },
+  );
+
+  it('that is gone is an error once a sender has taken over from another one, until the claims are gone as well', async () => {
     const store = createMemoryStore();
-    await store.replace(KEY, Buffer.from(text), HEADERS);
-    await expect(createOutboxStore(store, 'crm').read()).rejects.toThrow(
-      `${KEY} is damaged, or of a newer version`,
-    );
+    const states = createOutboxStore(store, 'crm');
+    expect(await states.claim(1, 'a')).toBe(true);
+    expect(await states.read()).toBeNull();
+    await states.save({ ...STATE, claim: 1 });
+    expect(await states.claim(2, 'b')).toBe(true);
+    await store.delete(KEY);
+    await expect(states.read()).rejects.toThrow(`${KEY} is gone`);
+    for (const number of [1, 2]) await store.delete(`outbox/crm/claim-00000000${number}.json`);
+    expect(await states.read()).toBeNull();
   });
 });

@@ -346,7 +346,7 @@ const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
     facts: subscribed({ ...SUBSCRIBER, stateDamaged: true }),
     is: 'subscribers warning',
     params: { subscriber: 'crm' },
-    text: 'Nothing is sent to crm: outbox/crm/state.json is damaged, or of a newer version.',
+    text: 'Nothing is sent to crm: outbox/crm/state.json is gone, damaged, or of a newer version.',
   },
   'subscriber-paused': {
     facts: subscribed({

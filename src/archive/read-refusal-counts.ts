@@ -19,7 +19,7 @@ interface RefusalCounts {
   readonly complete: boolean;
 }
 
-interface RefusalCountsReader {
+export interface RefusalCountsReader {
   /** Everything since the beginning of yesterday in UTC. Rejects with `StoreError`. */
   daily(): Promise<RefusalCounts>;
   /** Minutes that began within the last day. Rejects with `StoreError`, and where objects of the last hour cannot be read. */

@@ -8,6 +8,10 @@ import { probeStore } from '../../../../src/store/probe/probe-store.js';
 import type { S3Settings } from '../../../../src/store/s3/s3-options.js';
 import { openStandInStore, type StandInStore } from '../../../support/store/stand-in-store.js';
 
+/** A busy machine can take longer for a call than the probe waits for a store. */
+const PATIENCE = 600_000;
+const probe = (store: ObjectStore) => probeStore(store, PATIENCE);
+
 describe('probing a store', () => {
   const cleanUps: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
@@ -15,7 +19,7 @@ describe('probing a store', () => {
   });
 
   async function standInStore(settings: S3Settings = {}): Promise<StandInStore> {
-    const under = await openStandInStore({ retries: 0, ...settings });
+    const under = await openStandInStore({ retries: 0, requestTimeoutMs: PATIENCE, ...settings });
     cleanUps.push(under.close);
     return under;
   }
@@ -28,7 +32,7 @@ describe('probing a store', () => {
 
   it('trusts an honest S3 and leaves nothing behind', async () => {
     const { store, standIn } = await standInStore();
-    const report = await probeStore(store);
+    const report = await probe(store);
     expect(report).toMatchObject({
       writable: true,
       conditionalPut: 'holds',
@@ -41,14 +45,14 @@ describe('probing a store', () => {
 
   it('trusts the file store and leaves no folder behind', async () => {
     const { store, folder } = await fileStore();
-    expect((await probeStore(store)).trustworthy).toBe(true);
+    expect((await probe(store)).trustworthy).toBe(true);
     expect((await readdir(`${folder}/store`)).filter((name) => name === '.probe')).toEqual([]);
   });
 
   it('names an S3 that ignores conditions', async () => {
     const { store, standIn } = await standInStore();
     standIn.ignoreConditions = true;
-    const report = await probeStore(store);
+    const report = await probe(store);
     expect(report).toMatchObject({
       writable: true,
       conditionalPut: 'ignored',
@@ -68,7 +72,7 @@ describe('probing a store', () => {
       if (!isSecond && !isLate) return null;
       return { kind: 'answer', status: 412, code: 'PreconditionFailed', done: true };
     };
-    expect(await probeStore(store)).toMatchObject({
+    expect(await probe(store)).toMatchObject({
       conditionalPut: 'ignored',
       conditionalComplete: 'ignored',
       trustworthy: false,
@@ -82,7 +86,7 @@ describe('probing a store', () => {
         standIn.state.put(key, Buffer.from('whatever'), {});
       return null;
     };
-    const report = await probeStore(store);
+    const report = await probe(store);
     expect(report).toMatchObject({ writable: false, trustworthy: false });
     expect(report.findings[0]).toMatch(/does not keep metadata/);
   });
@@ -100,7 +104,7 @@ describe('probing a store', () => {
       if (attempt === 3 || !key.includes('race')) there.add(key);
       return null;
     };
-    const report = await probeStore(store);
+    const report = await probe(store);
     expect(report).toMatchObject({ conditionalPut: 'racy', conditionalComplete: 'racy', trustworthy: false });
   });
 
@@ -112,7 +116,7 @@ describe('probing a store', () => {
       standIn.ignoreConditions = operation === 'PutObject' && raced !== null && Number(raced[1]) % 4 === 3;
       return null;
     };
-    expect(await probeStore(store)).toMatchObject({ conditionalPut: 'racy', trustworthy: false });
+    expect(await probe(store)).toMatchObject({ conditionalPut: 'racy', trustworthy: false });
   });
 
   it.each(['Enabled', 'Suspended'] as const)(
@@ -121,9 +125,9 @@ describe('probing a store', () => {
       const { store, standIn } = await standInStore();
       standIn.state.versioning = state;
       const word = state === 'Enabled' ? 'on' : 'suspended';
-      expect((await probeStore(store)).findings.at(-1)).toBe(`Versioning of the bucket is ${word}.`);
+      expect((await probe(store)).findings.at(-1)).toBe(`Versioning of the bucket is ${word}.`);
       standIn.ignoreConditions = true;
-      expect((await probeStore(store)).findings.at(-1)).toMatch(
+      expect((await probe(store)).findings.at(-1)).toMatch(
         new RegExp(`is ${word}, and Ceph's conditions are not atomic in versioned buckets`),
       );
     },
@@ -131,16 +135,16 @@ describe('probing a store', () => {
 
   it('says what a default retention of the bucket costs, and trusts it nevertheless', async () => {
     const { store, standIn } = await standInStore();
-    expect((await probeStore(store)).warnings).toEqual([]);
+    expect((await probe(store)).warnings).toEqual([]);
     Object.assign(standIn.state, { objectLock: true, defaultRetention: 30 });
-    const { trustworthy, warnings } = await probeStore(store);
+    const { trustworthy, warnings } = await probe(store);
     expect(trustworthy).toBe(true);
     expect(warnings.join()).toMatch(/locks every new object \(governance for 30 days\).*canary.*8,640/);
   });
 
   it('takes an S3 with tags that keeps them, and removes what it wrote', async () => {
     const { store, standIn } = await standInStore({ tags: true });
-    expect((await probeStore(store)).trustworthy).toBe(true);
+    expect((await probe(store)).trustworthy).toBe(true);
     const tagged = standIn.requests.filter(({ headers }) => headers['x-amz-tagging'] !== undefined);
     expect(tagged.map(({ operation }) => operation)).toEqual(['PutObject', 'CreateUpload']);
     expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
@@ -156,7 +160,7 @@ describe('probing a store', () => {
       operation === refused && (headers['x-amz-tagging'] !== undefined || refused === 'GetTagging')
         ? { kind: 'answer', status: 403, code: 'AccessDenied' }
         : null;
-    const report = await probeStore(store);
+    const report = await probe(store);
     expect(report.writable).toBe(false);
     expect(report.findings.join()).toMatch(message);
     expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
@@ -169,17 +173,17 @@ describe('probing a store', () => {
       if (operation === 'GetTagging' && key.endsWith(`/${name}`)) delete object?.headers['x-amz-tagging'];
       return null;
     };
-    expect((await probeStore(store)).findings.join()).toMatch(/does not keep object tags/);
+    expect((await probe(store)).findings.join()).toMatch(/does not keep object tags/);
   });
 
   it('does not take a bucket without Object Lock that is to be locked', async () => {
     const place = await openStandInStore({ lock: { mode: 'GOVERNANCE', days: 1, folders: [] } });
     try {
-      const refused = await probeStore(place.store);
+      const refused = await probe(place.store);
       expect(refused.writable).toBe(false);
       expect(refused.findings.join()).toMatch(/store\.s3\.lock is set.*without Object Lock/);
       place.standIn.state.objectLock = true;
-      expect((await probeStore(place.store)).trustworthy).toBe(true);
+      expect((await probe(place.store)).trustworthy).toBe(true);
     } finally {
       await place.close();
     }
@@ -189,7 +193,7 @@ describe('probing a store', () => {
     const { store, standIn } = await standInStore();
     standIn.misbehave = ({ operation }) =>
       operation === 'GetVersioning' ? { kind: 'answer', status: 403, code: 'AccessDenied' } : null;
-    expect((await probeStore(store)).findings).toHaveLength(3);
+    expect((await probe(store)).findings).toHaveLength(3);
   });
 
   it('distinguishes an S3 that rejects conditions from one that ignores them', async () => {
@@ -198,7 +202,7 @@ describe('probing a store', () => {
       const isFirst = operation !== 'PutObject' || (attempt === 1 && key.endsWith('/write'));
       return isFirst ? null : { kind: 'answer', status: 501, code: 'NotImplemented' };
     };
-    const report = await probeStore(store);
+    const report = await probe(store);
     expect(report).toMatchObject({ writable: true, conditionalPut: 'refused', trustworthy: false });
   });
 
@@ -206,7 +210,7 @@ describe('probing a store', () => {
     const { store, standIn } = await standInStore();
     standIn.misbehave = ({ operation }) =>
       operation === 'UploadPart' ? { kind: 'answer', status: 507, code: 'InsufficientStorage' } : null;
-    const report = await probeStore(store);
+    const report = await probe(store);
     expect(report).toMatchObject({ writable: false, condition: 'full', trustworthy: false });
     expect(report.findings.join()).not.toContain('condition');
   });
@@ -217,7 +221,7 @@ describe('probing a store', () => {
   ])('reports a store that %s instead of throwing', async (_, fault, message) => {
     const { store, standIn } = await standInStore();
     standIn.misbehave = () => fault;
-    const report = await probeStore(store);
+    const report = await probe(store);
     expect(report).toMatchObject({ writable: false, conditionalPut: 'untested', trustworthy: false });
     expect(report.findings[0]).toMatch(message);
   });
@@ -225,6 +229,6 @@ describe('probing a store', () => {
   it('reports a folder that cannot be one', async () => {
     const { store, folder } = await fileStore();
     await writeFile(`${folder}/store`, 'a file');
-    expect((await probeStore(store)).writable).toBe(false);
+    expect((await probe(store)).writable).toBe(false);
   });
 });

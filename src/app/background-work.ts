@@ -6,7 +6,7 @@ import type { Logger } from '../observe/logger.js';
 import type { Metrics } from '../observe/metrics/metrics.js';
 import { type ExpiringStore, isExpiring } from '../recovery/retention/expired-objects.js';
 import { type RegularSweep, sweepRegularly } from '../recovery/retention/sweep-regularly.js';
-import { conditionOf } from '../store/store-condition.js';
+import { diagnose } from '../store/store-condition.js';
 import { sweepAbandoned } from '../store/sweep-abandoned.js';
 import type { Outbox } from '../subscribers/outbox.js';
 import type { OpenArchive } from './archive-parts.js';
@@ -46,8 +46,8 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
       metrics.store.sweptStaleUploads(count);
       log.info({ event: 'swept', count }, 'stale uploads aborted');
     } catch (error) {
-      const reason = `stale uploads were not swept: ${error instanceof Error ? error.message : 'it failed'}`;
-      failures.failed('sweep-failed', { reason, condition: conditionOf(error) });
+      const { reason, condition } = diagnose(error);
+      failures.failed('sweep-failed', { reason: `stale uploads were not swept: ${reason}`, condition });
     }
   };
   let sweeping: ReturnType<typeof repeat> | null = null;

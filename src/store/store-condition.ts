@@ -14,10 +14,20 @@ export function conditionOf(error: unknown): StoreCondition | null {
 /** The fault may be the network's or this process's, and short. */
 const MAY_PASS: ReadonlySet<StoreCondition> = new Set(['unreachable', 'no-credentials', 'too-many-files']);
 
-/** What a failed check of the store says of it. */
-export function diagnose(error: unknown): { refused: boolean; condition: StoreCondition | null } {
+/** What a failed call says of the store. */
+interface Diagnosis {
+  /** For people. */
+  readonly reason: string;
+  /** What is wrong with the whole store; null when that is not known. */
+  readonly condition: StoreCondition | null;
+  /** The store itself refused: the next write would fail as well. */
+  readonly refused: boolean;
+}
+
+export function diagnose(error: unknown): Diagnosis {
   const condition = conditionOf(error);
-  return { condition, refused: condition !== null && isRefusal(condition) };
+  const reason = error instanceof Error ? error.message : 'the store failed';
+  return { reason, condition, refused: condition !== null && isRefusal(condition) };
 }
 
 /** Whether the store itself said so: then the next write fails as well. */

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { conditionOf } from '../../store/store-condition.js';
+import { diagnose } from '../../store/store-condition.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import { createFlushPacer } from './flush-pacer.js';
 import { createSegmentWriter, type SegmentInfo, type SegmentLine } from './segment-writer.js';
@@ -176,8 +176,8 @@ function createWriteOutcomes() {
         return written;
       } catch (error) {
         failures += 1;
-        const reason = error instanceof Error ? error.message : 'the store failed';
-        last = { reason, condition: conditionOf(error), at: performance.now() };
+        const { reason, condition } = diagnose(error);
+        last = { reason, condition, at: performance.now() };
         throw error;
       } finally {
         begunAt = null;

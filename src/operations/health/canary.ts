@@ -62,12 +62,7 @@ export interface Canary {
   status(): CanaryStatus;
 }
 
-interface Complaint {
-  readonly reason: string;
-  /** What is wrong with the whole store; null when that is not known. */
-  readonly condition: StoreCondition | null;
-  /** The store itself refused: the status is not writable at once, since the next write would fail as well. */
-  readonly refused: boolean;
+interface Complaint extends ReturnType<typeof diagnose> {
   /** Ticks. */
   readonly at: number;
 }
@@ -159,11 +154,7 @@ export function createCanary(options: CanaryOptions): Canary {
       last = { at: clock(), ticks: ticks(), latencyMs: Math.round(ticks() - started) };
       record(null);
     } catch (error) {
-      record({
-        ...diagnose(error),
-        at: ticks(),
-        reason: error instanceof Error ? error.message : 'the store failed',
-      });
+      record({ ...diagnose(error), at: ticks() });
     }
     return status();
   }

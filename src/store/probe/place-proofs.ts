@@ -1,6 +1,6 @@
 import { withDeadline } from '../../lib/time/deadline.js';
 import { BlockedKeyError } from '../object-store.js';
-import { conditionOf, isRefusal } from '../store-condition.js';
+import { diagnose } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 
 /** A part of the store that has rights of its own, such as a prefix of a bucket policy or a folder. */
@@ -83,9 +83,8 @@ export function createPlaceProofs<P extends Place>(options: PlaceProofsOptions<P
       await withDeadline(place.prove(), timeout, `${place.prefix} was not answered within ${timeout} ms`);
       proven(state);
     } catch (error) {
-      const condition = conditionOf(error);
-      const reason = error instanceof Error ? error.message : 'the store failed';
-      const isFinal = error instanceof BlockedKeyError || (condition !== null && isRefusal(condition));
+      const { reason, condition, refused } = diagnose(error);
+      const isFinal = error instanceof BlockedKeyError || refused;
       const times = (before?.times ?? 0) + 1;
       state.failure = { place, reason, condition, since: before?.since ?? clock(), times, isFinal };
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '../../lib/time/deadline.js';
 import { OtherStoreError } from '../object-store.js';
-import { conditionOf } from '../store-condition.js';
+import { diagnose } from '../store-condition.js';
 import type { StoreCondition } from '../store-remedies.js';
 import type { ProbeReport } from './probe-store.js';
 
@@ -125,8 +125,9 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
       condition = null;
     } catch (error) {
       if (error instanceof WeakStoreError || error instanceof OtherStoreError) throw error;
-      reason = error instanceof Error ? error.message : 'the store failed';
-      condition = error instanceof UnprovenStoreError ? error.condition : conditionOf(error);
+      const found = diagnose(error);
+      reason = found.reason;
+      condition = error instanceof UnprovenStoreError ? error.condition : found.condition;
       if (!stopping.signal.aborted) onFailure(reason, condition);
     } finally {
       endFirst();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { SMALL_BODY } from '../../lib/memory/fill-rate.js';
 import { retryAfter } from '../../lib/time/retry.js';
 import { assertPinned } from '../assert-pinned.js';
 import { assertHeaders, assertKey, assertPrefix } from '../object-key.js';
@@ -167,9 +168,6 @@ function resultOf({ status }: WholeAnswer): CreateResult {
   return isConditionFailed(status) ? 'exists' : 'created';
 }
 
-/** Larger bodies have the time-out of a part. */
-const SMALL_BODY = 1024 * 1024;
-
 function putRequest(
   { sender, settings, limits, prefix }: S3Bucket,
   key: string,
@@ -184,6 +182,7 @@ function putRequest(
     headers: Object.assign(objectHeaders(settings, key, headers), integrityHeaders(integrity)),
     ifAbsent,
     body,
+    // Larger bodies have the time-out of a part.
     timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
   };
 }

@@ -2,6 +2,7 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { QuarantineState } from '../../domain/quarantined-body.js';
 import { type LinesAt, type PlacedLine, readLinesAt } from '../../ledger/log/read-lines-at.js';
 import { decodeIdCursor, encodeIdCursor } from '../../lib/text/id-cursor.js';
+import { pageOf } from '../../lib/text/list-cursor.js';
 import type { QuestionParts } from '../questions/find-deliveries.js';
 import type { BodyQuery } from './find-bodies.js';
 
@@ -42,8 +43,9 @@ export async function listBodies(
 ): Promise<FoundBodies> {
   const before = cursor === undefined ? undefined : decodeIdCursor('quarantine', cursor);
   const found = await index.call('findBodies', { ...query, before, limit: query.limit + 1 });
-  const page = found.slice(0, query.limit);
-  const last = page.at(-1);
+  const { rows: page, nextCursor } = pageOf(found, query.limit, ({ delivery }) =>
+    encodeIdCursor('quarantine', delivery),
+  );
   const places = page.flatMap(({ line, released, settled }) => [line, released, settled]);
   const known = places.filter((place): place is PlacedLine => place !== null);
   const { lines, unread } = await readLinesAt(store, known, signal);
@@ -56,8 +58,7 @@ export async function listBodies(
       release: lineAt(released),
       settlement: lineAt(settled),
     })),
-    nextCursor:
-      last !== undefined && found.length > page.length ? encodeIdCursor('quarantine', last.delivery) : null,
+    nextCursor,
     unread,
   };
 }

@@ -23,7 +23,6 @@ export interface IndexedFailurePage {
   readonly counts: Readonly<Record<string, number>>;
   /** Causes of all jobs that match but for the cause: the hundred largest, and the one that was asked for. */
   readonly causes: readonly FailureCause[];
-  readonly next: FailurePosition | null;
 }
 
 /** Each job can have a cause of its own: words of the service that name something else than the job. */
@@ -35,19 +34,15 @@ export function failurePage(
   { limit, after, ...query }: FailurePageQuery,
 ): IndexedFailurePage {
   const { database, classes } = index;
-  const found = findFailures(index, { ...query, limit: limit + 1, after });
-  const jobs = found.slice(0, limit);
-  const last = jobs.at(-1);
   const groups = failureGroups(database, classes, query);
   const counts = new Map<string, number>();
   for (const group of groups)
     if (query.cause === undefined || causeOf(group) === query.cause)
       counts.set(group.outcome, (counts.get(group.outcome) ?? 0) + group.count);
   return {
-    jobs,
+    jobs: findFailures(index, { ...query, limit, after }),
     counts: Object.fromEntries(counts),
     causes: failureCauses(groups).filter(({ code }, at) => at < MOST_CAUSES || code === query.cause),
-    next: last !== undefined && found.length > limit ? [last.first, last.job] : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import type { SQLInputValue } from 'node:sqlite';
 import { LINE_FILTER_NAMES, type LineFilters } from '../../domain/line-filters.js';
 import { isInScope } from '../../domain/rights.js';
 import { comparePlaces, type LinePlace } from '../../ledger/log/line-place.js';
@@ -26,43 +26,39 @@ export interface LineQuery extends LineFilters {
 
 /** The places of the matching lines, newest first. */
 export function findLines({ database, classes }: AskedIndex, query: LineQuery): PlacedLine[] {
-  const { job, context, limit } = query;
+  const { job, context, limit, until = Number.POSITIVE_INFINITY } = query;
+  // One bound of the time: of two SQLite may use the farther one.
+  const end = { written: until, writer: '', number: 0, line: 0 };
+  const before = query.before !== undefined && query.before.written < until ? query.before : end;
   const wanted = classes.all().filter((each) => matches(each, query));
   const ofWanted = `l.class IN (${idsOf(wanted)})`;
+  /** @param time the column by which the index in use is ordered */
   const find = (from: string, where: readonly string[], time = 'l.written') => {
-    const statements = new Map<boolean, StatementSync>();
+    const rest = restOf(query, classes, time);
+    // The first condition of the place alone finds it in the index.
+    const statement = database.prepare(`SELECT ${PLACE} FROM ${from} ${JOIN_PLACE}
+      WHERE ${[...where, ...rest.conditions].join(' AND ')}
+        AND ${time} <= ? AND (${time}, r.writer, s.number, l.id % ${LINES}) < (?, ?, ?, ?)
+      ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`);
     return (
-      value: SQLInputValue,
-      before = query.before,
-      count = limit,
-      ...more: readonly SQLInputValue[]
-    ) => {
-      const rest = restOf({ ...query, before }, classes, time);
-      const statement =
-        statements.get(before !== undefined) ??
-        database.prepare(`SELECT ${PLACE} FROM ${from} ${JOIN_PLACE}
-          WHERE ${[...where, ...rest.conditions].join(' AND ')}
-          ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`);
-      statements.set(before !== undefined, statement);
-      return statement.all(value, ...more, ...rest.values, count).map(placeOfRow);
+      given: readonly SQLInputValue[],
+      { written, writer, number, line }: LinePlace,
+      count: number,
+    ): PlacedLine[] => {
+      const place = [written, written, writer, number, line];
+      return statement.all(...given, ...rest.values, ...place, count).map(placeOfRow);
     };
   };
-  const key = context && contextKey(context);
+  const key = context === undefined ? [] : contextKey(context);
   if (job !== undefined) {
-    if (key === undefined) return find('lines l', ['l.job = ?', ofWanted])(job);
-    return find('lines l', ['l.job = ?', ofWanted, HAS_CONTEXT])(job, query.before, limit, ...key);
+    const ofContext = context === undefined ? [] : [HAS_CONTEXT];
+    return find('lines l', ['l.job = ?', ofWanted, ...ofContext])([job, ...key], before, limit);
   }
-  if (key !== undefined) {
-    const [name, value] = key;
-    return find(BY_CONTEXT, ['c.name = ?', 'c.value = ?', ofWanted], 'c.written')(
-      name,
-      query.before,
-      limit,
-      value,
-    );
-  }
+  if (context !== undefined)
+    return find(BY_CONTEXT, ['c.name = ?', 'c.value = ?', ofWanted], 'c.written')(key, before, limit);
   // Class by class: each has its lines in order, however rare they are.
-  return newestOf(wanted, limit, find('lines l', ['l.class = ?']));
+  const findOfClass = find('lines l', ['l.class = ?']);
+  return newestOf(wanted, limit, (id, place = before, count) => findOfClass([id], place, count));
 }
 
 /** Lines of a class that are asked for at first: most classes have none on a page. */
@@ -72,7 +68,7 @@ const FIRST_LINES = 4;
 function newestOf(
   wanted: readonly LineClass[],
   limit: number,
-  find: (id: number, before?: LinePlace, count?: number) => PlacedLine[],
+  find: (id: number, before: LinePlace | undefined, count: number) => PlacedLine[],
 ): PlacedLine[] {
   const streams = wanted.map(({ id }) => {
     const count = Math.min(FIRST_LINES, limit);
@@ -115,8 +111,7 @@ export function matches(each: LineClass, query: LineFilters & Pick<LineQuery, 'w
   return !without.includes(each.origin) && (each.source === null || isInScope(scope, each.source));
 }
 
-/** @param time the column by which the index in use is ordered */
-function restOf({ since, until, before, scope }: LineQuery, classes: LineClasses, time: string) {
+function restOf({ since, scope }: LineQuery, classes: LineClasses, time: string) {
   const conditions: string[] = [];
   const values: SQLInputValue[] = [];
   const add = (text: string, ...more: readonly SQLInputValue[]) => {
@@ -124,13 +119,6 @@ function restOf({ since, until, before, scope }: LineQuery, classes: LineClasses
     values.push(...more);
   };
   if (since !== undefined && Number.isFinite(since)) add(`${time} >= ?`, since);
-  if (until !== undefined && Number.isFinite(until)) add(`${time} < ?`, until);
-  if (before !== undefined) {
-    const { written, writer, number, line } = before;
-    const place = `(${time}, r.writer, s.number, l.id % ${LINES})`;
-    // The first one alone finds the place in the index.
-    add(`${time} <= ? AND ${place} < (?, ?, ?, ?)`, written, written, writer, number, line);
-  }
   if (scope !== undefined) add(existsIn(scope, classes));
   return { conditions, values };
 }

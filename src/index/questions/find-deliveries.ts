@@ -11,6 +11,7 @@ import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { parseContextFilter } from '../../ledger/context-filter.js';
 import { type LinesAt, type PlacedLine, readLinesAt } from '../../ledger/log/read-lines-at.js';
+import { pageOf } from '../../lib/text/list-cursor.js';
 import { instantsOf } from '../../lib/time/instant.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { LongCalls } from '../index-calls.js';
@@ -67,19 +68,17 @@ async function findPage(
   { signal }: DeliveryQuery,
   query: ReturnType<typeof lineQueryOf>,
 ): Promise<FoundLines> {
-  // One more than the page holds shows whether there is a next page.
   const found = await index.call('findLines', { ...query, limit: query.limit + 1 });
   if (found.length === 0) return { entries: [], unread: [], nextCursor: null };
-  const places = found.slice(0, query.limit);
+  const { rows: places, nextCursor } = pageOf(found, query.limit, encodeCursor);
   const { lines, unread } = await readLinesAt(store, places, signal);
-  const last = places.at(-1);
   return {
     entries: places.flatMap((place, at) => {
       const line = lines[at];
       return line ? [{ place, line }] : [];
     }),
     unread,
-    nextCursor: last !== undefined && found.length > places.length ? encodeCursor(last) : null,
+    nextCursor,
   };
 }
 

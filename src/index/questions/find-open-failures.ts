@@ -4,7 +4,7 @@ import { FAILURES, isFailure } from '../../domain/failure-rules.js';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
 import { type LinesAt, readLinesAt } from '../../ledger/log/read-lines-at.js';
-import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
+import { decodePlace, encodePlace, pageOf } from '../../lib/text/list-cursor.js';
 import type { FailurePosition } from '../queries/find-failures.js';
 import type { QuestionParts } from './find-deliveries.js';
 
@@ -50,20 +50,23 @@ export async function findOpenFailures(
 ): Promise<FoundFailures & Pick<LinesAt, 'unread'>> {
   rejectOtherOutcome(query.outcome);
   const after = cursor === undefined ? null : positionOf(cursor);
-  const page = await index.call('failurePage', { ...query, after });
+  const found = await index.call('failurePage', { ...query, after, limit: query.limit + 1 });
+  const { rows: jobs, nextCursor } = pageOf(found.jobs, query.limit, ({ first, job }) =>
+    encodePlace('failures', [first, job]),
+  );
   const { lines, unread } = await readLinesAt(
     store,
-    page.jobs.map(({ place }) => place),
+    jobs.map(({ place }) => place),
   );
   return {
-    failures: page.jobs.flatMap(({ first }, at) => {
+    failures: jobs.flatMap(({ first }, at) => {
       const line = lines[at];
       return line ? [{ ...line, retentionEndsAt: new Date(first + retention).toISOString() }] : [];
     }),
     unread,
-    counts: page.counts,
-    causes: page.causes,
-    nextCursor: page.next && encodePlace('failures', page.next),
+    counts: found.counts,
+    causes: found.causes,
+    nextCursor,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { SourceScope } from '../../domain/rights.js';
-import { decodePlace, encodePlace } from '../../lib/text/list-cursor.js';
+import { decodePlace, encodePlace, pageOf } from '../../lib/text/list-cursor.js';
 import { instantsOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
 import { COUNTED_PER_MS, createPacedCounts } from '../questions/paced-counts.js';
@@ -60,10 +60,8 @@ export function createSentQuestions(index: IndexCalls, clock: () => number): Sen
         before: cursor === undefined ? undefined : positionOf(cursor),
         limit: limit + 1,
       });
-      const events = found.slice(0, limit);
-      const last = events.at(-1);
-      const hasMore = last !== undefined && found.length > limit;
-      return { events, nextCursor: hasMore ? encodePlace('events', [last.at, last.event]) : null };
+      const page = pageOf(found, limit, ({ at, event }) => encodePlace('events', [at, event]));
+      return { events: page.rows, nextCursor: page.nextCursor };
     },
     figures: (subscriber) => index.call('eventFigures', subscriber),
     behind: (query) => counted(query.subscriber, () => index.call('countBehind', query)),

@@ -23,6 +23,21 @@ export function decodePlace<Place>(
   return place;
 }
 
+/**
+ * A page of a list.
+ *
+ * @param found one row more than the page holds, where there is one: another page follows then
+ */
+export function pageOf<Row>(
+  found: readonly Row[],
+  limit: number,
+  cursorOf: (last: Row) => string,
+): { readonly rows: readonly Row[]; readonly nextCursor: string | null } {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  return { rows, nextCursor: last !== undefined && found.length > limit ? cursorOf(last) : null };
+}
+
 function valuesIn(cursor: string): readonly unknown[] {
   const values = parseJson(Buffer.from(cursor, 'base64url').toString());
   return Array.isArray(values) ? values : [];

@@ -44,8 +44,10 @@ function pagesOf(index: LedgerIndex, query: FailingQuery) {
   const pages: ReturnType<LedgerIndex['failurePage']>[] = [];
   for (let after: FailurePosition | null = null; ; ) {
     const page = index.failurePage({ ...query, limit: 1, after });
+    const [last] = page.jobs;
+    if (last === undefined && pages.length > 0) return pages;
     pages.push(page);
-    after = page.next;
-    if (after === null) return pages;
+    if (last === undefined) return pages;
+    after = [last.first, last.job];
   }
 }

@@ -13,7 +13,7 @@ export interface Claimed {
 }
 
 /** Says which work no replica carries out. */
-export interface LeaseWatch {
+interface LeaseWatch {
   /** Whether the owner has stopped, or its heartbeat has not changed for a lease since it was first seen. */
   isAbandoned(name: string, state: Pick<Claimed, 'heartbeatAt'> & Partial<Claimed>): boolean;
   /** Whether a claim that no state has followed was first seen more than a lease ago. */

@@ -74,7 +74,7 @@ export async function assertStoreExists(url: string): Promise<void> {
 }
 
 /** A store that is tried, and leaves no trace. */
-export interface TrialStore {
+interface TrialStore {
   readonly store: ObjectStore;
   close(): Promise<void>;
 }

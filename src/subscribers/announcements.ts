@@ -12,7 +12,7 @@ import type { JobEvent } from './receiver-event.js';
 const REMEMBERED = 10_000;
 
 /** Events of ledger lines, each under the id of the delivery that stored what it announces. */
-export interface Announcements {
+interface Announcements {
   /** Empty when the line announces nothing. Throws `StoreError`. */
   of(line: LedgerLine): Promise<readonly JobEvent[]>;
   /** The sender could not take the event over: its line, or a repetition of it, announces it again. */

@@ -7,8 +7,7 @@ import { newOutboxState, type OutboxState } from './outbox-state.js';
 import { createOutboxStore } from './outbox-store.js';
 import { runSubscriber, type SubscriberRun, type SubscriberRunOptions } from './run-subscriber.js';
 
-export interface SubscriberWatchOptions
-  extends Omit<SubscriberRunOptions, 'states' | 'observer' | 'onError'> {
+interface SubscriberWatchOptions extends Omit<SubscriberRunOptions, 'states' | 'observer' | 'onError'> {
   /** Name of this replica. */
   readonly owner: string;
   readonly observer: OutboxObserver;

@@ -12,7 +12,7 @@ export interface JobMedia {
   open(): AsyncIterable<Uint8Array>;
 }
 
-export interface JobForm {
+interface JobForm {
   readonly contentType: string;
   /** Null when the size of the media is not known. */
   readonly size: number | null;

@@ -17,7 +17,7 @@ export interface RateLimiter {
   answered(): void;
 }
 
-export interface RateLimits {
+interface RateLimits {
   /** Average rate; as many may go out at once after a quiet time. */
   readonly perSecond: number;
   /** Longest total pause of requests without a success in between. */

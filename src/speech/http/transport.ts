@@ -33,7 +33,7 @@ export interface Credentials {
   rejected(token: string): boolean;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly dispatcher: Dispatcher;
   readonly credentials: Credentials;
   readonly limiter: RateLimiter;

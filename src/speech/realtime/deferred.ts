@@ -1,5 +1,5 @@
 /** A promise that is settled from outside. Its rejection never counts as unhandled. */
-export interface Deferred<T> {
+interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
   reject(reason: Error): void;

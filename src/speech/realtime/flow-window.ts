@@ -1,5 +1,5 @@
 /** The most that may be sent ahead of AudioAdded; seconds are counted as bytes at the audio's rate. */
-export interface FlowLimits {
+interface FlowLimits {
   readonly frames: number;
   readonly bytes: number;
 }

@@ -8,14 +8,14 @@ import { openIfThere } from './open-file.js';
 import { versionOf } from './read-file.js';
 import { type TempFile, tempFilePath, unlinkTempFile } from './temp-file.js';
 
-export interface CopyParts {
+interface CopyParts {
   readonly root: FileRoot;
   readonly temporary: string;
   readonly folders: FileFolders;
   readonly publisher: FilePublisher;
 }
 
-export interface FileCopyOrder {
+interface FileCopyOrder {
   readonly from: ObjectInfo;
   readonly key: string;
   readonly headers: ObjectHeaders;

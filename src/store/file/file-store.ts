@@ -25,7 +25,7 @@ import { proveFolder } from './prove-folder.js';
 import { openObject, streamObject } from './read-file.js';
 import { openTempFile, removeTempFiles, sweepTempFiles, type TempFile, writeFully } from './temp-file.js';
 
-export interface FileStoreOptions {
+interface FileStoreOptions {
   /** Created when missing. What is visible in it is exactly the key layout; the store's own names begin with a dot. */
   readonly directory: string;
   /** Bytes per part of an upload. */

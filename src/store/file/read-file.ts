@@ -9,7 +9,7 @@ import type { FileRoot } from './file-root.js';
 import { type FileMeta, UNKNOWN_HEADERS } from './meta/file-meta.js';
 import { openIfThere } from './open-file.js';
 
-export interface OpenObject {
+interface OpenObject {
   readonly handle: FileHandle;
   readonly info: ObjectInfo;
 }

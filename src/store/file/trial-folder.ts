@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileCall } from './file-errors.js';
 import { assertMayBegin } from './file-root.js';
 
-export interface TrialFolder {
+interface TrialFolder {
   readonly path: string;
   /** Removes it, and the folders that were made for it unless something else is in them by now. */
   remove(): Promise<void>;

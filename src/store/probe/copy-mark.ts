@@ -6,7 +6,7 @@ const COPY_MARK = '.store/copy.json';
 const SERVED_MARK = '.store/served.json';
 
 /** What a store that is a copy of another one says of that. */
-export interface CopyMark {
+interface CopyMark {
   readonly from: { readonly location: string; readonly id: string | null };
   /** ISO 8601: of the last run. */
   readonly startedAt: string;

@@ -18,7 +18,7 @@ interface PlaceFailure<P extends Place> {
   readonly since: number;
 }
 
-export interface PlaceProofsOptions<P extends Place> {
+interface PlaceProofsOptions<P extends Place> {
   readonly places: readonly P[];
   /** Milliseconds after which a place is proven again that nothing was written to. */
   readonly provenFor: number;
@@ -33,7 +33,7 @@ export interface PlaceProofsOptions<P extends Place> {
 }
 
 /** Tracks which places of the store can be used. A write proves its place, and a failed call makes it doubtful. */
-export interface PlaceProofs<P extends Place> {
+interface PlaceProofs<P extends Place> {
   /** To be called after a call of the store. True when a check is due because of it. */
   called(key: string, result: 'written' | 'failed'): boolean;
   /** Proves the places that are doubtful, failing, or unproven for too long. Never throws. Joins a check in flight. */

@@ -15,7 +15,7 @@ import { beginS3Upload } from './s3-upload.js';
 import { sendsCrc32 } from './wire/object-headers.js';
 import { encodeKey } from './wire/s3-signer.js';
 
-export interface ObjectCopyOrder {
+interface ObjectCopyOrder {
   readonly from: ObjectInfo;
   readonly key: string;
   readonly headers: ObjectHeaders;

@@ -172,7 +172,7 @@ export interface S3RetryPolicy {
 
 const MAX_DELAY_MS = 5_000;
 
-export interface S3RetryOptions {
+interface S3RetryOptions {
   /** Ends the pauses between attempts. */
   readonly signal?: AbortSignal | undefined;
   /** Which failures are retried; default `isRetryable`. */

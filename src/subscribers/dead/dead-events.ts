@@ -8,7 +8,7 @@ import type { ListRange, ObjectStore, PurgedObject } from '../../store/object-st
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import type { DeadEvent } from './dead-event.js';
 
-export interface DeadEventName {
+interface DeadEventName {
   readonly subscriber: string;
   readonly eventId: string;
   readonly jobId: string;

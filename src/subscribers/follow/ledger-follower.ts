@@ -7,14 +7,14 @@ import { linesByNumber, type SegmentLines } from './lines-by-number.js';
 import { type LogProgress, placeAt, progressOf, readLater } from './log-place.js';
 import { type LogReading, readAgain, readLate, readWholeHours } from './whole-hours.js';
 
-export interface FollowerOptions extends Omit<LogReading, 'place'> {
+interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly state: LogProgress;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
 /** Reads every line of the ledger once, whenever its segment appears; what appears in a whole hour, within a day. */
-export interface LedgerFollower {
+interface LedgerFollower {
   /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
   newLines(): AsyncGenerator<SegmentLines>;
   /** Time from which on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */

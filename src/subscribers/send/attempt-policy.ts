@@ -16,7 +16,7 @@ export const RETRY_TIMES: RetryTimes = {
 };
 
 /** What an answer means for the event. */
-export type AttemptOutcome = 'delivered' | 'again' | 'rejected';
+type AttemptOutcome = 'delivered' | 'again' | 'rejected';
 
 /**
  * Only 410 is final. An ingress without pods answers 404, a rotated secret 401, a firewall a page: that is when events must not be
@@ -36,7 +36,7 @@ export const GONE = 410;
 /** Milliseconds for which a subscriber that is gone is left alone; each further event would end as well. */
 export const GONE_PAUSE = 300_000;
 
-export interface FailedEvent {
+interface FailedEvent {
   /** Including the one that just failed. */
   readonly attempts: number;
   /** Milliseconds since the epoch. */

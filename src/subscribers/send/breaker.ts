@@ -11,7 +11,7 @@ export interface Breaker {
   failed(retryAfterMs: number | null): void;
 }
 
-export interface BreakerOptions {
+interface BreakerOptions {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** In [0, 1). */

@@ -54,7 +54,7 @@ interface TimedResult extends SendResult {
 }
 
 /** Single attempts to send an event, and what their results mean for it. */
-export interface EventAttempts {
+interface EventAttempts {
   /** Tries a new event. */
   tryFirst(task: EventTask): Promise<void>;
   /** Tries a waiting event again. */

@@ -3,7 +3,7 @@ import type { JobEvent, ReceiverEvent } from '../receiver-event.js';
 /** What a subscriber is sent: the event itself, or a message for people. */
 export type EventFormat = 'cloudevents' | 'slack';
 
-export interface EventBody {
+interface EventBody {
   readonly contentType: string;
   readonly bytes: Buffer;
 }

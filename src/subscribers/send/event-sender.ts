@@ -7,7 +7,7 @@ import { createWaitingEvents } from './waiting-events.js';
 
 type SenderField = 'waiting' | 'openSince' | 'pausedUntil';
 
-export interface SenderOptions
+interface SenderOptions
   extends Pick<
     AttemptOptions,
     'subscriber' | 'endpoint' | 'store' | 'sent' | 'isErased' | 'findEvent' | 'observer' | 'clock' | 'random'
@@ -20,7 +20,7 @@ export interface SenderOptions
 }
 
 /** Sends the events of one subscriber: new ones in the order in which they are read, failed ones when they are due. */
-export interface EventSender {
+interface EventSender {
   /** Takes events of a part of the ledger. Resolves once there is room for more; rejects after `stop`. */
   accept(tasks: readonly EventTask[]): Promise<void>;
   /** The event that was accepted first, of those that were not tried yet or are being tried; null without one. */

@@ -6,7 +6,7 @@ import { type RealtimeSocket, type SocketConnector, type SocketRequest, UpgradeR
 /** An API key goes into the upgrade header (servers); a temporary `rt` key into the address (browsers). */
 export type RealtimeCredential = { readonly apiKey: string } | { readonly jwt: string };
 
-export interface ConnectOptions extends EndpointOptions {
+interface ConnectOptions extends EndpointOptions {
   /** A function is called for every attempt, so that temporary keys can be fresh. */
   readonly credential: RealtimeCredential | (() => Promise<RealtimeCredential>);
   readonly connector: SocketConnector;

@@ -16,7 +16,7 @@ export const EXPECTED_OWNER = 'x-amz-expected-bucket-owner';
 export type SentHeaders = Readonly<Record<string, string>>;
 
 /** How a body is protected in transit. */
-export interface Integrity {
+interface Integrity {
   readonly sha256: string;
   /** Null when it is not sent. */
   readonly crc32: number | null;

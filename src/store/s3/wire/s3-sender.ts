@@ -83,7 +83,7 @@ export interface S3Sender {
   close(): Promise<void>;
 }
 
-export interface S3SenderParts {
+interface S3SenderParts {
   readonly client: S3Client;
   /** The configured keys; without them the client is asked for each request. */
   readonly keys: SigningKeyHolder | null;

@@ -25,7 +25,7 @@ interface UnsignedRequest {
 }
 
 /** Signs for one region; caches the day's key, which takes four rounds of HMAC to derive. */
-export interface S3Signer {
+interface S3Signer {
   /** Returns the headers to send. */
   sign(request: UnsignedRequest, holder: SigningKeyHolder, now: Date): SentHeaders;
 }
@@ -134,7 +134,7 @@ const RETRIED = 'RequestTimeTooSkewed';
 const WORTH_CORRECTING_MS = 60_000;
 
 /** The time that requests are signed with: this machine's, until the server rejects it. */
-export interface ServerClock {
+interface ServerClock {
   /** Milliseconds that are added to this machine's time. */
   readonly offset: number;
   /** Milliseconds by which the server's clock was ahead of this machine's at its last answer; 0 before the first. */

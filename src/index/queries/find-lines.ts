@@ -26,27 +26,27 @@ export interface LineQuery extends LineFilters {
 
 /** The places of the matching lines, newest first. */
 export function findLines({ database, classes }: AskedIndex, query: LineQuery): PlacedLine[] {
-  const { job, context, limit, until = Number.POSITIVE_INFINITY } = query;
+  const { job, context, limit, scope, since = 0, until = Number.POSITIVE_INFINITY } = query;
   // One bound of the time: of two SQLite may use the farther one.
   const end = { written: until, writer: '', number: 0, line: 0 };
   const before = query.before !== undefined && query.before.written < until ? query.before : end;
   const wanted = classes.all().filter((each) => matches(each, query));
   const ofWanted = `l.class IN (${idsOf(wanted)})`;
+  const visible = scope === undefined ? [] : [existsIn(scope, classes)];
   /** @param time the column by which the index in use is ordered */
   const find = (from: string, where: readonly string[], time = 'l.written') => {
-    const rest = restOf(query, classes, time);
-    // The first condition of the place alone finds it in the index.
+    // The time alone finds the place in the index.
     const statement = database.prepare(`SELECT ${PLACE} FROM ${from} ${JOIN_PLACE}
-      WHERE ${[...where, ...rest.conditions].join(' AND ')}
-        AND ${time} <= ? AND (${time}, r.writer, s.number, l.id % ${LINES}) < (?, ?, ?, ?)
+      WHERE ${[...where, ...visible].join(' AND ')} AND ${time} >= ? AND ${time} <= ?
+        AND (${time}, r.writer, s.number, l.id % ${LINES}) < (?, ?, ?, ?)
       ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`);
     return (
       given: readonly SQLInputValue[],
       { written, writer, number, line }: LinePlace,
       count: number,
     ): PlacedLine[] => {
-      const place = [written, written, writer, number, line];
-      return statement.all(...given, ...rest.values, ...place, count).map(placeOfRow);
+      const place = [since, written, written, writer, number, line];
+      return statement.all(...given, ...place, count).map(placeOfRow);
     };
   };
   const key = context === undefined ? [] : contextKey(context);
@@ -109,18 +109,6 @@ export function matches(each: LineClass, query: LineFilters & Pick<LineQuery, 'w
   const { without = [], scope = null } = query;
   if (LINE_FILTER_NAMES.some((name) => query[name] !== undefined && query[name] !== each[name])) return false;
   return !without.includes(each.origin) && (each.source === null || isInScope(scope, each.source));
-}
-
-function restOf({ since, scope }: LineQuery, classes: LineClasses, time: string) {
-  const conditions: string[] = [];
-  const values: SQLInputValue[] = [];
-  const add = (text: string, ...more: readonly SQLInputValue[]) => {
-    conditions.push(text);
-    values.push(...more);
-  };
-  if (since !== undefined && Number.isFinite(since)) add(`${time} >= ?`, since);
-  if (scope !== undefined) add(existsIn(scope, classes));
-  return { conditions, values };
 }
 
 /** A line without a source, such as an operator's act, exists for a client whose sources all other lines of its job have. */

@@ -64,13 +64,22 @@ export function createFilePublisher(
       await settleAll([bytes, meta.write(key, ino, headers), folders.ensure(dirname(target))]);
       return show(target, Number(mtimeMs));
     }).catch(async (error: unknown) => {
-      await meta.remove(key, ino).catch(() => undefined);
+      await removeMeta(key, ino).catch(() => undefined);
       throw error;
     });
-    if (result === 'exists') await meta.remove(key, ino);
+    if (result === 'exists') await removeMeta(key, ino);
     // Needed also when another process won: its link may not be durable yet, and the caller reports that the object exists.
     await folders.sync(dirname(target));
     return result;
+  }
+
+  /**
+   * Removes the metadata of a write that made no object. A network folder can lose the answer to a link that it made, and then says that it
+   * failed or that the name is taken: such an object stays with its metadata.
+   */
+  async function removeMeta(key: string, ino: bigint): Promise<void> {
+    const there = await lstat(pathOf(key), { bigint: true }).catch(ifAbsent(null));
+    if (there?.ino !== ino) await meta.remove(key, ino);
   }
 
   /** However long the write took, a time within it is right. */

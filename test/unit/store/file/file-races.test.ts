@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, rmdir } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readFile, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -46,6 +46,29 @@ describe('the file store at the worst moment', () => {
     expect(await opened?.handle.readFile('utf8')).toBe('new');
     await opened?.handle.close();
   });
+
+  it.each(['is made twice', 'fails afterwards'])(
+    'keeps the metadata of an object whose link %s',
+    async (how) => {
+      const temp = await openTempFile(join(path, '.tmp'), 'a/b', folders);
+      await writeFully(temp.handle, Buffer.from('bytes'), 0);
+      const linking: FileMeta = {
+        ...meta,
+        async write(...of) {
+          await meta.write(...of);
+          await mkdir(join(path, 'a'), { recursive: true });
+          await link(temp.path, join(path, 'a/b'));
+          if (how === 'fails afterwards') throw new Error('EIO');
+        },
+      };
+      const creating = createFilePublisher(root, folders, linking, true).create('a/b', temp, headers('own'));
+      expect(await creating.catch(() => 'failed')).toBe(how === 'is made twice' ? 'exists' : 'failed');
+      const opened = await openObject(root, 'a/b', meta);
+      expect(opened?.info.metadata).toEqual({ writer: 'own' });
+      await temp.discard();
+      await opened?.handle.close();
+    },
+  );
 
   it('makes no object of a write that slept for longer than fifteen minutes', async () => {
     let now = Date.now();

@@ -14,6 +14,11 @@ import { until } from '../../support/until.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 'subscriber').toString('base64')}`;
 const TRANSCRIPT = '{"format":"2.9","results":[]}';
+/** A tenth of the pauses of production: most of these tests wait for a retry. */
+const QUICK = {
+  ...{ poll: 500, busyPoll: 100, save: 200, heartbeat: 1000 },
+  retry: { firstPause: 500, longestPause: 360_000, total: 8_640_000 },
+};
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 let subscriber: RecordingServer;
@@ -24,7 +29,7 @@ let api: AdminApi;
 beforeAll(async () => {
   subscriber = await recordingServer(() => answer);
   const base = { secrets: [SECRET], events: ['job.stored', 'job.erased'] };
-  service = await startService({
+  const settings = {
     sources: { default: {}, other: {} },
     admin: {
       tokens: {
@@ -36,7 +41,8 @@ beforeAll(async () => {
       'default-only': { ...base, url: subscriber.url, sources: ['default'] },
       others: { ...base, url: subscriber.url, sources: ['other'] },
     },
-  });
+  };
+  service = await startService(settings, {}, QUICK);
   api = adminApi(service);
 });
 afterAll(async () => {

@@ -7,6 +7,7 @@ import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLogger } from '../../../src/observe/logger.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { ProbeReport } from '../../../src/store/probe/probe-store.js';
+import { OUTBOX_TIMES, type OutboxTimes } from '../../../src/subscribers/run-subscriber.js';
 import { schemaFaults } from '../ledger/ledger-json-schema.js';
 import { ledgerTextsOf } from '../ledger/ledger-of.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -39,12 +40,6 @@ const TRUSTED: ProbeReport = {
   ...{ conditionalPut: 'holds', conditionalComplete: 'holds' },
 };
 
-/** A tenth of those of production. */
-const OUTBOX_TIMES = {
-  ...{ poll: 500, busyPoll: 100, save: 200, heartbeat: 1000 },
-  retry: { firstPause: 500, longestPause: 360_000, total: 8_640_000 },
-};
-
 /**
  * Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests, `limits` over the
  * fixed ones. `stop` also removes its folder, and fails when a line of its ledger is not what the shipped JSON Schema describes.
@@ -52,6 +47,7 @@ const OUTBOX_TIMES = {
 export async function startService(
   settings: Settings = {},
   limits: ServiceOptions['limits'] = {},
+  outboxTimes: OutboxTimes = OUTBOX_TIMES,
 ): Promise<RunningService> {
   const folder = await markedFolder();
   const defaults = merge(TEST_DEFAULTS, { store: { url: `file:${folder.path}` } });
@@ -63,7 +59,7 @@ export async function startService(
     limits,
     version: 'test',
     startIndex: indexInThread,
-    outboxTimes: OUTBOX_TIMES,
+    outboxTimes,
     ...(isMap(settings.store) && 'url' in settings.store ? {} : { probe: async () => TRUSTED }),
     adminTokens: { ...config.admin.tokens, tester: { token: adminToken, may: RIGHTS, sources: [] } },
     log: createLogger({

@@ -6,6 +6,8 @@ const MAX_KEY_BYTES = 896;
 const MAX_SEGMENT_BYTES = 255;
 /** File at the top of a file store that identifies it. */
 export const STORE_MARKER = '.transcript-receiver';
+/** Holds the id of a store in a bucket; a dot-folder, so that no listing of everything shows it. */
+export const BUCKET_MARKER = '.store/marker.json';
 /** Last part of the keys of `ObjectStore.prove`. Athena, Spark and DuckDB ignore names that begin with a dot. */
 export const PROOF_NAME = '.writable';
 /** Reserved by the file store; case-insensitive because some file systems are. */

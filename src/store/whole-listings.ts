@@ -1,5 +1,15 @@
-import { compareKeys, isListed } from './object-key.js';
+import { BUCKET_MARKER, compareKeys, isListed } from './object-key.js';
 import { type ListRange, type ObjectStore, PartialListingError } from './object-store.js';
+
+/**
+ * For a process that wrote nothing: throws `PartialListingError` for a bucket that lists nothing of what every bucket has. Everything there would
+ * read as if it had never been.
+ */
+export async function assertLists(store: Pick<ObjectStore, 'location' | 'keys' | 'identity'>): Promise<void> {
+  if (!store.location.startsWith('s3:')) return;
+  for await (const key of store.keys(BUCKET_MARKER)) if (key === BUCKET_MARKER) return;
+  if ((await store.identity()) !== null) throw new PartialListingError(BUCKET_MARKER, BUCKET_MARKER);
+}
 
 /**
  * A store whose listings throw `PartialListingError` when they lack an object that is there: they turned empty, leave keys out or stop early.

@@ -363,15 +363,16 @@ describe('beside a bucket', () => {
 
 describe('beside a bucket whose listings turn empty', () => {
   let bucket: Bucket;
+  const empty: Bucket['standIn']['quirk'] = (request, proper) => {
+    const answer = proper(request);
+    if (!/^List(Objects|Versions)$/.test(request.operation)) return answer;
+    const text = answer.body.toString().replace(/<(Contents|CommonPrefixes|Version)>.*?<\/\1>/g, '');
+    return { ...answer, body: Buffer.from(text) };
+  };
 
   beforeAll(async () => {
     bucket = await emptied;
-    bucket.standIn.quirk = (request, proper) => {
-      const answer = proper(request);
-      if (!/^List(Objects|Versions)$/.test(request.operation)) return answer;
-      const text = answer.body.toString().replace(/<(Contents|CommonPrefixes|Version)>.*?<\/\1>/g, '');
-      return { ...answer, body: Buffer.from(text) };
-    };
+    bucket.standIn.quirk = empty;
   });
   afterAll(() => bucket.close());
 
@@ -405,7 +406,21 @@ describe('beside a bucket whose listings turn empty', () => {
     expect(stdout).not.toMatch(NONE);
     standIn.quirk = null;
     await until(async () => (await api.get('/deliveries')).body.deliveries?.length === 4);
+    standIn.quirk = empty;
   });
+
+  it.each(['deliveries', 'verify', 'failures', 'job two', 'transcript two', 'summary', 'quarantine'])(
+    'a command without a receiver beside it does not say that nothing is there: %s',
+    async (command) => {
+      const config = { ...bucket.settings, ledger: { index: { path: '/nowhere/index.sqlite' } } };
+      const { code, stdout, stderr } = await runCommand(command.split(' '), {
+        NODE_CONFIG: JSON.stringify(config),
+      });
+      expect(stdout).toBe('');
+      expect(code).not.toBe(0);
+      expect(stderr).toMatch(/is not whole: it lacks \.store\/marker\.json/);
+    },
+  );
 });
 
 describe.each(FAULTS)('beside a bucket that %s', (name, _fault, _reason, remedy, advice) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SMALL_BODY } from '../../lib/memory/fill-rate.js';
 import { retryAfter } from '../../lib/time/retry.js';
 import { assertPinned } from '../assert-pinned.js';
-import { assertHeaders, assertKey, assertPrefix } from '../object-key.js';
+import { assertHeaders, assertKey, assertPrefix, BUCKET_MARKER } from '../object-key.js';
 import { type CreateResult, type ObjectHeaders, type ObjectStore, StoreError } from '../object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../read-document.js';
 import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
@@ -187,16 +187,13 @@ function putRequest(
   };
 }
 
-/** Holds the id of the store; a dot-folder, so that no listing shows it. */
-const MARKER = '.store/marker.json';
-
 /** The marker of a store in a bucket, which a file store has at its root. */
 function createS3Marker(
   store: Pick<ObjectStore, 'location' | 'read' | 'create'>,
   pinned: string | null,
 ): Pick<ObjectStore, 'identity' | 'begin'> {
   async function identity(): Promise<string | null> {
-    const document = await readDocument(store, MARKER);
+    const document = await readDocument(store, BUCKET_MARKER);
     const id = typeof document?.store === 'string' ? document.store : null;
     assertPinned(store.location, id, pinned);
     return id;
@@ -209,13 +206,13 @@ function createS3Marker(
       if (before !== null) return before;
       // Another process may do the same: the first one wins.
       await store.create(
-        MARKER,
+        BUCKET_MARKER,
         Buffer.from(`${JSON.stringify({ store: randomUUID() })}\n`),
         DOCUMENT_HEADERS,
       );
       const id = await identity();
       if (id === null)
-        throw new StoreError('open', `${MARKER} is not a marker of a store: restore it from a backup`);
+        throw new StoreError('open', `${BUCKET_MARKER} is not a marker of a store: restore it from a backup`);
       return id;
     },
   };

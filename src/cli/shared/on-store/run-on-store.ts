@@ -3,6 +3,7 @@ import { Problem } from '../../../domain/problem.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { assertStoreExists } from '../../../store/open-store.js';
 import type { OnStoreCall } from '../../../store/probe/measure-store.js';
+import { assertLists } from '../../../store/whole-listings.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { printNotes } from '../format/print.js';
 import { createProgress, type Progress } from '../format/progress.js';
@@ -49,6 +50,7 @@ export async function runOnStore<Opened extends OnStore, T>(
   try {
     if (config.store.id !== null) await opened.store.identity();
     if (!mayBegin) await assertStoreExists(config.store.url);
+    await assertLists(opened.store);
     return await work(opened, { signal: stop.signal, progress });
   } catch (error) {
     advice.onError(error);

@@ -12,13 +12,6 @@ import type { RecoveryParts } from '../recovery/reconcile/recovery-parts.js';
 import type { RecoveredJob, RecoveryReport } from '../recovery/reconcile/report/recovery-report.js';
 import type { JobRecord } from '../speech/wire.js';
 
-interface ReconcilerOptions {
-  readonly parts: RecoveryParts;
-  readonly failingJobs?: ReconcileOptions['failingJobs'];
-  readonly metrics: RecoveryMetrics;
-  readonly log: Logger;
-}
-
 /** When runs begin by themselves. */
 interface RunSchedule {
   /** Milliseconds from the end of one run to the beginning of the next. */
@@ -38,7 +31,13 @@ export interface Reconciler extends ReconcileRuns {
 /** The first run begins at a random moment within this, so that a restart does not put recovery off. */
 const FIRST_RUN_WITHIN = 60_000;
 
-export function createReconciler(options: ReconcilerOptions): Reconciler {
+/** @param failingJobs as in `ReconcileOptions` */
+export function createReconciler(
+  parts: RecoveryParts,
+  metrics: RecoveryMetrics,
+  log: Logger,
+  failingJobs?: ReconcileOptions['failingJobs'],
+): Reconciler {
   const missing = createMissingJobs();
   const stopping = new AbortController();
   let repeating: { stop(): Promise<void> } | null = null;
@@ -49,7 +48,8 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   function begin(actor: string | null, full: boolean, before: Promise<void>): Promise<void> {
     const progress = { startedAt: new Date().toISOString(), actor, checked: 0, recovered: 0, failed: 0 };
     const run = async () => {
-      const result = await runOnce(options, { missing, progress, full, signal: stopping.signal });
+      const run = { missing, progress, full, signal: stopping.signal, failingJobs };
+      const result = await runOnce(parts, metrics, log, run);
       last = { startedAt: progress.startedAt, finishedAt: new Date().toISOString(), actor, ...result };
     };
     const ended = before
@@ -90,12 +90,15 @@ interface OneRun {
   readonly progress: Progress;
   readonly full: boolean;
   readonly signal: AbortSignal;
+  readonly failingJobs: ReconcileOptions['failingJobs'];
 }
 
 /** Never rejects. */
 async function runOnce(
-  { parts, failingJobs, metrics, log }: ReconcilerOptions,
-  { missing, progress, full, signal }: OneRun,
+  parts: RecoveryParts,
+  metrics: RecoveryMetrics,
+  log: Logger,
+  { missing, progress, full, signal, failingJobs }: OneRun,
 ): Promise<Omit<EndedRun, 'startedAt' | 'finishedAt' | 'actor'>> {
   const started = performance.now();
   if (await isEmptyStore(parts.store).catch(() => false)) log.warn({ event: 'store-empty' }, EMPTY_STORE);

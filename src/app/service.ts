@@ -193,8 +193,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   mountFallbacks(publicApp, routes);
 
   let port: number | null = null;
-  const { failingJobs } = view;
-  const reconciler = createReconciler({ parts: recovery, failingJobs, metrics: metrics.recovery, log });
+  const reconciler = createReconciler(recovery, metrics.recovery, log, view.failingJobs);
 
   // Admin port.
   const memory = () => ({ total: budget.total, used: budget.used, waiters: budget.waiters });

@@ -44,20 +44,15 @@ afterEach(() => fixture.close());
 
 /** Starts the runs; `finished` is called at the end of each. */
 function start(parts: RecoveryParts, random: number, interval: number, finished: () => void) {
-  const reconciler = createReconciler({
-    parts,
-    metrics: {
-      checked: (outcome, region) => counted.push(`${region} ${outcome}`),
-      finished(run) {
-        runs.push(run);
-        finished();
-      },
+  const metrics = {
+    checked: (outcome: string, region: string | null) => void counted.push(`${region} ${outcome}`),
+    finished(run: (typeof runs)[number]) {
+      runs.push(run);
+      finished();
     },
-    log: createLogger({
-      level: 'info',
-      destination: { write: (line) => logged.push(JSON.parse(line)) },
-    }),
-  });
+  };
+  const destination = { write: (line: string) => void logged.push(JSON.parse(line)) };
+  const reconciler = createReconciler(parts, metrics, createLogger({ level: 'info', destination }));
   reconciler.repeat({ interval, random: () => random });
   return reconciler;
 }
@@ -197,12 +192,10 @@ describe('runs that an operator orders', () => {
   const recorded = async () => {};
 
   function reconciler(failingJobs?: () => Promise<ReadonlySet<string>>) {
-    return createReconciler({
-      parts: fixture.parts,
-      ...(failingJobs ? { failingJobs } : {}),
-      metrics: { checked() {}, finished: (run) => runs.push(run) },
-      log: createLogger({ level: 'info', destination: { write: (line) => logged.push(JSON.parse(line)) } }),
-    });
+    const metrics = { checked() {}, finished: (run: (typeof runs)[number]) => void runs.push(run) };
+    const destination = { write: (line: string) => void logged.push(JSON.parse(line)) };
+    const log = createLogger({ level: 'info', destination });
+    return createReconciler(fixture.parts, metrics, log, failingJobs);
   }
 
   it('are one at a time, and a run on the interval waits for theirs instead of beginning another', async () => {

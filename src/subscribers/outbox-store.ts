@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { claimsPrefix, endedPauseKey, outboxClaimKey, outboxStateKey } from '../archive/layout.js';
+import { sentFolder } from '../ledger/ledger-keys.js';
 import { createClaim } from '../store/create-claim.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
@@ -38,13 +39,10 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
   const claimKey = (number: number) => outboxClaimKey(subscriber, number);
   const mark = randomUUID();
 
-  async function read(): Promise<OutboxState | null> {
+  async function saved(): Promise<OutboxState | null> {
     let document = await readDocument(store, key, MAX_STATE_BYTES);
     if (document === null) {
-      if ((await store.head(key)) === null) {
-        if (await hasPredecessor()) throw new DamagedStateError(key);
-        return null;
-      }
+      if ((await store.head(key)) === null) return null;
       // The first sender may have saved it between the two calls.
       document = await readDocument(store, key, MAX_STATE_BYTES);
     }
@@ -52,11 +50,21 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
     throw new DamagedStateError(key);
   }
 
-  /** Whether a sender has taken over from another one, which only a state allows. */
-  async function hasPredecessor(): Promise<boolean> {
-    for await (const claim of store.keys(claimsPrefix(subscriber), { limit: 2 }))
+  /** Whether there was a state: a sender has taken over from another one, or the first one has sent something. */
+  async function hadState(): Promise<boolean> {
+    let isClaimed = false;
+    for await (const claim of store.keys(claimsPrefix(subscriber), { limit: 2 })) {
       if (claim !== claimKey(1)) return true;
+      isClaimed = true;
+    }
+    if (isClaimed) for await (const _ of store.keys(sentFolder(subscriber), { limit: 1 })) return true;
     return false;
+  }
+
+  async function read(): Promise<OutboxState | null> {
+    const state = await saved();
+    if (state === null && (await hadState())) throw new DamagedStateError(key);
+    return state;
   }
 
   return {
@@ -65,7 +73,7 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
       if (!(await createClaim(store, claimKey(number), owner, mark))) return false;
       if (number > CLAIMS_KEPT) await store.delete(claimKey(number - CLAIMS_KEPT));
       // The claim of this number may have been deleted, long after another replica made it.
-      return ((await read())?.claim ?? 0) === number - 1;
+      return ((await saved())?.claim ?? 0) === number - 1;
     },
     isSuperseded: async (number) => (await store.head(claimKey(number + 1))) !== null,
     save: (state) => store.replace(key, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS),

@@ -29,16 +29,22 @@ describe("a subscriber's state", () => {
     },
   );
 
-  it('that is gone is an error once a sender has taken over from another one, until the claims are gone as well', async () => {
+  it('that is gone is an error once a sender has sent or taken over from another one, until the claims are gone as well', async () => {
     const store = createMemoryStore();
     const states = createOutboxStore(store, 'crm');
     expect(await states.claim(1, 'a')).toBe(true);
     expect(await states.read()).toBeNull();
+    await states.save({ ...STATE, claim: 1 });
+    await store.delete(KEY);
+    expect(await states.read()).toBeNull();
+    store.put('outbox/crm/sent/dt=2026-03-04/hour=05/w~00000001.ndjson', '');
+    await expect(states.read()).rejects.toThrow(`${KEY} is gone`);
     await states.save({ ...STATE, claim: 1 });
     expect(await states.claim(2, 'b')).toBe(true);
     await store.delete(KEY);
     await expect(states.read()).rejects.toThrow(`${KEY} is gone`);
     for (const number of [1, 2]) await store.delete(`outbox/crm/claim-00000000${number}.json`);
     expect(await states.read()).toBeNull();
+    expect(await states.claim(1, 'c')).toBe(true);
   });
 });

@@ -76,7 +76,7 @@ beforeAll(async () => {
   emptied = openBucket('60s');
   limited = openBucket('60s');
   failing = Promise.all(FAULTS.map(([, fault, reason]) => openBlocked('60s', fault, reason)));
-  hanging = openBlocked('1s', { kind: 'hang' }, /did not answer/);
+  hanging = openBlocked('2s', { kind: 'hang' }, /did not answer/);
   silent = Promise.all([/./, /^GetObject$/].map(askSilentStore));
 });
 afterAll(async () => {

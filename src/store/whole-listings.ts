@@ -1,14 +1,23 @@
+import { withDeadline } from '../lib/time/deadline.js';
 import { BUCKET_MARKER, compareKeys, isListed } from './object-key.js';
 import { type ListRange, type ObjectStore, PartialListingError } from './object-store.js';
 
 /**
  * For a process that wrote nothing: throws `PartialListingError` for a bucket that lists nothing of what every bucket has. Everything there would
- * read as if it had never been.
+ * read as if it had never been. A store that refuses or does not answer is no such bucket: the process meets that in its work.
  */
 export async function assertLists(store: Pick<ObjectStore, 'location' | 'keys' | 'identity'>): Promise<void> {
   if (!store.location.startsWith('s3:')) return;
-  for await (const key of store.keys(BUCKET_MARKER)) if (key === BUCKET_MARKER) return;
-  if ((await store.identity()) !== null) throw new PartialListingError(BUCKET_MARKER, BUCKET_MARKER);
+  const looking = withDeadline(lacksMarker(store), ASSERTED_WITHIN, 'the bucket was not listed in time');
+  if (await looking.catch(() => false)) throw new PartialListingError(BUCKET_MARKER, BUCKET_MARKER);
+}
+
+/** In milliseconds. */
+const ASSERTED_WITHIN = 3_000;
+
+async function lacksMarker(store: Pick<ObjectStore, 'keys' | 'identity'>): Promise<boolean> {
+  for await (const key of store.keys(BUCKET_MARKER)) if (key === BUCKET_MARKER) return false;
+  return (await store.identity()) !== null;
 }
 
 /**

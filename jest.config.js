@@ -22,7 +22,9 @@ export default {
   testSequencer: '<rootDir>/test/support/processes/wait-beside-work.mjs',
   // More than half of a run is spent waiting for processes and time-outs: five workers keep two cores busy, four do not.
   // Files that need something of the machine besides run two at a time in their own commands, those that load it one after the other.
-  maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder)) ? 1 : Math.ceil(availableParallelism() * 2.5),
+  maxWorkers: ONE_BY_ONE.some((folder) => named.includes(folder))
+    ? 1
+    : Math.ceil(availableParallelism() * 2.5),
   // `it.concurrent` is for tests that wait for intervals and time-outs, and use little of the machine meanwhile.
   maxConcurrency: 20,
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1', '$1.js'] },

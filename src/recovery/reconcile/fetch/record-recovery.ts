@@ -127,8 +127,7 @@ export async function recordUnrecorded(
   { present, job, contextOf, options, startedAt }: UnrecordedItems,
 ): Promise<void> {
   const results: ItemResult[] = [];
-  for (const { item, info } of present) {
-    if (await isOnRecord(parts, job, item.key)) continue;
+  for (const { item, info } of await withoutLine(parts, job, present)) {
     const sha256 = info.metadata.sha256 ?? (await readBack(parts.store, item.key))?.sha256;
     if (sha256 === undefined) continue;
     const { kind, key } = item;
@@ -155,19 +154,21 @@ export function mayBeUnrecorded({ info }: PresentItem, job: JobRecord): boolean 
   return info.metadata.origin === 'recovery' || info.metadata.origin === 'replay' || isGivenUp(job);
 }
 
-async function isOnRecord(
+/** Those that no line of the job has, by one walk through its lines. */
+async function withoutLine(
   parts: RecoveryParts,
   { id: jobId, created_at: createdAt }: JobRecord,
-  key: string,
-): Promise<boolean> {
-  const hasItem = ({ items }: LedgerLine) =>
-    items.some((item) => item.key === key && item.outcome !== 'read');
+  present: readonly PresentItem[],
+): Promise<readonly PresentItem[]> {
+  const left = new Map(present.map((each) => [each.item.key, each]));
+  const isLast = ({ items }: LedgerLine) => {
+    for (const { key, outcome } of items) if (outcome !== 'read') left.delete(key);
+    return left.size === 0;
+  };
   const job = { jobId, createdAt };
-  // Nearly all are, and reading what was written lately takes a listing.
-  return (
-    (await newestIndexedLine(parts, job, hasItem)) !== null ||
-    (await newestLine(parts, job, hasItem)) !== null
-  );
+  // Nearly all have a line, and reading what was written lately takes a listing.
+  if ((await newestIndexedLine(parts, job, isLast)) === null) await newestLine(parts, job, isLast);
+  return [...left.values()];
 }
 
 interface EndFields extends Omit<RecoveryFields, 'outcome' | 'contextOmitted'> {

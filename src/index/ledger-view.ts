@@ -3,6 +3,7 @@ import { FETCHABLE } from '../domain/failure-causes.js';
 import type { NamedFilter } from '../domain/line-filters.js';
 import type { SourceScope } from '../domain/rights.js';
 import { HOUR } from '../ledger/hours.js';
+import { readLinesAt } from '../ledger/log/read-lines-at.js';
 import { waitAtMost } from '../lib/time/deadline.js';
 import { instantOf, writeInstant } from '../lib/time/instant.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -14,7 +15,7 @@ import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js
 import { extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
-import type { findJobsByPart } from './queries/find-jobs-by-part.js';
+import type { IndexedMatch, JobSearch } from './queries/find-jobs.js';
 import {
   allDeliveries,
   type DeliveryQuery,
@@ -58,6 +59,10 @@ export interface DeliveryPage {
 
 export interface BodyPage extends Omit<FoundBodies, 'unread'> {
   readonly index: IndexExtent;
+}
+
+interface FoundJob extends Pick<IndexedMatch, 'by'> {
+  readonly line: LedgerLine;
 }
 
 interface FailingNow extends Pick<FailurePage, 'counts' | 'index'> {
@@ -119,8 +124,8 @@ export interface LedgerView {
   settled(query: SettledQuery): Promise<readonly string[]>;
   /** Whether a line was ever in the index with this value. */
   holds(field: NamedFilter, value: string, scope?: SourceScope): Promise<boolean>;
-  /** Ids of the jobs whose id contains a text, in whatever case, those with the newest lines first. */
-  jobsByPart(query: Parameters<typeof findJobsByPart>[1]): Promise<readonly string[]>;
+  /** The newest line of each job that matches. */
+  findJobs(query: JobSearch): Promise<readonly FoundJob[]>;
   /** The sources that a job has lines of in the index. */
   sourcesOfJob(job: string): Promise<readonly string[]>;
   /** What was sent to subscribers. */
@@ -255,7 +260,14 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     },
     settled: (query) => index.call('findSettled', query),
     holds: (field, value, scope = null) => index.call('knowsName', field, value, scope),
-    jobsByPart: (query) => index.call('findJobsByPart', query),
+    async findJobs(query) {
+      const found = await index.call('findJobs', query);
+      const { lines } = await readLinesAt(
+        store,
+        found.map(({ place }) => place),
+      );
+      return found.flatMap(({ by }, at) => (lines[at] ? [{ by, line: lines[at] }] : []));
+    },
     sent: createSentQuestions(index, clock),
     sourcesOfJob: (job) => index.call('findSources', job),
     asked: parts,

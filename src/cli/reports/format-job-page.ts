@@ -29,7 +29,7 @@ export function formatJobPage(
 }
 
 /** The jobs that a text fits which is no id. */
-export function formatJobMatches(text: string, { jobs, more, since, index }: JobMatches): string[] {
+export function formatJobMatches(text: string, { jobs, more, index }: JobMatches): string[] {
   return [
     `No job has the id ${text}. It fits these jobs:`,
     ...jobs.map(({ jobId, context, receivedAt, outcome }) => {
@@ -37,7 +37,6 @@ export function formatJobMatches(text: string, { jobs, more, since, index }: Job
       return `  ${receivedAt}  ${outcome.padEnd(12)}  ${jobId}  ${values.join(' ')}`.trimEnd();
     }),
     ...(more ? [`These are ${jobs.length}; more may match.`] : []),
-    ...(since === null ? [] : [`Contexts were searched back to ${since}.`]),
     ...noteOf(index),
   ];
 }

@@ -94,9 +94,6 @@ export const jobMatchesSchema = z
       }),
     ),
     more: z.boolean().describe('as many as are listed were found: others may match as well'),
-    since: instant
-      .nullable()
-      .describe('lines from then on were searched for a part of a context; null: all that the index has'),
     index: indexExtentSchema,
   })
   .meta({ id: 'JobMatches' });

@@ -9,6 +9,7 @@ import { expectBodies } from './expect-bodies.js';
 import { expectEvents } from './expect-events.js';
 import { expectFailures } from './expect-failures.js';
 import { expectCallbacks, expectLastAccepted } from './expect-figures.js';
+import { expectJobs } from './expect-jobs.js';
 import { expectSummary } from './expect-summary.js';
 import { existsFor, FIRST, type Placed, type PlacedAttempt } from './indexed-ledger.js';
 
@@ -103,18 +104,7 @@ export async function expectAnswers(
       const times = { since: since === undefined ? undefined : FIRST + since, givenUpBy: received + 60_000 };
       expectFailures(index, lines, { scope, source, ...times });
     }
-    const parts = lines.filter(
-      ({ line }) =>
-        line.jobId?.toLowerCase().includes('alpha') &&
-        line.origin !== 'admin' &&
-        (scope === null || scope.has(line.source ?? '')),
-    );
-    const last = new Map<string, number>();
-    for (const { line } of parts)
-      last.set(line.jobId ?? '', Math.max(last.get(line.jobId ?? '') ?? 0, Date.parse(line.receivedAt)));
-    const expected = [...last].map(([job, received]) => ({ job, received }));
-    expected.sort((a, b) => b.received - a.received || (a.job < b.job ? -1 : 1));
-    expect(index.findJobsByPart({ part: 'ALPHA', limit: 10, scope })).toEqual(expected.map(({ job }) => job));
+    expectJobs(index, lines, scope);
     expectLastAccepted(index, lines, scope);
     for (const { since = HOUR } of queries) expectCallbacks(index, lines, FIRST + since, scope);
   }

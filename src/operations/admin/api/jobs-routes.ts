@@ -9,7 +9,7 @@ import type { ObjectInfo } from '../../../store/object-store.js';
 import { otherPrefixesOf } from '../../actions/other-prefixes.js';
 import { jobMatchesSchema, jobSchema, ticketSchema } from '../../answers/jobs.js';
 import type { AdminServices } from '../admin-services.js';
-import { type FindParts, findJobs } from '../jobs/find-jobs.js';
+import { findJobs } from '../jobs/find-jobs.js';
 import { inspectJob, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { safeContentType, sendObject } from './content/download.js';
@@ -33,9 +33,9 @@ export function jobsRoutes(services: AdminServices): AdminRoute[] {
         'Jobs whose id or a value of whose context is this text, else contains it; newest first, at most 20',
       query: { text: searchText.describe('at least 3 characters') },
       answers: { 200: jobMatchesSchema },
-      async handle({ query, access: { scope }, signal }) {
+      async handle({ query, access: { scope } }) {
         await services.fresh();
-        return ok(await findJobs(endedBy(services, signal), query.text, scope));
+        return ok(await findJobs(services, query.text, scope));
       },
     }),
     adminRoute({
@@ -98,11 +98,6 @@ export function jobsRoutes(services: AdminServices): AdminRoute[] {
       },
     }),
   ];
-}
-
-/** The search's pages end with the signal. */
-function endedBy({ view, ...others }: FindParts, signal: AbortSignal | undefined): FindParts {
-  return { ...others, view: { ...view, deliveries: (query) => view.deliveries({ ...query, signal }) } };
 }
 
 /** `path` is the path below the job's folder, or a whole key as in the list of artefacts. */

@@ -43,7 +43,7 @@ export function searchView(screen) {
 }
 
 /** @param {string} text @param {JobMatches} found */
-function list(text, { jobs, more, since, index }) {
+function list(text, { jobs, more, index }) {
   return h(
     'section',
     { 'aria-label': 'Found jobs', class: 'compact', 'data-key': 'found' },
@@ -59,7 +59,6 @@ function list(text, { jobs, more, since, index }) {
           { name: 'When', cell: ({ receivedAt }) => moment(receivedAt) },
         ]),
     more && h('p', { class: 'quiet' }, `${count(jobs.length)} are shown; more may match.`),
-    since !== null && h('p', { class: 'quiet' }, 'Contexts were searched back to ', moment(since), '.'),
     indexNote(index),
   );
 }

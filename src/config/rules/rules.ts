@@ -24,7 +24,7 @@ const SHORTEST_SECRET = 8;
 export function brokenRules(settings: Settings, context: RuleContext): BrokenRule[] {
   return [
     ...portRules(settings),
-    ...tokenRules(settings, context),
+    ...tokenRules(settings),
     ...scopeRules(settings),
     ...storeRules(settings),
     ...indexRules(settings),

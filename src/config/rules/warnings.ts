@@ -4,7 +4,6 @@ import { parseHeaderLine, secretPart } from '../../lib/text/header-line.js';
 import type { Config } from '../config.js';
 import { isProduction } from '../load/environment.js';
 import { formatDuration, formatSize } from '../units.js';
-import { STRONG_TOKEN } from './admin-rules.js';
 import { isLoopback } from './loopback.js';
 
 type Source = Config['sources'][string];
@@ -28,11 +27,6 @@ export function configWarnings(config: Config, { now, production }: WarningOptio
   return [
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
     ...sharedPrefixWarnings(config),
-    ...Object.entries(config.admin.tokens).flatMap(([name, { token }]) =>
-      token.length < STRONG_TOKEN
-        ? [`admin.tokens.${name} is shorter than ${STRONG_TOKEN} characters: easy to guess`]
-        : [],
-    ),
     ...proxyWarnings(config),
     ...clearTextWarnings(config),
     ...(production && config.store.url.startsWith('file:')

@@ -4,7 +4,7 @@ import { named, required, section, setting } from '../setting.js';
 import * as types from '../value-types.js';
 import { NAME, NAME_EXPECTED } from './names.js';
 
-const SECRET = /^[\x21-\x7e]{8,4096}$/;
+const SECRET = /^[\x21-\x7e]{20,4096}$/;
 
 const may = required(
   z.array(types.nearestOf(RIGHTS)).min(1, { message: `at least one of ${RIGHTS.join(', ')}` }),
@@ -18,7 +18,8 @@ const sources = setting(
   'That it sees; empty: all.',
 );
 
-const TOKEN_EXPECTED = 'a token of 8 to 4096 printable characters without spaces';
+const TOKEN_EXPECTED =
+  'a token of 20 to 4096 printable characters without spaces; openssl rand -base64 24 makes one';
 
 /** A plain token may all. Its fault names the entry, not a member that nobody wrote. */
 const token = z.preprocess(
@@ -32,7 +33,7 @@ const token = z.preprocess(
     token: required(
       types.text(SECRET, TOKEN_EXPECTED),
       'token',
-      'At least 20 characters in production and beyond loopback.',
+      'At least 20 characters.',
     ),
     may,
     sources,

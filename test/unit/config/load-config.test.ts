@@ -248,10 +248,10 @@ admin: { tokens: { __proto__: 0123456789abcdef0123 } }
   });
 
   it('reads secrets from real files', () => {
-    const place = folder({ token: '0123456789abcdef\n' });
+    const place = folder({ token: '0123456789abcdef0123\n' });
     writeFileSync(path.join(place, 'default.yaml'), `admin: { tokens: { ops: "\${file:${place}/token}" } }`);
     expect(loadConfig('everything', { NODE_CONFIG_DIR: place }).admin.tokens.ops?.token).toBe(
-      '0123456789abcdef',
+      '0123456789abcdef0123',
     );
   });
 

@@ -96,11 +96,6 @@ describe('configWarnings', () => {
       /^receiver\.trustedProxies holds 8000::\/1/m,
     ],
     [
-      'a short admin token',
-      { admin: { tokens: { ops: '0123456789abcdefghi' } } },
-      /tokens\.ops is shorter than 20/,
-    ],
-    [
       'allowUnauthenticated beside credentials',
       { sources: { a: { allowUnauthenticated: true, credentials: { a: { headers } } } } },
       /^sources\.a\.allowUnauthenticated has no effect/m,

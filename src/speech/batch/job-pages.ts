@@ -146,6 +146,8 @@ async function* walkOnce(
       gapAt: gapAt === lastGap ? null : gapAt,
       disorder: null,
     };
+    // Where jobs keep coming, a server that ignores created_before always has a new one, and the walk would never end.
+    if (isStuck && !isHonoured(times, cursor)) throw invalid('created_before is not honoured');
     lastGap = gapAt ?? lastGap;
     if (limit === most) largest = Math.max(largest, entries);
     limit = most;

@@ -267,6 +267,20 @@ describe('walking the job list', () => {
     });
   });
 
+  it('refuses a server that ignores created_before also while new jobs keep coming', async () => {
+    const START = 1_700_000_000_000;
+    const jobs = Array.from({ length: 300 }, (_, index) => job(`j${index}`, START + index * 1_000));
+    const fetch: FetchPage = (_before, limit) => {
+      jobs.push(job(`j${jobs.length}`, START + jobs.length * 1_000));
+      return server(jobs, { inclusive: false, cap: 100 })(null, limit);
+    };
+    await expect(walk(fetch)).rejects.toMatchObject({
+      kind: 'invalid-response',
+      message: expect.stringContaining('created_before is not honoured'),
+    });
+    expect(jobs.length).toBeLessThan(320);
+  });
+
   it('refuses a page without a single job record', async () => {
     await expect(walk(async () => ({ jobs: [], malformed: 3 }))).rejects.toMatchObject({
       kind: 'invalid-response',

@@ -30,11 +30,7 @@ const token = z.preprocess(
     return z.NEVER;
   },
   z.strictObject({
-    token: required(
-      types.text(SECRET, TOKEN_EXPECTED),
-      'token',
-      'At least 20 characters.',
-    ),
+    token: required(types.text(SECRET, TOKEN_EXPECTED), 'token', 'At least 20 characters.'),
     may,
     sources,
   }),

@@ -17,10 +17,9 @@ import { METADATA } from './wire/object-headers.js';
 export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectInfo | null> {
   try {
     const request = { key: bucket.prefix + key, timeoutMs: bucket.limits.requestTimeoutMs };
-    const headers = await withRetries(bucket.limits.retry, () => bucket.sender.head(request));
-    return infoOf('head', key, headers);
+    const headers = await bucket.sender.head(request);
+    return headers && infoOf('head', key, headers);
   } catch (error) {
-    if (isMissing(asFailure(error))) return null;
     throw s3StoreError('head', key, error);
   }
 }
@@ -31,11 +30,11 @@ export async function readObject(
   range: { start: number; end: number } | null,
   purpose: ReadPurpose,
 ): Promise<ObjectReading | null> {
-  const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs, retry } = bucket.limits;
+  const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs } = bucket.limits;
   const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
   const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs, purpose };
   try {
-    const answer = await withRetries(retry, () => bucket.sender.get(request));
+    const answer = await bucket.sender.get(request);
     const info = infoOf('read', key, answer.headers);
     return {
       info,

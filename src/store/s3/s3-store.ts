@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { SMALL_BODY } from '../../lib/memory/fill-rate.js';
-import { retryAfter } from '../../lib/time/retry.js';
 import { assertPinned } from '../assert-pinned.js';
 import { assertHeaders, assertKey, assertPrefix, BUCKET_MARKER } from '../object-key.js';
 import { type CreateResult, type ObjectHeaders, type ObjectStore, StoreError } from '../object-store.js';
@@ -13,11 +12,9 @@ import { copyObject } from './copy-object.js';
 import { listObjects, listS3Folders } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
-import { isConditionFailed, s3RetryRules } from './s3-failure.js';
 import type { S3StoreOptions } from './s3-options.js';
 import { s3StoreError } from './s3-store-error.js';
 import { startS3Upload } from './s3-upload.js';
-import type { WholeAnswer } from './wire/exchange.js';
 import { integrityHeaders, integrityOf, objectHeaders } from './wire/object-headers.js';
 import type { SignedPut } from './wire/s3-sender.js';
 
@@ -28,29 +25,18 @@ import type { SignedPut } from './wire/s3-sender.js';
  */
 export async function createS3Store(options: S3StoreOptions): Promise<ObjectStore> {
   const bucket = await openBucket(options);
-  const { sender, limits } = bucket;
   let closed: Promise<void> | null = null;
 
-  /**
-   * Every retry has the condition as well: a write whose answer was lost ends in `exists`, and the caller reads back. Nothing is
-   * ever overwritten.
-   */
+  /** A write whose answer was lost ends in `exists`, and the caller reads back: nothing is ever overwritten. */
   function putWith(operation: 'create' | 'replace', { ifAbsent }: { readonly ifAbsent: boolean }) {
     return async (key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult> => {
       assertKey(operation, key);
       assertHeaders(operation, headers);
-      const request = putRequest(bucket, key, body, headers, ifAbsent);
-      const startedAt = performance.now();
       try {
-        return resultOf(await sender.put(request));
+        const { status } = await bucket.sender.put(putRequest(bucket, key, body, headers, ifAbsent));
+        return status === 200 || status === 201 ? 'created' : 'exists';
       } catch (error) {
-        const rules = s3RetryRules(limits.retry, {}, startedAt);
-        return await retryAfter(error, () => sender.put(request), rules).then(
-          resultOf,
-          (failure: unknown) => {
-            throw s3StoreError(operation, key, failure);
-          },
-        );
+        throw s3StoreError(operation, key, error);
       }
     };
   }
@@ -163,10 +149,6 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
 }
 
 const PROOF_HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: {} };
-
-function resultOf({ status }: WholeAnswer): CreateResult {
-  return isConditionFailed(status) ? 'exists' : 'created';
-}
 
 function putRequest(
   { sender, settings, limits, prefix }: S3Bucket,

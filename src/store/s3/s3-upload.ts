@@ -163,7 +163,7 @@ async function uploadPart(
     signal,
   };
   try {
-    const { headers } = await withRetries(limits.retry, () => sender.put(request), { signal });
+    const { headers } = await sender.put(request);
     const { etag } = headers;
     if (etag === undefined) throw new StoreError('write', 'the answer has no ETag of the part');
     return { number, etag, size: body.length, crc32: integrity.crc32 };

@@ -3,10 +3,11 @@ import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { buildConnector, Pool } from 'undici';
 import { readBeginning } from '../../../lib/text/read-beginning.js';
+import { retryAfter } from '../../../lib/time/retry.js';
 import type { ReadPurpose } from '../../object-store.js';
 import type { CredentialRenewal } from '../renew-credentials.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
-import { failureOf, isConditionFailed, S3Failure } from '../s3-failure.js';
+import { asFailure, failureOf, isConditionFailed, S3Failure, s3RetryRules } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
 import { Exchange, openExchange, type WholeAnswer, type WireRequest } from './exchange.js';
@@ -68,16 +69,17 @@ interface OpenAnswer {
 export interface S3Sender {
   readonly secure: boolean;
   /**
-   * Makes one attempt; a second one with other credentials where the store refused those of the first.
+   * Repeats a request that fails (`s3RetryRules`), with other credentials where the store refused those it had. Every attempt has the
+   * condition.
    *
-   * @returns the answer: a 200 or 201, or a 412 to a request with `ifAbsent`, for which an error with its stack would cost more
-   * @throws S3Failure for an answer that is not a success or not the store's; errors of the connection as they are
+   * @returns the answer: a 200 or 201; any other one says that the condition of a request with `ifAbsent` did not hold
+   * @throws S3Failure of the last attempt
    */
   put(request: SignedPut): Promise<WholeAnswer>;
-  /** Makes one attempt, as `put` does. */
+  /** As `put` does. */
   get(request: SignedGet): Promise<OpenAnswer>;
-  /** Makes one attempt, as `put` does. */
-  head(request: SignedHead): Promise<IncomingHttpHeaders>;
+  /** As `put` does; null when there is no such object. */
+  head(request: SignedHead): Promise<IncomingHttpHeaders | null>;
   /** Milliseconds by which the server's clock was ahead of this machine's at its last answer. */
   clockOffset(): number;
   close(): Promise<void>;
@@ -114,6 +116,23 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   const common = { host: address.host, ...(owner && { [EXPECTED_OWNER]: owner }) };
   const signer = createS3Signer(address.region);
   const clock = createServerClock(onNotice);
+
+  /** Sends until it succeeds or is not worth another attempt. Most succeed at once, and those need no rules. */
+  async function sent<T>(
+    attempt: (holder: SigningKeyHolder) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const once = () => (keys === null ? renewed(attempt) : attempt(keys));
+    const startedAt = performance.now();
+    try {
+      return await once();
+    } catch (error) {
+      const rules = s3RetryRules(limits.retry, signal === undefined ? {} : { signal }, startedAt);
+      return await retryAfter(error, once, rules).catch((failure: unknown) => {
+        throw asFailure(failure);
+      });
+    }
+  }
 
   /** Sends once, and once more where the store refuses the credentials and there are others. */
   async function renewed<T>(attempt: (holder: SigningKeyHolder) => Promise<T>): Promise<T> {
@@ -184,13 +203,14 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   async function headWith(
     holder: SigningKeyHolder,
     { key, timeoutMs }: SignedHead,
-  ): Promise<IncomingHttpHeaders> {
+  ): Promise<IncomingHttpHeaders | null> {
     const { offset } = clock;
     const now = new Date(Date.now() + offset);
     const request = { ...bare('HEAD', key, {}, holder, now), body: null, timeoutMs };
     const { status, headers } = await send(pools.head, request);
     answers.check('HeadObject', { status, headers, text: null });
     clock.observe(headers.date);
+    if (status === 404) return null;
     if (status !== 200) throw clock.corrected(headFailure(status, headers, now), offset);
     return headers;
   }
@@ -220,17 +240,9 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
 
   return {
     secure: address.origin.startsWith('https:'),
-    ...(keys === null
-      ? {
-          put: (request) => renewed((holder) => putWith(holder, request)),
-          get: (request) => renewed((holder) => getWith(holder, request)),
-          head: (request) => renewed((holder) => headWith(holder, request)),
-        }
-      : {
-          put: (request) => putWith(keys, request),
-          get: (request) => getWith(keys, request),
-          head: (request) => headWith(keys, request),
-        }),
+    put: (request) => sent((holder) => putWith(holder, request), request.signal),
+    get: (request) => sent((holder) => getWith(holder, request)),
+    head: (request) => sent((holder) => headWith(holder, request)),
     clockOffset: () => clock.ahead,
     close: async () => {
       await Promise.all(

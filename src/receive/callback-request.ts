@@ -1,5 +1,7 @@
 import type { RequestBody } from '../lib/http/request-body.js';
-import type { RequestHeaders } from './request-headers.js';
+
+/** Header values by lower-case name, every occurrence by itself, in the order they came. */
+export type RequestHeaders = Readonly<Record<string, readonly string[] | undefined>>;
 
 /** A callback without its transport: everything but the body, which is read only after `openBody`. */
 export interface CallbackRequest {

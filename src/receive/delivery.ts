@@ -18,8 +18,8 @@ import { ledgerLine, newDeliveryId } from '../ledger/ledger-line.js';
 import type { RequestBody } from '../lib/http/request-body.js';
 import { type CallbackQuery, storableQuery } from './access/callback-query.js';
 import type { Sender } from './access/sources.js';
-import type { CallbackRequest } from './callback-request.js';
-import { bodyEncodings, header, storableHeaders } from './request-headers.js';
+import type { CallbackRequest, RequestHeaders } from './callback-request.js';
+import { bodyEncodings } from './decode/decode-body.js';
 
 /** Milliseconds spent on receiving and decoding the body, on storing it, and on the ledger. */
 export interface PhaseDurations {
@@ -209,8 +209,8 @@ const CODINGS = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'compress', 
  * the job leaves its ledger lines.
  */
 function shapeOf({ headers, declaredLength }: CallbackRequest, parts?: readonly PartShape[]): DeliveryShape {
-  const type = header(headers, 'content-type');
-  const contentType = type === null ? null : recordedType(type);
+  const type = headers['content-type']?.[0];
+  const contentType = type === undefined ? null : recordedType(type);
   const codings = bodyEncodings(headers)
     ?.split(',', 8)
     .map((coding) => coding.trim().toLowerCase())
@@ -223,4 +223,31 @@ function shapeOf({ headers, declaredLength }: CallbackRequest, parts?: readonly 
     ...(contentEncoding === undefined ? undefined : { contentEncoding }),
     ...(parts === undefined ? undefined : { parts }),
   };
+}
+
+/** Headers that help to understand a body that could not be decoded. Any other may hold a secret of the submitter. */
+const STORABLE = [
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-transfer-encoding',
+  'content-type',
+  'date',
+  'expect',
+  'host',
+  'transfer-encoding',
+  'user-agent',
+];
+
+/** The headers that may be stored: well-known ones that carry no credential. */
+function storableHeaders(
+  headers: RequestHeaders,
+  credentialHeaders: ReadonlySet<string>,
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of STORABLE) {
+    const values = headers[name];
+    if (values !== undefined && !credentialHeaders.has(name)) kept[name] = values.join(', ');
+  }
+  return kept;
 }

@@ -1,6 +1,5 @@
 import type { Discardable } from '../lib/memory/budget-lease.js';
-import { type Memory, PartBuffer } from '../lib/memory/part-buffer.js';
-import type { HeldBytes } from '../lib/memory/shared-buffer.js';
+import { type HeldBytes, type Memory, PartBuffer } from '../lib/memory/part-buffer.js';
 
 type Lost = 'over-cap' | 'no-memory';
 

@@ -13,19 +13,12 @@ import type { Ledger } from '../ledger/write/ledger.js';
 import { BodyAbortedError } from '../lib/http/request-body.js';
 import { waitAtMost } from '../lib/time/deadline.js';
 import { parseCallbackQuery } from './access/callback-query.js';
-import {
-  authenticateSender,
-  callerOfNoSource,
-  type Sender,
-  type Source,
-  type UnauthenticatedCaller,
-} from './access/sources.js';
+import { callerOfNoSource, type Sender, type Source, type UnauthenticatedCaller } from './access/sources.js';
 import type { Admission, Slot } from './admission.js';
 import type { CallbackRequest } from './callback-request.js';
-import { decodeBody } from './decode/decode-body.js';
+import { type BodyHeaders, bodyEncodings, decodeBody } from './decode/decode-body.js';
 import { Delivery, type PhaseDurations } from './delivery.js';
 import { RawBodyCopy } from './raw-body-copy.js';
-import { bodyEncodings, header } from './request-headers.js';
 
 /*
  * How a callback is received: source -> address -> credential -> query -> length -> room -> erased? -> decode -> archive
@@ -140,11 +133,32 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
+  /** Checks source, address and credential, in this order. */
   function authenticate(request: CallbackRequest): Sender {
-    const caller = authenticateSender(sources, request);
-    if (!('problem' in caller)) return caller;
-    observer.unauthenticated(caller, request);
-    throw caller.problem;
+    const { sourceName, peer, headers } = request;
+    const source = sources.get(sourceName);
+    if (source === undefined) {
+      const problem = new Problem('source-unknown', 'No source of that name is configured here.');
+      misdirected(request, problem);
+      throw problem;
+    }
+    const access = source.checkAccess({ peer, headers, now: Date.now() });
+    const {
+      problem,
+      clientIp,
+      region,
+      credential,
+      credentialFailure: cause,
+      wouldRefuse,
+      isFromSender,
+    } = access;
+    if (problem === null) return { source, clientIp, region, credential, wouldRefuse };
+    observer.unauthenticated({ problem, source: source.name, clientIp, cause, isFromSender }, request);
+    throw problem;
+  }
+
+  function misdirected(request: CallbackRequest, problem: Problem): void {
+    observer.unauthenticated(callerOfNoSource(sources, request, problem), request);
   }
 
   /** Resolves to false when the job was erased meanwhile. */
@@ -193,11 +207,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
-  return {
-    receive,
-    misdirected: (request, problem) =>
-      observer.unauthenticated(callerOfNoSource(sources, request, problem), request),
-  };
+  return { receive, misdirected };
 }
 
 /** HTTP/1.1 without a length or chunks has no body; HTTP/1.0 demands a length (RFC 1945, 8.3). */
@@ -211,11 +221,11 @@ function rejectBadLength({ request, sender }: Delivery): void {
   }
 }
 
-function bodyHeaders({ request, contents }: Delivery) {
+function bodyHeaders({ request: { headers, declaredLength }, contents }: Delivery): BodyHeaders {
   return {
-    contentType: header(request.headers, 'content-type'),
-    contentEncoding: bodyEncodings(request.headers),
-    contentLength: request.declaredLength,
+    contentType: headers['content-type']?.[0] ?? null,
+    contentEncoding: bodyEncodings(headers),
+    contentLength: declaredLength,
     contents,
   };
 }

@@ -9,7 +9,6 @@ import type { LedgerMetrics } from '../observe/metrics/ledger-metrics.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { ReceiverObserver } from './receive.js';
-import { header } from './request-headers.js';
 
 interface ReportTargets {
   readonly deliveries: DeliveryMetrics;
@@ -51,7 +50,7 @@ export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
     },
     unauthenticated({ problem, source, clientIp, cause, isFromSender }, request) {
       const reason = problem.code;
-      const userAgent = header(request.headers, 'user-agent');
+      const userAgent = request.headers['user-agent']?.[0] ?? null;
       deliveries.refused(reason, source, isFromSender ? 'sender' : 'unknown');
       const forwardedFor = request.headers['x-forwarded-for']?.join(', ') ?? null;
       const peer = peerAddress(request.peer);

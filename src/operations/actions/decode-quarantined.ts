@@ -9,9 +9,7 @@ import type { IncomingItem, ItemDescription, ItemSink } from '../../domain/item.
 import type { ItemKind } from '../../domain/kinds.js';
 import { parseCallbackQuery } from '../../receive/access/callback-query.js';
 import type { SourceContent } from '../../receive/access/sources.js';
-import type { BodyHeaders } from '../../receive/decode/decode-body.js';
-import { decodeBody } from '../../receive/decode/decode-body.js';
-import { bodyEncodings } from '../../receive/request-headers.js';
+import { type BodyHeaders, bodyEncodings, decodeBody } from '../../receive/decode/decode-body.js';
 import type { QuarantinedBodyView } from '../answers/quarantine.js';
 
 const PREVIEW_BYTES = 4096;

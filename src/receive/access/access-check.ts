@@ -1,6 +1,6 @@
 import { Problem } from '../../domain/problem.js';
 import { compileRanges, memoised, normaliseAddress, type RangeMatcher } from '../../lib/text/ip-address.js';
-import type { RequestHeaders } from '../request-headers.js';
+import type { RequestHeaders } from '../callback-request.js';
 import {
   type AuthenticationFailure,
   type Authenticator,

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { parseHeaderLine } from '../../lib/text/header-line.js';
-import type { RequestHeaders } from '../request-headers.js';
+import type { RequestHeaders } from '../callback-request.js';
 
 /** A named credential of a source; times in milliseconds since 1970. */
 export interface Credential {

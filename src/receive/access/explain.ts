@@ -1,6 +1,6 @@
 import { Problem } from '../../domain/problem.js';
 import { REASONS } from '../../domain/reasons.js';
-import type { RequestHeaders } from '../request-headers.js';
+import type { RequestHeaders } from '../callback-request.js';
 import type { AccessDecision } from './access-check.js';
 import { type CheckReport, unknownSourceReport } from './access-report.js';
 import type { Source } from './sources.js';

@@ -1,4 +1,4 @@
-import type { RequestHeaders } from '../request-headers.js';
+import type { RequestHeaders } from '../callback-request.js';
 
 /** Headers that proxies and browsers add; the speech service sends none of them. */
 const FORWARDING_HEADERS: readonly (readonly [label: string, name: RegExp])[] = [

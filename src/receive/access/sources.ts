@@ -1,4 +1,4 @@
-import { Problem } from '../../domain/problem.js';
+import type { Problem } from '../../domain/problem.js';
 import type { ReasonCode } from '../../domain/reasons.js';
 import { parseHeaderLine } from '../../lib/text/header-line.js';
 import { compileRanges, peerAddress } from '../../lib/text/ip-address.js';
@@ -121,23 +121,4 @@ export function compileMalformedSender(
     const access = { peer, headers: {}, now: Date.now() };
     return [...sources.values()].some(({ checkAccess }) => checkAccess(access).isFromSender);
   };
-}
-
-/** Checks source, address and credential, in this order. */
-export function authenticateSender(
-  sources: ReadonlyMap<string, Source>,
-  request: CallbackRequest,
-): Sender | UnauthenticatedCaller {
-  const access = { peer: request.peer, headers: request.headers, now: Date.now() };
-  const source = sources.get(request.sourceName);
-  if (source === undefined) {
-    const problem = new Problem('source-unknown', 'No source of that name is configured here.');
-    return callerOfNoSource(sources, request, problem);
-  }
-  const { problem, clientIp, region, credential, credentialFailure, wouldRefuse, isFromSender } =
-    source.checkAccess(access);
-  if (problem !== null) {
-    return { problem, source: source.name, clientIp, cause: credentialFailure, isFromSender };
-  }
-  return { source, clientIp, region, credential, wouldRefuse };
 }

@@ -3,6 +3,7 @@ import { BodyTooLargeError, UndecodableError } from '../../archive/content/decod
 import { type PartShape, PlannedItem, singleBodyPlan } from '../../archive/content/item-plan.js';
 import { boundaryOf, type MediaType, parseMediaType } from '../../archive/content/media-type.js';
 import type { ItemSink } from '../../domain/item.js';
+import type { RequestHeaders } from '../callback-request.js';
 import type { ByteSource } from './byte-source.js';
 import { decodeMultipart } from './decode-multipart.js';
 import { contentEncodings, decodedSource } from './inflated-source.js';
@@ -14,6 +15,18 @@ export interface BodyHeaders {
   readonly contentLength: number | null;
   /** Tokens of the `contents` query parameter. */
   readonly contents: readonly string[];
+}
+
+/**
+ * The encodings of a body, first applied first, as a Content-Encoding value: all lines of that header, then the transfer
+ * codings other than `chunked`, which Node decodes itself. Null when there is nothing to decode.
+ */
+export function bodyEncodings(headers: RequestHeaders): string | null {
+  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return null;
+  const { 'content-encoding': encodings = [], 'transfer-encoding': codings = [] } = headers;
+  const transfer = codings.flatMap((value) => value.split(',')).map((coding) => coding.trim());
+  const all = [...encodings, ...transfer.filter((coding) => coding.toLowerCase() !== 'chunked')];
+  return all.length === 0 ? null : all.join(', ');
 }
 
 /**

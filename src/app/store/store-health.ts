@@ -16,11 +16,11 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { assertFinished, serveCopy } from '../../store/probe/copy-mark.js';
 import type { OnStoreCall } from '../../store/probe/measure-store.js';
 import { createPlaceProofs } from '../../store/probe/place-proofs.js';
-import { createStoreProof, type StoreProof, type StoreProofTarget } from '../../store/probe/store-proof.js';
+import { proveRepeatedly, type StoreProofTarget } from '../../store/probe/store-proof.js';
 import { isRefusal } from '../../store/store-condition.js';
 import { remedyOf, type StoreCondition } from '../../store/store-remedies.js';
 import type { StoreFailureLog } from './store-failure-log.js';
-import { createStoreIdentity, type StoreIdentity } from './store-identity.js';
+import { createStoreIdentity } from './store-identity.js';
 import { storeProofTarget } from './store-proof-target.js';
 
 /** Longest pause between attempts to prove the store, in milliseconds. */
@@ -52,23 +52,17 @@ interface Fault {
  */
 export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   const { store, erasures, ledger, log, failures, memory } = parts;
-  const { canaryInterval: interval } = config.store;
+  const { canaryInterval: interval, id: pinned } = config.store;
   const pause = Math.min(interval, MAX_PROBE_PAUSE);
-  const identity = createStoreIdentity(store, config.store.id !== null, memory, log);
+  const identity = createStoreIdentity(store, pinned !== null, memory, log);
+  const stopping = new AbortController();
+  /** Settles when the first attempt to prove the store has ended. */
+  const tried = Promise.withResolvers<void>();
+  /** Null once the store is proven. */
+  let unproven: Fault | null = { reason: 'the store has not answered yet', condition: null };
+  /** Whether the last look found another store than the one that is pinned. */
+  let isOtherStore = false;
 
-  const target = storeProofTarget(config, store);
-  const proof = createStoreProof({
-    ...target,
-    probe: parts.probe ?? target.probe,
-    async identify() {
-      await identity.begin();
-      await serveCopy(store);
-    },
-    retryAfter: pause,
-    onWarning: (message) => log.warn({ event: 'store-probe' }, message),
-    onFailure: (reason, condition) =>
-      failures.failed('store-probe', { reason: `the store cannot be proven writable: ${reason}`, condition }),
-  });
   const places = createPlaceProofs({
     places: callbackPlaces(config.sources, store, erasures),
     provenFor: store.location.startsWith('file:') ? 0 : PLACE_PROVEN_FOR,
@@ -92,7 +86,15 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   const canary = createCanary({
     // A canary in an unfinished copy would keep `copy-store` from finishing it.
     admit: async () => void (await assertFinished(store)),
-    identify: identity.check,
+    async identify() {
+      try {
+        await identity.check();
+        isOtherStore = false;
+      } catch (error) {
+        isOtherStore = pinned !== null;
+        throw error;
+      }
+    },
     store,
     replica: config.replicaName,
     interval,
@@ -106,14 +108,41 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     },
   });
 
+  /** Resolves to false when it was stopped before. */
+  async function proveStore(): Promise<boolean> {
+    const target = storeProofTarget(config, store);
+    const options = {
+      ...target,
+      probe: parts.probe ?? target.probe,
+      async identify() {
+        await identity.begin();
+        await serveCopy(store);
+      },
+      retryAfter: pause,
+      onWarning: (message: string) => log.warn({ event: 'store-probe' }, message),
+      onFailure(reason: string, condition: StoreCondition | null) {
+        unproven = { reason, condition };
+        tried.resolve();
+        const inWords = `the store cannot be proven writable: ${reason}`;
+        failures.failed('store-probe', { reason: inWords, condition });
+      },
+    };
+    try {
+      const isProven = await proveRepeatedly(options, stopping.signal);
+      if (isProven) unproven = null;
+      return isProven;
+    } finally {
+      tried.resolve();
+    }
+  }
+
   /** While nothing at all can be written, each place would fail as well. */
   async function checkPlaces(): Promise<void> {
-    if (proof.proven && canary.status().reason === null) await places.check();
+    if (unproven === null && canary.status().reason === null) await places.check();
   }
 
   function fault(): Fault | null {
-    if (!proof.proven)
-      return { reason: proof.reason ?? 'the store is not proven', condition: proof.condition };
+    if (unproven !== null) return unproven;
     const clock = clockFault(store.clockOffset());
     if (clock !== null) return { reason: clock, condition: 'clock' };
     const { writable, reason, condition } = canary.status();
@@ -141,7 +170,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
 
   /** What is wrong with this replica's way to the store. */
   function ownIssues(): Issue[] {
-    if (!proof.proven) return [];
+    if (unproven !== null) return [];
     const offsetMs = store.clockOffset();
     return [
       ...identity.issues(),
@@ -196,19 +225,19 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
         cause: condition !== null && isRefusal(condition) ? condition : null,
       };
     },
-    gate: createStoreGate(proof, canary, store, identity) satisfies StoreGate,
+    gate: createStoreGate(tried.promise, () => unproven === null && !isOtherStore, canary, store),
     /** Resolves to true when the store is proven and the canary was checked, to false when `stopProving` came first. */
     async prove(): Promise<boolean> {
       canary.start();
       const first = canary.check();
-      if (!(await proof.start())) return false;
+      if (!(await proveStore())) return false;
       // It began before the proof ended, and reports a replica that is not ready.
       await first;
       await canary.check();
       await checkPlaces();
       return true;
     },
-    stopProving: () => proof.stop(),
+    stopProving: () => stopping.abort(),
     /** Ends the canary and removes it. */
     stop: () => canary.stop(),
   };
@@ -223,25 +252,29 @@ const FIRST_PROOF = 10_000;
  */
 const CLOSING: ReadonlySet<StoreCondition | null> = new Set<StoreCondition>(['unreachable', 'overwrites']);
 
-/** Decides which callbacks are answered 503 without a call of the store. */
+/**
+ * Decides which callbacks are answered 503 without a call of the store.
+ *
+ * @param tried settles when the first attempt to prove the store has ended
+ * @param isProven whether the store is proven, and the one that is pinned
+ */
 export function createStoreGate(
-  proof: Pick<StoreProof, 'proven' | 'tried'>,
+  tried: Promise<void>,
+  isProven: () => boolean,
   canary: Pick<Canary, 'status'>,
   store: Pick<ObjectStore, 'clockOffset'>,
-  identity: Pick<StoreIdentity, 'isWrong'>,
 ): StoreGate {
-  let known: Promise<unknown> | null = Promise.race([
-    proof.tried,
-    sleep(FIRST_PROOF, null, { ref: false }),
-  ]).then(() => {
-    known = null;
-  });
+  let known: Promise<unknown> | null = Promise.race([tried, sleep(FIRST_PROOF, null, { ref: false })]).then(
+    () => {
+      known = null;
+    },
+  );
   return {
     get known() {
       return known;
     },
     refusal() {
-      if (!proof.proven || identity.isWrong()) return unavailableProblem();
+      if (!isProven()) return unavailableProblem();
       if (clockFault(store.clockOffset()) !== null) return clockProblem();
       const { writable, condition } = canary.status();
       return !writable && CLOSING.has(condition) ? unavailableProblem() : null;

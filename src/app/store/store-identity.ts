@@ -11,8 +11,6 @@ export interface StoreIdentity {
   /** Looks again. Throws `StoreGoneError` and `OtherStoreError` for a store that is not the one that is pinned, and nothing else. */
   check(): Promise<void>;
   issues(): readonly Issue[];
-  /** Whether the last look found that it is not the one that is pinned. */
-  isWrong(): boolean;
 }
 
 /**
@@ -28,7 +26,6 @@ export function createStoreIdentity(
   let known: { readonly id: string; seenAt: string } | null = null;
   /** The one that is there now, when it is not the known one; null: one without a marker. */
   let other: { readonly id: string | null } | null = null;
-  let isWrong = false;
   let atStart: readonly Issue[] = [];
 
   function warn(fields: { store: string | null; before: { id: string; seenAt: string } }): void {
@@ -58,7 +55,6 @@ export function createStoreIdentity(
     async check() {
       if (known === null) return;
       const found = await store.identity().catch(notThisStore);
-      isWrong = isPinned && found instanceof StoreError;
       if (found instanceof StoreError) throw found;
       if (found === UNKNOWN) return;
       if (found === known.id) {
@@ -69,8 +65,6 @@ export function createStoreIdentity(
       if (other?.id !== found) warn({ store: found, before: known });
       other = { id: found };
     },
-
-    isWrong: () => isWrong,
 
     issues() {
       if (known === null || other === null) return atStart;

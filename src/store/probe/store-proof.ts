@@ -78,84 +78,33 @@ function isWeak({ conditionalPut, conditionalComplete }: ProbeReport): boolean {
   return [conditionalPut, conditionalComplete].some((finding) => finding === 'ignored' || finding === 'racy');
 }
 
-/** Whether the store has been proven fit; until then no delivery may be accepted. */
-export interface StoreProof {
-  readonly proven: boolean;
-  /** Why the store is not proven yet, for people; null once it is. */
-  readonly reason: string | null;
-  /** What the reason says of the whole store. */
-  readonly condition: StoreCondition | null;
-  /** Settles when the first attempt has ended, however it did. */
-  readonly tried: Promise<void>;
-  /**
-   * Probes until the store is proven, so that a replica that starts during an outage is ready when it ends.
-   * Resolves to true then, or to false when `stop` was called first. Rejects with `WeakStoreError` or `OtherStoreError` as soon as
-   * an attempt finds the store unfit.
-   */
-  start(): Promise<boolean>;
-  stop(): void;
-}
-
 export interface StoreProofOptions extends StoreProofTarget {
   /** Milliseconds between attempts. */
   readonly retryAfter: number;
   /** Called with what an operator should know of a store that passed. */
   readonly onWarning: (message: string) => void;
-  /** Called with every failed attempt. */
+  /** Called with every failed attempt, and with what it says of the whole store. */
   readonly onFailure: (reason: string, condition: StoreCondition | null) => void;
 }
 
-export function createStoreProof(options: StoreProofOptions): StoreProof {
+/**
+ * Probes until the store is proven, so that a replica that starts during an outage is ready when it ends. Resolves to true then, or to
+ * false when the signal aborts first. Rejects with `WeakStoreError` or `OtherStoreError` as soon as an attempt finds the store unfit.
+ */
+export async function proveRepeatedly(options: StoreProofOptions, signal: AbortSignal): Promise<boolean> {
   const { retryAfter, onWarning, onFailure } = options;
-  const stopping = new AbortController();
-  let proven = false;
-  let reason: string | null = 'the store has not answered yet';
-  let condition: StoreCondition | null = null;
-  let endFirst = () => {};
-  const tried = new Promise<void>((resolve) => {
-    endFirst = resolve;
-  });
-
-  async function tryOnce(): Promise<void> {
+  while (!signal.aborted) {
     try {
       const warning = await proveStore(options);
       if (warning !== null) onWarning(warning);
-      proven = true;
-      reason = null;
-      condition = null;
+      return true;
     } catch (error) {
       if (error instanceof WeakStoreError || error instanceof OtherStoreError) throw error;
-      const found = diagnose(error);
-      reason = found.reason;
-      condition = error instanceof UnprovenStoreError ? error.condition : found.condition;
-      if (!stopping.signal.aborted) onFailure(reason, condition);
-    } finally {
-      endFirst();
+      const { reason, condition } = diagnose(error);
+      if (!signal.aborted)
+        onFailure(reason, error instanceof UnprovenStoreError ? error.condition : condition);
     }
+    await sleep(retryAfter, null, { signal }).catch(() => undefined);
   }
-
-  return {
-    get proven() {
-      return proven;
-    },
-    get reason() {
-      return reason;
-    },
-    get condition() {
-      return condition;
-    },
-    tried,
-    async start() {
-      const { signal } = stopping;
-      while (!signal.aborted) {
-        await tryOnce();
-        if (proven) return true;
-        await sleep(retryAfter, null, { signal }).catch(() => undefined);
-      }
-      return false;
-    },
-    stop() {
-      stopping.abort();
-    },
-  };
+  return false;
 }

@@ -9,22 +9,16 @@ function gateOf() {
     writable: true,
     condition: null as StoreCondition | null,
     offset: 0,
-    isWrong: false,
   };
   let endFirst = () => {};
   const tried = new Promise<void>((resolve) => (endFirst = resolve));
   const gate = createStoreGate(
-    {
-      get proven() {
-        return state.proven;
-      },
-      tried,
-    },
+    tried,
+    () => state.proven,
     {
       status: () => ({ ...state, lastSuccessAt: null, reason: null, latencyMs: null }),
     },
     { clockOffset: () => state.offset },
-    { isWrong: () => state.isWrong },
   );
   return { gate, state, endFirst };
 }
@@ -55,9 +49,9 @@ describe('the gate before the store', () => {
       state.condition = condition;
       expect(gate.refusal()).toBeNull();
     }
-    state.isWrong = true;
+    state.proven = false;
     expect(gate.refusal()).toMatchObject({ code: 'store-unavailable' });
-    state.isWrong = false;
+    state.proven = true;
     state.offset = 16 * 60_000;
     expect(gate.refusal()).toMatchObject({ code: 'clock' });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ProbeReport, probeStore } from '../../../../src/store/probe/probe-store.js';
 import {
-  createStoreProof,
+  proveRepeatedly,
   type StoreProofOptions,
   WeakStoreError,
 } from '../../../../src/store/probe/store-proof.js';
@@ -34,7 +34,8 @@ const UNFIT: ProbeReport = {
 function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOptions> = {}) {
   const left = [...reports];
   const problems: string[] = [];
-  const proof = createStoreProof({
+  const stopping = new AbortController();
+  const proof: StoreProofOptions = {
     location: 'memory:',
     probe: async () => left.shift() ?? FIT,
     identify: async () => 'one',
@@ -43,23 +44,20 @@ function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOpt
     onWarning: (message) => problems.push(message),
     onFailure: (reason, condition) => problems.push(`${condition}: ${reason}`),
     ...options,
-  });
-  return { proof, problems };
+  };
+  return { prove: () => proveRepeatedly(proof, stopping.signal), stopping, problems };
 }
 
 describe('the proof of a store', () => {
   it('is retried until the store passes, and reports the reason meanwhile', async () => {
-    const { proof, problems } = proofOf([AWAY, AWAY, FIT]);
-    expect(proof).toMatchObject({ proven: false, reason: 'the store has not answered yet' });
-    expect(await proof.start()).toBe(true);
-    expect(proof).toMatchObject({ proven: true, reason: null });
+    const { prove, problems } = proofOf([AWAY, AWAY, FIT]);
+    expect(await prove()).toBe(true);
     expect(problems).toEqual(Array(2).fill('unreachable: It is away.'));
   });
 
   it('fails for good when any attempt finds that the store overwrites', async () => {
-    const { proof } = proofOf([AWAY, UNFIT, FIT]);
-    await expect(proof.start()).rejects.toThrow(WeakStoreError);
-    expect(proof.proven).toBe(false);
+    const { prove } = proofOf([AWAY, UNFIT, FIT]);
+    await expect(prove()).rejects.toThrow(WeakStoreError);
   });
 
   it.each([
@@ -68,8 +66,8 @@ describe('the proof of a store', () => {
     ['conditionalComplete', 'ignored'],
     ['conditionalComplete', 'racy'],
   ] as const)('fails for good when %s is %s', async (call, finding) => {
-    const { proof } = proofOf([{ ...FIT, trustworthy: false, [call]: finding }, FIT]);
-    await expect(proof.start()).rejects.toThrow(WeakStoreError);
+    const { prove } = proofOf([{ ...FIT, trustworthy: false, [call]: finding }, FIT]);
+    await expect(prove()).rejects.toThrow(WeakStoreError);
   });
 
   it.each([
@@ -77,30 +75,28 @@ describe('the proof of a store', () => {
     ['a store that is not writable, whatever else was found', { ...UNFIT, writable: false }],
   ] as const)('is retried after %s', async (_name, report) => {
     const findings = ['First.', 'Second.'];
-    const { proof, problems } = proofOf([{ ...report, findings } as ProbeReport, FIT]);
-    expect(await proof.start()).toBe(true);
+    const { prove, problems } = proofOf([{ ...report, findings } as ProbeReport, FIT]);
+    expect(await prove()).toBe(true);
     expect(problems).toEqual(['null: First. Second.']);
   });
 
   it('takes a weaker store where the configuration accepts it, and says so', async () => {
-    const { proof, problems } = proofOf([UNFIT], { acceptWeak: true });
-    expect(await proof.start()).toBe(true);
+    const { prove, problems } = proofOf([UNFIT], { acceptWeak: true });
+    expect(await prove()).toBe(true);
     expect(problems).toEqual(['weaker guarantee accepted: It overwrites.']);
   });
 
   it('ends for good with a store that no setting makes fit', async () => {
     const unfit = { ...FIT, writable: false, unfit: 'its listings are not in the order of keys' };
-    const { proof } = proofOf([unfit], { acceptWeak: true });
-    await expect(proof.start()).rejects.toThrow(
-      /cannot be used: its listings are not in the order of keys\./,
-    );
+    const { prove } = proofOf([unfit], { acceptWeak: true });
+    await expect(prove()).rejects.toThrow(/cannot be used: its listings are not in the order of keys\./);
   });
 
   it('ends when stopped between attempts', async () => {
-    const { proof } = proofOf([AWAY], { retryAfter: 1_000_000 });
-    const ended = proof.start();
+    const { prove, stopping } = proofOf([AWAY], { retryAfter: 1_000_000 });
+    const ended = prove();
     await new Promise(setImmediate);
-    proof.stop();
+    stopping.abort();
     expect(await ended).toBe(false);
   });
 

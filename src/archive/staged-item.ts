@@ -1,8 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { IncomingItem, ItemDescription, ItemIdentity } from '../domain/item.js';
 import { LeaseClosedError } from '../lib/memory/budget-lease.js';
-import { type Memory, PartBuffer } from '../lib/memory/part-buffer.js';
-import type { HeldBytes } from '../lib/memory/shared-buffer.js';
+import { type HeldBytes, type Memory, PartBuffer } from '../lib/memory/part-buffer.js';
 import type { PendingUpload } from '../store/object-store.js';
 import { artefactPath } from './layout.js';
 

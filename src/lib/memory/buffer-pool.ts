@@ -1,5 +1,3 @@
-import { SharedBuffer } from './shared-buffer.js';
-
 /**
  * Reuses the large buffers that uploads fill. Gigabytes so pass through a few buffers instead of the garbage collector,
  * which frees external memory late and lets resident memory grow.
@@ -12,8 +10,10 @@ export interface BufferPool {
   readonly largest: number;
   /** Size of the buffer that `take(bytes)` returns. */
   sizeFor(bytes: number): number;
-  /** A buffer that returns to the pool when its last holder releases it; `onFree` is called then. */
-  take(bytes: number, onFree: () => void): SharedBuffer;
+  /** A buffer of `sizeFor(bytes)`, to be given back. */
+  take(bytes: number): Buffer;
+  /** Nobody may read the buffer any more. */
+  giveBack(buffer: Buffer): void;
   /** Bytes of all buffers, those in use and those kept for reuse. */
   readonly allocated: number;
   /** Copies a chunk into a buffer of the pool at the offset `at`. */
@@ -52,24 +52,17 @@ export function createBufferPool(options: {
     return Buffer.allocUnsafeSlow(size);
   }
 
-  function keepForReuse(buffer: Buffer): void {
-    const sameSize = free.get(buffer.length);
-    if (sameSize === undefined) free.set(buffer.length, [buffer]);
-    else sameSize.push(buffer);
-  }
-
   return {
     largest: options.largest,
     sizeFor,
     get allocated() {
       return allocated;
     },
-    take(bytes, onFree) {
-      const buffer = bufferOf(sizeFor(bytes));
-      return new SharedBuffer(buffer, () => {
-        keepForReuse(buffer);
-        onFree();
-      });
+    take: (bytes) => bufferOf(sizeFor(bytes)),
+    giveBack(buffer) {
+      const sameSize = free.get(buffer.length);
+      if (sameSize === undefined) free.set(buffer.length, [buffer]);
+      else sameSize.push(buffer);
     },
     fill(buffer, at, chunk) {
       chunk.copy(buffer, at);

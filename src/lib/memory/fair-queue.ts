@@ -1,5 +1,4 @@
 import type { Problem } from '../../domain/problem.js';
-import { type ShortLivedMember, ShortLivedSet } from './short-lived-set.js';
 
 /** Milliseconds that a delivery waits before slow ones are refused for it. */
 const BEFORE_REFUSING = 1_000;
@@ -10,11 +9,13 @@ const CHECK_EVERY = 250;
 export type Share = 'small' | 'large';
 
 /** A delivery that holds units of the resource, or waits for some. */
-export interface Holder extends ShortLivedMember {
+export interface Holder {
   /** A sequence number. */
   readonly age: number;
   /** Set when it was refused: it gets no more, and returns what it holds. */
   refusal: Problem | null;
+  /** Kept by the queue: where it is among the holders, or -1. */
+  setIndex: number;
 }
 
 export interface Waiter<Member extends Holder> {
@@ -173,4 +174,35 @@ export class FairQueue<Member extends Holder> {
 /** Senders within a factor of four count as equally slow. */
 function slowness(sufficiency: number): number {
   return Math.max(-20, Math.floor(Math.log(sufficiency) / Math.log(4)));
+}
+
+/**
+ * A set of objects that live no longer than a callback.
+ *
+ * A `Set` allocates a new table every few dozen additions, and the table it replaces refers to the new one (V8,
+ * `OrderedHashTable::Rehash`). Once one of them has reached the old generation, garbage or not, minor collections keep
+ * all that follow, and with them every callback, until the next full collection
+ * (`test/integration/young-garbage.test.ts`).
+ */
+export class ShortLivedSet<Member extends Pick<Holder, 'setIndex'>> {
+  readonly #members: Member[] = [];
+
+  add(member: Member): void {
+    if (member.setIndex < 0) member.setIndex = this.#members.push(member) - 1;
+  }
+
+  delete(member: Member): void {
+    const index = member.setIndex;
+    if (index < 0) return;
+    member.setIndex = -1;
+    const last = this.#members.pop();
+    if (last === undefined || last === member) return;
+    last.setIndex = index;
+    this.#members[index] = last;
+  }
+
+  /** A copy, in no particular order. */
+  members(): Member[] {
+    return [...this.#members];
+  }
 }

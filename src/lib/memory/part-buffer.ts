@@ -1,6 +1,5 @@
 import { type BudgetLease, LeaseClosedError } from './budget-lease.js';
 import type { BufferPool } from './buffer-pool.js';
-import { type HeldBytes, SharedBuffer } from './shared-buffer.js';
 
 /** A delivery's access to memory: the pool of buffers, and the lease that pays for them. */
 export interface Memory {
@@ -19,18 +18,53 @@ const TINY = 32 * 1024;
 /** A chunk may keep this much alive beyond itself: the head of its request. */
 const MAX_KEPT = 2 * 1024;
 
-/** Memory and its price. */
-class Content {
-  readonly memory: SharedBuffer;
-  /** Bytes returned to the budget when the last holder has released the memory. */
-  price: number;
-  readonly pooled: boolean;
+/** Bytes that are neither reused nor returned to the budget before `release` is called, which has to happen once. */
+export interface HeldBytes {
+  readonly bytes: Buffer;
+  release(): void;
+}
 
-  constructor(lease: BudgetLease, price: number, source: BufferPool | Buffer) {
-    const onFreed = () => lease.give(this.price);
-    this.price = price;
-    this.pooled = !Buffer.isBuffer(source);
-    this.memory = Buffer.isBuffer(source) ? new SharedBuffer(source, onFreed) : source.take(price, onFreed);
+/**
+ * Memory with its price and a count of those that hold it. It is freed (reused by the pool, returned to the budget) when the owner and
+ * every reader have released it, in whatever order: an owner that gives up need not know which store calls still read its bytes.
+ * `test/unit/archive/foreign-bytes.test.ts` fails where a call reads without holding.
+ */
+class Content implements HeldBytes {
+  /** Bytes that are returned to the budget with it. */
+  price: number;
+  /** Null for memory that no pool has. */
+  readonly pool: BufferPool | null;
+  readonly #bytes: Buffer;
+  readonly #lease: BudgetLease;
+  #holders = 1;
+
+  constructor(lease: BudgetLease, bytes: Buffer, pool: BufferPool | null) {
+    this.price = bytes.length;
+    this.pool = pool;
+    this.#bytes = bytes;
+    this.#lease = lease;
+  }
+
+  /** @throws after the last release: by then it may hold the bytes of another delivery */
+  get bytes(): Buffer {
+    if (this.#holders === 0) throw new Error('a buffer was used after its release');
+    return this.#bytes;
+  }
+
+  /** Keeps the memory for one more reader, which gets its first `length` bytes. */
+  hold(length: number): HeldBytes {
+    const { bytes } = this;
+    this.#holders += 1;
+    if (length === bytes.length) return this;
+    return { bytes: bytes.subarray(0, length), release: () => this.release() };
+  }
+
+  release(): void {
+    if (this.#holders === 0) throw new Error('a buffer was released more often than it was held');
+    this.#holders -= 1;
+    if (this.#holders > 0) return;
+    this.pool?.giveBack(this.#bytes);
+    this.#lease.give(this.price);
   }
 }
 
@@ -67,7 +101,7 @@ export class PartBuffer {
   /** The bytes gathered so far, for immediate use: valid until the next `append` or `release`. */
   bytes(): Buffer {
     if (this.#content === null) return EMPTY;
-    const { bytes } = this.#content.memory;
+    const { bytes } = this.#content;
     return bytes.length === this.#length ? bytes : bytes.subarray(0, this.#length);
   }
 
@@ -76,7 +110,7 @@ export class PartBuffer {
    * this object is released before. `append` must not be called meanwhile.
    */
   hold(): HeldBytes {
-    return this.#content === null ? NOTHING_HELD : this.#content.memory.hold(this.#length);
+    return this.#content === null ? NOTHING_HELD : this.#content.hold(this.#length);
   }
 
   /** Appends a chunk of at most `room` bytes if memory for it is free. */
@@ -104,7 +138,7 @@ export class PartBuffer {
 
   /** Returns memory that the content does not need because it was shorter than expected. */
   shrink(): void {
-    if (this.#content?.pooled !== true) return;
+    if (this.#content === null || this.#content.pool === null) return;
     const tiny = this.#length <= TINY;
     const size = tiny ? this.#length : this.#memory.pool.sizeFor(this.#length);
     const excess = this.#content.price - size;
@@ -119,7 +153,7 @@ export class PartBuffer {
     const content = this.#content;
     this.#content = null;
     this.#length = 0;
-    content?.memory.release();
+    content?.release();
   }
 
   #priceOf(size: number): number {
@@ -130,7 +164,7 @@ export class PartBuffer {
   #sizeAfter(more: number): number {
     if (this.#content === null) return more;
     const needed = this.#length + more;
-    if (this.#content.pooled && needed <= this.#content.price) return this.#content.price;
+    if (this.#content.pool !== null && needed <= this.#content.price) return this.#content.price;
     const { pool, lease } = this.#memory;
     const announced = needed <= this.#expected;
     if (needed <= FIRST_STEPS) {
@@ -144,8 +178,8 @@ export class PartBuffer {
     if (this.#content === null) {
       this.#content = this.#held(keepsMuchMore(chunk) ? copyOf(chunk) : chunk);
     } else {
-      if (!this.#content.pooled || this.#content.price !== size) this.#moveTo(this.#pooled(size));
-      this.#memory.pool.fill(this.#content.memory.bytes, this.#length, chunk);
+      if (this.#content.pool === null || this.#content.price !== size) this.#moveTo(this.#pooled(size));
+      this.#memory.pool.fill(this.#content.bytes, this.#length, chunk);
     }
     this.#length += chunk.length;
   }
@@ -155,17 +189,18 @@ export class PartBuffer {
     const before = this.#content;
     this.#content = place;
     if (before === null) return;
-    before.memory.bytes.copy(place.memory.bytes, 0, 0, this.#length);
+    before.bytes.copy(place.bytes, 0, 0, this.#length);
     before.price = 0;
-    before.memory.release();
+    before.release();
   }
 
   #pooled(size: number): Content {
-    return new Content(this.#memory.lease, size, this.#memory.pool);
+    const { lease, pool } = this.#memory;
+    return new Content(lease, pool.take(size), pool);
   }
 
   #held(bytes: Buffer): Content {
-    return new Content(this.#memory.lease, bytes.length, bytes);
+    return new Content(this.#memory.lease, bytes, null);
   }
 }
 

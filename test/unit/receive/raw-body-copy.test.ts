@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createBufferPool } from '../../../src/lib/memory/buffer-pool.js';
 import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';
-import type { Memory } from '../../../src/lib/memory/part-buffer.js';
-import type { HeldBytes } from '../../../src/lib/memory/shared-buffer.js';
+import type { HeldBytes, Memory } from '../../../src/lib/memory/part-buffer.js';
 import { RawBodyCopy } from '../../../src/receive/raw-body-copy.js';
 
 const KIB = 1024;

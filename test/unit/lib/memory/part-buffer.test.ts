@@ -99,7 +99,7 @@ describe('a part buffer', () => {
     const { buffer, paid } = await filled(5, 0);
     const { allocated } = paid.pool;
     expect(allocated).toBeGreaterThan(paid.held());
-    for (const size of [128 * KIB, 256 * KIB]) paid.pool.take(size, () => {});
+    for (const size of [128 * KIB, 256 * KIB]) paid.pool.take(size);
     expect(paid.pool.allocated).toBe(allocated);
     buffer.release();
   });
@@ -128,6 +128,27 @@ describe('a part buffer', () => {
     buffer.release();
     expect(held.bytes).toHaveLength(3 * CHUNK.length);
     held.release();
+  });
+
+  it('reuses and returns nothing that a reader still holds', async () => {
+    const { buffer, paid } = await filled(3, 0);
+    const { buffer: memory } = buffer.bytes();
+    const held = buffer.hold();
+    buffer.release();
+    expect(paid.pool.take(3 * CHUNK.length).buffer).not.toBe(memory);
+    expect(paid.held()).toBe(256 * KIB);
+    held.release();
+    expect(paid.pool.take(3 * CHUNK.length).buffer).toBe(memory);
+    expect(paid.held()).toBe(0);
+  });
+
+  it('refuses to show or release what every holder has released', async () => {
+    const { buffer } = await filled(1, 0);
+    const held = buffer.hold();
+    buffer.release();
+    held.release();
+    expect(() => held.bytes).toThrow('after its release');
+    expect(() => held.release()).toThrow('more often');
   });
 
   it('pays for just its bytes when it ends tiny', async () => {

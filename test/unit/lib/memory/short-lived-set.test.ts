@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ShortLivedSet } from '../../../../src/lib/memory/short-lived-set.js';
+import { ShortLivedSet } from '../../../../src/lib/memory/fair-queue.js';
 
 describe('a set of short-lived objects', () => {
   it('holds what a Set holds, in whatever order members come and go', () => {

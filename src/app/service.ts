@@ -5,7 +5,6 @@ import { createErasures } from '../archive/erasure/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
 import type { Config } from '../config/config.js';
 import type { StartIndex } from '../index/fill/open-index-of-store.js';
-import { createBodyReader } from '../lib/http/body-reader.js';
 import type { Logger } from '../observe/logger.js';
 import { createMetrics } from '../observe/metrics/metrics.js';
 import { createRefusalLog } from '../observe/refusal-log.js';
@@ -171,7 +170,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     storeHealth.gate,
   );
   const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
-  const bodyReader = createBodyReader();
   const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
   const { deliveries } = metrics;
   const receiver = createReceiver({
@@ -187,7 +185,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const publicApp = createPublicApp();
   const drain = { bytes: limits.drainBytes, ms: limits.drainTime };
   const answering = { drain, draining: draining.signal, onUnexpected };
-  const routes = { receiver, bodyReader, bodyLimits: limits, ...answering };
+  const routes = { receiver, bodyLimits: limits, ...answering };
   mountCallbacks(publicApp, routes);
   mountHealth(publicApp, readiness);
   mountFallbacks(publicApp, routes);
@@ -222,7 +220,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     receiving: {
       refusals: mergedRefusals(refusals, signInRefusals),
       isReceiving: () => admission.isReceiving,
-      ...{ sources, bodyReader, limits, isBusy },
+      ...{ sources, limits, isBusy },
     },
     view,
     recovery,
@@ -319,7 +317,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const others = [writingStopped, admin.stop(), storeHealth.stop(), refusalCounter.stop()];
       await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
       background.stopSweeping();
-      bodyReader.stop();
       for (const each of [refusalLog, unexpectedLog, ports, metrics]) each.close();
       if (await withinAbortWait([parts.close()])) return;
       log.warn({ event: 'store-hangs' }, 'the store did not answer: work that waited for it was abandoned');

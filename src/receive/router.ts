@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { Acknowledgement } from '../domain/delivery.js';
 import { asProblem, Problem } from '../domain/problem.js';
-import { type BodyLimits, type BodyReader, declaredLengthOf } from '../lib/http/body-reader.js';
+import { type BodyLimits, declaredLengthOf, readBody } from '../lib/http/read-body.js';
 import { BodyAbortedError } from '../lib/http/request-body.js';
 import { type DrainLimits, respondProblem } from '../lib/http/respond.js';
 import type { CallbackRequest } from './callback-request.js';
@@ -20,7 +20,6 @@ export interface ResponseOptions {
 
 export interface CallbackRoutes extends ResponseOptions {
   readonly receiver: Receiver;
-  readonly bodyReader: BodyReader;
   readonly bodyLimits: BodyLimits;
 }
 
@@ -167,7 +166,7 @@ function toCallback(
     isGone: () => request.destroyed,
     hasArrived: () => request.complete || request.readableLength >= request.readableHighWaterMark,
     openBody: (maxBytes) =>
-      routes.bodyReader.read(request, routes.bodyLimits, { maxBytes, declaredLength }, () => {
+      readBody(request, routes.bodyLimits, { maxBytes, declaredLength }, () => {
         if (awaitingContinue.delete(request)) response.writeContinue();
       }),
   };

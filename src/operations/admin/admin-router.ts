@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Request, Router } from 'express';
 import { asProblem, Problem } from '../../domain/problem.js';
-import { type BodyLimits, type BodyReader, declaredLengthOf } from '../../lib/http/body-reader.js';
+import { type BodyLimits, declaredLengthOf, readBody } from '../../lib/http/read-body.js';
 import { BodyAbortedError } from '../../lib/http/request-body.js';
 import { respondProblem, retryAfterOf } from '../../lib/http/respond.js';
 import { BlockedKeyError, StoreError } from '../../store/object-store.js';
@@ -13,7 +13,6 @@ import { peerOf, type SignIn, SignInRefusal } from './access/sign-in.js';
 import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
 
 export interface AdminRouterOptions {
-  readonly bodyReader: BodyReader;
   /** For JSON bodies; the same time-outs as for bodies of callbacks. */
   readonly limits: BodyLimits;
   readonly routes: readonly AdminRoute[];
@@ -71,7 +70,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
       const access = await signInTo(route, request, signIn);
       const peer = peerOf(request);
       options.onSignedIn(access, peer);
-      const body = route.body === undefined ? undefined : await readJson(request, options);
+      const body = route.body === undefined ? undefined : await readJson(request, options.limits);
       const call = { params: paramsOf(request), query: queryOf(request), body, access, peer };
       const handle = (signal?: AbortSignal) =>
         route.handle({ ...call, actor: access.actor, request, response, signal });
@@ -195,14 +194,11 @@ function storeFailureInWords(error: StoreError): string {
 const MAX_JSON = 1024 * 1024;
 
 /** Reads a JSON body; undefined when there is none. Rejects with `body-too-large`, `body-too-slow` or `request-invalid`. */
-export async function readJson(
-  request: IncomingMessage,
-  { bodyReader, limits }: Pick<AdminRouterOptions, 'bodyReader' | 'limits'>,
-): Promise<unknown> {
+export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   const declaredLength = declaredLengthOf(request);
   if (declaredLength !== null && declaredLength > MAX_JSON) throw tooLarge();
   const chunks: Buffer[] = [];
-  const body = bodyReader.read(request, limits, { maxBytes: MAX_JSON, declaredLength });
+  const body = readBody(request, limits, { maxBytes: MAX_JSON, declaredLength });
   try {
     for await (const chunk of body) chunks.push(chunk);
   } catch (error) {

@@ -5,7 +5,6 @@ import type { LedgerView } from '../../index/ledger-view.js';
 import { createSummary } from '../../index/questions/create-summary.js';
 import { filterNames } from '../../index/questions/filter-names.js';
 import { createFreshView } from '../../index/questions/fresh-view.js';
-import type { BodyReader } from '../../lib/http/body-reader.js';
 import type { Metrics } from '../../observe/metrics/metrics.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import type { Source } from '../../receive/access/sources.js';
@@ -54,7 +53,6 @@ export interface AdminSettings {
 interface Receiving {
   readonly sources: ReadonlyMap<string, Source>;
   readonly refusals: Pick<RefusalRing, 'list'>;
-  readonly bodyReader: BodyReader;
   readonly limits: DownloadLimits & ImportFormOptions['limits'];
   /** Whether live traffic needs the resources that a replay would take. */
   readonly isBusy: () => boolean;
@@ -92,7 +90,7 @@ export type AdminServices = ReturnType<typeof createAdminServices>;
 export function createAdminServices(options: AdminOptions) {
   const { settings, self, receiving, view, recovery, metrics, report } = options;
   const { service, keyPrefixes } = settings;
-  const { sources, bodyReader, limits } = receiving;
+  const { sources, limits } = receiving;
   const { store, archive, ledger, retained, retention } = recovery;
   const { outbox, subscribers } = options.events;
   const quarantine = createQuarantineStore(store);
@@ -171,7 +169,6 @@ export function createAdminServices(options: AdminOptions) {
     downloads: createDownloadGate(limits),
     /** Tries today's decoder on a body. */
     trial: createTrialDecoder(sources),
-    bodyReader,
     limits,
     draining: self.draining,
     /** Milliseconds since the epoch. */

@@ -28,7 +28,7 @@ function knownIssues({ verdict, unknown }: Health) {
 
 export function createAdmin(options: AdminOptions): Admin {
   const { settings, self, replicas, receiving, view, metrics } = options;
-  const { bodyReader, limits } = receiving;
+  const { limits } = receiving;
   const onUnexpected = options.report.unexpected;
   const services = createAdminServices(options);
   const { facts, store, outbox, replays, signIn, accessLedger, lastVerify } = services;
@@ -41,7 +41,7 @@ export function createAdmin(options: AdminOptions): Admin {
     subscribers: noticeSubscribers(options.events.subscribers),
   });
   const api = createAdminRouter({
-    ...{ bodyReader, limits, onUnexpected, signIn, changes },
+    ...{ limits, onUnexpected, signIn, changes },
     routes: adminRoutes(services),
     reads: createReadGate({ isReceiving: receiving.isReceiving }),
     onSignedIn: accessLedger.signedIn,

@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Acknowledgement } from '../../../src/domain/delivery.js';
-import { createBodyReader } from '../../../src/lib/http/body-reader.js';
 import type { CheckedServerOptions } from '../../../src/lib/http/checked-server.js';
 import { ConnectionRequests } from '../../../src/lib/http/connections/connection-requests.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
@@ -42,7 +41,6 @@ const ACKNOWLEDGEMENT: Acknowledgement = {
 export async function openPublicPort(options: PublicPortOptions = {}): Promise<PublicPort> {
   const { receive = async () => {}, readiness = () => ({ ready: true, reason: null }) } = options;
   const app = createPublicApp();
-  const bodyReader = createBodyReader();
   const unexpected: unknown[] = [];
   const answering: ResponseOptions = {
     drain: { bytes: 1000, ms: 100 },
@@ -53,7 +51,6 @@ export async function openPublicPort(options: PublicPortOptions = {}): Promise<P
   mountHealth(app, readiness);
   const routes: CallbackRoutes = {
     ...answering,
-    bodyReader,
     bodyLimits: { idleTimeout: 60_000, minBytesPerSecond: 0, minRateGrace: 60_000, totalTimeout: 60_000 },
     receiver: {
       receive: async (request) => ({ ...ACKNOWLEDGEMENT, ...(await receive(request)) }),
@@ -84,7 +81,6 @@ export async function openPublicPort(options: PublicPortOptions = {}): Promise<P
       for (const client of clients) client.close();
       server.closeAllConnections();
       if (server.listening) await new Promise((resolve) => server.close(resolve));
-      bodyReader.stop();
     },
   };
 }

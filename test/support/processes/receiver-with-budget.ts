@@ -5,7 +5,6 @@ import { createErasures } from '../../../src/archive/erasure/erasures.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
-import { createBodyReader } from '../../../src/lib/http/body-reader.js';
 import { ConnectionRequests } from '../../../src/lib/http/connections/connection-requests.js';
 import { createBufferPool } from '../../../src/lib/memory/buffer-pool.js';
 import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';
@@ -38,7 +37,6 @@ export async function startReceiverWithBudget(options: {
   const pool = createBufferPool({ largest: options.part, most: options.total });
   const ledger = createLedger({ store, replica: 'test' });
   const { sources, egress, limits } = parseConfig({});
-  const bodyReader = createBodyReader();
   const receiver = createReceiver({
     sources: createSources(sources, egress.regions, []),
     admission: new Admission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
@@ -57,7 +55,6 @@ export async function startReceiverWithBudget(options: {
   const app = createPublicApp();
   mountCallbacks(app, {
     receiver,
-    bodyReader,
     bodyLimits: serviceLimits(limits),
     drain: { bytes: 0, ms: 100 },
     draining: new AbortController().signal,
@@ -81,7 +78,6 @@ export async function startReceiverWithBudget(options: {
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      bodyReader.stop();
       await ledger.close();
       await store.close();
       await folder.remove();

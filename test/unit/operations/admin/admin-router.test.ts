@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import supertest from 'supertest';
-import { createBodyReader } from '../../../../src/lib/http/body-reader.js';
 import { createReadGate } from '../../../../src/operations/admin/access/gates.js';
 import { SignInRefusal } from '../../../../src/operations/admin/access/sign-in.js';
 import { createAdminRouter } from '../../../../src/operations/admin/admin-router.js';
@@ -11,7 +10,6 @@ import { createAdminRouter } from '../../../../src/operations/admin/admin-router
 let release: () => void;
 let held: Promise<void> | null;
 let server: Server;
-const bodyReader = createBodyReader();
 
 beforeAll(async () => {
   const refuse = (): never => {
@@ -28,7 +26,6 @@ beforeAll(async () => {
     reads: createReadGate(),
     onSignedIn: () => {},
     onUnexpected: () => {},
-    bodyReader,
     limits: {
       idleTimeout: 1_000,
       totalTimeout: 1_000,
@@ -41,7 +38,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => {
-  bodyReader.stop();
   server.close();
 });
 

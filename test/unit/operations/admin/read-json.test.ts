@@ -4,15 +4,13 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { asProblem } from '../../../../src/domain/problem.js';
-import { createBodyReader } from '../../../../src/lib/http/body-reader.js';
 import { readJson } from '../../../../src/operations/admin/admin-router.js';
 
 const MIB = 1024 * 1024;
-const bodyReader = createBodyReader();
 const limits = { idleTimeout: 60_000, totalTimeout: 60_000, minBytesPerSecond: 0, minRateGrace: 60_000 };
 const server = createServer(async (incoming, response) => {
   const idleTimeout = incoming.url === '/impatient' ? 200 : limits.idleTimeout;
-  const answer = await readJson(incoming, { bodyReader, limits: { ...limits, idleTimeout } }).then(
+  const answer = await readJson(incoming, { ...limits, idleTimeout }).then(
     (value) => ({ value }),
     (error: unknown) => {
       const { code, message: detail } = asProblem(error);
@@ -24,7 +22,6 @@ const server = createServer(async (incoming, response) => {
 
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
 afterAll(() => {
-  bodyReader.stop();
   server.close();
   server.closeAllConnections();
 });

@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import multer from 'multer';
 import { Problem } from '../../../../domain/problem.js';
-import { type BodyLimits, type BodyReader, declaredLengthOf } from '../../../../lib/http/body-reader.js';
+import { type BodyLimits, declaredLengthOf, readBody } from '../../../../lib/http/read-body.js';
 import { BodyAbortedError, type RequestBody } from '../../../../lib/http/request-body.js';
 import type { ImportForm } from '../../../actions/import/import-artefacts.js';
 import type { FileSink } from '../../../actions/import/import-files.js';
 import { fieldsOf, formOptions, readForm } from './read-form.js';
 
 export interface ImportFormOptions {
-  readonly bodyReader: BodyReader;
   /** The same limits as for bodies of callbacks. */
   readonly limits: BodyLimits;
   readonly draining: () => boolean;
@@ -34,7 +33,7 @@ export function openImportForm(
   const { limits, maxFileBytes } = options;
   const length = declaredLengthOf(request);
   const size = { maxBytes: maxFileBytes + FORM_OVERHEAD, declaredLength: length };
-  const body = options.bodyReader.read(request, limits, size);
+  const body = readBody(request, limits, size);
   return {
     expectedBytes: length,
     fields: () => fieldsOf(request),

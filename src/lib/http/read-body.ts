@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../../domain/problem.js';
 import { FillRate, SMALL_BODY } from '../memory/fill-rate.js';
-import { type ShortLivedMember, ShortLivedSet } from '../memory/short-lived-set.js';
 import { BodyAbortedError, type RequestBody } from './request-body.js';
 
 /** The limits of every body. */
@@ -32,29 +31,24 @@ export function declaredLengthOf({ headers }: IncomingMessage): number | null {
 /** A sender's pace is measured over this many bytes at a time; over fewer at the end of its body. */
 const JUDGED = { part: SMALL_BODY, smallBody: SMALL_BODY };
 
-/**
- * Reads request bodies with time-outs. All bodies are checked a few times a second, instead of a timer per chunk. Only time
- * spent waiting for the sender counts: back-pressure of the receiver does not make its sender slow.
- */
-export interface BodyReader {
-  /** @param onStart called once, when the first byte is requested: the moment to respond `100 Continue` */
-  read(request: IncomingMessage, limits: BodyLimits, size: BodySize, onStart?: () => void): RequestBody;
-  stop(): void;
-}
-
+/** Milliseconds between checks of the time-outs of a body. */
 const CHECK_EVERY = 250;
 
-export function createBodyReader(now: () => number = () => performance.now()): BodyReader {
-  const bodies = new ShortLivedSet<Body>();
-  const timer = setInterval(() => {
-    const instant = now();
-    for (const body of bodies.members()) body.checkTimeouts(instant);
-  }, CHECK_EVERY);
-  timer.unref();
-  return {
-    read: (request, limits, size, onStart) => new Body(request, limits, size, bodies, now, onStart),
-    stop: () => clearInterval(timer),
-  };
+/**
+ * Reads the body of a request with time-outs. Only time spent waiting for the sender counts: back-pressure of the receiver does not make
+ * its sender slow.
+ *
+ * @param onStart called once, when the first byte is requested: the moment to respond `100 Continue`
+ * @param now in milliseconds
+ */
+export function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  size: BodySize,
+  onStart?: () => void,
+  now: () => number = () => performance.now(),
+): RequestBody {
+  return new Body(request, limits, size, onStart, now);
 }
 
 interface Pending {
@@ -62,16 +56,16 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undefined> {
+class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   bytes = 0;
-  setIndex = -1;
   readonly #request: IncomingMessage;
   readonly #limits: BodyLimits;
   readonly #maxBytes: number;
   readonly #declaredLength: number | null;
-  readonly #all: ShortLivedSet<Body>;
-  readonly #now: () => number;
   readonly #onStart: (() => void) | undefined;
+  readonly #now: () => number;
+  /** Runs from the start until the end. */
+  #checks: NodeJS.Timeout | undefined;
   #queue: Buffer[] = [];
   failure: Error | null = null;
   #onFailure: (() => void) | null = null;
@@ -87,17 +81,15 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     request: IncomingMessage,
     limits: BodyLimits,
     { maxBytes, declaredLength }: BodySize,
-    all: ShortLivedSet<Body>,
-    now: () => number,
     onStart: (() => void) | undefined,
+    now: () => number,
   ) {
     this.#request = request;
     this.#limits = limits;
     this.#maxBytes = maxBytes;
     this.#declaredLength = declaredLength;
-    this.#all = all;
-    this.#now = now;
     this.#onStart = onStart;
+    this.#now = now;
     this.#rate = new FillRate(now, JUDGED, declaredLength);
     // Until the first read the receiver takes its time.
     this.#rate.received(0);
@@ -108,7 +100,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
-    if (this.#started === 0) this.#start();
+    if (this.#checks === undefined) this.#start();
     return this;
   }
 
@@ -131,7 +123,8 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     return Promise.resolve({ value: undefined, done: true });
   }
 
-  checkTimeouts(instant: number): void {
+  #checkTimeouts(): void {
+    const instant = this.#now();
     const { idleTimeout, totalTimeout, minBytesPerSecond, minRateGrace } = this.#limits;
     if (instant - this.#started > totalTimeout) {
       return this.fail(new Problem('body-too-slow', `The body took longer than ${totalTimeout / 1000} s.`));
@@ -150,7 +143,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
 
   #start(): void {
     this.#started = this.#now();
-    this.#all.add(this);
+    this.#checks = setInterval(() => this.#checkTimeouts(), CHECK_EVERY).unref();
     const request = this.#request;
     request.on('data', this.#onData);
     request.on('end', this.#onEnd);
@@ -185,7 +178,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   #end(): void {
     this.#ended = true;
     this.#rate.complete();
-    this.#all.delete(this);
+    clearInterval(this.#checks);
   }
 
   readonly #onError = (error: Error): void => this.fail(new BodyAbortedError({ cause: error }));
@@ -219,7 +212,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
 
   /** The error listener stays: an error without a listener would end the process. */
   #detach(): void {
-    this.#all.delete(this);
+    clearInterval(this.#checks);
     this.#request.off('data', this.#onData);
     this.#request.off('end', this.#onEnd);
     this.#request.off('close', this.#onClose);

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Problem } from '../../../../src/domain/problem.js';
-import { type BodyReader, createBodyReader } from '../../../../src/lib/http/body-reader.js';
+import { readBody } from '../../../../src/lib/http/read-body.js';
 import { BodyAbortedError, type RequestBody } from '../../../../src/lib/http/request-body.js';
 
 const KIB = 1024;
@@ -20,16 +20,13 @@ const GENEROUS = {
 
 const START = 5000;
 let time: number;
-let reader: BodyReader;
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
   time = START;
-  reader = createBodyReader(() => time);
 });
 
 afterEach(() => {
-  reader.stop();
   jest.useRealTimers();
 });
 
@@ -50,7 +47,7 @@ function read(
 ) {
   const request = newRequest();
   const all = { ...GENEROUS, ...limits };
-  const body = reader.read(request, all, all, onStart);
+  const body = readBody(request, all, all, onStart, () => time);
   return { request, body, pieces: body[Symbol.asyncIterator]() };
 }
 
@@ -209,7 +206,7 @@ describe('a sender that is slow', () => {
   });
 
   it('has that time from when its body is first asked for', async () => {
-    const body = reader.read(newRequest(), { ...GENEROUS, totalTimeout: 2000 }, GENEROUS);
+    const body = readBody(newRequest(), { ...GENEROUS, totalTimeout: 2000 }, GENEROUS, undefined, () => time);
     await pass(60_000);
     expect(body.failure).toBeNull();
     body[Symbol.asyncIterator]();
@@ -226,20 +223,25 @@ describe('a sender that is slow', () => {
     expect(body.failure).not.toBeNull();
   });
 
-  it('is no longer looked at once the reader has stopped', async () => {
-    const { body } = read({ totalTimeout: 1 });
-    reader.stop();
-    await pass(60_000);
-    expect(body.failure).toBeNull();
+  it.each<[string, (request: ReturnType<typeof newRequest>, body: RequestBody) => void]>([
+    ['came whole', (request) => request.finish()],
+    ['failed', (_request, body) => body.fail(new BodyAbortedError())],
+  ])('is no longer looked at once it %s', async (_, end) => {
+    const { request, body, pieces } = read();
+    const reading = pieces.next().catch(() => undefined);
+    expect(jest.getTimerCount()).toBe(1);
+    end(request, body);
+    await reading;
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('does not keep the process running', () => {
     jest.useRealTimers();
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
-    const another = createBodyReader();
+    const { body } = read();
     expect(timers()).toBe(before);
-    another.stop();
+    body.fail(new BodyAbortedError());
   });
 });
 
@@ -328,7 +330,7 @@ describe('a body that ends before it is complete', () => {
     request.destroy();
     await turn();
     const onStart = jest.fn();
-    const body = reader.read(request, GENEROUS, GENEROUS, onStart);
+    const body = readBody(request, GENEROUS, GENEROUS, onStart);
     expect(await fateOf(body[Symbol.asyncIterator]().next())).toBeInstanceOf(BodyAbortedError);
     expect(onStart).not.toHaveBeenCalled();
   });
@@ -337,7 +339,7 @@ describe('a body that ends before it is complete', () => {
 describe('a reader of a body', () => {
   it('asks its sender for the body when it begins, and once', () => {
     const onStart = jest.fn();
-    const body: RequestBody = reader.read(newRequest(), GENEROUS, GENEROUS, onStart);
+    const body: RequestBody = readBody(newRequest(), GENEROUS, GENEROUS, onStart);
     expect(onStart).not.toHaveBeenCalled();
     body[Symbol.asyncIterator]();
     body[Symbol.asyncIterator]();

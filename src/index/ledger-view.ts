@@ -122,6 +122,8 @@ export interface LedgerView {
   failingJobs(): Promise<ReadonlySet<string>>;
   /** Those of the jobs whose results came since, or whose loss an operator accepted: from the index alone. */
   settled(query: SettledQuery): Promise<readonly string[]>;
+  /** Whether a line that was written since, in milliseconds since the epoch, says that an operator erased the job. */
+  hasErased(job: string, since: number): Promise<boolean>;
   /** Whether a line was ever in the index with this value. */
   holds(field: NamedFilter, value: string, scope?: SourceScope): Promise<boolean>;
   /** The newest line of each job that matches. */
@@ -259,6 +261,9 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       return new Set((await index.call('failingJobs', query)).jobs);
     },
     settled: (query) => index.call('findSettled', query),
+    async hasErased(job, since) {
+      return (await index.call('findLines', { job, outcome: 'erased', since, limit: 1 })).length > 0;
+    },
     holds: (field, value, scope = null) => index.call('knowsName', field, value, scope),
     async findJobs(query) {
       const found = await index.call('findJobs', query);

@@ -10,10 +10,14 @@ import type { LedgerView } from '../ledger-view.js';
  *
  * @param since ISO 8601
  */
-export async function isErasedInLedger(from: IndexAndLog, job: string, since: string): Promise<boolean> {
+export async function isErasedInLedger(
+  from: IndexAndLog & { readonly view: Pick<LedgerView, 'hasErased'> },
+  job: string,
+  since: string,
+): Promise<boolean> {
   const begin = await beginOfIndex(from, Date.parse(since));
-  const { deliveries } = await from.view.deliveries({ job, outcome: 'erased', since, limit: 1 });
-  return deliveries.length > 0 || (await erasedBefore(from, Date.parse(since), begin)).has(job);
+  if (await from.view.hasErased(job, Date.parse(since))) return true;
+  return (await erasedBefore(from, Date.parse(since), begin)).has(job);
 }
 
 /** Jobs that were erased before the index begins, by store: many are asked for one after the other. */
@@ -36,7 +40,7 @@ async function erasedBefore(from: IndexAndLog, since: number, until: number): Pr
 /** The index, and the log that it was built from. */
 export interface IndexAndLog {
   readonly store: ObjectStore;
-  readonly view: Pick<LedgerView, 'deliveries' | 'extent' | 'readPast'>;
+  readonly view: Pick<LedgerView, 'extent' | 'readPast'>;
 }
 
 /**

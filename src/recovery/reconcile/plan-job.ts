@@ -75,12 +75,12 @@ function futureNote({ job, now, grace }: Situation): string | null {
 
 /** What the record says about failed callbacks, without the address in it: that may hold secrets. */
 export function notificationFailure({ errors = [] }: JobRecord): string | null {
+  if (!errors.some(({ message }) => FAILED_ATTEMPT.test(message))) return null;
   const answer = lastAnswer(errors);
   const last = answer === null ? '' : ` (last answer ${answer})`;
-  if (errors.some(({ message }) => GIVEN_UP.test(message))) return `Sending notification failed${last}`;
-  return errors.some(({ message }) => FAILED_ATTEMPT.test(message))
-    ? `the service failed to send the notification at times${last}`
-    : null;
+  return errors.some(({ message }) => GIVEN_UP.test(message))
+    ? `Sending notification failed${last}`
+    : `the service failed to send the notification at times${last}`;
 }
 
 /** Records do not say when a job was finished, so that grace counts from its creation or from the last attempt that failed. */

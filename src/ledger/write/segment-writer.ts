@@ -2,6 +2,8 @@ import { ulidMaker } from '../../lib/text/ulid-maker.js';
 import { DeadlineError, withDeadline } from '../../lib/time/deadline.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { readToEnd } from '../../store/read-to-end.js';
+import { diagnose } from '../../store/store-condition.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
 import { assertClock, hourAt } from '../hours.js';
 import { LAST_NUMBER, segmentKey } from '../segment-key.js';
 
@@ -28,6 +30,15 @@ export interface SegmentInfo {
 export interface SegmentWriter {
   /** Durable when it resolves. Throws `StoreError`: the lines may then still be in the ledger. Calls must not overlap. */
   write(lines: readonly SegmentLine[]): Promise<SegmentInfo>;
+  /** Why a segment would not be written now; null when nothing is known against it: no write hangs, and the last ones succeeded. */
+  fault(): LedgerFault | null;
+}
+
+export interface LedgerFault {
+  /** When it was found, in milliseconds of `performance.now`. */
+  readonly at: number;
+  readonly reason: string;
+  readonly condition: StoreCondition | null;
 }
 
 export interface SegmentWriterOptions {
@@ -43,6 +54,12 @@ export interface SegmentWriterOptions {
 }
 
 const DEADLINE = 120_000;
+/** Milliseconds after which a write counts as hanging. */
+const HANGING = 20_000;
+/** Failed writes in a row that count as a fault. */
+const LASTING = 2;
+/** Milliseconds for which they do: a replica that is not ready gets no callback, and so no line shows that the fault has ended. */
+const REMEMBERED = 60_000;
 
 export function createSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { store, clock, deadline = DEADLINE, subscriber } = options;
@@ -51,6 +68,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
   let writer = newName();
   let hour = '';
   let number = 0;
+  const outcomes = createWriteOutcomes();
 
   function newName(): string {
     const name = `${nextUlid(clock())}-${replica}`;
@@ -71,23 +89,57 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     return segmentKey({ hour, writer, number: number + 1 });
   }
 
-  return {
-    async write(lines) {
+  async function write(lines: readonly SegmentLine[]): Promise<SegmentInfo> {
+    assertClock(store.clockOffset());
+    const key = nextKey();
+    try {
+      const message = `${key} was not written within ${deadline} ms`;
+      const info = await withDeadline(writeSegment(store, key, lines), deadline, message);
+      // The clock may have been set since it was last measured, and the hour of the key be wrong: this write has measured it.
       assertClock(store.clockOffset());
-      const key = nextKey();
+      number += 1;
+      return info;
+    } catch (error) {
+      rename();
+      if (error instanceof StoreError) throw error;
+      const detail = error instanceof DeadlineError ? error.message : 'unexpected';
+      throw new StoreError('ledger', detail, { cause: error });
+    }
+  }
+
+  return { write: (lines) => outcomes.watch(write(lines)), fault: outcomes.fault };
+}
+
+/** How the last writes ended, one after the other. */
+function createWriteOutcomes() {
+  let begunAt: number | null = null;
+  let failures = 0;
+  let last: LedgerFault | null = null;
+  return {
+    async watch<T>(write: Promise<T>): Promise<T> {
+      begunAt = performance.now();
       try {
-        const message = `${key} was not written within ${deadline} ms`;
-        const info = await withDeadline(writeSegment(store, key, lines), deadline, message);
-        // The clock may have been set since it was last measured, and the hour of the key be wrong: this write has measured it.
-        assertClock(store.clockOffset());
-        number += 1;
-        return info;
+        const written = await write;
+        failures = 0;
+        last = null;
+        return written;
       } catch (error) {
-        rename();
-        if (error instanceof StoreError) throw error;
-        const detail = error instanceof DeadlineError ? error.message : 'unexpected';
-        throw new StoreError('ledger', detail, { cause: error });
+        failures += 1;
+        const { reason, condition } = diagnose(error);
+        last = { reason, condition, at: performance.now() };
+        throw error;
+      } finally {
+        begunAt = null;
       }
+    },
+    fault(): LedgerFault | null {
+      const now = performance.now();
+      if (begunAt !== null && now - begunAt > HANGING) {
+        const seconds = Math.round((now - begunAt) / 1000);
+        return { reason: `the ledger has not been written for ${seconds} s`, condition: null, at: now };
+      }
+      if (last === null || failures < LASTING || now - last.at > REMEMBERED) return null;
+      return last;
     },
   };
 }

@@ -18,7 +18,8 @@ import { readUpTo } from './shared/options/read-number.js';
 import { readTime } from './shared/options/read-time.js';
 import { withFilters } from './shared/options/with-filters.js';
 
-interface Options extends Omit<DeliveryQuery, 'since' | 'until' | 'without' | 'only'> {
+interface Options extends Omit<DeliveryQuery, 'job' | 'since' | 'until' | 'without' | 'only'> {
+  readonly job?: string;
   readonly since?: Date;
   readonly until?: Date;
   readonly acts?: true;

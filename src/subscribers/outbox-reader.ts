@@ -21,7 +21,7 @@ export interface OutboxReader {
    * `DamagedStateError` where the state of the subscriber is damaged.
    */
   waitingEvents(subscriber: string, scope: SourceScope): Promise<WaitingEvent[]>;
-  /** Newest first. */
+  /** Oldest first. */
   deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
   deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
 }

@@ -9,7 +9,8 @@ import { JOIN_PLACE, PLACE, placeOfRow } from '../line-places.js';
 import { LINES } from '../schema.js';
 
 export interface LineQuery extends LineFilters {
-  readonly job?: string | undefined;
+  /** Null: only lines of no job. */
+  readonly job?: string | null | undefined;
   /** Only lines written from `since` until before `until`, in milliseconds since the epoch. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
@@ -32,12 +33,13 @@ export function findLines({ database, classes }: AskedIndex, query: LineQuery): 
   const before = query.before !== undefined && query.before.written < until ? query.before : end;
   const wanted = classes.all().filter((each) => matches(each, query));
   const ofWanted = `l.class IN (${idsOf(wanted)})`;
+  const jobless = job === null ? ['l.job IS NULL'] : [];
   const visible = scope === undefined ? [] : [existsIn(scope, classes)];
   /** @param time the column by which the index in use is ordered */
   const find = (from: string, where: readonly string[], time = 'l.written') => {
     // The time alone finds the place in the index.
     const statement = database.prepare(`SELECT ${PLACE} FROM ${from} ${JOIN_PLACE}
-      WHERE ${[...where, ...visible].join(' AND ')} AND ${time} >= ? AND ${time} <= ?
+      WHERE ${[...where, ...jobless, ...visible].join(' AND ')} AND ${time} >= ? AND ${time} <= ?
         AND (${time}, r.writer, s.number, l.id % ${LINES}) < (?, ?, ?, ?)
       ORDER BY ${time} DESC, r.writer DESC, s.number DESC, l.id DESC LIMIT ?`);
     return (
@@ -50,7 +52,7 @@ export function findLines({ database, classes }: AskedIndex, query: LineQuery): 
     };
   };
   const key = context === undefined ? [] : contextKey(context);
-  if (job !== undefined) {
+  if (job !== undefined && job !== null) {
     const ofContext = context === undefined ? [] : [HAS_CONTEXT];
     return find('lines l', ['l.job = ?', ofWanted, ...ofContext])([job, ...key], before, limit);
   }

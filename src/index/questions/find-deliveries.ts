@@ -84,7 +84,8 @@ async function findPage(
 
 /** Filters of the list of deliveries; an absent filter matches everything. */
 export interface DeliveryQuery extends LineFilters {
-  readonly job?: string | undefined;
+  /** Null: only lines of no job. */
+  readonly job?: string | null | undefined;
   /** ISO 8601; written at or after it. */
   readonly since?: string | undefined;
   /** ISO 8601; written before it. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { indexExtentSchema } from './index-extent.js';
 import { type Answer, count, countsByName, instant, nextCursor, ulid } from './values.js';
 
 const REPLAY = {
@@ -42,8 +43,9 @@ export const replaySchema = z.strictObject(REPLAY).meta({ id: 'Replay' });
 export type Replay = Answer<typeof replaySchema>;
 
 export const replaysSchema = z
-  .strictObject({ replays: z.array(replaySchema), nextCursor })
+  .strictObject({ replays: z.array(replaySchema), nextCursor, index: indexExtentSchema })
   .meta({ id: 'Replays' });
+export type ReplayList = Answer<typeof replaysSchema>;
 
 const replayFailureSchema = z
   .strictObject({

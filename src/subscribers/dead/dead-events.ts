@@ -3,7 +3,6 @@ import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } fro
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { decodeIdCursor, encodeIdCursor, isUlid } from '../../lib/text/id-cursor.js';
 import { inGroups } from '../../store/in-groups.js';
-import { newestIds } from '../../store/newest-first.js';
 import type { ListRange, ObjectStore, PurgedObject } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import type { DeadEvent } from './dead-event.js';
@@ -15,7 +14,7 @@ interface DeadEventName {
 }
 
 export interface DeadEventPage {
-  /** Newest first, by the time of the delivery. */
+  /** Oldest first, by the time of the delivery. */
   readonly deadEvents: readonly DeadEvent[];
   readonly nextCursor: string | null;
 }
@@ -79,35 +78,35 @@ export async function listDeadEvents(
   subscriber: string,
   { limit, cursor, scope = null, signal }: DeadEventQuery,
 ): Promise<DeadEventPage> {
-  const before = cursor === undefined ? undefined : decodeIdCursor('dead', cursor);
   const deadEvents: DeadEvent[] = [];
   const until = (id: string) => ({ deadEvents, nextCursor: encodeIdCursor('dead', id) });
   const most = scope === null ? Number.POSITIVE_INFINITY : MAX_READS;
   let [reads, last] = [0, ''];
-  const newest = newestIds(store, deadEventsFolder(subscriber), { before, signal });
-  for await (const ids of inGroups(newest, Math.min(limit, READS_AT_ONCE))) {
+  const startAfter = cursor && deadEventKey(subscriber, decodeIdCursor('dead', cursor));
+  const ids = deadEventIds(store, subscriber, { signal, ...(startAfter ? { startAfter } : undefined) });
+  for await (const group of inGroups(ids, Math.min(limit, READS_AT_ONCE))) {
     if (deadEvents.length === limit || reads >= most) return until(last);
-    const events = await Promise.all(ids.map((id) => readDeadEvent(store, subscriber, id)));
+    const events = await Promise.all(group.map((id) => readDeadEvent(store, subscriber, id)));
     signal?.throwIfAborted();
-    for (const [index, id] of ids.entries()) {
+    for (const [index, id] of group.entries()) {
       if (deadEvents.length === limit) return until(last);
       const dead = events[index];
       if (dead && isInScope(scope, dead.event.data.source)) deadEvents.push(dead);
       last = id;
     }
-    reads += ids.length;
+    reads += group.length;
   }
   return { deadEvents, nextCursor: null };
 }
 
-/** In any order; no more are read than are asked for. */
+/** No more are read than are asked for. */
 export async function* deadEventIds(
   store: Pick<ObjectStore, 'keys'>,
   subscriber: string,
-  range: Pick<ListRange, 'limit' | 'signal'> = {},
+  range: ListRange = {},
 ): AsyncGenerator<string> {
   const folder = deadEventsFolder(subscriber);
-  for await (const key of store.keys(folder, { ...range, anyOrder: true })) yield* eventIdOf(key, folder);
+  for await (const key of store.keys(folder, range)) yield* eventIdOf(key, folder);
 }
 
 function eventIdOf(key: string, folder: string): string[] {

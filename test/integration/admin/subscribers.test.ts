@@ -137,7 +137,7 @@ describe('GET subscribers', () => {
     const second = await api.get(`/subscribers/crm/dead?limit=1&cursor=${first.body.nextCursor}`);
     expect(first.body).toMatchObject({ nextCursor: expect.any(String) });
     const jobs = [first, second].map((page) => page.body.deadEvents[0].event.data.jobId);
-    expect(jobs).toEqual(['shown-2', 'shown-1']);
+    expect(jobs).toEqual(['shown-1', 'shown-2']);
     expect(second.body.nextCursor).toBeNull();
     expect(first.body.deadEvents[0]).toMatchObject({ reason: 'rejected', history: [{ status: 404 }] });
     expect((await api.get('/subscribers/nobody/dead')).status).toBe(404);
@@ -328,7 +328,7 @@ describe('a token of some sources', () => {
       cursor = body.nextCursor;
       if (cursor !== null) cursors.push(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
     }
-    expect(pages).toEqual([['own-3', 'own-2'], ['own-1']]);
+    expect(pages).toEqual([['own-1', 'own-2'], ['own-3']]);
     expect(cursors).toEqual([['dead', own[1]?.id]]);
 
     const start = subscriber.requests.length;
@@ -339,9 +339,7 @@ describe('a token of some sources', () => {
     await until(async () => (await known())[1] === undefined);
     expect((await known())[0]).toBe(0);
     const left = (await api.get('/subscribers/others/dead')).body.deadEvents;
-    expect(left.map(({ event }: { event: JobEvent }) => event.id)).toEqual(
-      foreign.map(({ id }) => id).reverse(),
-    );
+    expect(left.map(({ event }: { event: JobEvent }) => event.id)).toEqual(foreign.map(({ id }) => id));
   });
 });
 

@@ -17,7 +17,7 @@ export const drawnQuery = fc.record({
   since: fc.option(fc.integer({ min: 0, max: 5 * HOUR }), { nil: undefined }),
   until: fc.option(fc.integer({ min: 0, max: 5 * HOUR }), { nil: undefined }),
   limit: fc.integer({ min: 1, max: 7 }),
-  job: fc.constantFrom(undefined, undefined, 'Alpha', 'beta', 'unknown'),
+  job: fc.constantFrom(undefined, undefined, 'Alpha', 'beta', 'unknown', null),
   source: fc.constantFrom(undefined, undefined, 'intake'),
   region: fc.constantFrom(undefined, undefined, 'eu1'),
   status: fc.constantFrom(undefined, undefined, 'error'),

@@ -123,7 +123,8 @@ export function expectEvents(
     const ids = own.map(({ event }) => event);
     const facts = own.map(({ event, source, status, error, at }) => ({ event, source, status, error, at }));
     expect(index.factsOfEvents(subscriber, [...ids, 'unknown'])).toEqual(expect.arrayContaining(facts));
-    for (const { since, until, limit, job, source, scope } of queries) {
+    for (const { since, until, limit, source, scope, ...drawn } of queries) {
+      const job = drawn.job ?? undefined;
       const from = since === undefined ? undefined : FIRST + since;
       const to = until === undefined ? undefined : FIRST + until;
       const outcome = ([undefined, 'delivered', 'waiting', 'rejected', 'ended'] as const)[limit % 5];

@@ -2,7 +2,6 @@
  * A worker that asks for what operators see of a store with more objects than its heap could hold, and posts the answers.
  */
 import { parentPort } from 'node:worker_threads';
-import { createReplayStore } from '../../../dist/operations/actions/replay/replay-store.js';
 import { createDeadEventCounter } from '../../../dist/operations/admin/subscribers/count-dead-events.js';
 import { listDeadEvents } from '../../../dist/subscribers/dead/dead-events.js';
 import { listedIds } from './listed-ids.mjs';
@@ -10,15 +9,6 @@ import { listedIds } from './listed-ids.mjs';
 const COUNT = 200_000;
 
 const events = listedIds({ folder: 'outbox/crm/dead/', count: COUNT, names: ['.json'] });
-const replays = listedIds({
-  folder: 'replays/',
-  count: COUNT,
-  names: ['.json', '/failed-0000.json', '/items.json'],
-});
-
-async function first(ids) {
-  for await (const id of ids) return id;
-}
 
 /** As the index knows them. */
 const fact = { source: 'intake', status: 410, error: null, at: 0 };
@@ -35,6 +25,4 @@ parentPort.postMessage({
   dead: [...(await dead.bySource('crm', null))],
   causes: await dead.causes('crm', new Set(['intake'])),
   deadPage: await listDeadEvents(events, 'crm', { limit: 50, scope: new Set(['intake']) }),
-  newestReplay: await first(createReplayStore(replays).newest()),
-  replayCalls: replays.listed.calls,
 });

@@ -41,9 +41,9 @@ export async function selectEvents(
     found.set(item, { jobId, bytes: Buffer.byteLength(JSON.stringify(event)) });
     if (found.size > limit) break;
   }
-  const selected = [...found].reverse();
+  // The oldest first, as they were sent the first time.
+  const selected = selector.dead ? [...found] : [...found].reverse();
   return {
-    // The oldest first, as they were sent the first time.
     items: selected.map(([item]) => item),
     jobs: [...new Set(selected.map(([, { jobId }]) => jobId))],
     bytes: selected.reduce((sum, [, { bytes }]) => sum + bytes, 0),
@@ -106,7 +106,7 @@ async function* ledgerEvents(
   }
 }
 
-/** Dead events, subscriber by subscriber, newest first. */
+/** Dead events, subscriber by subscriber, oldest first. */
 async function* deadEvents(
   { outbox }: NotifyParts,
   names: readonly string[],

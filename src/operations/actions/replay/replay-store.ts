@@ -1,7 +1,6 @@
 import { REPLAYS_FOLDER, replayKey } from '../../../archive/layout.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { isUlid } from '../../../lib/text/id-cursor.js';
-import { forgetNewest, type NewestOptions, newestIds } from '../../../store/newest-first.js';
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../../store/read-document.js';
 import { isReplayState, type ReplayFailure, type ReplayState } from './replay-state.js';
@@ -33,8 +32,8 @@ export interface ReplayStore {
   addFailures(id: string, start: number, failures: readonly ReplayFailure[]): Promise<void>;
   /** The items that failed, in order: `start` to `end`, which is at most the number that the state counts. */
   failures(id: string, start: number, end: number): Promise<readonly ReplayFailure[]>;
-  /** Ids, newest first; no more are read than are asked for. One that another replica creates is found two seconds later. */
-  newest(options?: NewestOptions): AsyncIterable<string>;
+  /** The ids from `first` on, oldest first. */
+  idsFrom(first: string): AsyncIterable<string>;
 }
 
 export function createReplayStore(store: ObjectStore): ReplayStore {
@@ -63,7 +62,6 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
     async create(state, items) {
       await put(beside(state.replayId, 'items'), { items });
       await put(replayKey(state.replayId), state);
-      forgetNewest(store, REPLAYS_FOLDER);
     },
     async read(id) {
       // A store rejects a key that it cannot hold, and an id of a request can be anything.
@@ -88,7 +86,15 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
         await store.replace(failuresKey(id, first + part), jsonOf({ failures: together }), DOCUMENT_HEADERS);
       }
     },
-    newest: (options) => newestIds(store, REPLAYS_FOLDER, options),
+    async *idsFrom(first) {
+      for await (const key of store.keys(REPLAYS_FOLDER, {
+        startAfter: REPLAYS_FOLDER + first,
+        direct: true,
+      })) {
+        const id = key.slice(REPLAYS_FOLDER.length, -'.json'.length);
+        if (isUlid(id)) yield id;
+      }
+    },
   };
 }
 

@@ -1,13 +1,13 @@
+import pLimit from 'p-limit';
 import { encodeTime } from 'ulid';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
+import type { LedgerView } from '../../../index/ledger-view.js';
 import { type AuditInfo, operatorLine } from '../../../ledger/ledger-line.js';
-import { decodeIdCursor, encodeIdCursor } from '../../../lib/text/id-cursor.js';
 import { repeat } from '../../../lib/time/repeat.js';
 import { requireService } from '../../../recovery/reconcile/fetch/refetch.js';
-import { inGroups } from '../../../store/in-groups.js';
 import { createLeaseWatch, LEASE } from '../../../store/lease-watch.js';
-import type { Replay } from '../../answers/replays.js';
+import type { Replay, ReplayList } from '../../answers/replays.js';
 import { type ReplayRunParts, type RunEnd, runReplay } from './replay.js';
 import { type SelectionParts, selectItems } from './replay-selection.js';
 import {
@@ -23,13 +23,9 @@ import type { ReplayStore } from './replay-store.js';
 
 export interface ReplaysOptions extends ReplayRunParts, SelectionParts {
   readonly replays: ReplayStore;
+  readonly view: SelectionParts['view'] & Pick<LedgerView, 'deliveries'>;
   /** Milliseconds without a heartbeat after which a replay counts as interrupted. Default 30,000. */
   readonly lease?: number | undefined;
-}
-
-interface ReplayPage {
-  readonly replays: readonly Replay[];
-  readonly nextCursor: string | null;
 }
 
 interface ReplayQuery {
@@ -53,8 +49,8 @@ export interface Replays {
   view(id: string): Promise<Replay | null>;
   /** The items that failed, in order, each with its reason. */
   failures(replay: Replay, start: number, end: number): Promise<readonly ReplayFailure[]>;
-  /** Newest first. */
-  page(query: ReplayQuery): Promise<ReplayPage>;
+  /** Newest first, those whose orders the index has. Where some exist only for other clients a page may be short. */
+  page(query: ReplayQuery): Promise<ReplayList>;
   /** Null for an unknown id. Rejects with `conflict` when the replay is done. Idempotent. */
   cancel(id: string, audit: AuditInfo): Promise<Replay | null>;
   /** Runs a replay in the foreground; only for one that was just created here, without `start`. */
@@ -65,8 +61,8 @@ export interface Replays {
   stop(): Promise<void>;
 }
 
-/** Replays that a page reads to find those of some sources. */
-const MAX_LOOKED = 500;
+/** The lines of orders: a refetch of one job has its job. */
+const ORDERS = { outcome: 'replayed', job: null } as const;
 const READS_AT_ONCE = 16;
 /** Older replays are not gone on with: the service no longer keeps their jobs. */
 const MAX_AGE = 30 * 24 * 3_600_000;
@@ -81,8 +77,8 @@ export function createReplays(options: ReplaysOptions): Replays {
   const running = new Map<string, Promise<unknown>>();
   /** Replays that have ended never change again, and are not read again. */
   const ended = new Set<string>();
-  /** All up to this id have ended: they are not listed again either. */
-  let endedUpTo = '';
+  /** All before this id have ended, or are too old: they are not listed again either. */
+  let first = firstIdAt(Date.now() - MAX_AGE);
   let search: ReturnType<typeof repeat> | null = null;
 
   function launch(state: ReplayState): void {
@@ -94,17 +90,15 @@ export function createReplays(options: ReplaysOptions): Replays {
 
   async function launchAbandoned(): Promise<void> {
     const settled = firstIdAt(Date.now() - SETTLED);
-    const oldest = firstIdAt(Date.now() - MAX_AGE);
-    let upTo: string | null = null;
+    const ids: string[] = [];
+    for await (const id of replays.idsFrom(first)) ids.push(id);
     // The newest first: another replica goes on within a minute, however many have ended.
-    for await (const id of replays.newest({ maxAge: 0 })) {
+    for (const id of ids.toReversed()) {
       if (stopping.signal.aborted) return;
-      if (id <= endedUpTo || id < oldest) break;
       await goOn(id);
-      upTo = ended.has(id) && id < settled ? (upTo ?? id) : null;
     }
-    endedUpTo = upTo ?? endedUpTo;
-    for (const id of ended) if (id <= endedUpTo) ended.delete(id);
+    first = ids.find((id) => id >= settled || !ended.has(id)) ?? settled;
+    for (const id of ended) if (id < first) ended.delete(id);
   }
 
   async function goOn(id: string): Promise<void> {
@@ -152,27 +146,18 @@ export function createReplays(options: ReplaysOptions): Replays {
       if (search !== null) launch(state);
       return replayId;
     },
-    async page({ limit, cursor, scope = null, signal }) {
-      const before = cursor === undefined ? undefined : decodeIdCursor('replays', cursor);
-      // Where others are left out a page may be short, and has a cursor all the same.
-      const most = scope === null ? limit : Math.max(limit, MAX_LOOKED);
-      const found: Replay[] = [];
-      const until = (id: string) => ({ replays: found, nextCursor: encodeIdCursor('replays', id) });
-      let [looked, last] = [0, ''];
-      for await (const ids of inGroups(replays.newest({ before, signal }), Math.min(limit, READS_AT_ONCE))) {
-        const views = await Promise.all(
-          (found.length < limit && looked < most ? ids : []).map((id) => view(id)),
-        );
-        signal?.throwIfAborted();
-        for (const [index, id] of ids.entries()) {
-          if (found.length === limit || looked === most) return until(last);
-          const replay = views[index] ?? null;
-          if (replay !== null && isReplayInScope(replay.selector, scope)) found.push(replay);
-          looked += 1;
-          last = id;
-        }
-      }
-      return { replays: found, nextCursor: null };
+    async page({ scope = null, ...query }) {
+      const found = await options.view.deliveries({ ...query, ...ORDERS });
+      const limited = pLimit(READS_AT_ONCE);
+      const views = await limited.map(found.deliveries, ({ deliveryId }) => view(deliveryId));
+      return {
+        // An order is recorded before it is there, and stays on record when it has expired.
+        replays: views.flatMap((replay) =>
+          replay !== null && isReplayInScope(replay.selector, scope) ? [replay] : [],
+        ),
+        nextCursor: found.nextCursor,
+        index: found.index,
+      };
     },
     async cancel(id, audit) {
       const before = await view(id);

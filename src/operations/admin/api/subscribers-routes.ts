@@ -94,7 +94,7 @@ export function subscribersRoutes({
       path: '/subscribers/:id/dead',
       right: 'view',
       tag: 'Subscribers',
-      summary: 'Events that ended without being sent, newest first',
+      summary: 'Events that ended without being sent, oldest first',
       query: page(50),
       answers: { 200: deadEventsSchema },
       problems: ['not-found'],

@@ -105,7 +105,7 @@ export function createDeadEventCounter(
     if (last !== undefined && performance.now() - last.at < last.events) return last.groups;
     const groups = new Map<string, Group>();
     let events = 0;
-    for await (const ids of inGroups(deadEventIds(store, subscriber, { signal }), LISTED)) {
+    for await (const ids of inGroups(deadEventIds(store, subscriber, { signal, anyOrder: true }), LISTED)) {
       for (const [id, facts] of await factsOf(subscriber, ids, signal)) add(groups, id, facts);
       events += ids.length;
       signal?.throwIfAborted();

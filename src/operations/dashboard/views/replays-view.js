@@ -15,6 +15,7 @@ import {
   emptyPanel,
   heading,
   idText,
+  indexNote,
   jobList,
   moment,
   problemPanel,
@@ -42,7 +43,7 @@ export function replaysView(screen) {
   const rows = { shown: 20 };
   screen.start('Replays');
   const again = screen.keepFresh(3000, async (signal) => {
-    const [names, { replays, nextCursor }] = await Promise.all([
+    const [names, { replays, nextCursor, index }] = await Promise.all([
       knownNames(),
       get('/replays', { query: { limit: rows.shown }, signal }),
     ]);
@@ -55,6 +56,7 @@ export function replaysView(screen) {
       ),
       may('repair') && newReplay(screen.route.query, names),
       listSection(replays, rows, nextCursor, () => again()),
+      indexNote(index),
     );
   });
 }

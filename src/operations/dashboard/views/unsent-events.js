@@ -80,7 +80,7 @@ export function deadSection({ name, dead }, page) {
         cell: ({ event }) => sendOneButton({ ...all, events: [event.id], jobs: [event.data.jobId] }),
       },
     ]),
-    nextCursor !== null && h('p', { class: 'quiet' }, `The newest ${count(deadEvents.length)} are shown.`),
+    nextCursor !== null && h('p', { class: 'quiet' }, `The oldest ${count(deadEvents.length)} are shown.`),
     may('repair') &&
       dead > 1 &&
       h(

@@ -111,10 +111,11 @@ export function replaysRoutes({ replays, fresh, names, view }: AdminServices): A
       path: '/replays',
       right: 'view',
       tag: 'Replays',
-      summary: 'Replays, newest first',
+      summary: 'Replays, newest first, as far back as the index reaches',
       query: page(50),
       answers: { 200: replaysSchema },
       async handle({ query, access: { scope }, signal }) {
+        await fresh();
         return ok(await replays.page({ ...query, scope, signal }));
       },
     }),

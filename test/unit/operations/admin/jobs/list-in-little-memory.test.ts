@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals';
 
 const WORKER = `${process.cwd()}/test/support/store/list-in-little-memory.mjs`;
 
-it('counts and lists of 200,000 dead events and replays need no memory for each', async () => {
+it('counts and lists of 200,000 dead events need no memory for each', async () => {
   // 200,000 entries of a Map take more than this.
   const worker = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: 24 } });
   const [seen] = await once(worker, 'message');
@@ -13,6 +13,4 @@ it('counts and lists of 200,000 dead events and replays need no memory for each'
   expect(seen.dead).toEqual([['intake', 200_000]]);
   expect(seen.causes).toMatchObject([{ code: '410', count: 200_000 }]);
   expect(seen.deadPage).toMatchObject({ deadEvents: [], nextCursor: expect.any(String) });
-  expect(seen.newestReplay).toMatch(/^01/);
-  expect(seen.replayCalls).toBeLessThan(40);
 });

@@ -11,7 +11,6 @@ const DOMAIN = [
   'csv-rows',
   'deliveries-csv',
   'erasure-reasons',
-  'erasure-totals',
   'event-attempts',
   'failure-causes',
   'failure-rules',

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { CONTEXT_NAME, type DeliveryContext } from '../domain/context.js';
-import { LEFT_OUT_REASONS } from '../domain/erasure-reasons.js';
+import { NOTHING_KNOWN } from '../domain/erasure-reasons.js';
 import { erasureTotals } from '../domain/erasure-totals.js';
 import { parseContextFilter } from '../ledger/context-filter.js';
 import { plural } from '../lib/text/plural.js';
@@ -209,7 +209,7 @@ function formatJob({
   erasure,
   protected: rest,
 }: JobToErase): string {
-  if (state === 'unknown') return `  ${jobId}  ${LEFT_OUT_REASONS.unknown}`;
+  if (state === 'unknown') return `  ${jobId}  ${NOTHING_KNOWN}`;
   if (erasure !== null) return `  ${jobId}  ${formatErasureRecord(erasure)}`;
   const held = rest === null ? '' : `, protected${rest.until === null ? '' : ` until ${rest.until}`}`;
   const bodies = plural(quarantined, 'quarantined body', 'quarantined bodies');

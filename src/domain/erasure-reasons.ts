@@ -6,8 +6,5 @@ export const KEPT_REASONS = {
   unlisted: 'the right s3:ListBucketVersions is missing, so that old versions are not found',
 } as const;
 
-/** Why an erasure leaves a job out, by what is known of it, for people. */
-export const LEFT_OUT_REASONS = {
-  unknown: 'nothing is known of it',
-  shared: 'it has results of other sources too',
-} as const;
+/** Why an erasure of many leaves a job out. */
+export const NOTHING_KNOWN = 'nothing is known of it';

@@ -69,7 +69,6 @@ const places = (): [string, string][] => [
   [`jobs/${jobId}`, '.transcript .word, .transcript p'],
   ['jobs/unknown', '.empty'],
   ['search?text=zzz%20none', '.empty'],
-  ['erase', 'form textarea'],
   ['failures', '#quarantine ~ details'],
   [`quarantine/${quarantined}`, 'pre.raw'],
   ['reconcile', '[data-key=known]'],

@@ -76,7 +76,6 @@ describe('a viewer', () => {
     ['', 'Overview'],
     ['overview', 'Overview'],
     ['deliveries', 'Deliveries'],
-    ['erase', 'Erase jobs'],
     ['jobs/j1', 'Job j1'],
     ['failures', 'Failures'],
     ['reconcile', 'Reconcile'],

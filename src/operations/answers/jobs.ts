@@ -142,19 +142,14 @@ export const refetchedSchema = z
   .meta({ id: 'Refetched' });
 export type Refetched = Answer<typeof refetchedSchema>;
 
-/** When an erasure had looked everywhere, who ordered it, and why. */
-export const erasureRecord = {
-  erasedAt: instant,
-  actor: z.string().describe('name of the token, or `command-line`'),
-  reason: z.string().nullable(),
-};
-
 export const erasedSchema = z
   .strictObject({
     jobId: z.string(),
     deliveryId: ulid.describe('of the ledger line that records the erasure'),
     complete: z.boolean().describe('false: not everything could be removed; erase again later'),
-    ...erasureRecord,
+    erasedAt: instant.describe('when the erasure had looked everywhere'),
+    actor: z.string().describe('name of the token, or `command-line`'),
+    reason: z.string().nullable(),
     erased: z.strictObject({
       artefacts: count,
       conflicts: count,

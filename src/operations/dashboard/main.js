@@ -12,7 +12,6 @@ import { createScreen } from './lib/screen/screen.js';
 import { clock, instantOfLocal, localOfInstant } from './lib/text/format.js';
 import { chooseUtc, isUtc, ownZone, zoneName } from './lib/text/time-zone.js';
 import { deliveriesView } from './views/deliveries/deliveries-view.js';
-import { eraseView } from './views/erase/erase-view.js';
 import { explainView } from './views/explain-view.js';
 import { failuresView } from './views/failures/failures-view.js';
 import { quarantinedBodyView } from './views/failures/quarantined-body-view.js';
@@ -44,7 +43,6 @@ const VIEWS = {
   deliveries: deliveriesView,
   job: jobView,
   search: searchView,
-  erase: eraseView,
   failures: failuresView,
   'quarantined-body': quarantinedBodyView,
   replays: replaysView,

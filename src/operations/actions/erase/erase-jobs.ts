@@ -1,16 +1,20 @@
 import pLimit from 'p-limit';
-import { LEFT_OUT_REASONS } from '../../../domain/erasure-reasons.js';
+import type { ErasureRecord } from '../../../archive/erasure/erasure.js';
+import { NOTHING_KNOWN } from '../../../domain/erasure-reasons.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { StoreError } from '../../../store/object-store.js';
-import type { ErasureReport } from '../../answers/erasures.js';
+import type { Erased } from '../../answers/jobs.js';
 import { type EraseParts, eraseJob } from './erase-job.js';
 import { type JobToErase, placesOfJob } from './jobs-to-erase.js';
 
 /** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
-export const ERASED_AT_ONCE = 64;
+const ERASED_AT_ONCE = 64;
 
-/** What became of a job: one line of a report. */
-export type ErasureLine = ErasureReport['report'][number];
+/** What became of a job, as one line of a report: erased now, erased before, not erased. */
+export type ErasureLine =
+  | Erased
+  | ({ readonly jobId: string; readonly complete: true } & ErasureRecord)
+  | { readonly jobId: string; readonly error: string };
 
 interface EraseOrder {
   readonly jobs: readonly JobToErase[];
@@ -40,8 +44,7 @@ async function eraseOne(
   { audit, unknown, signal }: EraseOrder,
 ): Promise<ErasureLine> {
   if (erasure !== null) return { jobId, complete: true, ...erasure };
-  if (state === 'shared') return { jobId, error: LEFT_OUT_REASONS.shared };
-  if (state === 'unknown' && !unknown) return { jobId, error: LEFT_OUT_REASONS.unknown };
+  if (state === 'unknown' && !unknown) return { jobId, error: NOTHING_KNOWN };
   if (signal?.aborted) return { jobId, error: 'the erasure was stopped' };
   try {
     const { keyPrefixes, sources } = await placesOfJob(parts, jobId);

@@ -1,10 +1,9 @@
 import pLimit from 'p-limit';
 import { listJobObjects, readArtefacts } from '../../../archive/artefacts.js';
-import { readErasure } from '../../../archive/erasure/erasure.js';
+import { type ErasureRecord, readErasure } from '../../../archive/erasure/erasure.js';
 import { quarantinedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import type { ObjectStore } from '../../../store/object-store.js';
-import type { ErasurePreview } from '../../answers/erasures.js';
 import { otherPrefixesOf, type PrefixParts } from '../other-prefixes.js';
 
 export interface JobSearchParts extends PrefixParts {
@@ -12,13 +11,23 @@ export interface JobSearchParts extends PrefixParts {
 }
 
 /** What is there of a job, as an erasure finds it. */
-export type JobToErase = ErasurePreview['jobs'][number];
+export interface JobToErase {
+  readonly jobId: string;
+  readonly state: 'known' | 'erased' | 'unknown';
+  /** Artefacts and conflicts, in their latest version. */
+  readonly objects: number;
+  readonly bytes: number;
+  /** Quarantined bodies. */
+  readonly quarantined: number;
+  /** The erasure that left nothing of the job; null while something may be left. */
+  readonly erasure: ErasureRecord | null;
+  /** A retention or a legal hold, as far as the store shows it: erasing hides the object until then; null when that is unknown. */
+  readonly protected: { readonly until: string | null } | null;
+}
 
 const JOBS_AT_ONCE = 16;
 
 interface PreviewOptions {
-  /** How much of a job belongs to the sources of the client. Default: all of it. */
-  readonly extentOf?: ((jobId: string) => Promise<'all' | 'some' | 'none'>) | undefined;
   /** Jobs that the ledger has lines of, as read in the log: the index may not reach back as far. */
   readonly inLedger?: ReadonlySet<string> | undefined;
   /** Called for each job that was looked at. */
@@ -29,15 +38,13 @@ interface PreviewOptions {
 export async function previewErasure(
   parts: JobSearchParts,
   jobIds: readonly string[],
-  { extentOf, inLedger, onJob }: PreviewOptions = {},
+  { inLedger, onJob }: PreviewOptions = {},
 ): Promise<JobToErase[]> {
   const limit = pLimit(JOBS_AT_ONCE);
   // Elsewhere no object is locked, and its headers need not be read.
   const traits = await parts.store.traits?.();
   const mayBeLocked = traits !== undefined && traits.objectLock !== false;
   const look = async (jobId: string): Promise<JobToErase> => {
-    const extent = (await extentOf?.(jobId)) ?? 'all';
-    if (extent !== 'all') return { ...NOTHING, jobId, state: extent === 'some' ? 'shared' : 'unknown' };
     const keyPrefixes = await keyPrefixesOf(parts, jobId);
     const found = await lookAt({ ...parts, keyPrefixes }, jobId, mayBeLocked);
     return found.state === 'unknown' && inLedger?.has(jobId) ? { ...found, state: 'known' } : found;

@@ -9,7 +9,6 @@ import { healthRoutes } from './health-routes.js';
 import { jobsRoutes } from './jobs-routes.js';
 import { openApiRoutes } from './openapi-routes.js';
 import { quarantineRoutes } from './quarantine-routes.js';
-import { erasuresRoutes } from './repairs/erasures-routes.js';
 import { reconcileRoutes } from './repairs/reconcile-routes.js';
 import { repairRoutes } from './repairs/repair-routes.js';
 import { replaysRoutes } from './repairs/replays-routes.js';
@@ -28,7 +27,6 @@ export function adminRoutes(services: AdminServices): AdminRoute[] {
     ...replaysRoutes(services),
     ...subscribersRoutes(services),
     ...importRoutes(services),
-    ...erasuresRoutes(services),
     ...explainRoutes(services),
     ...sessionRoutes(services.service),
   ];

@@ -8,7 +8,6 @@ import type {
   refusalCountsSchema,
   refusalSchema,
 } from '../../../answers/deliveries.js';
-import type { ErasurePreview, ErasureReport } from '../../../answers/erasures.js';
 import type { explanationSchema } from '../../../answers/explanation.js';
 import type { Health, Names, Summary } from '../../../answers/health.js';
 import type {
@@ -84,8 +83,6 @@ export interface GetAnswers {
 /** Answers of POST by path. */
 export interface PostAnswers {
   '/explain': Explanation;
-  /** The preview for `dryRun`. */
-  '/erasures': ErasurePreview | ErasureReport;
   '/failures/acknowledge': Acknowledged;
   '/reconcile': ReconcileState;
   /** The preview for `dryRun`. */
@@ -123,8 +120,6 @@ export type {
   DeadEvents,
   Deliveries,
   Erased,
-  ErasurePreview,
-  ErasureReport,
   Failures,
   Health,
   Job,

@@ -1,5 +1,4 @@
 import { ApiError, get, problemWith } from '../../lib/api/admin-api.js';
-import { may } from '../../lib/api/session.js';
 import { button } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import {
@@ -170,7 +169,7 @@ function list(screen, values, lists, health, draw) {
     'section',
     section,
     note,
-    listActions(values.context ?? ''),
+    h('p', { class: 'buttons' }, button('Export as CSV', onExport, 'plain')),
     deliveryTable(lines, 'Deliveries, newest first', Date.now()),
     lists.cursor !== null && h('p', {}, button('Load older', loadOlder, 'plain')),
   );
@@ -189,17 +188,9 @@ function askedTime({ since, until }, { latest, older, cursor }) {
   };
 }
 
-/** @param {string} context */
-function listActions(context) {
-  const onclick = (/** @type {ButtonEvent} */ event) =>
-    runAction(event.currentTarget, () => exportDeliveries(asked(currentFilters())));
-  const what = context === '' ? 'Erase jobs…' : `Erase all jobs with ${context}…`;
-  return h(
-    'p',
-    { class: 'buttons' },
-    button('Export as CSV', onclick, 'plain'),
-    may('erase') && link(to('erase', { context }), what),
-  );
+/** @param {ButtonEvent} event */
+function onExport({ currentTarget }) {
+  return runAction(currentTarget, () => exportDeliveries(asked(currentFilters())));
 }
 
 /** @param {FilterValues} values */

@@ -1,15 +1,17 @@
-import { deliveryPages } from '../../lib/api/delivery-pages.js';
+import { get } from '../../lib/api/admin-api.js';
 import { saveFile } from '../../lib/elements/dom.js';
 import { clock, count } from '../../lib/text/format.js';
 import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
 import { notIndexedInWords } from '../../vendor/index/index-extent.js';
 
-/** @import { LedgerLine } from '../../lib/api/api-answers.js' */
+/** @import { Deliveries, LedgerLine } from '../../lib/api/api-answers.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
 /** @import { FilterValues } from '../../lib/elements/filter-form.js' */
 
 /** A table that spreadsheets open without effort; more is a case for the command line. */
 const MOST_LINES = 50_000;
+/** The most that the API gives at once. */
+const PAGE = 500;
 
 /**
  * Saves all deliveries that match as a CSV file, newest first. A file that would end early, or leave lines out, is not saved: the
@@ -20,7 +22,13 @@ export async function exportDeliveries(filters) {
   /** @type {LedgerLine[]} */
   const lines = [];
   const { since } = filters;
-  for await (const { deliveries, nextCursor, index } of deliveryPages(filters)) {
+  /** @type {string | null} */
+  let cursor = null;
+  do {
+    /** @type {Deliveries} */
+    const { deliveries, nextCursor, index } = await get('/deliveries', {
+      query: { ...filters, limit: PAGE, cursor },
+    });
     lines.push(...deliveries);
     const lack = notIndexedInWords(index, { since: since ? Date.parse(since) : undefined }, clock);
     if (lack !== null) return notSaved(`${lack} Choose a time that the index has.`);
@@ -28,7 +36,8 @@ export async function exportDeliveries(filters) {
       return notSaved(
         `More than ${count(MOST_LINES, 'line')} match. Choose a shorter time, or use "transcript-receiver deliveries --csv".`,
       );
-  }
+    cursor = nextCursor;
+  } while (cursor !== null);
   saveFile(
     `deliveries-${new Date().toISOString().slice(0, 16).replace(':', '')}Z.csv`,
     deliveriesCsv(lines),

@@ -40,7 +40,6 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'POST /replays': 'repair',
   'DELETE /replays/:id': 'repair',
   'DELETE /jobs/:id': 'erase',
-  'POST /erasures': 'erase',
 };
 
 const declared = Object.fromEntries(

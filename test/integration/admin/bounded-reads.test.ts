@@ -1,28 +1,36 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
 import { encodeIdCursor } from '../../../src/lib/text/id-cursor.js';
-import { NEW_REPLAY } from '../../support/new-replay.js';
+import type { DeadEvent } from '../../../src/subscribers/dead/dead-event.js';
+import { deadEventOf, SECRET } from '../../support/outbox/subscribed.js';
 import { type AdminApi, adminApi } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type S3StandIn, startS3StandIn } from '../../support/store/s3-stand-in.js';
 import { standInS3 } from '../../support/store/stand-in-store.js';
 import { until } from '../../support/until.js';
 
-const REPLAYS = 1500;
+const EVENTS = 150;
 const NOW = Date.now();
 const PART = 5 * 1024 * 1024;
 
 let standIn: S3StandIn;
 let service: RunningService;
 let api: AdminApi;
-const idOf = (n: number) => `${encodeTime(NOW - (REPLAYS - n) * 60_000, 10)}0000000000000000`;
+const idOf = (n: number) => `${encodeTime(NOW - (EVENTS - n) * 60_000, 10)}0000000000000000`;
 
+/** That of a page behind a cursor: counts list the folder as well. */
 function isListing({ operation, query }: S3StandIn['requests'][number]): boolean {
-  return operation === 'ListObjects' && query.get('prefix') === 'prefix/replays/';
+  return (
+    operation === 'ListObjects' &&
+    query.get('prefix') === 'prefix/outbox/crm/dead/' &&
+    query.has('start-after')
+  );
 }
 const listings = () => standIn.requests.filter(isListing).length;
 const reads = () =>
-  standIn.requests.filter(({ operation, key }) => operation === 'GetObject' && /replays\//.test(key)).length;
+  standIn.requests.filter(
+    ({ operation, key }) => operation === 'GetObject' && /outbox\/crm\/dead\//.test(key),
+  ).length;
 
 beforeAll(async () => {
   standIn = await startS3StandIn();
@@ -34,12 +42,13 @@ beforeAll(async () => {
     },
     limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },
     sources: { default: { allowUnauthenticated: true } },
+    subscribers: { crm: { url: 'http://127.0.0.1:1', secrets: [SECRET], events: ['health.opened'] } },
   });
   api = adminApi(service);
-  const finishedAt = new Date(NOW).toISOString();
-  for (let n = 0; n < REPLAYS; n += 1) {
-    const replay = { ...NEW_REPLAY, replayId: idOf(n), reason: `number ${n}`, finishedAt, heartbeatAt: null };
-    standIn.state.put(`prefix/replays/${idOf(n)}.json`, Buffer.from(JSON.stringify(replay)), {});
+  for (let n = 0; n < EVENTS; n += 1) {
+    const { event, ...dead } = deadEventOf(`job-${n}`);
+    const kept = { ...dead, event: { ...event, id: idOf(n) } };
+    standIn.state.put(`prefix/outbox/crm/dead/${idOf(n)}.json`, Buffer.from(JSON.stringify(kept)), {});
   }
 });
 beforeEach(() => {
@@ -69,56 +78,59 @@ function ask(path: string) {
   return { answer, leave: () => leaving.abort() };
 }
 
-/** A page that no listing of the newest answers. */
-const older = (limit: number) => `/replays?limit=${limit}&cursor=${cursorOf(idOf(REPLAYS / 2))}`;
-const cursorOf = (id: string) => encodeIdCursor('replays', id);
-const numbersOf = ({ replays }: { readonly replays: readonly { readonly reason: string }[] }) =>
-  replays.map(({ reason }) => Number(reason.replace('number ', '')));
+/** Four groups of sixteen, and an event for its cause. */
+const MOST_READS = 65;
+const DEAD = '/subscribers/crm/dead';
+const behind = (n: number, limit: number) =>
+  `${DEAD}?limit=${limit}&cursor=${encodeIdCursor('dead', idOf(n))}`;
+const later = (limit: number) => behind(EVENTS / 2, limit);
+const numbersOf = ({ deadEvents }: { readonly deadEvents: readonly DeadEvent[] }) =>
+  deadEvents.map(({ event }) => Number(event.data.jobId.replace('job-', '')));
 
-describe('a page of many replays', () => {
-  it('is the newest, page by page, without a listing of all', async () => {
-    const first = (await api.get('/replays?limit=50').expect(200)).body;
-    expect(numbersOf(first)).toEqual(Array.from({ length: 50 }, (_, n) => REPLAYS - 1 - n));
-    expect(listings()).toBeLessThanOrEqual(4);
-    // The state, and whether it was cancelled.
-    expect(reads()).toBeLessThanOrEqual(64);
-    const second = (await api.get(`/replays?limit=50&cursor=${first.nextCursor}`).expect(200)).body;
-    expect(numbersOf(second)[0]).toBe(REPLAYS - 51);
-    const last = (await api.get(`/replays?limit=50&cursor=${cursorOf(idOf(2))}`).expect(200)).body;
-    expect(numbersOf(last)).toEqual([1, 0]);
+describe('a page of many dead events', () => {
+  it('is the oldest, page by page, without a listing of all', async () => {
+    const first = (await api.get(`${DEAD}?limit=50`).expect(200)).body;
+    expect(numbersOf(first)).toEqual(Array.from({ length: 50 }, (_, n) => n));
+    standIn.requests.length = 0;
+    const second = (await api.get(`${DEAD}?limit=50&cursor=${first.nextCursor}`).expect(200)).body;
+    expect(numbersOf(second)[0]).toBe(50);
+    expect(listings()).toBe(1);
+    expect(reads()).toBeLessThanOrEqual(MOST_READS);
+    const last = (await api.get(behind(EVENTS - 3, 50)).expect(200)).body;
+    expect(numbersOf(last)).toEqual([EVENTS - 2, EVENTS - 1]);
     expect(last.nextCursor).toBeNull();
   });
 
   it('is read once for twenty clients that ask the same', async () => {
     standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
-    const clients = Array.from({ length: 20 }, () => ask(older(50)));
-    const other = ask(older(40));
+    const clients = Array.from({ length: 20 }, () => ask(later(50)));
+    const other = ask(later(40));
     await until(() => listings() === 2);
-    await api.get('/subscribers').expect(200);
+    await api.get('/deliveries').expect(200);
     expect(listings()).toBe(2);
     await leaveAll([...clients, other]);
-    await api.get(older(50)).expect(200);
+    await api.get(later(50)).expect(200);
   });
 
   it('is read no further when its clients have disconnected', async () => {
-    await api.get(older(50)).expect(200);
+    await api.get(later(50)).expect(200);
     const own = listings();
     standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
-    const clients = Array.from({ length: 3 }, () => ask(older(50)));
+    const clients = Array.from({ length: 3 }, () => ask(later(50)));
     await until(() => listings() === own + 1);
     await leaveAll(clients);
     standIn.requests.length = 0;
     // The next question has an answer of its own, and the one that was ended makes no call beside it.
-    await api.get(older(50)).expect(200);
+    await api.get(later(50)).expect(200);
     expect(listings()).toBeLessThanOrEqual(own);
-    expect(reads()).toBeLessThanOrEqual(64);
+    expect(reads()).toBeLessThanOrEqual(MOST_READS);
   });
 
   it('is one of eight reads at once; a ninth is told when to come again', async () => {
     standIn.misbehave = (request) => (isListing(request) ? { kind: 'hang' } : null);
-    const reading = Array.from({ length: 8 }, (_, n) => ask(older(n + 1)));
+    const reading = Array.from({ length: 8 }, (_, n) => ask(later(n + 1)));
     await until(() => listings() === 8);
-    const refused = await ask(older(9)).answer;
+    const refused = await ask(later(9)).answer;
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('5');
     expect(await refused.json()).toMatchObject({
@@ -130,6 +142,6 @@ describe('a page of many replays', () => {
     await api.get('/health').expect(200);
     await api.get('/names').expect(200);
     await leaveAll(reading);
-    await api.get(older(9)).expect(200);
+    await api.get(later(9)).expect(200);
   });
 });

@@ -38,12 +38,12 @@ export interface OutboxState extends Claimed, LogProgress {
 
 /** Whether a document of the store is a state; nothing is sent by one that is cut or edited. */
 export function isOutboxState(document: Record<string, unknown>): boolean {
-  const { v, claim, since, before, hours, again, passed, waiting } = document;
+  const { v, claim, since, before, hours, passed, waiting } = document;
   return (
     v === 1 &&
     [claim, before].every(Number.isSafeInteger) &&
     !Number.isNaN(Date.parse(String(since))) &&
-    [hours, again, passed].every(isJsonObject) &&
+    [hours, passed].every(isJsonObject) &&
     Array.isArray(waiting)
   );
 }

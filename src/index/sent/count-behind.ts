@@ -13,11 +13,10 @@ export interface BehindQuery {
   readonly events: readonly string[];
   /** Empty: all. */
   readonly sources: readonly string[];
-  /** The hours that began before are read, but for those of `again`; in milliseconds since the epoch. */
+  /** The hours that began before were passed; in milliseconds since the epoch. */
   readonly before: number;
   /** Last numbers read, per hour. */
   readonly hours: HourNumbers;
-  readonly again: HourNumbers;
 }
 
 /** Events of one source that were not tried. */
@@ -48,9 +47,7 @@ export function countBehind({ database, classes }: AskedIndex, query: BehindQuer
     });
   };
   if (wanted.length === 0) return [];
-  const partly = Object.entries({ ...query.again, ...query.hours }).map(
-    ([hour, numbers]) => [startOfHour(hour), numbers] as const,
-  );
+  const partly = Object.entries(query.hours).map(([hour, numbers]) => [startOfHour(hour), numbers] as const);
   for (const [hour, numbers] of partly)
     for (const each of inHour(database, classes, query.subscriber, wanted, hour, numbers)) add(each);
   for (const each of inWholeHours(

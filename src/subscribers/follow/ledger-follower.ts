@@ -5,7 +5,7 @@ import { createLogFollower, followedHour } from '../../ledger/log/follow-log.js'
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
 import { type LogProgress, placeAt, progressOf, readLater } from './log-place.js';
-import { type LogReading, readAgain, readLate, readWholeHours } from './whole-hours.js';
+import { type LogReading, readPassed, readWholeHours } from './whole-hours.js';
 
 interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly state: LogProgress;
@@ -13,7 +13,10 @@ interface FollowerOptions extends Omit<LogReading, 'place'> {
   readonly clock: () => number;
 }
 
-/** Reads every line of the ledger once, whenever its segment appears; what appears in a whole hour, within a day. */
+/**
+ * Reads every line of the ledger, whenever its segment appears; what appears late or is repaired in a whole hour as long as that is one of the
+ * last 72: the former within a day, the latter at once.
+ */
 interface LedgerFollower {
   /** What is new, each part again unless the next one is asked for. Throws `StoreError`; the next call continues. */
   newLines(): AsyncGenerator<SegmentLines>;
@@ -36,7 +39,6 @@ export async function beginningOf(store: ObjectStore, clock: number): Promise<Lo
   return {
     before: firstOpenHour(time),
     hours: Object.fromEntries(await Promise.all(hours)),
-    again: {},
     passed: {},
   };
 }
@@ -68,15 +70,13 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
 
   async function* allNew(): AsyncGenerator<SegmentLines> {
     const time = now();
-    if (Math.abs(time - triedAt) >= RETRY) {
-      triedAt = time;
-      yield* readAgain(reading);
-    }
     yield* readWholeHours(reading, firstOpenHour(time));
     yield* linesByNumber(log.newSegments());
-    if (Math.abs(time - lookedForLateAt) < LATE) return;
-    yield* readLate(reading);
-    lookedForLateAt = time;
+    const isDaily = Math.abs(time - lookedForLateAt) >= LATE;
+    if (!isDaily && Math.abs(time - triedAt) < RETRY) return;
+    triedAt = time;
+    yield* readPassed(reading, isDaily ? 'all' : 'unread');
+    if (isDaily) lookedForLateAt = time;
   }
 
   return {

@@ -9,13 +9,11 @@ const MAX_NUMBERS = 5_000;
 
 /** Position in the log, as the state of a subscriber has it. */
 export interface LogProgress {
-  /** The hours that began before were read, but for those in `again`; in milliseconds since the epoch. */
+  /** The hours that began before were passed; in milliseconds since the epoch. */
   readonly before: number;
   /** The hours behind, up to these numbers. */
   readonly hours: Readonly<Record<string, Numbers>>;
-  /** Whole hours that are read again, behind these numbers, once nothing is damaged there. */
-  readonly again: Readonly<Record<string, Numbers>>;
-  /** The hours that were read last, up to these numbers: what appears there late is behind them. */
+  /** The hours that were passed last, up to these numbers: what is damaged there, and what appears late, is behind them. */
   readonly passed: Readonly<Record<string, Numbers>>;
 }
 
@@ -23,24 +21,27 @@ export interface LogProgress {
 export interface LogPlace {
   before: number;
   readonly hours: Map<string, FollowedHour>;
-  readonly again: Map<string, FollowedHour>;
   /** Replaced, never changed: many progresses have it. */
   passed: LogProgress['passed'];
+  /** Passed hours that could not be read wholly. A sender that begins reads all passed hours again. */
+  readonly unread: Set<string>;
 }
 
-export function placeAt({ before, hours, again, passed }: LogProgress): LogPlace {
-  return { before, hours: mapOf(hours), again: mapOf(again), passed };
+export function placeAt({ before, hours, passed }: LogProgress): LogPlace {
+  const followed = Object.entries(hours).map(([hour, numbers]) => followedAt(hour, numbers));
+  return { before, hours: new Map(followed.map((each) => [each.hour, each])), passed, unread: new Set() };
 }
 
-export function progressOf({ before, hours, again, passed }: LogPlace): LogProgress {
-  return { before, hours: numbersIn(hours), again: numbersIn(again), passed };
+export function progressOf({ before, hours, passed }: LogPlace): LogProgress {
+  const numbers = [...hours].map(([hour, each]) => [hour, numbersOfHour(each)]);
+  return { before, hours: Object.fromEntries(numbers), passed };
 }
 
-/** All hours before an instant were read, but for those in `again`. */
+/** Passes all hours before an instant. */
 export function pass(place: LogPlace, time: number): void {
   const passed = { ...place.passed };
   for (let start = Math.max(place.before, time - LISTED_AGAIN); start < time; start += HOUR)
-    passed[hourAt(start)] = numbersOfHour(place.hours.get(hourAt(start)));
+    passed[hourAt(start)] ??= numbersOfHour(place.hours.get(hourAt(start)));
   place.before = time;
   place.passed = newest(passed, time - LISTED_AGAIN);
   for (const hour of place.hours.keys()) if (startOfHour(hour) < time) place.hours.delete(hour);
@@ -64,19 +65,15 @@ function newest(passed: LogProgress['passed'], since: number): LogProgress['pass
   return Object.fromEntries(kept);
 }
 
-/** What is behind the numbers is read later, unless it is already so from others. */
-export function readLater({ again }: LogPlace, { hour, read }: FollowedHour): void {
-  if (!again.has(hour)) again.set(hour, { hour, read: new Map(read) });
+/** What is behind the numbers is read later, unless what is behind earlier ones already is. */
+export function readLater(place: LogPlace, numbers: FollowedHour): void {
+  const { hour } = numbers;
+  place.unread.add(hour);
+  place.passed = { [hour]: numbersOfHour(numbers), ...place.passed };
 }
 
-function mapOf(hours: Readonly<Record<string, Numbers>>): Map<string, FollowedHour> {
-  return new Map(
-    Object.entries(hours).map(([hour, numbers]) => [hour, { hour, read: new Map(Object.entries(numbers)) }]),
-  );
-}
-
-function numbersIn(hours: ReadonlyMap<string, FollowedHour>): Record<string, Numbers> {
-  return Object.fromEntries([...hours].map(([hour, numbers]) => [hour, numbersOfHour(numbers)]));
+export function followedAt(hour: string, numbers: Numbers): FollowedHour {
+  return { hour, read: new Map(Object.entries(numbers)) };
 }
 
 function numbersOfHour(numbers: FollowedHour | undefined): Numbers {

@@ -7,7 +7,7 @@ import type { FollowedHour, NewSegment } from '../../ledger/log/new-segments.js'
 import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
-import { type LogPlace, pass, passAgain, readLater } from './log-place.js';
+import { followedAt, type LogPlace, pass, passAgain, readLater } from './log-place.js';
 
 export interface LogReading {
   readonly store: ObjectStore;
@@ -26,7 +26,7 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
     const numbers = followedHour(place.hours, hour);
     const named: NamedHour[] = [];
     const isAll = yield* linesByNumber(
-      // What is damaged may be brought back: from there on the hour is read later.
+      // What is damaged may be brought back: what is behind is read again then.
       restOf(reading, numbers, () => readLater(place, numbers), named),
     );
     await assertListed(store, named, place.before);
@@ -36,35 +36,27 @@ export async function* readWholeHours(reading: LogReading, end: number): Lines {
   pass(place, end);
 }
 
-/** Hours that could not be read wholly, up to where they still cannot: what is behind was read before. */
-export async function* readAgain(reading: LogReading): Lines {
-  const { again } = reading.place;
-  for (const [hour, numbers] of again) {
+/**
+ * What was damaged in the hours that were passed last, or left to a newer replica, and what appeared there late: a replica was slow, or a
+ * request delayed. Each hour is read up to what is still damaged.
+ */
+export async function* readPassed(reading: LogReading, which: 'all' | 'unread'): Lines {
+  const { store, place } = reading;
+  const { before, unread } = place;
+  const hours = which === 'all' ? hoursInOrder(store, 'oldest', before - LISTED_AGAIN, before - 1) : unread;
+  for await (const hour of hours) {
+    const known = place.passed[hour];
+    if (known === undefined) continue;
+    const numbers = followedAt(hour, known);
     let isDamaged = false;
     const onDamage = () => {
       isDamaged = true;
     };
-    const segments = restOf(reading, numbers, onDamage);
+    const segments = restOf({ ...reading, onFault: () => undefined }, numbers, onDamage);
     const isAll = yield* linesByNumber(takeWhile(segments, () => !isDamaged));
-    if (!isAll || isDamaged) continue;
-    again.delete(hour);
-    passAgain(reading.place, numbers);
-  }
-}
-
-/**
- * What appeared in the hours that were read last, after they were whole: a replica was slow, or a request delayed. Damage hides nothing there
- * but what is late itself, and is left to the next time.
- */
-export async function* readLate(reading: LogReading): Lines {
-  const { store, place } = reading;
-  const { before } = place;
-  for await (const hour of hoursInOrder(store, 'oldest', before - LISTED_AGAIN, before - 1)) {
-    const known = place.passed[hour];
-    if (known === undefined || place.again.has(hour)) continue;
-    const numbers = { hour, read: new Map(Object.entries(known)) };
-    yield* linesByNumber(restOf({ ...reading, onFault: () => undefined }, numbers, () => undefined));
     passAgain(place, numbers);
+    if (isDamaged || !isAll) unread.add(hour);
+    else unread.delete(hour);
   }
 }
 

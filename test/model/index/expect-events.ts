@@ -145,7 +145,7 @@ export function expectEvents(
       const before = FIRST + (limit % 4) * HOUR;
       const sources = source === undefined ? [] : [source];
       const number = limit % 3;
-      const position = { before, hours: { [hourAt(before)]: { one: number } }, again: {} };
+      const position = { before, hours: { [hourAt(before)]: { one: number } } };
       const names = ['job.stored', 'job.failed', 'job.erased'];
       expect(index.countBehind({ subscriber, events: names, sources, ...position }).sort(bySource)).toEqual(
         behindOf(lines, tried, { before, number, sources }).sort(bySource),

@@ -128,10 +128,10 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
     [
       {
         ...{ subscriber: 'crm', events: ['job.failed'], sources: [], before: HOUR },
-        ...{ hours: { [hourAt(HOUR)]: { w: 0 } }, again: {} },
+        ...{ hours: { [hourAt(HOUR)]: { w: 0 } } },
       },
     ],
-    [{ subscriber: 'crm', events: ['job.failed'], sources: [], before: HOUR, hours: {}, again: {} }],
+    [{ subscriber: 'crm', events: ['job.failed'], sources: [], before: HOUR, hours: {} }],
   ],
   findSources: [['job']],
 };

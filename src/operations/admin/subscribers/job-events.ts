@@ -79,9 +79,9 @@ function outcomeOf(
 }
 
 /** Whether a sender has still to read a line. */
-function isBehind({ before, hours, again }: LogProgress, { hour, writer, number }: PlacedLine): boolean {
+function isBehind({ before, hours, passed }: LogProgress, { hour, writer, number }: PlacedLine): boolean {
   const folder = hourAt(hour);
-  const numbers = hours[folder] ?? again[folder];
+  const numbers = hours[folder] ?? passed[folder];
   if (numbers === undefined) return hour >= before;
   return number > (numbers[writer] ?? 0);
 }

@@ -49,8 +49,8 @@ function behindOf(
   { name, events, sources, position }: SubscriberStatus,
 ): Promise<readonly CountedBehind[]> {
   if (position === null) return Promise.resolve([]);
-  const { before, hours, again } = position;
-  return sent.behind({ subscriber: name, events, sources, before, hours, again });
+  const { before, hours } = position;
+  return sent.behind({ subscriber: name, events, sources, before, hours });
 }
 
 interface Figures {

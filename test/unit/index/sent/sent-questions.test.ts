@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { IndexCalls } from '../../../../src/index/index-calls.js';
 import { createSentQuestions } from '../../../../src/index/sent/sent-questions.js';
 
-const QUERY = { events: ['job.stored'], sources: [], before: 0, hours: {}, again: {} };
+const QUERY = { events: ['job.stored'], sources: [], before: 0, hours: {} };
 
 it('counts what waits for a subscriber each time while that is little, and the more rarely the more it is', async () => {
   let [now, events, asked] = [0, 49, 0];

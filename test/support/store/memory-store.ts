@@ -78,7 +78,7 @@ export function createMemoryStore(
 
   return {
     location: 'memory:',
-    partSize: 8 * 1024 * 1024,
+    partSize: 256 * 1024,
     objects,
     calls,
     put: (key, text, modifiedAt) =>

@@ -12,7 +12,6 @@ import {
   putItem,
   randomContent,
 } from '../../support/store/archive-fixture.js';
-import { openStandInPlace, PART } from '../../support/store/stand-in-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 /*
@@ -20,30 +19,22 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
  * different parts. They are one conflict all the same.
  */
 
-async function onFiles() {
+async function emptyPlace() {
   const folder = await temporaryFolder();
   const store = await openStore({ url: `file:${folder.path}`, partSize: 64 * 1024, fsync: false });
   return { store, dispose: () => folder.remove() };
-}
-
-async function onS3() {
-  const { standIn, options } = await openStandInPlace();
-  return { store: await openStore({ ...options, partSize: PART }), dispose: () => standIn.close() };
 }
 
 type Way = 'streamed' | 'in memory';
 const WAYS: readonly Way[] = ['streamed', 'in memory'];
 const FIRST = 'jobs/job1/data';
 
-describe.each([
-  ['files', onFiles],
-  ['S3', onS3],
-])('identical bytes of a conflict, on %s', (_, open) => {
-  let place: Awaited<ReturnType<typeof open>>;
+describe('identical bytes of a conflict', () => {
+  let place: Awaited<ReturnType<typeof emptyPlace>>;
   let content: Buffer;
 
   beforeEach(async () => {
-    place = await open();
+    place = await emptyPlace();
     content = randomContent(place.store.partSize + 1000);
     await commit(await staged(place.store, 'in memory', randomContent(100)));
   });

@@ -18,18 +18,14 @@ import {
   TRANSCRIPT,
 } from '../../../support/store/archive-fixture.js';
 import { interruptedStore } from '../../../support/store/interrupted-store.js';
-import { openStandInPlace, PART } from '../../../support/store/stand-in-store.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
-async function onFiles() {
+const PART = 64 * 1024;
+
+async function emptyPlace() {
   const folder = await temporaryFolder();
   const store = await openStore({ url: `file:${folder.path}`, partSize: PART, fsync: false });
   return { store, dispose: () => folder.remove() };
-}
-
-async function onS3() {
-  const { standIn, options } = await openStandInPlace();
-  return { store: await openStore({ ...options, partSize: PART }), dispose: () => standIn.close() };
 }
 
 const TEXT = 'jobs/job1/transcript.json';
@@ -40,15 +36,12 @@ const sha = (bytes: Buffer) => hash('sha256', bytes);
 const WHOLE = { since: null, until: null, missing: [] };
 const conflictOf = (bytes: Buffer) => `jobs/job1/conflicts/transcript.json.${sha(bytes)}`;
 
-describe.each([
-  ['files', onFiles],
-  ['S3', onS3],
-])('choosing a version, on %s', (_, open) => {
-  let place: Awaited<ReturnType<typeof open>>;
+describe('choosing a version', () => {
+  let place: Awaited<ReturnType<typeof emptyPlace>>;
   let lines: LedgerLine[];
 
   beforeEach(async () => {
-    place = await open();
+    place = await emptyPlace();
     lines = [];
     for (const bytes of [FIRST, SECOND, THIRD]) await deliver(bytes);
   });

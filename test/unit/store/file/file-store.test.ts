@@ -40,7 +40,7 @@ describe('the file store', () => {
     expect(await readdir(`${folder}/store/jobs/j1`)).toEqual(['transcript.json']);
   });
 
-  it('reads a folder once where the order does not matter, and no sub-folder where only the folder itself does', async () => {
+  it('lists a folder of more files than it holds names of, and reads it once where the order does not matter', async () => {
     const count = 10_500;
     await store.create('things/b/c', Buffer.from('x'), headers('a'));
     for (let n = 0; n < count; n += 1) writeFileSync(`${folder}/store/things/${n}`, '');
@@ -54,14 +54,15 @@ describe('the file store', () => {
       looked = 0;
       const keys: string[] = [];
       for await (const key of store.keys('things/', { ...range, signal })) keys.push(key);
-      return { keys: new Set(keys), order: keys.join(), looked };
+      return { keys, looked };
     };
     const sorted = await listed({});
     const unsorted = await listed({ anyOrder: true });
     const direct = await listed({ anyOrder: true, direct: true });
-    expect(sorted.keys.size).toBe(count + 1);
-    expect(unsorted.keys).toEqual(sorted.keys);
-    expect(direct.keys.size).toBe(count);
+    const names = Array.from({ length: count }, (_, n) => `things/${n}`).sort();
+    expect(sorted.keys).toEqual([...names, 'things/b/c']);
+    expect(unsorted.keys.sort()).toEqual(sorted.keys);
+    expect(direct.keys.sort()).toEqual(names);
     // Each name as it is read, and as it is listed.
     expect(direct.looked).toBe(count + 1 + count);
     expect(unsorted.looked).toBe(2 * (count + 2));
@@ -135,18 +136,9 @@ describe('the file store', () => {
     expect(await store.head('a/b/c')).toMatchObject(headers('me'));
   });
 
-  it('lists a folder of more files than it holds names of', async () => {
-    await store.create('many/first', Buffer.from(''), headers('a'));
-    const names = Array.from({ length: 12_000 }, (_, n) => `n${(n * 7919) % 12_000}`);
-    for (const name of names) await writeFile(`${folder}/store/many/${name}`, '');
-    const listed: string[] = [];
-    for await (const { key } of store.list('many/')) listed.push(key);
-    expect(listed).toEqual(['first', ...names].map((name) => `many/${name}`).sort());
-  });
-
   it('asks the file system for no file whose key alone is listed', async () => {
     await store.create('many/first', Buffer.from(''), headers('a'));
-    for (let n = 0; n < 2000; n += 1) await writeFile(`${folder}/store/many/n${n}`, '');
+    for (let n = 0; n < 2000; n += 1) writeFileSync(`${folder}/store/many/n${n}`, '');
     let requests = 0;
     const hook = createHook({
       init(_, type) {

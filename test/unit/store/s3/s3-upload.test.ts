@@ -2,11 +2,13 @@ import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ObjectHeaders, type PendingUpload, StoreError } from '../../../../src/store/object-store.js';
 import type { Misbehaviour } from '../../../support/store/s3-stand-in.js';
-import { openStandInStore, PART, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
+import { openStandInStore, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
 import { until } from '../../../support/until.js';
 
 const HEADERS: ObjectHeaders = { contentType: 'audio/wav', metadata: { 'delivery-id': 'd1' } };
 const KEY = 'jobs/j1/data';
+/** Bytes of a part. The stand-in takes less than S3 does. */
+const PART = 1000;
 
 describe('an S3 upload in parts', () => {
   let under: StandInStore;

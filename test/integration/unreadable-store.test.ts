@@ -135,18 +135,28 @@ const writing = (body: string): readonly (readonly string[])[] => [
 
 const withoutTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.-]+Z/g, 'TIME');
 
+/** Without an entry nothing is read from the store. */
+const LISTED_BY_INDEX = ['/refusals', '/replays'];
+
 async function expectUnread(api: AdminApi, advice: RegExp): Promise<void> {
   // The index knows the places of lines, and the store has their texts.
-  for (const path of [...PATHS.filter((each) => each !== '/refusals'), '/failures', '/deliveries?limit=1']) {
+  for (const path of [
+    ...PATHS.filter((each) => !LISTED_BY_INDEX.includes(each)),
+    '/failures',
+    '/deliveries?limit=1',
+  ]) {
     const { status, body } = await api.get(path);
     expect([path, status, body.detail]).toEqual([path, 503, expect.stringMatching(advice)]);
   }
   // These are answered from the index: what is in it stays known, and what is not is said.
-  const { body: refusals } = await api.get('/refusals');
+  const [refusals, replays] = await Promise.all(
+    LISTED_BY_INDEX.map(async (path) => (await api.get(path)).body),
+  );
   const { body: summary } = await api.get('/summary');
   expect(summary).toMatchObject({ total: { lines: 3 }, index: { missing: [] } });
   expect(summary.index.until < summary.until).toBe(true);
   expect(refusals).toEqual({ refusals: [], nextCursor: null, index: summary.index });
+  expect(replays).toEqual({ replays: [], nextCursor: null, index: summary.index });
 }
 
 async function expectNoGoodNews(args: readonly string[], env: Record<string, string>, advice: RegExp) {
@@ -311,7 +321,7 @@ describe('beside a bucket', () => {
       expect((await api.get('/jobs/one')).body.artefacts).toHaveLength(2);
       expect((await api.get('/quarantine')).body.quarantine).toHaveLength(1);
       expect((await api.get('/subscribers')).body.subscribers).toHaveLength(1);
-      expect((await api.get('/replays')).body).toEqual({ replays: [], nextCursor: null });
+      expect((await api.get('/replays')).body).toEqual({ replays: [], nextCursor: null, index });
     });
 
     it('commands that read tell what they tell of a healthy store', async () => {

@@ -4,6 +4,7 @@ import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
 import { type AuditInfo, operatorLine } from '../../../ledger/ledger-line.js';
+import { decodePlace, encodePlace } from '../../../lib/text/list-cursor.js';
 import { repeat } from '../../../lib/time/repeat.js';
 import { requireService } from '../../../recovery/reconcile/fetch/refetch.js';
 import { createLeaseWatch, LEASE } from '../../../store/lease-watch.js';
@@ -61,6 +62,8 @@ export interface Replays {
   stop(): Promise<void>;
 }
 
+/** Name of the list in its cursors. */
+const LIST = 'replays';
 /** The lines of orders: a refetch of one job has its job. */
 const ORDERS = { outcome: 'replayed', job: null } as const;
 const READS_AT_ONCE = 16;
@@ -146,8 +149,10 @@ export function createReplays(options: ReplaysOptions): Replays {
       if (search !== null) launch(state);
       return replayId;
     },
-    async page({ scope = null, ...query }) {
-      const found = await options.view.deliveries({ ...query, ...ORDERS });
+    async page({ scope = null, cursor, ...query }) {
+      const before =
+        cursor && decodePlace(LIST, cursor, ([line]) => (typeof line === 'string' ? line : null));
+      const found = await options.view.deliveries({ ...query, ...ORDERS, cursor: before });
       const limited = pLimit(READS_AT_ONCE);
       const views = await limited.map(found.deliveries, ({ deliveryId }) => view(deliveryId));
       return {
@@ -155,7 +160,7 @@ export function createReplays(options: ReplaysOptions): Replays {
         replays: views.flatMap((replay) =>
           replay !== null && isReplayInScope(replay.selector, scope) ? [replay] : [],
         ),
-        nextCursor: found.nextCursor,
+        nextCursor: found.nextCursor && encodePlace(LIST, [found.nextCursor]),
         index: found.index,
       };
     },

@@ -50,9 +50,6 @@ describe('the overview', () => {
       'No deliveries in this window.',
       'No callbacks in this window.',
       'No callbacks in this window.',
-      'No job is open.',
-      'No deliveries in this window.',
-      'No bytes received in this window.',
     ]);
     expect(await page.locator('.plot').count()).toBe(0);
     // The port that it listens on, and a source that is configured.
@@ -65,10 +62,7 @@ describe('the overview', () => {
     await page.getByText('1 delivery in the last 24 hours, no job is failing.').waitFor();
     await page.getByText('1 stored. Most at').waitFor({ state: 'attached' });
     await page.getByText('Every callback in this window was answered 2xx.').waitFor();
-    await page.getByText('No job is open.').waitFor();
     expect(await page.locator('.plot canvas:visible').count()).toBe(2);
-    await page.getByText('By region, and bytes').click();
-    expect(await page.locator('.plot canvas:visible').count()).toBe(4);
   });
 
   it('folds the facts while all is well, and opens them when it is not', async () => {
@@ -108,7 +102,6 @@ describe('the overview', () => {
 
   it('draws what came just now, in every chart', async () => {
     const { page } = fixture.dashboard;
-    await page.getByText('By region, and bytes').click();
     await sendCallback(fixture.service, 'id=just-now&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'just-now' }).waitFor();
     await until(() => page.evaluate<boolean>(ALL_DRAWN));

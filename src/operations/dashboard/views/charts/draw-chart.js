@@ -142,22 +142,13 @@ function timeRangeOf({ times }) {
   return [first, (times.at(-1) ?? first) + second - first];
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-/** Counts use whole numbers, sizes powers of two. */
+/** Counts use whole numbers. */
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7];
 /** @type {Record<Chart['id'], number[]>} */
 const INCREMENTS = {
   outcomes: WHOLE,
-  regions: WHOLE,
   latency: WHOLE,
   share: [0.1, 0.2, 0.5, 1, 2, 5, 10, 25],
-  oldest: [
-    ...[MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR],
-    ...[DAY, 2 * DAY, 5 * DAY, 10 * DAY, 50 * DAY, 100 * DAY],
-  ],
-  volume: Array.from({ length: 50 }, (_, power) => 2 ** power),
 };
 
 /** Maximum number of steps of a scale. */

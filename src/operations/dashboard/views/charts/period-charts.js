@@ -1,4 +1,4 @@
-import { bytes, count, milliseconds, percent, span } from '../../lib/text/format.js';
+import { count, milliseconds, percent, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { beginOf } from '../../vendor/index/index-extent.js';
 import { uncounted } from './chart-text.js';
@@ -9,11 +9,10 @@ import { uncounted } from './chart-text.js';
  * @typedef {{name: string, colour: string, label: string, values: (number | null)[]}} ChartSeries `colour` is the rest of the name
  *   of a variable that begins with `--series-`
  * @typedef {object} Chart
- * @property {'outcomes' | 'share' | 'latency' | 'oldest' | 'regions' | 'volume'} id
+ * @property {'outcomes' | 'share' | 'latency'} id
  * @property {string} title
  * @property {string | null} sum the figure of the whole window
  * @property {string} empty text to show if there is no data
- * @property {boolean} isMain shown at once; the others are folded
  * @property {'bars' | 'lines'} kind bars are stacked
  * @property {(value: number) => string} show
  * @property {ChartSeries[]} series
@@ -37,9 +36,6 @@ const STACK = [
   'unrecoverable',
   'failed',
 ];
-/** Regions with a colour of their own; those that the configuration adds share others. */
-const REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'];
-const COLOURS_OF_ADDED = ['region-6', 'region-7', 'region-8'];
 
 /**
  * @param {Summary} summary
@@ -57,7 +53,6 @@ export function periodCharts(summary, toDeliveries) {
   const charts = [
     {
       id: 'outcomes',
-      isMain: true,
       title: second > first ? `Deliveries per ${span(second - first)}` : 'Deliveries',
       sum: count(total.lines),
       empty: `No deliveries ${none}.`,
@@ -67,7 +62,6 @@ export function periodCharts(summary, toDeliveries) {
     },
     {
       id: 'latency',
-      isMain: true,
       title: 'Callback duration',
       sum: total.duration && `95 % within ${milliseconds(total.duration.p95)}`,
       empty: `No callbacks ${none}.`,
@@ -77,7 +71,6 @@ export function periodCharts(summary, toDeliveries) {
     },
     {
       id: 'share',
-      isMain: true,
       title: 'Callbacks not answered 2xx',
       sum: summary.unrecorded === null ? null : inPercent(shareNot2xx(total)),
       empty:
@@ -88,33 +81,6 @@ export function periodCharts(summary, toDeliveries) {
       show: inPercent,
       series: [
         { name: 'share', colour: 'refused', label: 'not answered 2xx', values: buckets.map(shareNot2xx) },
-      ],
-    },
-    {
-      id: 'regions',
-      isMain: false,
-      title: 'Deliveries by region',
-      sum: null,
-      empty: `No deliveries ${none}.`,
-      kind: 'bars',
-      show: (n) => count(n),
-      series: regionSeries(buckets, total),
-    },
-    {
-      id: 'volume',
-      isMain: false,
-      title: 'Bytes received',
-      sum: bytes(total.bytes),
-      empty: `No bytes received ${none}.`,
-      kind: 'bars',
-      show: bytes,
-      series: [
-        {
-          name: 'volume',
-          colour: 'volume',
-          label: 'Bytes received',
-          values: buckets.map((bucket) => bucket.bytes),
-        },
       ],
     },
   ];
@@ -135,7 +101,13 @@ export function periodCharts(summary, toDeliveries) {
  * @param {Summary['buckets']} buckets @param {Summary['total']} total
  */
 function outcomeSeries(buckets, total) {
-  const series = counted(buckets, total, 'outcomes', STACK, (name) => outcomeOf(name).word);
+  const names = Object.keys(total.outcomes).sort((a, b) => placeOf(a) - placeOf(b));
+  const series = names.map((name) => ({
+    name,
+    colour: name,
+    label: outcomeOf(name).word,
+    values: buckets.map(({ outcomes }) => (Object.hasOwn(outcomes, name) ? (outcomes[name] ?? 0) : 0)),
+  }));
   const unrecorded = (/** @type {Summary['total']} */ { refused, outcomes }) =>
     Math.max(0, refused - (outcomes.refused ?? 0));
   if (unrecorded(total) > 0)
@@ -165,38 +137,10 @@ function inPercent(share) {
   return share === null ? '' : `${percent(share, 100)}`;
 }
 
-/**
- * @param {Summary['buckets']} buckets @param {Summary['total']} total @param {'outcomes' | 'regions'} field
- * @param {readonly string[]} order @param {(name: string) => string} labelOf
- */
-function counted(buckets, total, field, order, labelOf) {
-  const names = Object.keys(total[field]).sort((a, b) => placeOf(a, order) - placeOf(b, order));
-  return names.map((name) => ({
-    name,
-    colour: name,
-    label: labelOf(name),
-    values: buckets.map(({ [field]: counts }) => (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0)),
-  }));
-}
-
-/** @param {Summary['buckets']} buckets @param {Summary['total']} total @returns {ChartSeries[]} */
-function regionSeries(buckets, total) {
-  const added = Object.keys(total.regions)
-    .filter((name) => name !== 'none' && !REGIONS.includes(name))
-    .sort();
-  const order = [...REGIONS, ...added];
-  const series = counted(buckets, total, 'regions', order, (name) => (name === 'none' ? 'no region' : name));
-  return series.map((each) => {
-    const place = added.indexOf(each.name);
-    const colour = COLOURS_OF_ADDED[place % COLOURS_OF_ADDED.length];
-    return place < 0 || colour === undefined ? each : { ...each, colour };
-  });
-}
-
-/** @param {string} name @param {readonly string[]} order */
-function placeOf(name, order) {
-  const place = order.indexOf(name);
-  return place < 0 ? order.length : place;
+/** @param {string} name */
+function placeOf(name) {
+  const place = STACK.indexOf(name);
+  return place < 0 ? STACK.length : place;
 }
 
 /** @param {Summary['buckets']} buckets */

@@ -47,7 +47,7 @@ export function overviewView(screen) {
         problemWith('store-unavailable'),
       ),
     ]);
-    const charts = overviewCharts(summary, health);
+    const charts = overviewCharts(summary);
     seen = { health, summary, charts, latest };
     draw(seen);
     elementById('replica').textContent = `${health.replica} · ${health.version}`;

@@ -1,6 +1,8 @@
-import type { ObjectStore } from '../../store/object-store.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { readToEnd } from '../../store/read-to-end.js';
+import { clockDifference } from '../../store/store-remedies.js';
+import { isWhole } from '../hours.js';
 import { LEDGER_FOLDER, mergedObjectKey, recordKey } from '../ledger-keys.js';
 import { type ListedSegment, listSegments } from '../list-segments.js';
 import { type CoveredSegments, coveredNumbers, describeLost, type Numbered } from '../log/covered-numbers.js';
@@ -121,7 +123,10 @@ async function* unmerged(
   for await (const segment of listSegments(store, hour, folder)) if (!known.has(segment)) yield segment;
 }
 
-/** Writes the object, then the record, with which it counts. Null when another process was faster. */
+/**
+ * Writes the object, then the record, with which it counts. Null when another process was faster. Throws `StoreError`, also when the hour is
+ * open by the store's clock: the sweep deletes the object.
+ */
 async function commit(
   parts: MergeParts,
   { hour, n, begunAt, previous = null }: MergeHourOptions & { hour: string; n: number; begunAt: number },
@@ -133,6 +138,15 @@ async function commit(
   const result = await store.create(object, body, { contentType: 'application/gzip', metadata: {} });
   const isThere = result === 'created' || (await isSame(parts, object, key, body));
   if (!isThere || clock() - begunAt > DEADLINE) return null;
+  // The hour was chosen by this machine's clock where nothing was written before. This write has measured the store's.
+  const offset = store.clockOffset();
+  if (!isWhole(hour, clock() + offset)) {
+    const difference = clockDifference(offset);
+    throw new StoreError(
+      'merge',
+      `this machine's clock is ${difference} the store's, by which the hour is still open`,
+    );
+  }
   const record: MergeRecord = { hour, n, previous, object, ...text };
   return (await store.create(key, encodeRecord(record), DOCUMENT_HEADERS)) === 'created' ? record : null;
 }

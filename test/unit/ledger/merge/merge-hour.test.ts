@@ -67,6 +67,26 @@ describe('an object that a dead process left without a record', () => {
   });
 });
 
+describe('an hour that is over only by the clock of this machine', () => {
+  it('gets no record, also from a process that has measured no clock before', async () => {
+    let offset = 0;
+    const unmeasured: typeof store = {
+      ...store,
+      clockOffset: () => offset,
+      create(...given) {
+        offset = -2 * HOUR;
+        return store.create(...given);
+      },
+    };
+    const merger = createMerger({ store: unmeasured, clock: () => now, keepSegments: null });
+    const { records, faults } = await merger.run();
+    expect(records).toBe(0);
+    const reason = expect.stringContaining("120 minutes ahead of the store's");
+    expect(faults).toEqual([{ hour: `ledger/${hourAt(START)}`, reason }]);
+    expect(store.objects.has(RECORD)).toBe(false);
+  });
+});
+
 describe('a merged object that is missing', () => {
   it('is a fault until its segments are merged again', async () => {
     await merge();

@@ -98,6 +98,8 @@ interface S3SenderParts {
   readonly connect: buildConnector.connector;
 }
 
+type Attempt<Request, Answer> = (holder: SigningKeyHolder, request: Request) => Promise<Answer>;
+
 /** SHA-256 of an empty body. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -118,31 +120,31 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   const clock = createServerClock(onNotice);
 
   /** Sends until it succeeds or is not worth another attempt. Most succeed at once, and those need no rules. */
-  async function sent<T>(
-    attempt: (holder: SigningKeyHolder) => Promise<T>,
+  async function sent<Request, Answer>(
+    attempt: Attempt<Request, Answer>,
+    request: Request,
     signal?: AbortSignal,
-  ): Promise<T> {
-    const once = () => (keys === null ? renewed(attempt) : attempt(keys));
+  ): Promise<Answer> {
     const startedAt = performance.now();
     try {
-      return await once();
+      return await once(attempt, request);
     } catch (error) {
       const rules = s3RetryRules(limits.retry, signal === undefined ? {} : { signal }, startedAt);
-      return await retryAfter(error, once, rules).catch((failure: unknown) => {
+      return await retryAfter(error, () => once(attempt, request), rules).catch((failure: unknown) => {
         throw asFailure(failure);
       });
     }
   }
 
   /** Sends once, and once more where the store refuses the credentials and there are others. */
-  async function renewed<T>(attempt: (holder: SigningKeyHolder) => Promise<T>): Promise<T> {
-    const holder = await client.config.credentials();
+  async function once<Request, Answer>(attempt: Attempt<Request, Answer>, request: Request): Promise<Answer> {
+    const holder = keys ?? (await client.config.credentials());
     try {
-      return await attempt(holder);
+      return await attempt(holder, request);
     } catch (error) {
-      const others = await renewal.after(error, holder);
+      const others = keys === null ? await renewal.after(error, holder) : null;
       if (others === null) throw error;
-      return attempt(others);
+      return attempt(others, request);
     }
   }
 
@@ -240,9 +242,9 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
 
   return {
     secure: address.origin.startsWith('https:'),
-    put: (request) => sent((holder) => putWith(holder, request), request.signal),
-    get: (request) => sent((holder) => getWith(holder, request)),
-    head: (request) => sent((holder) => headWith(holder, request)),
+    put: (request) => sent(putWith, request, request.signal),
+    get: (request) => sent(getWith, request),
+    head: (request) => sent(headWith, request),
     clockOffset: () => clock.ahead,
     close: async () => {
       await Promise.all(

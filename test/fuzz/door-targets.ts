@@ -1,7 +1,7 @@
 import { Problem } from '../../src/domain/problem.js';
+import { compileClientAddress } from '../../src/receive/access/access-check.js';
 import { compileAuthenticator } from '../../src/receive/access/authenticate.js';
 import { parseCallbackQuery } from '../../src/receive/access/callback-query.js';
-import { compileClientAddress } from '../../src/receive/access/client-address.js';
 import type { Random } from '../support/random.js';
 import { mutate } from './mutate.js';
 import type { FuzzTarget } from './target.js';

@@ -1,5 +1,11 @@
 import { Problem } from '../../domain/problem.js';
-import { compileRanges, memoised, normaliseAddress, type RangeMatcher } from '../../lib/text/ip-address.js';
+import {
+  compileRanges,
+  memoised,
+  normaliseAddress,
+  peerAddress,
+  type RangeMatcher,
+} from '../../lib/text/ip-address.js';
 import type { RequestHeaders } from '../callback-request.js';
 import {
   type AuthenticationFailure,
@@ -7,7 +13,6 @@ import {
   type Credential,
   compileAuthenticator,
 } from './authenticate.js';
-import type { ClientAddressReader } from './client-address.js';
 import { forwardingHeader } from './forwarding-header.js';
 
 /** The settings of a source that decide who may send to it. */
@@ -17,7 +22,8 @@ export interface AccessRules {
   /** `report` lets refused addresses pass and records what enforcement would have refused. */
   readonly allowMode: 'enforce' | 'report';
   readonly egress: EgressTable;
-  readonly clientAddress: ClientAddressReader;
+  /** CIDRs whose X-Forwarded-For is followed. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** The part of a request that the check reads. */
@@ -58,16 +64,12 @@ export type AccessCheck = (request: AccessRequest) => AccessDecision;
 
 /** @throws an error that names the entries and header lines that cannot be read */
 export function compileAccessCheck(options: AccessRules): AccessCheck {
+  const clientAddress = compileClientAddress(options.trustedProxies);
   const allowlist = compileAllowlist(options.allow, options.egress);
   const authenticator = compileAuthenticator(options.credentials);
   const hasCredentials = Object.keys(options.credentials).length > 0;
   return (request) => {
-    const {
-      problem: refusal,
-      clientIp,
-      region,
-      rule,
-    } = checkAddress(request, options.clientAddress, allowlist);
+    const { problem: refusal, clientIp, region, rule } = checkAddress(request, clientAddress, allowlist);
     if (refusal !== null && options.allowMode === 'enforce') {
       const nothing = { credential: null, credentialFailure: null, wouldRefuse: null };
       // The secret from another address: the service has a new one, or a balancer hides it.
@@ -121,6 +123,59 @@ function checkCredential(request: AccessRequest, authenticator: Authenticator) {
       : 'The credential is missing or wrong.';
   const problem = new Problem('credential-invalid', detail);
   return { problem, credential: result.credential, credentialFailure: result.reason };
+}
+
+/** The client's address in canonical form, or why it cannot be read. The reason is safe to show. */
+type ClientAddress = { readonly address: string } | { readonly unreadable: string };
+
+/** Finds the client behind trusted proxies. `forwardedFor` holds the values of all X-Forwarded-For lines in order. */
+type ClientAddressReader = (
+  peer: string | undefined,
+  forwardedFor: readonly string[] | undefined,
+) => ClientAddress;
+
+/**
+ * The client is the socket's peer. When the peer is a trusted proxy, it is the first untrusted entry of X-Forwarded-For
+ * from the right: each trusted proxy appends the address it saw, and anybody can write the entries left of those. Without
+ * the header it is the peer; when every entry is trusted, the leftmost one. An entry before that which is not an IP
+ * address, with or without brackets and a port, makes the client unreadable; empty ones are skipped.
+ */
+export function compileClientAddress(trustedProxies: readonly string[]): ClientAddressReader {
+  const trustedRange = compileRanges(trustedProxies);
+  const isTrusted = (address: string) => trustedRange(address) !== null;
+  return (peer, forwardedFor) => {
+    const address = peerAddress(peer);
+    if (address === null) return { unreadable: 'the peer of the connection has no IP address' };
+    if (!isTrusted(address) || forwardedFor === undefined) return { address };
+    return firstUntrusted(forwardedFor.join(',').split(','), isTrusted);
+  };
+}
+
+/**
+ * The address of an entry with brackets or a port. Azure's Application Gateway appends the client's port: `192.0.2.1:5555`,
+ * `[2001:db8::1]:5555`. Some proxies write IPv6 in brackets without one, as RFC 7239 does. Brackets are for IPv6 alone.
+ */
+function bareAddress(entry: string): string {
+  const [, inBrackets, plain, port] =
+    /^(?:\[([^\][]*:[^\][]*)\]|([\d.]+)(?=:))(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  return Number(port ?? 0) > 65_535 ? entry : (inBrackets ?? plain ?? entry);
+}
+
+export function firstUntrusted(
+  entries: readonly string[],
+  isTrusted: (address: string) => boolean,
+): ClientAddress {
+  let leftmost: ClientAddress = { unreadable: 'X-Forwarded-For is empty' };
+  for (const padded of entries.toReversed()) {
+    const entry = padded.replace(/^[ \t]+|[ \t]+$/g, '');
+    // A recipient ignores empty elements of a list (RFC 9110, 5.6.1.2).
+    if (entry === '') continue;
+    const address = normaliseAddress(bareAddress(entry));
+    if (address === null) return { unreadable: 'X-Forwarded-For holds an entry that is not an IP address' };
+    leftmost = { address };
+    if (!isTrusted(address)) return leftmost;
+  }
+  return leftmost;
 }
 
 /** Addresses the service sends from, by region: entries are addresses or CIDRs. */

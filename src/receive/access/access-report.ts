@@ -1,7 +1,13 @@
-import { parseRange, sharedBits } from '../../lib/text/ip-address.js';
-import type { AccessCheck, AccessDecision, AccessRequest, AccessRules, EgressTable } from './access-check.js';
+import { compileRanges, parseRange, peerAddress, sharedBits } from '../../lib/text/ip-address.js';
+import {
+  type AccessCheck,
+  type AccessDecision,
+  type AccessRequest,
+  type AccessRules,
+  type EgressTable,
+  firstUntrusted,
+} from './access-check.js';
 import { type CredentialAttempt, compileClosestCredential } from './authenticate.js';
-import type { ForwardedFor, ForwardedForExplainer } from './client-address.js';
 import { forwardingHeader } from './forwarding-header.js';
 
 /** The result of one check, and what would have to change for it to pass. */
@@ -17,13 +23,9 @@ export interface CheckReport {
 export type AccessReporter = (request: AccessRequest) => CheckReport[];
 
 /** @param check the source's own: its decision is what is explained */
-export function compileAccessReport(
-  name: string,
-  rules: AccessRules,
-  check: AccessCheck,
-  forwardedFor: ForwardedForExplainer,
-): AccessReporter {
+export function compileAccessReport(name: string, rules: AccessRules, check: AccessCheck): AccessReporter {
   const closest = compileClosestCredential(rules.credentials);
+  const forwardedFor = explainForwardedFor(rules.trustedProxies);
   const ranges = rangesOf(rules.allow, rules.egress);
   return (request) => {
     const seen = forwardedFor(request.peer, request.headers['x-forwarded-for']);
@@ -46,6 +48,37 @@ export function unknownSourceReport(name: string, known: Iterable<string>): Chec
       toPass: 'send to the callback path of a configured source, or add the source below sources',
     },
   ];
+}
+
+/** How X-Forwarded-For was used; explains to operators which address counts. */
+interface ForwardedFor {
+  /** `ignored`: the peer is not a trusted proxy, so anybody could have written the header. */
+  readonly header: 'absent' | 'ignored' | 'followed';
+  /** Canonical address of the connection's peer; null when it is not an IP address. */
+  readonly peer: string | null;
+  /** The address that would count if the peer were trusted; null when it cannot be read. */
+  readonly claimed: string | null;
+}
+
+type ForwardedForExplainer = (
+  peer: string | undefined,
+  forwardedFor: readonly string[] | undefined,
+) => ForwardedFor;
+
+/** Explains what the access check does with the same proxies. */
+function explainForwardedFor(trustedProxies: readonly string[]): ForwardedForExplainer {
+  const trustedRange = compileRanges(trustedProxies);
+  return (given, forwardedFor) => {
+    const peer = peerAddress(given);
+    if (forwardedFor === undefined) return { header: 'absent', peer, claimed: null };
+    const claim = firstUntrusted(
+      forwardedFor.join(',').split(','),
+      (address) => trustedRange(address) !== null,
+    );
+    const claimed = 'address' in claim ? claim.address : null;
+    const followed = peer !== null && trustedRange(peer) !== null;
+    return { header: followed ? 'followed' : 'ignored', peer, claimed };
+  };
 }
 
 interface Range {

@@ -6,7 +6,6 @@ import type { CallbackRequest } from '../callback-request.js';
 import { type AccessCheck, type AccessRules, compileAccessCheck, type EgressTable } from './access-check.js';
 import { type AccessReporter, compileAccessReport } from './access-report.js';
 import type { AuthenticationFailure } from './authenticate.js';
-import { compileClientAddress, explainForwardedFor } from './client-address.js';
 
 /** A named callback endpoint with its settings. */
 export interface Source {
@@ -37,14 +36,12 @@ export function createSources(
   egress: EgressTable,
   trustedProxies: readonly string[],
 ): ReadonlyMap<string, Source> {
-  const clientAddress = compileClientAddress(trustedProxies);
-  const forwardedFor = explainForwardedFor(trustedProxies);
   const secretHeaders = credentialHeaders(Object.values(settings));
   return new Map(
     Object.entries(settings).map(([name, { contents, context, maxBytes, keyPrefix, ...access }]) => {
-      const rules = { ...access, egress, clientAddress };
+      const rules = { ...access, egress, trustedProxies };
       const checkAccess = compileAccessCheck(rules);
-      const reportAccess = compileAccessReport(name, rules, checkAccess, forwardedFor);
+      const reportAccess = compileAccessReport(name, rules, checkAccess);
       const source = { name, checkAccess, reportAccess, contents, context, maxBytes, keyPrefix };
       return [name, { ...source, credentialHeaders: secretHeaders }];
     }),

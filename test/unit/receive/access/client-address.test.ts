@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compileClientAddress } from '../../../../src/receive/access/client-address.js';
+import { compileClientAddress } from '../../../../src/receive/access/access-check.js';
 
 const read = compileClientAddress(['10.0.0.0/8', '2001:db8:1::/48']);
 

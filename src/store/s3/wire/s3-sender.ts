@@ -136,13 +136,20 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     }
   }
 
+  function once<Request, Answer>(attempt: Attempt<Request, Answer>, request: Request): Promise<Answer> {
+    return keys === null ? renewed(attempt, request) : attempt(keys, request);
+  }
+
   /** Sends once, and once more where the store refuses the credentials and there are others. */
-  async function once<Request, Answer>(attempt: Attempt<Request, Answer>, request: Request): Promise<Answer> {
-    const holder = keys ?? (await client.config.credentials());
+  async function renewed<Request, Answer>(
+    attempt: Attempt<Request, Answer>,
+    request: Request,
+  ): Promise<Answer> {
+    const holder = await client.config.credentials();
     try {
       return await attempt(holder, request);
     } catch (error) {
-      const others = keys === null ? await renewal.after(error, holder) : null;
+      const others = await renewal.after(error, holder);
       if (others === null) throw error;
       return attempt(others, request);
     }

@@ -94,6 +94,11 @@ export interface LedgerView {
   refresh(): Promise<void>;
   /** Settles when everything that the index is to have is in. */
   readPast(): Promise<void>;
+  /**
+   * Waits for an index that is being built, where it does not reach back to an instant. Resolves to when it begins then. In milliseconds
+   * since the epoch.
+   */
+  reachBack(since: number): Promise<number>;
   /** Newest first. Rejects with `Problem` `request-invalid` for bad filters and cursors. */
   deliveries(query?: DeliveryQuery): Promise<DeliveryPage>;
   /** The same with the places of the lines. */
@@ -192,6 +197,12 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     rejectBeyond(await index.call('state'), since, Math.min(until, clock()));
   }
 
+  /** From when on the index has every line. */
+  function beginOfIndex(): number {
+    const { since, until } = index.lastState() ?? { since: null, until: null };
+    return until === null ? Number.POSITIVE_INFINITY : (since ?? Number.NEGATIVE_INFINITY);
+  }
+
   const extent = async () => extentOf(await index.call('state'));
 
   return {
@@ -207,6 +218,10 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: readNew,
     readPast: schedule.whole,
+    async reachBack(since) {
+      if (beginOfIndex() > since) await schedule.whole();
+      return beginOfIndex();
+    },
     opened: index.opened,
     search: (query) => findDeliveries(parts, query),
     async deliveries(query = {}) {

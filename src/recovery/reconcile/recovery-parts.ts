@@ -13,7 +13,7 @@ export interface RecoveryParts {
   readonly archive: Archive;
   readonly ledger: Ledger;
   /** Shows whether a callback arrived that leaves no artefact. */
-  readonly view: Pick<LedgerView, 'deliveries' | 'hasErased' | 'refresh' | 'extent' | 'readPast'>;
+  readonly view: Pick<LedgerView, 'deliveries' | 'hasErased' | 'refresh' | 'reachBack'>;
   readonly speech: SpeechClients;
   readonly sources: RecoverySources;
   /** Address senders use, when it is known. */

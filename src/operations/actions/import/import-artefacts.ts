@@ -16,7 +16,7 @@ export interface ImportParts {
   readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
-  readonly view: Pick<LedgerView, 'hasErased' | 'extent' | 'readPast'>;
+  readonly view: Pick<LedgerView, 'hasErased' | 'reachBack'>;
   readonly sources: ReadonlyMap<string, SourceContent>;
 }
 

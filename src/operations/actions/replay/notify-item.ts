@@ -1,6 +1,5 @@
 import { isErased } from '../../../archive/erasure/erasure.js';
 import type { DeliveryPage, LedgerView } from '../../../index/ledger-view.js';
-import { beginOfIndex } from '../../../index/questions/erased-in-ledger.js';
 import { writeInstant } from '../../../lib/time/instant.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import { isErasable } from '../../../subscribers/dead/dead-events.js';
@@ -15,10 +14,7 @@ export interface NotifyParts {
   readonly outbox: Pick<Outbox, 'statuses' | 'waitingEvents' | 'deadEvents' | 'deadEvent' | 'send'>;
   /** What each configured subscriber asks for. */
   readonly subscribers: ReadonlyMap<string, EventFilter>;
-  readonly view: Pick<
-    LedgerView,
-    'lines' | 'requireReach' | 'deliveries' | 'refresh' | 'extent' | 'readPast'
-  >;
+  readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'deliveries' | 'refresh' | 'reachBack'>;
   readonly store: ObjectStore;
 }
 
@@ -78,7 +74,7 @@ export function writtenFor(received: readonly number[]) {
 
 /** Null only when the ledger does not have the line any more. */
 async function findEvent(parts: NotifyParts, item: NotifyItem): Promise<JobEvent | null> {
-  const { outbox, view, store } = parts;
+  const { outbox, view } = parts;
   if (item.receivedAt === 'dead')
     return (await outbox.deadEvent(item.subscriber, item.eventId))?.event ?? null;
   const range = writtenFor([Date.parse(item.receivedAt)]);
@@ -86,7 +82,7 @@ async function findEvent(parts: NotifyParts, item: NotifyItem): Promise<JobEvent
   if (indexed !== null) return indexed;
   // The replica that selected the event had read its line. The index of this one may be behind, or still being built.
   await view.refresh();
-  await beginOfIndex({ store, view }, Date.parse(range.since));
+  await view.reachBack(Date.parse(range.since));
   await view.requireReach({ since: range.since });
   return findIndexedEvent(parts, item, range);
 }

@@ -6,7 +6,7 @@ import {
 } from '../../../archive/end-record.js';
 import { endRecordKey } from '../../../archive/layout.js';
 import { isDelivery, type LedgerLine } from '../../../domain/delivery.js';
-import { beginOfIndex, linesBeforeIndex } from '../../../index/questions/erased-in-ledger.js';
+import { linesBeforeIndex } from '../../../index/questions/erased-in-ledger.js';
 import { newDeliveryId } from '../../../ledger/ledger-line.js';
 import { comparePlaces } from '../../../ledger/log/line-place.js';
 import type { ScannedLine } from '../../../ledger/log/scan-hour.js';
@@ -61,7 +61,7 @@ export async function newestLine(
 ): Promise<LedgerLine | null> {
   await view.refresh();
   const since = searchFrom(job.createdAt, clock());
-  await beginOfIndex({ store, view }, Date.parse(since));
+  await view.reachBack(Date.parse(since));
   const indexed = await newestIndexedLine({ view, clock }, job, isWanted);
   if (indexed !== null) return indexed;
   let last: ScannedLine | null = null;

@@ -52,7 +52,7 @@ function unreadEvent(reach: () => Promise<void>) {
     refresh: async () => {
       hasRead = true;
     },
-    extent: () => ({ since: null, until: line.receivedAt, missing: [] }),
+    reachBack: async () => Number.NEGATIVE_INFINITY,
     requireReach: reach,
   };
   const sent: string[] = [];

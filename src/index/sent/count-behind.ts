@@ -37,27 +37,23 @@ export function countBehind({ database, classes }: AskedIndex, query: BehindQuer
         query.events.includes(event) &&
         (query.sources.length === 0 || (source !== null && query.sources.includes(source))),
     );
-  const counted = new Map<string | null, CountedBehind>();
-  const add = ({ source, events, oldest }: CountedBehind) => {
-    const known = counted.get(source) ?? { source, events: 0, oldest };
-    counted.set(source, {
-      source,
-      events: known.events + events,
-      oldest: Math.min(known.oldest, oldest),
-    });
-  };
   if (wanted.length === 0) return [];
-  const partly = Object.entries(query.hours).map(([hour, numbers]) => [startOfHour(hour), numbers] as const);
-  for (const [hour, numbers] of partly)
-    for (const each of inHour(database, classes, query.subscriber, wanted, hour, numbers)) add(each);
-  for (const each of inWholeHours(
-    database,
-    query,
-    wanted,
-    partly.map(([hour]) => hour),
-  ))
-    add(each);
-  return [...counted.values()];
+  const begun = Object.entries(query.hours).map(([hour, numbers]) => [startOfHour(hour), numbers] as const);
+  const counted = [
+    ...begun.flatMap((each) => inHour(database, classes, query.subscriber, wanted, ...each)),
+    ...inWholeHours(
+      database,
+      query,
+      wanted,
+      begun.map(([hour]) => hour),
+    ),
+  ];
+  return [...Map.groupBy(counted, ({ source }) => source)].map(([source, own]) => ({
+    source,
+    events: own.reduce((sum, { events }) => sum + events, 0),
+    // One for each segment: too many for the arguments of a call.
+    oldest: own.reduce((first, { oldest }) => Math.min(first, oldest), Number.POSITIVE_INFINITY),
+  }));
 }
 
 /** Lines behind the numbers of an hour, segment by segment. */
@@ -105,9 +101,9 @@ function inWholeHours(
   database: DatabaseSync,
   { subscriber, before }: BehindQuery,
   wanted: readonly LineClass[],
-  partly: readonly number[],
+  begun: readonly number[],
 ): CountedBehind[] {
-  const others = partly.join(', ');
+  const others = begun.join(', ');
   const lines = database.prepare(
     `SELECT sum(lines) AS lines FROM figures
      WHERE width = ${HOUR} AND start >= ? AND class = ? AND start NOT IN (${others})`,

@@ -32,21 +32,17 @@ type Range = [from: number, to: number];
 
 export function coveredNumbers(parts: readonly { readonly segments: Iterable<Numbered> }[]): CoveredSegments {
   const ranges = rangesOf(parts);
-  const rangeWith = ({ writer, number }: Numbered) => {
-    const own = ranges.get(writer) ?? [];
-    const range = own[indexBehind(own, number) - 1];
-    return range !== undefined && number <= range[1] ? range : undefined;
-  };
+  const rangeWith = ({ writer, number }: Numbered) =>
+    ranges.get(writer)?.find(([from, to]) => from <= number && number <= to);
   const last = new Map([...ranges].map(([writer, own]) => [writer, own.at(-1)?.[1] ?? 0]));
   function missingIn({ writer, from, to }: Gap): Gap[] {
-    const own = ranges.get(writer) ?? [];
-    const first = Math.max(0, indexBehind(own, from) - 1);
-    const end = indexBehind(own, to);
     const missing: Gap[] = [];
     let next = from;
-    for (const [start, stop] of own.slice(first, end)) {
+    for (const [start, stop] of ranges.get(writer) ?? []) {
+      if (stop < next) continue;
+      if (start > to) break;
       if (start > next) missing.push({ writer, from: next, to: start - 1 });
-      next = Math.max(next, stop + 1);
+      next = stop + 1;
     }
     return next <= to ? [...missing, { writer, from: next, to }] : missing;
   }
@@ -58,39 +54,26 @@ export function coveredNumbers(parts: readonly { readonly segments: Iterable<Num
   };
 }
 
-/** The ranges of each writer, ascending, with gaps between them. */
+/** The ranges of each writer, ascending, with gaps between them: there are few, as numbers without a gap are one. */
 function rangesOf(parts: readonly { readonly segments: Iterable<Numbered> }[]): Map<string, Range[]> {
-  const found = new Map<string, Range[]>();
+  const numbers = new Map<string, number[]>();
   for (const { segments } of parts)
     for (const { writer, number } of segments) {
-      const own = found.get(writer) ?? [];
-      found.set(writer, own);
-      const last = own.at(-1);
-      if (last !== undefined && last[1] === number - 1) last[1] = number;
-      else own.push([number, number]);
+      const own = numbers.get(writer) ?? [];
+      numbers.set(writer, own);
+      own.push(number);
     }
-  return new Map([...found].map(([writer, own]) => [writer, joined(own)]));
+  return new Map([...numbers].map(([writer, own]) => [writer, inRows(own.sort((a, b) => a - b))]));
 }
 
-function joined(ranges: readonly Range[]): Range[] {
-  const result: Range[] = [];
-  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
-    const last = result.at(-1);
-    if (last !== undefined && from <= last[1] + 1) last[1] = Math.max(last[1], to);
-    else result.push([from, to]);
+function inRows(numbers: readonly number[]): Range[] {
+  const ranges: Range[] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && number <= last[1] + 1) last[1] = number;
+    else ranges.push([number, number]);
   }
-  return result;
-}
-
-/** Index of the first range that begins behind a number. */
-function indexBehind(ranges: readonly Range[], number: number): number {
-  let [low, high] = [0, ranges.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ranges[middle]?.[0] ?? 0) <= number) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return ranges;
 }
 
 /** Numbers in a row that a store may list late, or a fault may have lost: more of them are not asked for one by one. */

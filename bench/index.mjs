@@ -112,7 +112,8 @@ const questions = {
   'a context of a customer': () => index.findLines({ limit: 51, context: { name: 'customer', value: 'c7' } }),
   'a page of failures, and their causes': () => index.failurePage({ limit: 50, after: null }).jobs,
   'all failing jobs': () => index.failingJobs({}).jobs,
-  'a part of an id or a context': () => index.findJobs({ text: '9999', match: 'part', names: [], limit: 20 }),
+  'a part of an id or a context': () =>
+    index.matchJobs({ text: '9999', match: 'part', names: [], limit: 20 }),
   'figures of 30 days': () =>
     summed({ range: days(30), by: { begin: days(30).since, width: 12 * HOUR, count: 60 } }),
   'figures of a day': () =>

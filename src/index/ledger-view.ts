@@ -15,7 +15,7 @@ import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js
 import { extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
-import type { IndexedMatch, JobSearch } from './queries/find-jobs.js';
+import type { IndexedMatch, JobSearch } from './queries/match-jobs.js';
 import {
   allDeliveries,
   type DeliveryQuery,
@@ -132,7 +132,7 @@ export interface LedgerView {
   /** Whether a line was ever in the index with this value. */
   holds(field: NamedFilter, value: string, scope?: SourceScope): Promise<boolean>;
   /** The newest line of each job that matches. */
-  findJobs(query: JobSearch): Promise<readonly FoundJob[]>;
+  matchJobs(query: JobSearch): Promise<readonly FoundJob[]>;
   /** The sources that a job has lines of in the index. */
   sourcesOfJob(job: string): Promise<readonly string[]>;
   /** What was sent to subscribers. */
@@ -280,8 +280,8 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       return (await index.call('findLines', { job, outcome: 'erased', since, limit: 1 })).length > 0;
     },
     holds: (field, value, scope = null) => index.call('knowsName', field, value, scope),
-    async findJobs(query) {
-      const found = await index.call('findJobs', query);
+    async matchJobs(query) {
+      const found = await index.call('matchJobs', query);
       const { lines } = await readLinesAt(
         store,
         found.map(({ place }) => place),

@@ -7,16 +7,16 @@ import { eventsOfJob, factsOfEvents, findEvents } from '../sent/sent-events.js';
 import { countCallbacks, countJobs } from './count-callbacks.js';
 import { failingJobs, failurePage, findSettled } from './failure-page.js';
 import { findFailures } from './find-failures.js';
-import { findJobs } from './find-jobs.js';
 import { findLines } from './find-lines.js';
 import { findSources } from './find-sources.js';
 import { knowsName } from './knows-name.js';
 import { lastAccepted } from './last-accepted.js';
+import { matchJobs } from './match-jobs.js';
 import { countActs, countMissed, missedByContext, sumLines } from './sum-lines.js';
 
 /** The questions that an index answers, whoever writes it. */
 const QUESTIONS = {
-  ...{ state: readState, countLines, findLines, findJobs, findSources, knowsName },
+  ...{ state: readState, countLines, findLines, matchJobs, findSources, knowsName },
   ...{ findFailures, failurePage, failingJobs, findSettled, findBodies, countBodies },
   ...{ sumLines, countMissed, missedByContext, countActs, countCallbacks, countJobs, lastAccepted },
   ...{ findEvents, eventsOfJob, factsOfEvents, eventFigures, countBehind },

@@ -21,7 +21,7 @@ export function expectJobs(index: LedgerIndex, lines: readonly Placed[], scope: 
     ({ line }) => line.origin !== 'admin' && (scope === null || scope.has(line.source ?? '')),
   );
   for (const search of SEARCHES) {
-    const found = index.findJobs({ ...search, names: NAMES, limit: 10, scope });
+    const found = index.matchJobs({ ...search, names: NAMES, limit: 10, scope });
     const shown = found.map(({ by, place }) => {
       const { line } = lines.find((each) => comparePlaces(each.place, place) === 0) as Placed;
       return [by, line.jobId, line.receivedAt];

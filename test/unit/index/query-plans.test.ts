@@ -87,7 +87,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
   findBodies: [[{ limit: 50 }], [{ limit: 50, state: 'waiting', scope: SCOPE }], [{ limit: 50, job: 'job' }]],
   countBodies: [[HOUR]],
   knowsName: [['source', 'intake', null]],
-  findJobs: [
+  matchJobs: [
     [{ text: 'job', match: 'whole', names: ['call', 'customer'], limit: 20 }],
     [{ text: '7', match: 'part', names: [], limit: 20, scope: SCOPE }],
   ],
@@ -139,7 +139,7 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
 /** What is gone through all the same. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   // An index does not find a part of an id or a value; of the values that have it, those of the newest lines are listed.
-  findJobs: ['lines', 'context_values', 'contexts'],
+  matchJobs: ['lines', 'context_values', 'contexts'],
   // Of all values of a name: a worker of its own does that.
   sumLines: ['context_values'],
   missedByContext: ['context_values', 'contexts'],

@@ -10,7 +10,7 @@ import type { JobMatches } from '../../answers/jobs.js';
 interface FindParts {
   readonly store: ObjectStore;
   readonly keyPrefixes: readonly string[];
-  readonly view: Pick<LedgerView, 'findJobs' | 'extent'>;
+  readonly view: Pick<LedgerView, 'matchJobs' | 'extent'>;
   readonly names: FilterNames;
 }
 
@@ -27,7 +27,7 @@ export async function findJobs(parts: FindParts, text: string, scope: SourceScop
   const { store, view, names } = parts;
   const find = async (match: 'whole' | 'part') => {
     const { contexts } = namesInScope(names, scope);
-    return matchesOf(await view.findJobs({ text, match, names: contexts, limit: MAX_JOBS, scope }));
+    return matchesOf(await view.matchJobs({ text, match, names: contexts, limit: MAX_JOBS, scope }));
   };
   const whole = await find('whole');
   const stored = whole.some(({ by }) => by === 'id') ? null : await findStored(parts, text, scope);
@@ -40,7 +40,7 @@ export async function findJobs(parts: FindParts, text: string, scope: SourceScop
   };
 }
 
-function matchesOf(found: Awaited<ReturnType<LedgerView['findJobs']>>): Found[] {
+function matchesOf(found: Awaited<ReturnType<LedgerView['matchJobs']>>): Found[] {
   const jobs = new Map<string, Found>();
   for (const { by, line } of found) {
     const { jobId, context = null, receivedAt, outcome } = line;

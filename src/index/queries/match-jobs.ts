@@ -26,7 +26,7 @@ const VALUES = 20;
 const LINES_OF_VALUE = 500;
 
 /** Jobs with this id or value of the context: those by id come first, each in the order of their newest lines. Accesses do not count. */
-export function findJobs({ database, classes }: AskedIndex, query: JobSearch): IndexedMatch[] {
+export function matchJobs({ database, classes }: AskedIndex, query: JobSearch): IndexedMatch[] {
   const { text, limit, scope = null } = query;
   const isPart = query.match === 'part';
   const wanted = idsOf(

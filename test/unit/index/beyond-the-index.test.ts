@@ -68,6 +68,17 @@ describe('what an index does not have', () => {
     });
   });
 
+  it('is awaited while the index is being built, and an erasure that it has is asked of it alone', async () => {
+    write('2026-03-31T05:00:00.000Z', { jobId: 'erased', outcome: 'erased', origin: 'replay', source: null });
+    const isErased = (job: string, since: string) => isErasedInLedger({ store, view }, job, since);
+    expect(await isErased('erased', '2026-03-31T05:00:00.000Z')).toBe(true);
+    expect(view.extent().until).not.toBeNull();
+    store.objects.clear();
+    expect(await isErased('erased', '2026-03-31T05:00:00.000Z')).toBe(true);
+    expect(await isErased('erased', '2026-03-31T06:00:00.000Z')).toBe(false);
+    expect(await isErased('other', '2026-03-31T05:00:00.000Z')).toBe(false);
+  });
+
   it('is an erasure or an arrival before it begins: reconcile and import read the log', async () => {
     write('2026-03-27T05:00:00.000Z', { jobId: 'erased', outcome: 'erased', origin: 'replay', source: null });
     write('2026-03-27T06:00:00.000Z', { jobId: 'arrived', outcome: 'stored', source: 'intake' });

@@ -229,12 +229,15 @@ describe('receiving a callback', () => {
 });
 
 describe('a callback that is refused', () => {
-  it('before it authenticates leaves nothing but a note for operators', async () => {
+  it.each([
+    ['source-unknown', { sourceName: 'unknown' }],
+    ['address-refused', { peer: '192.0.2.1' }],
+  ])('before it authenticates leaves nothing but a note for operators: %s', async (code, more) => {
     const at = receiverOver();
-    const request = requestOf({ chunks: [TRANSCRIPT], more: { sourceName: 'unknown' } });
-    await expect(at.receiver.receive(request)).rejects.toMatchObject({ code: 'source-unknown' });
+    const request = requestOf({ chunks: [TRANSCRIPT], more });
+    await expect(at.receiver.receive(request)).rejects.toMatchObject({ code });
     expect([request.opened.length, at.store.objects.size, at.admission.active]).toEqual([0, 0, 0]);
-    expect(at.seen).toEqual([{ event: 'unauthenticated', detail: 'source-unknown' }]);
+    expect(at.seen).toEqual([{ event: 'unauthenticated', detail: code }]);
   });
 
   it.each([

@@ -83,13 +83,13 @@ describe('lines that wait for a segment', () => {
     });
 
     it.each([
-      ['the segment is full', (queue: Queue) => add(queue, 1, 200)],
+      ['the segment is full', (queue: Queue) => add(queue, 2, 200)],
       ['a line arrives that must not wait', (queue: Queue) => add(queue, 1)],
       ['the ledger is closed', (queue: Queue) => queue.endWait()],
     ])('ends its wait when %s', async (_name, end) => {
       const queue = queueOf({ fullSegment, lines: 1, due: 200 });
       const gathered = queue.gathered();
-      add(queue, 98, 200);
+      add(queue, 97, 200);
       expect(jest.getTimerCount()).toBe(1);
       end(queue);
       await gathered;

@@ -24,7 +24,7 @@ export const whole = (min: number, max: number) =>
 export const cursorText = z.string().max(1000);
 
 /** Validates a JSON body; a missing one counts as `{}`. Throws `request-invalid` with the faults. */
-export function readBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
+export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   return parse(schema, body ?? {});
 }
 

@@ -4,7 +4,7 @@ import { type DeliveryContext, readContext } from '../../../domain/context.js';
 import { isCallbackStatus } from '../../../domain/job.js';
 import { CONTENT_TOKENS, ITEM_KINDS, type ItemKind, kindOfToken } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';
-import { readBody, reasonText, textInput } from '../../../lib/text/read-input.js';
+import { parseBody, reasonText, textInput } from '../../../lib/text/read-input.js';
 import type { SourceContent } from '../../../receive/access/sources.js';
 import { defaultSource } from '../default-source.js';
 
@@ -26,7 +26,7 @@ export type ImportFields = z.output<typeof FIELDS>;
 /** Throws `request-invalid`, also for unknown fields: a transcript sent as a text field would be lost silently. */
 export function readImportFields(fields: Record<string, string>): ImportFields {
   const unknown = Object.keys(fields).find((name) => !Object.hasOwn(FIELDS.shape, name));
-  if (unknown === undefined) return readBody(FIELDS, fields);
+  if (unknown === undefined) return parseBody(FIELDS, fields);
   const name = JSON.stringify(unknown.slice(0, 64));
   throw new Problem('request-invalid', `The field ${name} is unknown; content is sent as a file.`);
 }

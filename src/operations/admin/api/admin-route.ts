@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { Problem, type ProblemCode } from '../../../domain/problem.js';
 import type { Right } from '../../../domain/rights.js';
-import { readBody, readQuery } from '../../../lib/text/read-input.js';
+import { parseBody, readQuery } from '../../../lib/text/read-input.js';
 import type { Answer } from '../../answers/values.js';
 import type { Access } from '../access/access.js';
 
@@ -122,7 +122,7 @@ export function adminRoute<
         ...request,
         params: readPath(pathSchema, params),
         query: readQuery(querySchema, query),
-        body: contract.body === undefined ? undefined : readBody(contract.body, body),
+        body: contract.body === undefined ? undefined : parseBody(contract.body, body),
       };
       return handle(call as AdminCall<Path, Query, Body>);
     },

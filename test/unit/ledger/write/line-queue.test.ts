@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createLineQueue } from '../../../../src/ledger/write/ledger.js';
+import { createLineQueue } from '../../../../src/ledger/write/line-queue.js';
 
 type Queue = ReturnType<typeof createLineQueue>;
 

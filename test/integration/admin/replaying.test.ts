@@ -222,6 +222,8 @@ describe('replays over HTTP', () => {
     ['an unknown kind', { selector: { kind: 'everything' } }],
     ['a refetch of everything', { selector: { kind: 'refetch' } }],
     ['an unknown filter', { selector: { kind: 'release', colour: 'blue' } }],
+    ['an empty list of jobs, which would be all of them', { selector: { kind: 'release', jobs: [] } }],
+    ['an empty list of jobs beside a filter', { selector: { kind: 'release', jobs: [], source: 'default' } }],
     ['ids that are none', { selector: { kind: 'refetch', jobs: ['../x'] } }],
     ['an invalid instant', { selector: { kind: 'refetch', since: 'yesterday' } }],
     ['a day no calendar has', { selector: { kind: 'refetch', since: '2026-02-31T00:00:00Z' } }],

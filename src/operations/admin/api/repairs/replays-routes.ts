@@ -46,9 +46,9 @@ const replayOrder = z
         dead: z.literal(true).optional().describe('notify: only events that ended without being sent'),
         jobs: z
           .array(z.string().refine(isJobId, 'is no job id'))
+          // A program that found no job must not replay all of them.
+          .min(1)
           .max(MAX_NAMED_JOBS)
-          // An empty list beside filters is an empty field of a form.
-          .transform((jobs) => (jobs.length === 0 ? undefined : jobs))
           .optional(),
         events: z
           .array(z.string().refine(isUlid, 'is no event id'))

@@ -289,8 +289,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     async start() {
       const addresses = await ports.open();
       port = Number(new URL(addresses.publicUrl).port || 80);
-      admin.start();
-      background.startSweeping();
       let started = false;
       const verdict = becomeReady().catch((error) => {
         if (!started) throw error;
@@ -298,6 +296,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       });
       await Promise.race([verdict, sleep(FIRST_VERDICT_WAIT, null, { ref: false })]);
       started = true;
+      if (!draining.signal.aborted) {
+        // Not before the store is marked: its index would be opened twice.
+        admin.start();
+        background.startSweeping();
+      }
       return { ...addresses, store: store.location, notReady: readiness().reason };
     },
 

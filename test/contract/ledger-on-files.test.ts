@@ -30,8 +30,7 @@ describe('ledger on files', () => {
     await Promise.all(lines.map((line, n) => ledgers[n % 2]?.append(line)));
     await Promise.all(ledgers.map((ledger) => ledger.close()));
 
-    const found: string[] = [];
-    for await (const line of readLines(store)) found.push(JSON.stringify(line));
+    const found = await Array.fromAsync(readLines(store), (line) => JSON.stringify(line));
     expect(found.sort()).toEqual(lines.map((line) => JSON.stringify(line)).sort());
   });
 

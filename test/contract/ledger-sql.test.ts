@@ -90,9 +90,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
   }
 
   async function segmentsOf(hour: string): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const { key } of store.list(`${LEDGER_FOLDER}${hour}`)) keys.push(key);
-    return keys;
+    return Array.fromAsync(store.list(`${LEDGER_FOLDER}${hour}`), ({ key }) => key);
   }
 
   /** Merges what is whole at that time: the hour from five to six. */

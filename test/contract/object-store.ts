@@ -51,16 +51,11 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         ...(limit !== undefined && { limit }),
       };
       for await (const { key } of store.list(prefix, options)) keys.push(key);
-      const alone: string[] = [];
-      for await (const key of store.keys(prefix, options)) alone.push(key);
+      const alone = await Array.fromAsync(store.keys(prefix, options));
       expect(alone).toEqual(keys);
       return keys;
     };
-    const foldersBelow = async (prefix: string): Promise<string[]> => {
-      const folders: string[] = [];
-      for await (const folder of store.folders(prefix)) folders.push(folder);
-      return folders;
-    };
+    const foldersBelow = (prefix: string) => Array.fromAsync(store.folders(prefix));
 
     describe('create', () => {
       it('writes an object that reads back byte for byte', async () => {
@@ -411,11 +406,8 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
 
       it('leaves out sub-folders where only what is in the folder itself is asked for', async () => {
         for (const key of ordered) await put(key);
-        const direct = async (prefix: string, options: ListRange = {}) => {
-          const keys: string[] = [];
-          for await (const key of store.keys(prefix, { ...options, direct: true })) keys.push(key);
-          return keys;
-        };
+        const direct = (prefix: string, options: ListRange = {}) =>
+          Array.fromAsync(store.keys(prefix, { ...options, direct: true }));
         const own = ordered.filter((key) => key.split('/').length === 3);
         expect(own.length).toBeLessThan(ordered.length - 2);
         expect(await direct('list/order/')).toEqual(own);
@@ -427,8 +419,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
 
       it('has the same keys in any order', async () => {
         for (const key of ordered) await put(key);
-        const keys: string[] = [];
-        for await (const key of store.keys('list/order/', { anyOrder: true })) keys.push(key);
+        const keys = await Array.fromAsync(store.keys('list/order/', { anyOrder: true }));
         expect(keys.toSorted()).toEqual(ordered.toSorted());
       });
 
@@ -593,8 +584,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
 
     describe('purge', () => {
       const purge = async (folder: string) => {
-        const purged = [];
-        for await (const each of store.purge(folder)) purged.push(each);
+        const purged = await Array.fromAsync(store.purge(folder));
         return purged.toSorted((a, b) => (a.key < b.key ? -1 : 1));
       };
       const tracesOf = async (folder: string) => {

@@ -63,18 +63,10 @@ function createTurns(order: string): Turns {
           return { ...upload, complete: () => call(() => upload.complete()) };
         },
         async *list(prefix, options) {
-          yield* await call(async () => {
-            const objects = [];
-            for await (const object of store.list(prefix, options)) objects.push(object);
-            return objects;
-          });
+          yield* await call(() => Array.fromAsync(store.list(prefix, options)));
         },
         async *folders(prefix) {
-          yield* await call(async () => {
-            const folders = [];
-            for await (const folder of store.folders(prefix)) folders.push(folder);
-            return folders;
-          });
+          yield* await call(() => Array.fromAsync(store.folders(prefix)));
         },
       };
     },

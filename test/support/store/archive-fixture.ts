@@ -65,13 +65,10 @@ export function randomContent(bytes: number): Buffer {
 export async function readAll(store: ObjectStore, key: string): Promise<Buffer | null> {
   const reading = await store.read(key);
   if (reading === null) return null;
-  const chunks: Buffer[] = [];
-  for await (const chunk of reading.body as AsyncIterable<Buffer>) chunks.push(chunk);
+  const chunks = await Array.fromAsync(reading.body as AsyncIterable<Buffer>);
   return Buffer.concat(chunks);
 }
 
 export async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const object of store.list(prefix)) keys.push(object.key);
-  return keys;
+  return Array.fromAsync(store.list(prefix), (object) => object.key);
 }

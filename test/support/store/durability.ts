@@ -158,8 +158,7 @@ async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowl
 async function expectNothingHalfVisible(store: ObjectStore, jobs: readonly string[]): Promise<void> {
   const media = jobs.filter((_, n) => n % MEDIA.every === 0).map((job) => sha256(mediaOf(job, MEDIA.bytes)));
   const whole = new Set([...jobs.map((job) => sha256(transcriptOf(job))), ...media]);
-  const keys: string[] = [];
-  for await (const { key } of store.list('jobs/kill')) keys.push(key);
+  const keys = await Array.fromAsync(store.list('jobs/kill'), ({ key }) => key);
   const damaged: string[] = [];
   await allOf(keys, async (key) => {
     const found = await readBack(store, key);

@@ -49,8 +49,7 @@ async function ensureBucket(s3: S3Settings, bucket: string): Promise<void> {
 async function removeAll(options: StoreOptions): Promise<void> {
   const store = await openStore(options);
   await store.sweepUploads(new Date(Date.now() + 3_600_000));
-  const keys: string[] = [];
-  for await (const { key } of store.list('')) keys.push(key);
+  const keys = await Array.fromAsync(store.list(''), ({ key }) => key);
   while (keys.length > 0) await Promise.all(keys.splice(0, 30).map((key) => store.delete(key)));
   await store.close();
 }

@@ -199,14 +199,8 @@ describe('runs that an operator orders', () => {
   }
 
   it('are one at a time, and a run on the interval waits for theirs instead of beginning another', async () => {
-    let asked = () => {};
-    const isAsked = new Promise<void>((resolve) => {
-      asked = resolve;
-    });
-    let open: (jobs: ReadonlySet<string>) => void = () => {};
-    const gate = new Promise<ReadonlySet<string>>((resolve) => {
-      open = resolve;
-    });
+    const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
+    const { promise: gate, resolve: open } = Promise.withResolvers<ReadonlySet<string>>();
     let begun = 0;
     const runner = reconciler(() => {
       begun += 1;

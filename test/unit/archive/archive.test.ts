@@ -65,11 +65,8 @@ describe('the archive', () => {
   });
 
   it('returns the memory of an item only when the store has read it, even if its delivery is discarded before', async () => {
-    let mayRead = (): void => {};
+    const { promise: reading, resolve: mayRead } = Promise.withResolvers<void>();
     let isReading = false;
-    const reading = new Promise<void>((resolve) => {
-      mayRead = resolve;
-    });
     const slow: ObjectStore = {
       ...store,
       async create(key, body, headers) {

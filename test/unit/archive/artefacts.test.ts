@@ -20,8 +20,10 @@ describe('the artefacts of a job', () => {
       'jobs/ab/data',
       'other/jobs/a/data',
     );
-    const found: string[][] = [];
-    for await (const { key, folder } of listJobObjects(store, ['', 'team/'], 'a')) found.push([key, folder]);
+    const found = await Array.fromAsync(listJobObjects(store, ['', 'team/'], 'a'), ({ key, folder }) => [
+      key,
+      folder,
+    ]);
     expect(found).toEqual([
       ['jobs/a/data', 'jobs/a/'],
       ['team/jobs/a/transcript.json', 'team/jobs/a/'],

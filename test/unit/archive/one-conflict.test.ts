@@ -117,10 +117,7 @@ function stepByStep(store: ObjectStore, deliveries: number): ObjectStore {
 /** Resolves for everybody once `count` have come. */
 function meeting(count: number): () => Promise<void> {
   let come = 0;
-  let release: () => void = () => undefined;
-  const everybody = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: everybody, resolve: release } = Promise.withResolvers<void>();
   return () => {
     come += 1;
     if (come === count) release();

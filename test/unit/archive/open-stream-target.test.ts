@@ -28,10 +28,7 @@ const open = (store: ObjectStore, claimed: string[] = []) =>
 
 describe('the upload of a streamed item', () => {
   it('is opened while the store is asked whether its key is free', async () => {
-    let isOpened = (): void => undefined;
-    const opened = new Promise<void>((resolve) => {
-      isOpened = resolve;
-    });
+    const { promise: opened, resolve: isOpened } = Promise.withResolvers<void>();
     const { memory, store } = recordingStore();
     const target = await open({
       ...store,

@@ -37,14 +37,8 @@ describe('an item of a delivery that announced several parts', () => {
   });
 
   it('aborts its upload when it is discarded while that is being opened', async () => {
-    let open = (): void => undefined;
-    let asked = (): void => undefined;
-    const isAsked = new Promise<void>((resolve) => {
-      asked = resolve;
-    });
-    const opening = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { promise: opening, resolve: open } = Promise.withResolvers<void>();
+    const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>();
     const { staged, store, budget } = begin((operation) => {
       if (operation !== 'startUpload') return undefined;
       asked();

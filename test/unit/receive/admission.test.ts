@@ -55,8 +55,7 @@ describe('admission', () => {
   });
 
   it('keeps deliveries until it is known whether the store can take them', async () => {
-    let tell = () => {};
-    const known = new Promise<void>((resolve) => (tell = resolve));
+    const { promise: known, resolve: tell } = Promise.withResolvers<void>();
     const { admission, state } = admissionOf({
       known,
       failure: new Problem('store-unavailable', 'not proven'),

@@ -13,10 +13,7 @@ const callback = (...lines: string[]) =>
 
 /** Opens a port whose callbacks wait for the returned function. */
 async function openHoldingPort(): Promise<() => void> {
-  let acknowledge = (): void => {};
-  const held = new Promise<void>((resolve) => {
-    acknowledge = resolve;
-  });
+  const { promise: held, resolve: acknowledge } = Promise.withResolvers<void>();
   port = await openPublicPort({ receive: () => held });
   return acknowledge;
 }

@@ -159,10 +159,7 @@ describe('receiving a callback', () => {
   });
 
   it('acknowledges nothing before its line is durable', async () => {
-    let reached = (_write: () => void): void => {};
-    const writing = new Promise<() => void>((resolve) => {
-      reached = resolve;
-    });
+    const { promise: writing, resolve: reached } = Promise.withResolvers<() => void>();
     const at = receiverOver((operation, key) =>
       operation === 'create' && key.startsWith('ledger/')
         ? new Promise((resolve) => reached(resolve as () => void))

@@ -13,11 +13,6 @@ describe('a listing of what is known to be there', () => {
   let leftOut: (key: string) => boolean;
 
   const segment = (number: number) => `ledger/dt=2026-03-04/hour=05/r~0000000${number}.ndjson`;
-  async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-    const found: Item[] = [];
-    for await (const item of items) found.push(item);
-    return found;
-  }
 
   beforeEach(async () => {
     memory = createMemoryStore();
@@ -35,16 +30,18 @@ describe('a listing of what is known to be there', () => {
     ['without the last', (key) => key.includes(segment(2))],
   ])('fails when it is %s', async (_, isLeftOut) => {
     leftOut = isLeftOut;
-    await expect(all(store.list('ledger/'))).rejects.toThrow(NOT_WHOLE);
-    await expect(all(store.keys('ledger/dt=2026-03-04/'))).rejects.toThrow(NOT_WHOLE);
-    await expect(all(store.list('ledger/', { startAfter: segment(1) }))).rejects.toThrow(NOT_WHOLE);
+    await expect(Array.fromAsync(store.list('ledger/'))).rejects.toThrow(NOT_WHOLE);
+    await expect(Array.fromAsync(store.keys('ledger/dt=2026-03-04/'))).rejects.toThrow(NOT_WHOLE);
+    await expect(Array.fromAsync(store.list('ledger/', { startAfter: segment(1) }))).rejects.toThrow(
+      NOT_WHOLE,
+    );
   });
 
   it('fails when a folder is missing', async () => {
     leftOut = () => true;
-    await expect(all(store.folders('ledger/'))).rejects.toThrow(NOT_WHOLE);
-    await expect(all(store.folders('ledger/dt=2026-03-04/'))).rejects.toThrow(NOT_WHOLE);
-    expect(await all(store.folders('jobs/'))).toEqual([]);
+    await expect(Array.fromAsync(store.folders('ledger/'))).rejects.toThrow(NOT_WHOLE);
+    await expect(Array.fromAsync(store.folders('ledger/dt=2026-03-04/'))).rejects.toThrow(NOT_WHOLE);
+    expect(await Array.fromAsync(store.folders('jobs/'))).toEqual([]);
   });
 
   it('brings all that it has before it fails', async () => {
@@ -59,25 +56,25 @@ describe('a listing of what is known to be there', () => {
 
   it('is whole without what was deleted or lies elsewhere', async () => {
     memory.objects.delete(segment(2));
-    expect(await all(store.keys('ledger/'))).toEqual([segment(1)]);
+    expect(await Array.fromAsync(store.keys('ledger/'))).toEqual([segment(1)]);
     leftOut = () => true;
-    expect(await all(store.list('reports/'))).toEqual([]);
-    expect(await all(store.list('ledger/', { startAfter: segment(2) }))).toEqual([]);
-    expect(await all(store.keys('ledger/', { direct: true }))).toEqual([]);
+    expect(await Array.fromAsync(store.list('reports/'))).toEqual([]);
+    expect(await Array.fromAsync(store.list('ledger/', { startAfter: segment(2) }))).toEqual([]);
+    expect(await Array.fromAsync(store.keys('ledger/', { direct: true }))).toEqual([]);
   });
 
   it('may end before at a limit, and leave out what is hidden', async () => {
-    expect(await all(store.keys('ledger/', { limit: 1 }))).toEqual([segment(1)]);
+    expect(await Array.fromAsync(store.keys('ledger/', { limit: 1 }))).toEqual([segment(1)]);
     memory.put('.canary/a', 'x');
     known.push('.canary/a');
     leftOut = (key) => key.startsWith('.');
-    expect(await all(store.keys(''))).toEqual([segment(1), segment(2)]);
+    expect(await Array.fromAsync(store.keys(''))).toEqual([segment(1), segment(2)]);
   });
 
   it('costs no request', async () => {
     const before = memory.calls.length;
-    await all(store.list('ledger/'));
-    await all(store.folders('ledger/'));
+    await Array.fromAsync(store.list('ledger/'));
+    await Array.fromAsync(store.folders('ledger/'));
     expect(memory.calls.slice(before).map(({ operation }) => operation)).toEqual(['list', 'folders']);
   });
 });

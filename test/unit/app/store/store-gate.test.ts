@@ -10,8 +10,7 @@ function gateOf() {
     condition: null as StoreCondition | null,
     offset: 0,
   };
-  let endFirst = () => {};
-  const tried = new Promise<void>((resolve) => (endFirst = resolve));
+  const { promise: tried, resolve: endFirst } = Promise.withResolvers<void>();
   const gate = createStoreGate(
     tried,
     () => state.proven,

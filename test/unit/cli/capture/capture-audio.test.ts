@@ -4,11 +4,7 @@ import { openAudio, readAudio } from '../../../../src/cli/capture/capture-audio.
 
 const FOREVER = new AbortController().signal;
 
-async function collect(source: AsyncIterable<Buffer>): Promise<number[]> {
-  const sizes: number[] = [];
-  for await (const chunk of source) sizes.push(chunk.length);
-  return sizes;
-}
+const sizesOf = (source: AsyncIterable<Buffer>) => Array.fromAsync(source, (chunk) => chunk.length);
 
 const chunks = (...sizes: number[]) => Readable.from(sizes.map((size) => Buffer.alloc(size)));
 
@@ -19,21 +15,21 @@ describe('audio for a capture', () => {
   });
 
   it('streams chunk by chunk, unchanged', async () => {
-    expect(await collect(readAudio(chunks(3, 5), FOREVER))).toEqual([3, 5]);
+    expect(await sizesOf(readAudio(chunks(3, 5), FOREVER))).toEqual([3, 5]);
   });
 
   it('reports a read failure', async () => {
     const broken = new Readable({ read: () => void broken.destroy(new Error('device gone')) });
-    await expect(collect(readAudio(broken, FOREVER))).rejects.toThrow('device gone');
+    await expect(sizesOf(readAudio(broken, FOREVER))).rejects.toThrow('device gone');
   });
 
   it('ends quietly on an interrupt, also while nothing comes', async () => {
     const stop = new AbortController();
     const silent = new Readable({ read: () => stop.abort() });
-    expect(await collect(readAudio(silent, stop.signal))).toEqual([]);
+    expect(await sizesOf(readAudio(silent, stop.signal))).toEqual([]);
   });
 
   it('is not begun after an interrupt', async () => {
-    expect(await collect(readAudio(chunks(1), AbortSignal.abort()))).toEqual([]);
+    expect(await sizesOf(readAudio(chunks(1), AbortSignal.abort()))).toEqual([]);
   });
 });

@@ -32,7 +32,6 @@ it('takes what a replica wrote to the next hour whose clock is ahead of the stor
   const store = createMemoryStore(undefined, () => now);
   const log = createLogFollower({ store, clock: () => now, hours: new Map(), onLost: () => undefined });
   store.put(segmentKey({ hour: hourAt(now + HOUR), writer: 'ahead', number: 1 }), '', now);
-  const found: string[] = [];
-  for await (const { writer } of log.newSegments()) found.push(writer);
+  const found = await Array.fromAsync(log.newSegments(), ({ writer }) => writer);
   expect(found).toEqual(['ahead']);
 });

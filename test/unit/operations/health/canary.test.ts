@@ -229,8 +229,7 @@ describe('canary', () => {
   });
 
   it('fails a check that hangs, and does not pile up behind it', async () => {
-    let release = () => {};
-    const hang = new Promise<void>((resolve) => (release = resolve));
+    const { promise: hang, resolve: release } = Promise.withResolvers<void>();
     const store = createMemoryStore((operation) => (operation === 'replace' ? hang : undefined));
     // A slow machine must not take the call for one that never ends.
     const canary = createCanary({ store, replica: 'r', timeout: 20, clock: () => 0 });
@@ -261,8 +260,7 @@ describe('canary', () => {
   });
 
   it('checks on its interval until stopped', async () => {
-    let third = () => {};
-    const checked = new Promise<void>((resolve) => (third = resolve));
+    const { promise: checked, resolve: third } = Promise.withResolvers<void>();
     let writes = 0;
     const store = createMemoryStore((operation) => {
       if (operation === 'replace') writes += 1;

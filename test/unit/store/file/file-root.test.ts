@@ -24,11 +24,7 @@ beforeEach(async () => {
 
 afterEach(() => folder.remove());
 
-async function keysOf(from: ObjectStore): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of from.list('')) keys.push(key);
-  return keys;
-}
+const keysOf = (from: ObjectStore) => Array.fromAsync(from.list(''), ({ key }) => key);
 
 describe('the folder of a file store', () => {
   it('is marked at the first write, once, by however many processes', async () => {

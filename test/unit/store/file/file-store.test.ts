@@ -52,8 +52,7 @@ describe('the file store', () => {
     });
     const listed = async (range: ListRange) => {
       looked = 0;
-      const keys: string[] = [];
-      for await (const key of store.keys('things/', { ...range, signal })) keys.push(key);
+      const keys = await Array.fromAsync(store.keys('things/', { ...range, signal }));
       return { keys, looked };
     };
     const sorted = await listed({});
@@ -156,8 +155,7 @@ describe('the file store', () => {
     await store.create('a/b/c', Buffer.from('x'), headers('me'));
     await mkdir(`${folder}/store/a/empty/deeper`, { recursive: true });
     await writeFile(`${folder}/store/a/object`, 'x');
-    const found: string[] = [];
-    for await (const each of store.folders('a/')) found.push(each);
+    const found = await Array.fromAsync(store.folders('a/'));
     expect(found).toEqual(['a/b/']);
   });
 

@@ -43,8 +43,7 @@ describe('a server that differs from S3 in', () => {
     await store.startUpload('jobs/a/given-up', headers);
     expect(await store.abortUploads('jobs/a/')).toBe(1);
     // As an erasure does: until nothing is found.
-    const purged: (string | null)[] = [];
-    for await (const { kept } of store.purge('jobs/a/')) purged.push(kept?.reason ?? null);
+    const purged = await Array.fromAsync(store.purge('jobs/a/'), ({ kept }) => kept?.reason ?? null);
     expect(purged).toEqual([null, null]);
     for await (const { key } of store.purge('jobs/a/')) expect(key).toBe('nothing');
     expect([...standIn.state.objects.keys()]).toEqual([expect.stringMatching(/\.store\/marker\.json$/)]);

@@ -67,8 +67,7 @@ describe('a measured store', () => {
     await upload.write(Buffer.from('part'));
     await upload.complete();
     await (await store.startUpload('a/aborted', HEADERS)).abort();
-    const found: string[] = [];
-    for await (const { key, size } of store.list('')) found.push(`${key} ${size}`);
+    const found = await Array.fromAsync(store.list(''), ({ key, size }) => `${key} ${size}`);
     for await (const key of store.traces('a/')) found.push(key);
     expect(found).toEqual(['a/b 1', 'a/u 4', 'a/b', 'a/u']);
     expect(under.standIn.state.uploads.size).toBe(0);

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { PurgedObject } from '../../../../src/store/object-store.js';
 import type { Misbehaviour, RecordedRequest } from '../../../support/store/s3-stand-in.js';
 import { openStandInStore, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
 
@@ -14,11 +13,7 @@ describe('purging a folder of a bucket', () => {
   afterEach(() => place.close());
 
   const put = (key: string, text = key) => place.store.replace(key, Buffer.from(text), TEXT);
-  const purge = async (what = FOLDER): Promise<PurgedObject[]> => {
-    const purged: PurgedObject[] = [];
-    for await (const each of place.store.purge(what)) purged.push(each);
-    return purged;
-  };
+  const purge = (what = FOLDER) => Array.fromAsync(place.store.purge(what));
   const operations = () => place.standIn.requests.map(({ operation }) => operation);
   const versionOf = (key: string) =>
     place.standIn.state.versions.find((each) => each.key === PREFIX + key && each.object !== null)

@@ -16,13 +16,7 @@ describe('reading from S3', () => {
 
   const answer = (status: number, code: string) => (): Misbehaviour => ({ kind: 'answer', status, code });
 
-  async function all<T>(listing: AsyncIterable<T>): Promise<T[]> {
-    const found: T[] = [];
-    for await (const each of listing) found.push(each);
-    return found;
-  }
-
-  const listed = async () => (await all(under.store.list(''))).map(({ key }) => key);
+  const listed = async () => (await Array.fromAsync(under.store.list(''))).map(({ key }) => key);
 
   it('ends in a StoreError when the connection is cut', async () => {
     under.standIn.misbehave = () => ({ kind: 'cut' });
@@ -76,7 +70,7 @@ describe('reading from S3', () => {
 
   it.each<[string, string, () => Promise<unknown>]>([
     ['objects', 'ListBucketResult', () => listed()],
-    ['versions', 'ListVersionsResult', () => all(under.store.purge('jobs/j1/'))],
+    ['versions', 'ListVersionsResult', () => Array.fromAsync(under.store.purge('jobs/j1/'))],
     ['uploads', 'ListMultipartUploadsResult', () => under.store.sweepUploads(new Date())],
   ])('ends a listing of %s that is cut off and names no next page with an error', async (_, root, list) => {
     under.standIn.misbehave = ({ operation }) =>

@@ -15,12 +15,6 @@ async function upload(store: ObjectStore) {
   return pending;
 }
 
-async function all<T>(listing: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const each of listing) found.push(each);
-  return found;
-}
-
 interface Verb {
   readonly operation: string;
   /** Uses the store so that the operation is needed; the value shows that its answer was the right one. */
@@ -54,8 +48,12 @@ const VERBS: readonly Verb[] = [
     },
     expected: 'there',
   },
-  { operation: 'ListObjects', run: async (store) => (await all(store.list(''))).length, expected: 1 },
-  { operation: 'ListObjects', run: (store) => all(store.folders('')), expected: [] },
+  {
+    operation: 'ListObjects',
+    run: async (store) => (await Array.fromAsync(store.list(''))).length,
+    expected: 1,
+  },
+  { operation: 'ListObjects', run: (store) => Array.fromAsync(store.folders('')), expected: [] },
   {
     operation: 'DeleteObject',
     run: async (store) => {
@@ -153,7 +151,7 @@ describe('a store that sends no request ids', () => {
     try {
       expect(await under.store.create('a', BODY, HEADERS)).toBe('created');
       expect(await (await upload(under.store)).complete()).toBe('created');
-      expect((await all(under.store.list(''))).map(({ key }) => key)).toEqual(['a', 'uploaded']);
+      expect((await Array.fromAsync(under.store.list(''))).map(({ key }) => key)).toEqual(['a', 'uploaded']);
       await under.store.delete('a');
       expect(await under.store.head('a')).toBeNull();
       under.standIn.misbehave = () => ({ kind: 'page', headers: { etag: '"5f-26"' } });
@@ -224,7 +222,7 @@ describe('a store that does not always send request ids', () => {
       /without x-amz-request-id, which the store has sent before/,
     );
     await expect(under.store.delete('none')).rejects.toThrow(StoreError);
-    expect(await all(under.store.list(''))).toHaveLength(1);
+    expect(await Array.fromAsync(under.store.list(''))).toHaveLength(1);
     expect((await under.store.head('a'))?.size).toBe(BODY.length);
   });
 

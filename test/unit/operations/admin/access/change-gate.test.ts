@@ -19,10 +19,7 @@ describe('changes in flight', () => {
   it('end when both the change and its response have ended, in either order', async () => {
     const gate = createChangeGate();
     const [answered, left] = [response(), response()];
-    let end = (_: string) => {};
-    const slow = new Promise<string>((resolve) => {
-      end = resolve;
-    });
+    const { promise: slow, resolve: end } = Promise.withResolvers<string>();
     expect(await gate.pass(answered, async () => 'at once')).toBe('at once');
     const abandoned = gate.pass(left, () => slow);
     const empty = settling(gate.whenEmpty());

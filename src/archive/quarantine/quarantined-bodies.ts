@@ -31,10 +31,8 @@ export async function quarantinedBodies(store: ObjectStore, jobId: string): Prom
 }
 
 /** Ids of the deliveries of a job whose body is in the index, oldest first. */
-async function quarantinedIds(store: ObjectStore, jobId: string): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { key } of store.list(quarantineMarkers(jobId))) ids.push(idOf(key, jobId));
-  return ids;
+function quarantinedIds(store: ObjectStore, jobId: string): Promise<string[]> {
+  return Array.fromAsync(store.list(quarantineMarkers(jobId)), ({ key }) => idOf(key, jobId));
 }
 
 /** Ids of the deliveries whose body the quarantine holds, held, or is about to hold. */

@@ -133,10 +133,8 @@ async function listing(store: ObjectStore, folder: string): Promise<Finding> {
   const keys = [`${folder}a/1`, `${folder}b`];
   try {
     for (const key of keys) await store.create(key, Buffer.from('doctor'), HEADERS);
-    const listed: string[] = [];
-    for await (const { key } of store.list(folder)) listed.push(key);
-    const folders: string[] = [];
-    for await (const name of store.folders(folder)) folders.push(name);
+    const listed = await Array.fromAsync(store.list(folder), ({ key }) => key);
+    const folders = await Array.fromAsync(store.folders(folder));
     return listed.join() === keys.join() && folders.join() === `${folder}a/`
       ? passed(check, 'New objects are listed immediately and in order.')
       : failed(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LEDGER_FOLDER, recordKey } from '../ledger-keys.js';
-import { type ListedSegment, listSegments } from '../list-segments.js';
+import { listSegments } from '../list-segments.js';
 import { coveredNumbers } from '../log/covered-numbers.js';
 import type { MergedHour, MergeRecord } from '../log/merge-record.js';
 import { MergedHourError } from '../log/merge-record.js';
@@ -36,8 +36,7 @@ export async function endSegments(
   const { store, clock, folder = LEDGER_FOLDER, concurrency = 16 } = parts;
   const newest = last === 0 ? null : await store.head(recordKey(folder, hour, last));
   if (newest === null || clock() + store.clockOffset() - newest.modifiedAt.getTime() < READERS_GRACE) return;
-  const existing: ListedSegment[] = [];
-  for await (const segment of listSegments(store, hour, folder)) existing.push(segment);
+  const existing = await Array.fromAsync(listSegments(store, hour, folder));
   for (const record of records) {
     const isCovered = coveredNumbers([record]).has;
     const keys = new Set(existing.filter(isCovered).map(({ key }) => key));

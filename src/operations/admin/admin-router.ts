@@ -197,10 +197,10 @@ const MAX_JSON = 1024 * 1024;
 export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   const declaredLength = declaredLengthOf(request);
   if (declaredLength !== null && declaredLength > MAX_JSON) throw tooLarge();
-  const chunks: Buffer[] = [];
   const body = readBody(request, limits, { maxBytes: MAX_JSON, declaredLength });
+  let chunks: Buffer[];
   try {
-    for await (const chunk of body) chunks.push(chunk);
+    chunks = await Array.fromAsync(body);
   } catch (error) {
     if (error instanceof BodyAbortedError) throw invalid('The body is incomplete.', error);
     throw error instanceof Problem && error.code === 'body-too-large' ? tooLarge() : error;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
-import { type ListedSegment, listSegments } from '../../ledger/list-segments.js';
+import { listSegments } from '../../ledger/list-segments.js';
 import { coveredNumbers, describeLost } from '../../ledger/log/covered-numbers.js';
 import type { MergeRecord } from '../../ledger/log/merge-record.js';
 import { MergedHourError, openFaults, readMergedHour } from '../../ledger/log/merge-record.js';
@@ -39,8 +39,7 @@ export async function proveHour(proof: HourProof): Promise<ProvenHour> {
   const merged = await readMergedHour(store, hour);
   const { records, last } = merged;
   for (const { key, message } of openFaults(merged)) onLost(key, message);
-  const segments: ListedSegment[] = [];
-  for await (const segment of listSegments(store, hour)) segments.push(segment);
+  const segments = await Array.fromAsync(listSegments(store, hour));
   const isCovered = coveredNumbers(records).has;
   for (const segment of records.length === 0 ? [] : segments)
     if (segment.isLate && !isCovered(segment))

@@ -120,9 +120,8 @@ function eventIdOf(key: string, folder: string): string[] {
  */
 export async function* purgeEventsOf(store: ObjectStore, jobId: string): AsyncGenerator<PurgedObject> {
   const folder = deadEventMarkers(jobId);
-  const markers: string[] = [];
   // Markers of events that were sent after all are included: their old versions may remain.
-  for await (const key of store.traces(folder)) markers.push(key);
+  const markers = await Array.fromAsync(store.traces(folder));
   for (const marker of new Set(markers)) {
     const [subscriber, eventId] = marker.slice(folder.length).split('/');
     if (subscriber === undefined || eventId === undefined) continue;

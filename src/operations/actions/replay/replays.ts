@@ -93,8 +93,7 @@ export function createReplays(options: ReplaysOptions): Replays {
 
   async function launchAbandoned(): Promise<void> {
     const settled = firstIdAt(Date.now() - SETTLED);
-    const ids: string[] = [];
-    for await (const id of replays.idsFrom(first)) ids.push(id);
+    const ids = await Array.fromAsync(replays.idsFrom(first));
     // The newest first: another replica goes on within a minute, however many have ended.
     for (const id of ids.toReversed()) {
       if (stopping.signal.aborted) return;

@@ -47,9 +47,8 @@ function expectationsOf({ sources, publicUrl }: Pick<RecoveryParts, 'sources' | 
 export async function readEarlierReports(parts: RecoveryParts, startedAt: number): Promise<EarlierReports> {
   const { store, retention, speech } = parts;
   const expectations = expectationsOf(parts);
-  const keys: string[] = [];
   const startAfter = reconcileReportKey(new Date(startedAt - retention).toISOString());
-  for await (const key of store.keys(REPORTS_FOLDER, { startAfter })) keys.push(key);
+  const keys = await Array.fromAsync(store.keys(REPORTS_FOLDER, { startAfter }));
   const lastResults = new Map<string, RecoveredJob>();
   const completeUntil = new Map<string, number>();
   for (const key of keys.slice(-MAX_REPORTS_READ).reverse()) {

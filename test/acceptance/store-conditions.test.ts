@@ -240,13 +240,12 @@ describe('an unavailable store before a receiver of its own', () => {
       return { kind: 'answer', status: 404, code: 'NoSuchBucket' };
     };
     const { log } = await start();
-    await until(() => probes > 2 && listings > 0 && log.some(({ event }) => event === 'store-failed'));
+    const named = ['store-failed', 'store-probe', 'sweep-failed'];
+    await until(
+      () => probes > 2 && listings > 0 && named.every((name) => log.some(({ event }) => event === name)),
+    );
     const failures = log.filter(({ level }) => level === 'error');
-    expect(failures.map(({ event }) => event).sort()).toEqual([
-      'store-failed',
-      'store-probe',
-      'sweep-failed',
-    ]);
+    expect(failures.map(({ event }) => event).sort()).toEqual(named);
     for (const failure of failures) {
       expect(failure).toMatchObject({
         condition: 'missing',

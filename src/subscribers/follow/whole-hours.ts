@@ -46,7 +46,10 @@ export async function* readPassed(reading: LogReading, which: 'all' | 'unread'):
   const hours = which === 'all' ? hoursInOrder(store, 'oldest', before - LISTED_AGAIN, before - 1) : unread;
   for await (const hour of hours) {
     const known = place.passed[hour];
-    if (known === undefined) continue;
+    if (known === undefined) {
+      unread.delete(hour);
+      continue;
+    }
     const numbers = followedAt(hour, known);
     let isDamaged = false;
     const onDamage = () => {

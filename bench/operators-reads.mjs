@@ -261,7 +261,7 @@ function replayOf(replayId) {
       reason: null,
       selector: { kind: 'refetch', jobs: ['job1'] },
     },
-    ...{ total: 1, bytes: 0, done: 1, failed: 0, outcomes: { matched: 1 }, waitingFor: null },
+    ...{ total: 1, bytes: 0, done: 1, failed: 0, outcomes: { matched: 1 }, failures: [], waitingFor: null },
     ...{ owner: 'bench', heartbeatAt: null, finishedAt: at },
   };
 }

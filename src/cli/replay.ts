@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import { openCommandOutbox } from '../app/open-outbox.js';
 import { createQuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { loadConfig } from '../config/config.js';
-import { stepsAfterReplay, worthRetrying } from '../domain/next-steps.js';
+import { stepsAfterReplay } from '../domain/next-steps.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
 import { isUlid } from '../lib/text/id-cursor.js';
@@ -28,7 +28,6 @@ import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly job?: readonly string[];
-  readonly failedOf?: string;
   readonly since?: Date;
   readonly until?: Date;
   readonly subscriber?: string;
@@ -57,7 +56,6 @@ export function createCommand(): Command {
     .option('--subscriber <name>', 'notify: only to this subscriber')
     .option('--event <id>', 'notify: only this event; repeatable', repeatable)
     .option('--dead', 'notify: only events that ended without being sent')
-    .option('--failed-of <id>', 'only the failed items of this replay')
     .option('--since <time>', 'received since: 48h, 7d, or a time with its zone', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--source <name>', 'only of this source')
@@ -82,7 +80,7 @@ export function createCommand(): Command {
 }
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {
-  const { job, event, subscriber, dead, failedOf, since, until, source, region, status, outcome } = options;
+  const { job, event, subscriber, dead, since, until, source, region, status, outcome } = options;
   checkJobs(job);
   for (const id of event ?? []) if (!isUlid(id)) throw new UsageError(`${id} is no event id`);
   return {
@@ -91,7 +89,6 @@ function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySel
     events: event,
     subscriber,
     dead,
-    failedOf,
     since: since?.toISOString(),
     until: until?.toISOString(),
     ...{ source, region, status, outcome, context: options.context, cause: options.cause },
@@ -139,45 +136,26 @@ async function run(
   { signal, progress }: Running,
 ): Promise<void> {
   const id = await replays.create(selector, { actor: CLI_ACTOR, reason });
-  const outage = new AbortController();
-  const show = ({ done, failed, total, waitingFor }: ReplayState) => {
+  const show = ({ done, failed, total }: ReplayState) =>
     progress.show(`${done + failed} of ${total} replayed, ${failed} failed`);
-    // A command line does not wait for the end of an outage: a receiver continues the replay afterwards.
-    if (waitingFor) outage.abort();
-  };
-  await replays.run(id, AbortSignal.any([signal, outage.signal]), show).finally(() => progress.end());
+  await replays.run(id, signal, show).finally(() => progress.end());
   const view = await replays.view(id);
   if (view === null) throw new Error('the replay is gone');
-  const failures = await replays.failures(view, 0, json ? view.failed : SHOWN_FAILURES);
-  if (json) printJson({ ...view, failures });
-  else printLines([...formatReplay(view), ...failures.map(formatFailure)]);
+  if (json) printJson(view);
+  else printLines([...formatReplay(view), ...view.failures.map(formatFailure)]);
   process.exitCode = view.state === 'done' && view.failed === 0 ? EXIT.ok : EXIT.incomplete;
 }
-
-const SHOWN_FAILURES = 100;
 
 function formatFailure({ jobId, outcome, reason }: ReplayFailure): string {
   return `${outcome.padEnd(13)} ${jobId}  ${reasonInWords(reason) ?? 'unknown reason'}`;
 }
 
-function formatReplay({
-  replayId,
-  state,
-  selector,
-  total,
-  done,
-  failed,
-  outcomes,
-  waitingFor,
-}: Replay): string[] {
+function formatReplay({ replayId, state, total, done, failed, outcomes, waitingFor }: Replay): string[] {
   return [
     `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
     ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
     ...(waitingFor === null ? [] : [`Every item failed for one reason: ${waitingFor}`]),
     ...stepsAfterReplay(outcomes).map(({ words, command }) => `${words} ${command}`),
-    ...(state !== 'running' && worthRetrying(failed, outcomes) > 0
-      ? [`Try the failed ones again: transcript-receiver replay ${selector.kind} --failed-of ${replayId}`]
-      : []),
     ...(state === 'interrupted'
       ? ['A receiver on the same store continues it, unless it is cancelled.']
       : []),

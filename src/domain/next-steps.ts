@@ -272,8 +272,3 @@ export function stepsAfterReplay({ undecodable, unrecoverable }: Outcomes): Next
       : []),
   ];
 }
-
-/** How many of the items that failed another replay may bring. */
-export function worthRetrying(failed: number, { undecodable = 0, unrecoverable = 0 }: Outcomes): number {
-  return failed - undecodable - unrecoverable;
-}

@@ -107,7 +107,6 @@ const PATHS = [
   `/quarantine/${NO_REPLAY}`,
   '/replays',
   `/replays/${NO_REPLAY}`,
-  `/replays/${NO_REPLAY}/failures`,
 ];
 
 /** Commands that only read, so that a store that cannot be written makes no difference to them. */

@@ -13,6 +13,7 @@ export const NEW_REPLAY: ReplayState = {
   done: 0,
   failed: 0,
   outcomes: {},
+  failures: [],
   waitingFor: null,
   finishedAt: null,
   owner: 'r',

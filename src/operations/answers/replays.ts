@@ -25,7 +25,6 @@ const REPLAY = {
       events: z.array(z.string()).optional(),
       since: z.string().optional(),
       until: z.string().optional(),
-      failedOf: z.string().optional(),
       source: z.string().optional(),
       region: z.string().optional(),
       status: z.string().optional(),
@@ -36,10 +35,10 @@ const REPLAY = {
     })
     .describe('what was ordered'),
   owner: z.string().describe('replica that runs it, or ran it last'),
-  waitingFor: z.string().nullable().describe('why it makes no progress just now'),
+  waitingFor: z.string().nullable().describe('why every item failed when it was last tried'),
 };
 
-export const replaySchema = z.strictObject(REPLAY).meta({ id: 'Replay' });
+const replaySchema = z.strictObject(REPLAY).meta({ id: 'Replay' });
 export type Replay = Answer<typeof replaySchema>;
 
 export const replaysSchema = z
@@ -60,10 +59,6 @@ export const replayInFullSchema = z
   .strictObject({ ...REPLAY, failures: z.array(replayFailureSchema).describe('the first 100') })
   .meta({ id: 'ReplayInFull' });
 export type ReplayInFull = Answer<typeof replayInFullSchema>;
-
-export const replayFailuresSchema = z
-  .strictObject({ failures: z.array(replayFailureSchema), nextCursor })
-  .meta({ id: 'ReplayFailures' });
 
 export const replayPreviewSchema = z
   .strictObject({

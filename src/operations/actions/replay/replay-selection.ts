@@ -4,11 +4,9 @@ import { instantOf, instantsOf } from '../../../lib/time/instant.js';
 import type { NotifyParts } from './notify-item.js';
 import { selectEvents } from './notify-selection.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
-import type { ReplayStore } from './replay-store.js';
 import { selectorMatch } from './selector-match.js';
 
 export interface SelectionParts {
-  readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
   readonly view: Pick<LedgerView, 'lines' | 'requireReach' | 'refresh' | 'allFailing' | 'bodies'>;
   readonly notify: NotifyParts;
 }
@@ -28,7 +26,6 @@ export async function selectItems(
   signal?: AbortSignal,
 ): Promise<ReplaySelection> {
   instantsOf(selector);
-  if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
   const selection = await selectByKind(parts, selector, signal);
   if (selection.items.length <= MAX_REPLAY_ITEMS) return selection;
   throw new Problem('request-invalid', `More than ${MAX_REPLAY_ITEMS} are selected: narrow it down.`);
@@ -47,25 +44,6 @@ async function selectByKind(
   return selector.kind === 'refetch'
     ? selectJobs(parts, selector, signal)
     : selectBodies(parts, selector, signal);
-}
-
-/** The items that failed in an earlier replay. Throws `request-invalid` for an unknown one, and for other filters beside it. */
-async function selectFailed(
-  { replays }: SelectionParts,
-  { kind, failedOf: _failedOf, sources: _sources, ...filters }: ReplaySelector,
-  id: string,
-): Promise<ReplaySelection> {
-  if (Object.values(filters).some((value) => value !== undefined)) {
-    throw new Problem('request-invalid', 'failedOf selects by itself: leave the other filters out.');
-  }
-  const earlier = await replays.read(id);
-  if (earlier === null) throw new Problem('request-invalid', 'failedOf names no replay.');
-  if (earlier.state.selector.kind !== kind) {
-    throw new Problem('request-invalid', `That replay was a ${earlier.state.selector.kind}.`);
-  }
-  const failures = await replays.failures(id, 0, earlier.state.failed);
-  const jobs = new Set(failures.map(({ jobId }) => jobId));
-  return { items: failures.map(({ item }) => item), jobs: [...jobs], bytes: 0 };
 }
 
 /** The jobs that fail for a cause now. Throws `request-invalid` for filters that open failures do not have. */
@@ -91,7 +69,7 @@ async function selectJobs(
   selector: ReplaySelector,
   signal: AbortSignal | undefined,
 ): Promise<ReplaySelection> {
-  const { kind: _kind, failedOf: _failedOf, jobs, sources, ...filters } = selector;
+  const { kind: _kind, jobs, sources, ...filters } = selector;
   // A client that may see some sources cannot know whether a job without deliveries belongs to them.
   const filtered = sources !== undefined || Object.values(filters).some((value) => value !== undefined);
   if (jobs === undefined && !filtered) {

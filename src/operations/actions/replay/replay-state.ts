@@ -38,7 +38,9 @@ export interface ReplayState {
   readonly done: number;
   readonly failed: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Why every item fails at present, so that the run waits; null while it does not. */
+  /** The first items that failed. The ledger has a line of each but of events. */
+  readonly failures: readonly ReplayFailure[];
+  /** Why the last run ended before its list: every item failed for this reason. */
   readonly waitingFor: string | null;
   readonly finishedAt: string | null;
   /** Replica that runs it, or ran it last. */
@@ -55,6 +57,7 @@ export function isReplayState(document: Record<string, unknown>, id: string): bo
     replayId === id &&
     ['total', 'done', 'failed', 'bytes'].every((name) => Number.isSafeInteger(document[name])) &&
     [selector, outcomes].every((value) => typeof value === 'object' && value !== null) &&
+    Array.isArray(document.failures) &&
     [createdAt, owner].every((value) => typeof value === 'string')
   );
 }
@@ -98,6 +101,7 @@ export function newReplayState(
     done: 0,
     failed: 0,
     outcomes: {},
+    failures: [],
     waitingFor: null,
     finishedAt: null,
     owner,
@@ -105,13 +109,19 @@ export function newReplayState(
   };
 }
 
+/** Failures kept in the state. */
+const KEPT_FAILURES = 100;
+
 /** The state after the next item was worked on. */
-export function withItem(state: ReplayState, { outcome, failed }: ReplayItemResult): ReplayState {
+export function withItem(state: ReplayState, item: string, result: ReplayItemResult): ReplayState {
+  const { outcome, failed, reason, jobId } = result;
+  const failures = failed ? [...state.failures, { item, jobId, outcome, reason }] : state.failures;
   return {
     ...state,
     done: state.done + (failed ? 0 : 1),
     failed: state.failed + (failed ? 1 : 0),
     outcomes: { ...state.outcomes, [outcome]: (state.outcomes[outcome] ?? 0) + 1 },
+    failures: failures.slice(0, KEPT_FAILURES),
   };
 }
 
@@ -122,7 +132,7 @@ export interface ReplayEnd {
   readonly abandoned: boolean;
 }
 
-export function viewOf({ v: _v, heartbeatAt: _at, ...state }: ReplayState, end: ReplayEnd): Replay {
+export function viewOf({ v: _v, heartbeatAt: _at, ...state }: ReplayState, end: ReplayEnd): ReplayInFull {
   const isOver = state.finishedAt !== null || end.cancelled;
   return { ...state, state: stateName(state, end), waitingFor: isOver ? null : state.waitingFor };
 }

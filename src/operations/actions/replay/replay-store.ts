@@ -3,7 +3,7 @@ import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { isUlid } from '../../../lib/text/id-cursor.js';
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../../store/read-document.js';
-import { isReplayState, type ReplayFailure, type ReplayState } from './replay-state.js';
+import { isReplayState, type ReplayState } from './replay-state.js';
 
 /** A replay as the store holds it. */
 interface StoredReplay {
@@ -11,12 +11,9 @@ interface StoredReplay {
   readonly cancelled: boolean;
 }
 
-/** Failures per object. The last object is written again while it fills. */
-const FAILURES_TOGETHER = 500;
-
 /**
- * The replays of all replicas: the state in `replays/<id>.json`; in `replays/<id>/` the list of items, the failures, and the
- * mark of a cancellation.
+ * The replays of all replicas: the state in `replays/<id>.json`; in `replays/<id>/` the list of items, and the mark of a
+ * cancellation.
  */
 export interface ReplayStore {
   /** Writes the items before the state, so that a state is never without its items. */
@@ -25,20 +22,12 @@ export interface ReplayStore {
   items(id: string): Promise<readonly string[]>;
   save(state: ReplayState): Promise<void>;
   cancel(id: string, audit: AuditInfo): Promise<void>;
-  /**
-   * Keeps failures beside the state, the first one as number `start` of the replay. To be called before the state that counts
-   * them is saved, so that every failure that was counted can be listed.
-   */
-  addFailures(id: string, start: number, failures: readonly ReplayFailure[]): Promise<void>;
-  /** The items that failed, in order: `start` to `end`, which is at most the number that the state counts. */
-  failures(id: string, start: number, end: number): Promise<readonly ReplayFailure[]>;
   /** The ids from `first` on, oldest first. */
   idsFrom(first: string): AsyncIterable<string>;
 }
 
 export function createReplayStore(store: ObjectStore): ReplayStore {
   const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
-  const failuresKey = (id: string, part: number) => beside(id, `failed-${String(part).padStart(4, '0')}`);
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), DOCUMENT_HEADERS);
 
   async function readState(id: string): Promise<ReplayState | null> {
@@ -46,19 +35,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
     return state !== null && isReplayState(state, id) ? (state as unknown as ReplayState) : null;
   }
 
-  async function failures(id: string, start: number, end: number): Promise<readonly ReplayFailure[]> {
-    const found: ReplayFailure[] = [];
-    const first = Math.floor(start / FAILURES_TOGETHER);
-    for (let part = first; part * FAILURES_TOGETHER < end; part += 1) {
-      const document = await readDocument(store, failuresKey(id, part));
-      found.push(...((document?.failures ?? []) as ReplayFailure[]));
-    }
-    const skipped = first * FAILURES_TOGETHER;
-    return found.slice(start - skipped, end - skipped);
-  }
-
   return {
-    failures,
     async create(state, items) {
       await put(beside(state.replayId, 'items'), { items });
       await put(replayKey(state.replayId), state);
@@ -77,14 +54,6 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
     save: (state) => store.replace(replayKey(state.replayId), jsonOf(state), DOCUMENT_HEADERS),
     async cancel(id, audit) {
       await put(beside(id, 'cancelled'), { ...audit, at: new Date().toISOString() });
-    },
-    async addFailures(id, start, added) {
-      const first = Math.floor(start / FAILURES_TOGETHER);
-      const all = [...(await failures(id, first * FAILURES_TOGETHER, start)), ...added];
-      for (let part = 0; part * FAILURES_TOGETHER < all.length; part += 1) {
-        const together = all.slice(part * FAILURES_TOGETHER, (part + 1) * FAILURES_TOGETHER);
-        await store.replace(failuresKey(id, first + part), jsonOf({ failures: together }), DOCUMENT_HEADERS);
-      }
     },
     async *idsFrom(first) {
       for await (const key of store.keys(REPLAYS_FOLDER, {

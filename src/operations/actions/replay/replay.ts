@@ -13,25 +13,22 @@ export interface ReplayRunParts extends ReplayItemParts {
   readonly busy: () => boolean;
   /** Milliseconds between heartbeats. Default 1,000. */
   readonly heartbeat?: number | undefined;
-  /** Milliseconds before an item is tried again after everything failed for one reason; doubles up to a minute. Default 5,000. */
-  readonly outagePause?: number | undefined;
 }
 
 /** How a run ended; only `done` ends the replay for good. */
 export type RunEnd = 'done' | 'cancelled' | 'superseded' | 'stopped';
 
 const BUSY_PAUSE = 100;
-/** Failures in a row, all for one reason, that make an outage: the key is refused, or the service is down. */
+/** So many items that all fail for one reason make an outage: the key is refused, or the service is down. */
 const OUTAGE = 5;
-const MAX_PAUSE = 60_000;
 
 /**
  * Works through the list of a replay, from the first item that was not counted yet: a stretch at a time, and only while callbacks
  * do not need the memory. Every item may be worked on again, so that a replica that goes on after another, and two that do so at
- * once, do no harm. During an outage one item is tried at a time, after a pause that doubles; its failures do not count, because
- * going on would only use up the list.
+ * once, do no harm.
  *
- * Ends when all items are done, an operator cancels the replay, another replica goes on with it, or `stop` aborts.
+ * Ends when all items are done, an operator cancels the replay, another replica goes on with it, `stop` aborts, or a whole stretch
+ * fails for one reason: its failures do not count, because going on would only use up the list.
  */
 export async function runReplay(
   parts: ReplayRunParts,
@@ -39,7 +36,7 @@ export async function runReplay(
   stop: AbortSignal,
   onProgress: (state: ReplayState) => void = () => {},
 ): Promise<RunEnd> {
-  const { replays, owner, recovery, heartbeat = 1000, outagePause = 5000 } = parts;
+  const { replays, owner, recovery, heartbeat = 1000 } = parts;
   const { replayId } = found;
   const items = await replays.items(replayId);
   const interrupt = new AbortController();
@@ -47,7 +44,6 @@ export async function runReplay(
   const limit = pLimit(recovery.concurrency);
   let state: ReplayState = { ...found, owner, waitingFor: null };
   let interruption: RunEnd | null = null;
-  let trials = 0;
 
   const position = () => state.done + state.failed;
 
@@ -78,18 +74,13 @@ export async function runReplay(
   }
 
   async function workOnStretch(): Promise<void> {
-    const size = state.waitingFor === null ? Math.max(4 * recovery.concurrency, 2 * OUTAGE) : 1;
+    const size = Math.max(4 * recovery.concurrency, OUTAGE);
     const stretch = items.slice(position(), position() + size);
     const results = await limit.map(stretch, (item) => workOnItem(parts, state, item, signal));
-    const cause = outageIn(results, state.waitingFor);
-    const counted = signal.aborted
-      ? results.findIndex(({ failed }) => failed)
-      : results.findLastIndex((result) => cause === null || causeOf(result) !== cause) + 1;
-    await count(stretch, counted === -1 ? results : results.slice(0, counted));
-    if (signal.aborted) return;
-    if (state.waitingFor !== cause) change({ ...state, waitingFor: cause });
-    trials = cause === null ? 0 : trials + 1;
-    if (cause !== null) await pause(Math.min(outagePause * 2 ** (trials - 1), MAX_PAUSE), signal);
+    const waitingFor = signal.aborted ? null : outageIn(results);
+    if (waitingFor !== null) return change({ ...state, waitingFor });
+    const aborted = signal.aborted ? results.findIndex(({ failed }) => failed) : -1;
+    await count(stretch, aborted === -1 ? results : results.slice(0, aborted));
   }
 
   async function count(stretch: readonly string[], results: readonly ReplayItemResult[]): Promise<void> {
@@ -97,9 +88,7 @@ export async function runReplay(
       failed ? [{ ...result, item: stretch[index] ?? '' }] : [],
     );
     await Promise.all(failures.map((failure) => recordItemFailure(parts, state, failure)));
-    const kept = failures.map(({ recorded: _, ...failure }) => failure);
-    if (kept.length > 0) await replays.addFailures(replayId, state.failed, kept);
-    change(results.reduce(withItem, state));
+    change(results.reduce((before, result, index) => withItem(before, stretch[index] ?? '', result), state));
   }
 
   const ended = new AbortController();
@@ -108,7 +97,7 @@ export async function runReplay(
   try {
     // What the other replica did last is not in the index of this one yet: a body that it released would be released again.
     if (found.owner !== owner) await parts.notify.view.refresh();
-    while (!signal.aborted && position() < items.length) {
+    while (!signal.aborted && state.waitingFor === null && position() < items.length) {
       if (parts.busy()) await pause(BUSY_PAUSE, signal);
       else await workOnStretch();
     }
@@ -126,17 +115,15 @@ export async function runReplay(
   return interruption ?? (isFinished ? 'done' : 'stopped');
 }
 
-/** Why nothing succeeds: the last items failed for one reason, as many as make an outage, or all while there is one already. */
-function outageIn(results: readonly ReplayItemResult[], waitingFor: string | null): string | null {
-  const cause = causeOf(results.at(-1));
-  const others = results.findLastIndex((result) => causeOf(result) !== cause) + 1;
-  return results.length - others >= OUTAGE || cause === waitingFor ? cause : null;
+/** Why nothing succeeds; null when anything does, and when the items do not all fail for one reason. */
+function outageIn(results: readonly ReplayItemResult[]): string | null {
+  const [cause = null, ...others] = new Set(results.map(causeOf));
+  return results.length < OUTAGE || others.length > 0 ? null : cause;
 }
 
 /** Null for a result that does not come from an outage. */
-function causeOf(result: ReplayItemResult | undefined): string | null {
-  if (result?.outcome !== 'failed' || result.reason === null) return null;
-  return commonReason(result.reason, result.jobId);
+function causeOf({ outcome, reason, jobId }: ReplayItemResult): string | null {
+  return outcome !== 'failed' || reason === null ? null : commonReason(reason, jobId);
 }
 
 /** Ends early, and never rejects, when the signal aborts. */

@@ -8,13 +8,12 @@ import { decodePlace, encodePlace } from '../../../lib/text/list-cursor.js';
 import { repeat } from '../../../lib/time/repeat.js';
 import { requireService } from '../../../recovery/reconcile/fetch/refetch.js';
 import { createLeaseWatch, LEASE } from '../../../store/lease-watch.js';
-import type { Replay, ReplayList } from '../../answers/replays.js';
+import type { ReplayInFull, ReplayList } from '../../answers/replays.js';
 import { type ReplayRunParts, type RunEnd, runReplay } from './replay.js';
 import { type SelectionParts, selectItems } from './replay-selection.js';
 import {
   isReplayInScope,
   newReplayState,
-  type ReplayFailure,
   type ReplaySelection,
   type ReplaySelector,
   type ReplayState,
@@ -47,13 +46,11 @@ export interface Replays {
   preview(selector: ReplaySelector, signal?: AbortSignal): Promise<ReplaySelection>;
   /** Resolves with the id as soon as the replay is durable. Once `start` was called, it runs in the background. */
   create(selector: ReplaySelector, audit: AuditInfo): Promise<string>;
-  view(id: string): Promise<Replay | null>;
-  /** The items that failed, in order, each with its reason. */
-  failures(replay: Replay, start: number, end: number): Promise<readonly ReplayFailure[]>;
+  view(id: string): Promise<ReplayInFull | null>;
   /** Newest first, those whose orders the index has. Where some exist only for other clients a page may be short. */
   page(query: ReplayQuery): Promise<ReplayList>;
   /** Null for an unknown id. Rejects with `conflict` when the replay is done. Idempotent. */
-  cancel(id: string, audit: AuditInfo): Promise<Replay | null>;
+  cancel(id: string, audit: AuditInfo): Promise<ReplayInFull | null>;
   /** Runs a replay in the foreground; only for one that was just created here, without `start`. */
   run(id: string, signal: AbortSignal, onProgress: (state: ReplayState) => void): Promise<RunEnd>;
   /** Begins to go on with abandoned replays. */
@@ -114,7 +111,7 @@ export function createReplays(options: ReplaysOptions): Replays {
     return !running.has(replayId) && leases.isAbandoned(replayId, { heartbeatAt });
   }
 
-  async function view(id: string): Promise<Replay | null> {
+  async function view(id: string): Promise<ReplayInFull | null> {
     const found = await replays.read(id);
     if (found === null) return null;
     const { state, cancelled } = found;
@@ -136,7 +133,6 @@ export function createReplays(options: ReplaysOptions): Replays {
   return {
     preview,
     view,
-    failures: ({ replayId, failed }, start, end) => replays.failures(replayId, start, Math.min(end, failed)),
     async create(selector, audit) {
       const selection = await preview(selector);
       const state = newReplayState(selector, selection, audit, options.owner);
@@ -156,9 +152,11 @@ export function createReplays(options: ReplaysOptions): Replays {
       const views = await limited.map(found.deliveries, ({ deliveryId }) => view(deliveryId));
       return {
         // An order is recorded before it is there, and stays on record when it has expired.
-        replays: views.flatMap((replay) =>
-          replay !== null && isReplayInScope(replay.selector, scope) ? [replay] : [],
-        ),
+        replays: views.flatMap((replay) => {
+          if (replay === null || !isReplayInScope(replay.selector, scope)) return [];
+          const { failures: _, ...listed } = replay;
+          return [listed];
+        }),
         nextCursor: found.nextCursor && encodePlace(LIST, [found.nextCursor]),
         index: found.index,
       };

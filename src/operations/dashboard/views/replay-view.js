@@ -6,10 +6,9 @@ import { fact, heading, idText, jobLink, moment, outcomeBadge, section } from '.
 import { confirmed } from '../lib/elements/run-action.js';
 import { shape, status } from '../lib/elements/status.js';
 import { table } from '../lib/elements/table.js';
-import { to } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
 import { own } from '../lib/text/ledger-terms.js';
-import { stepsAfterReplay, worthRetrying } from '../vendor/next-steps.js';
+import { stepsAfterReplay } from '../vendor/next-steps.js';
 
 /** @import { Replay, ReplayInFull } from '../lib/api/api-answers.js' */
 /** @import { Tone } from '../lib/elements/status.js' */
@@ -103,7 +102,7 @@ function factsOf({ replayId, selector, createdAt, finishedAt, actor, reason }) {
 }
 
 /** @type {Record<string, string>} */
-const LABELS = { dead: 'Only', failedOf: 'Failed in replay' };
+const LABELS = { dead: 'Only' };
 
 /** @param {string} name @param {string | boolean | readonly string[]} value */
 function chosenInWords(name, value) {
@@ -115,26 +114,25 @@ function chosenInWords(name, value) {
 }
 
 /**
- * Shown while every item fails for the same reason; the replay resumes by itself.
+ * Shown between two attempts while every item fails for the same reason; the replay resumes by itself.
  * @param {Replay} replay
  */
 function waitingFor({ waitingFor: cause, state }) {
-  if (!cause || (state !== 'running' && state !== 'interrupted')) return null;
+  if (!cause || state !== 'interrupted') return null;
   return h(
     'div',
     { class: 'panel notice', 'data-key': 'waiting', role: 'status' },
-    h('p', { class: 'lead' }, shape('notice'), 'Paused: every item fails for the same reason'),
-    h('p', {}, `${cause}. One item is retried from time to time; the replay continues when it succeeds.`),
+    h('p', { class: 'lead' }, shape('notice'), 'Every item failed for the same reason'),
+    h('p', {}, `${cause}. A replica tries again every half minute.`),
   );
 }
 
 /**
- * The failed items with their reasons, and a link to retry them.
+ * The failed items with their reasons.
  * @param {ReplayInFull} replay
  */
-function failuresOf({ failures, failed, selector, replayId, state, outcomes }) {
+function failuresOf({ failures, failed, outcomes }) {
   if (failures.length === 0) return null;
-  const again = to('replays', { kind: selector.kind, failedOf: replayId });
   return section(
     { id: 'failed-items', title: 'Failed items' },
     table('Items that failed', failures, ({ item }) => item, [
@@ -145,10 +143,6 @@ function failuresOf({ failures, failed, selector, replayId, state, outcomes }) {
     failed > failures.length &&
       h('p', { class: 'quiet' }, `The first ${count(failures.length)} of ${count(failed)}.`),
     stepsAfterReplay(outcomes).map(({ words }) => h('p', {}, words)),
-    state !== 'running' &&
-      worthRetrying(failed, outcomes) > 0 &&
-      may('repair') &&
-      h('p', {}, link(again, `Retry the ${count(failed, 'failed item')}`)),
   );
 }
 

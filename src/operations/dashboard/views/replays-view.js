@@ -127,7 +127,6 @@ function replayForm(query, names, preview) {
     ...contextFilter(names, value('context')),
     { name: 'since', label: 'Since', takes: 'instant' },
     { name: 'until', label: 'Until', takes: 'instant' },
-    { name: 'failedOf', label: 'Failed in replay', takes: 'text' },
   ];
   const { subscribers } = names;
   /** @type {Option[]} */
@@ -173,7 +172,6 @@ function selectorOf(form) {
       .filter(Boolean),
     since: instantOfLocal(textOf(form, 'since')),
     until: instantOfLocal(textOf(form, 'until')),
-    failedOf: text('failedOf'),
     source: text('source'),
     region: text('region'),
     status: text('status'),

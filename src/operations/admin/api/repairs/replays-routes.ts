@@ -7,11 +7,9 @@ import { isUlid } from '../../../../lib/text/id-cursor.js';
 import { textInput } from '../../../../lib/text/read-input.js';
 import { isReplayInScope } from '../../../actions/replay/replay-state.js';
 import {
-  type Replay,
-  replayFailuresSchema,
+  type ReplayInFull,
   replayInFullSchema,
   replayPreviewSchema,
-  replaySchema,
   replayStartedSchema,
   replaysSchema,
 } from '../../../answers/replays.js';
@@ -31,7 +29,6 @@ import {
 } from '../request-schemas.js';
 
 const PREVIEWED_JOBS = 100;
-const SHOWN_FAILURES = 100;
 const MAX_NAMED_JOBS = 10_000;
 const MAX_NAMED_EVENTS = 200;
 
@@ -57,7 +54,6 @@ const replayOrder = z
           .optional()
           .describe('notify: ids of events'),
         ...RANGE,
-        failedOf: textInput.optional().describe('id of a replay of the same kind: what failed in it'),
         source: sourceFilter,
         region: regionFilter,
         status: statusFilter,
@@ -79,7 +75,7 @@ const replayOrder = z
   });
 
 export function replaysRoutes({ replays, fresh, names, view }: AdminServices): AdminRoute[] {
-  async function viewInScope(id: string, scope: SourceScope): Promise<Replay | null> {
+  async function viewInScope(id: string, scope: SourceScope): Promise<ReplayInFull | null> {
     const replay = await replays.view(id);
     return replay !== null && isReplayInScope(replay.selector, scope) ? replay : null;
   }
@@ -97,9 +93,6 @@ export function replaysRoutes({ replays, fresh, names, view }: AdminServices): A
       async handle({ body: { selector: asked, dryRun, reason = null }, actor, access: { scope }, signal }) {
         await fresh();
         await rejectUnknownNames(asked, names, view, scope);
-        if (asked.failedOf !== undefined && (await viewInScope(asked.failedOf, scope)) === null) {
-          throw new Problem('request-invalid', 'failedOf names no replay.');
-        }
         const selector = scope === null ? asked : { ...asked, sources: [...scope].sort() };
         if (!dryRun) return accepted({ replayId: await replays.create(selector, { actor, reason }) });
         const { items, bytes, jobs } = await replays.preview(selector, signal);
@@ -128,27 +121,7 @@ export function replaysRoutes({ replays, fresh, names, view }: AdminServices): A
       answers: { 200: replayInFullSchema },
       problems: ['not-found'],
       async handle({ params: { id = '' }, access: { scope } }) {
-        const replay = (await viewInScope(id, scope)) ?? unknownReplay();
-        return ok({ ...replay, failures: await replays.failures(replay, 0, SHOWN_FAILURES) });
-      },
-    }),
-    adminRoute({
-      method: 'GET',
-      path: '/replays/:id/failures',
-      right: 'view',
-      tag: 'Replays',
-      summary: 'Every item that failed, and why',
-      query: page(50),
-      answers: { 200: replayFailuresSchema },
-      problems: ['not-found'],
-      async handle({ params: { id = '' }, query: { limit, cursor }, access: { scope } }) {
-        const replay = (await viewInScope(id, scope)) ?? unknownReplay();
-        const start = cursor === undefined ? 0 : placeOf(cursor);
-        const end = start + limit;
-        return ok({
-          failures: await replays.failures(replay, start, end),
-          nextCursor: replay.failed > end ? String(end) : null,
-        });
+        return ok((await viewInScope(id, scope)) ?? unknownReplay());
       },
     }),
     adminRoute({
@@ -159,7 +132,7 @@ export function replaysRoutes({ replays, fresh, names, view }: AdminServices): A
       summary: 'Cancel a replay; what is done stays done',
       query: REASON_QUERY,
       body: reasonBody,
-      answers: { 200: replaySchema },
+      answers: { 200: replayInFullSchema },
       problems: ['not-found', 'conflict'],
       async handle({ params: { id = '' }, query, body, actor, access: { scope } }) {
         if ((await viewInScope(id, scope)) === null) unknownReplay();
@@ -168,12 +141,6 @@ export function replaysRoutes({ replays, fresh, names, view }: AdminServices): A
       },
     }),
   ];
-}
-
-/** The list of failures only grows while a replay runs, so that an index is a stable cursor. */
-function placeOf(cursor: string): number {
-  if (/^\d{1,6}$/.test(cursor)) return Number(cursor);
-  throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
 }
 
 function unknownReplay(): never {

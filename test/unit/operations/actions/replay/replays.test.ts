@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
+import { withItem } from '../../../../../src/operations/actions/replay/replay-state.js';
 import { createReplayStore } from '../../../../../src/operations/actions/replay/replay-store.js';
 import { createReplays, type ReplaysOptions } from '../../../../../src/operations/actions/replay/replays.js';
 import { StoreError } from '../../../../../src/store/object-store.js';
@@ -27,21 +28,13 @@ it.each(['../x', 'x'.repeat(300), 'a\0', ''])(
   },
 );
 
-it('lists the failures that a state counts, whichever run wrote them', async () => {
-  const replays = createReplayStore(createMemoryStore());
-  const { replayId } = NEW_REPLAY;
-  const entries = (from: number, to: number, reason: string) =>
-    Array.from({ length: to - from }, (_, n) => ({
-      ...{ item: `i${from + n}`, jobId: 'j', outcome: 'failed', reason },
-    }));
-  await replays.create(NEW_REPLAY, []);
-  await replays.addFailures(replayId, 0, entries(0, 700, 'first'));
-  // The run died before it saved a state that counts those from 600 on.
-  await replays.addFailures(replayId, 600, entries(600, 1100, 'again'));
-  const all = [...entries(0, 600, 'first'), ...entries(600, 1100, 'again')];
-  expect(await replays.failures(replayId, 0, 1100)).toEqual(all);
-  expect(await replays.failures(replayId, 450, 1050)).toEqual(all.slice(450, 1050));
-  expect(await replays.failures(replayId, 0, 0)).toEqual([]);
+it('keeps the first 100 failures in the state, and counts them all', () => {
+  const failed = { outcome: 'failed', failed: true, reason: 'no', jobId: 'j' };
+  let state = NEW_REPLAY;
+  for (let n = 0; n < 150; n += 1) state = withItem(state, `i${n}`, failed);
+  expect(state).toMatchObject({ failed: 150, outcomes: { failed: 150 } });
+  expect(state.failures).toHaveLength(100);
+  expect(state.failures[99]).toEqual({ item: 'i99', jobId: 'j', outcome: 'failed', reason: 'no' });
 });
 
 it('a replay that is not on record is neither started nor cancelled', async () => {

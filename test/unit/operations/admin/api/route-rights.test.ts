@@ -20,7 +20,6 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'GET /subscribers/:id/waiting': 'view',
   'GET /replays': 'view',
   'GET /replays/:id': 'view',
-  'GET /replays/:id/failures': 'view',
   'POST /explain': 'view',
   'GET /jobs/:id/artefacts/*path': 'read',
   'POST /jobs/:id/ticket': 'read',

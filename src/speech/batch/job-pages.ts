@@ -24,7 +24,8 @@ export interface JobPage {
 export type FetchPage = (createdBefore: string | null, limit: number) => Promise<JobList>;
 
 const LARGEST_PAGE = 100;
-const NOT_BEFORE_TOLERANCE_MS = 1_000;
+/** A server may compare `created_before` in whole seconds. */
+const BORDER_TOLERANCE_MS = 1_000;
 
 /** Pages overlap by at least this share of their entries: a job that is out of place may be behind a page that descends. */
 const LEAST_OVERLAP = 1 / 10;
@@ -97,6 +98,8 @@ async function* walkOnce(
   const walked = createRecentIds(10 * LARGEST_PAGE);
   let limit = most;
   let cursor: number | null = null;
+  /** Time of the oldest job of the page before. */
+  let oldest = Number.POSITIVE_INFINITY;
   let largest = 0;
   let lastGap: string | null = null;
   /** Entries of a page behind which there are jobs although it was smaller than requested: that is what the server sends at most. */
@@ -106,6 +109,8 @@ async function* walkOnce(
   for (;;) {
     const list = await fetch(cursor === null ? null : new Date(cursor).toISOString(), limit);
     const entries = list.jobs.length + list.malformed;
+    if (entries === 0 && cursor !== null && oldest < cursor - BORDER_TOLERANCE_MS)
+      throw invalid('a page is empty, without jobs that the page before it had');
     if (entries === 0) return walk;
     if (list.jobs.length === 0) throw invalid(`none of ${entries} entries is a job record`);
     const jobs = withoutRepeats(list.jobs);
@@ -158,6 +163,7 @@ async function* walkOnce(
     if (isLast) return walk;
     smaller = isFull ? null : { entries, reach, gapAt: crowdedAt };
     cursor = next;
+    oldest = times.at(-1) as number;
   }
 }
 
@@ -234,7 +240,7 @@ function createRecentIds(size: number): RecentIds {
 function isHonoured(times: readonly number[], cursor: number | null): boolean {
   const [newest = 0] = times;
   const oldest = times.at(-1) ?? 0;
-  return cursor === null || (newest <= cursor + NOT_BEFORE_TOLERANCE_MS && oldest <= cursor);
+  return cursor === null || (newest <= cursor + BORDER_TOLERANCE_MS && oldest <= cursor);
 }
 
 function invalid(text: string): SpeechError {

@@ -30,9 +30,12 @@ export interface JobList {
   readonly malformed: number;
 }
 
-/** Reads `{jobs: [...]}`; null when it is nothing of the kind. */
+/**
+ * Reads `{jobs: [...]}`; null when it is nothing of the kind. Jobs beside an `error`, which errors of the service have, are not
+ * the whole list: as an empty one they would hide every job of the region.
+ */
 export function readJobList(value: unknown): JobList | null {
-  if (!isJsonObject(value) || !Array.isArray(value.jobs)) return null;
+  if (!isJsonObject(value) || !Array.isArray(value.jobs) || value.error) return null;
   const jobs = value.jobs.map(readJobRecord).filter((job) => job !== null);
   return { jobs, malformed: value.jobs.length - jobs.length };
 }

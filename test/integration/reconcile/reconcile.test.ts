@@ -608,6 +608,11 @@ describe('failures of the service', () => {
     ['is down', { status: 503 }, /answered 503/],
     ['refuses the key', { status: 401, body: { code: 401, error: 'Permission Denied' } }, /401/],
     ['lists nonsense', { status: 200, body: { jobs: 'many' } }, /no list of jobs/],
+    [
+      'answers an error that looks like an empty list',
+      { status: 200, body: { code: 500, error: 'Internal Error', jobs: [] } },
+      /no list of jobs/,
+    ],
     ['is hidden by a page of a proxy', { status: 200, body: '<html>Welcome</html>' }, /not JSON/],
     // Rule: Hosts: all regions at once
   ])('continues with other regions when one %s', async (_name, answer, reason) => {

@@ -87,6 +87,24 @@ describe('walking the job list', () => {
     }
   });
 
+  it('rejects an empty page where the page before it had older jobs: the rest of the list would be hidden', async () => {
+    const jobs = Array.from({ length: 250 }, (_, index) => job(`j${index}`, 1_700_000_000_000 - index * 1000));
+    const sound = server(jobs, { inclusive: false, cap: 100 });
+    let pages = 0;
+    const broken: FetchPage = async (...asked) => {
+      pages += 1;
+      return pages === 2 ? { jobs: [], malformed: 0 } : sound(...asked);
+    };
+    await expect(walk(broken)).rejects.toThrow(/a page is empty/);
+  });
+
+  it('ends at an empty page of a server that compares times in whole seconds', async () => {
+    const jobs = [job('newer', 1_700_000_000_500), job('older', 1_700_000_000_100)];
+    const sound = server(jobs, { inclusive: false, cap: 100 });
+    const coarse: FetchPage = (before, limit) => sound(before?.replace(/\.\d+/, '.000') ?? null, limit);
+    expect(ids(await walk(coarse))).toEqual(['newer', 'older']);
+  });
+
   it('reports no gap for a list that is smaller than a page', async () => {
     const jobs = Array.from({ length: 30 }, (_, index) => job(`j${index}`, 1_700_000_000_000));
     const pages = await walk(server(jobs, { inclusive: false, cap: 100 }));

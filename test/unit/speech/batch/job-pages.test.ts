@@ -88,7 +88,9 @@ describe('walking the job list', () => {
   });
 
   it('rejects an empty page where the page before it had older jobs: the rest of the list would be hidden', async () => {
-    const jobs = Array.from({ length: 250 }, (_, index) => job(`j${index}`, 1_700_000_000_000 - index * 1000));
+    const jobs = Array.from({ length: 250 }, (_, index) =>
+      job(`j${index}`, 1_700_000_000_000 - index * 1000),
+    );
     const sound = server(jobs, { inclusive: false, cap: 100 });
     let pages = 0;
     const broken: FetchPage = async (...asked) => {

@@ -45,7 +45,7 @@ export function matchJobs({ database, classes }: AskedIndex, query: JobSearch): 
     ? [
         `l.job LIKE ? ESCAPE '\\'`,
         `value LIKE ? ESCAPE '\\'
-           ORDER BY (SELECT max(written) FROM contexts c WHERE c.value = v.id) DESC LIMIT ${VALUES}`,
+           ORDER BY (SELECT max(written) FROM contexts c WHERE c.value = v.id AND c.class IN (${wanted})) DESC LIMIT ${VALUES}`,
       ]
     : ['l.job = ?', '(name, value) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))'];
   const newestLines = `SELECT line FROM contexts c WHERE c.value = v.id AND c.class IN (${wanted})

@@ -55,6 +55,7 @@ class DroppedResponse extends ServerResponse {
 export class ConnectionRequests {
   readonly #connections = new WeakMap<Duplex, Connection>();
   readonly #watchers: ResponseWatcher[] = [];
+  readonly #onFirst: ((connection: Duplex) => void)[] = [];
   /** Counts the turns of the event loop in which a response was sent. */
   #turn = 1;
   #isTurnEnding = false;
@@ -71,6 +72,11 @@ export class ConnectionRequests {
 
   watch(watcher: ResponseWatcher): void {
     this.#watchers.push(watcher);
+  }
+
+  /** Calls the listener when a connection sends its first request. */
+  watchFirst(listener: (connection: Duplex) => void): void {
+    this.#onFirst.push(listener);
   }
 
   /** Classes to create a server with. A connection gets at most eight instances at a time. @param Request class of those requests */
@@ -93,6 +99,7 @@ export class ConnectionRequests {
     if (known !== undefined) return known;
     const connection = { pending: [], latest: null, dropped: null, turn: 0, answered: 0 };
     this.#connections.set(socket, connection);
+    for (const listener of this.#onFirst) listener(socket);
     return connection;
   }
 

@@ -60,14 +60,11 @@ export function paceConnections(server: Server, requests: ConnectionRequests): v
     endTurnLater();
   }
 
-  requests.watch({
-    began(connection: Duplex) {
-      if (!readable.delete(connection as Socket)) return;
-      begun += 1;
-      endTurnLater();
-      if (begun >= PER_TURN) for (const socket of readable) pause(socket);
-    },
-    ended() {},
+  requests.watchFirst((connection: Duplex) => {
+    if (!readable.delete(connection as Socket)) return;
+    begun += 1;
+    endTurnLater();
+    if (begun >= PER_TURN) for (const socket of readable) pause(socket);
   });
 
   server.on('connection', (socket: Socket) => {

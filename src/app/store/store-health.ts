@@ -62,6 +62,8 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   let unproven: Fault | null = { reason: 'the store has not answered yet', condition: null };
   /** Whether the last look found another store than the one that is pinned. */
   let isOtherStore = false;
+  /** When an object of the archive or the ledger was last written, by `performance.now`. */
+  let wroteAt = Number.NEGATIVE_INFINITY;
 
   const places = createPlaceProofs({
     places: callbackPlaces(config.sources, store, erasures),
@@ -98,6 +100,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
     store,
     replica: config.replicaName,
     interval,
+    lastWrite: () => wroteAt,
     needsConditions: config.store.s3.conditionalWrites === 'native',
     report: () => [...ownIssues(), ...unnamedFault()],
     onChecked: () => void checkPlaces(),
@@ -213,7 +216,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
         return;
       }
       if (result !== 'ok' || (operation !== 'create' && operation !== 'complete')) return;
-      if (!key.startsWith('.')) canary.wrote();
+      if (!key.startsWith('.')) wroteAt = performance.now();
       places.called(key, 'written');
     }) satisfies OnStoreCall,
     readiness(): Readiness {

@@ -25,6 +25,11 @@ export interface CanaryOptions {
   readonly report?: () => unknown;
   /** False for a store that is known to replace objects: that is accepted. Default true. */
   readonly needsConditions?: boolean;
+  /**
+   * When another object was last written, in milliseconds of `performance.now`: the store was writable then, whatever the canary had found
+   * before. Default: never.
+   */
+  readonly lastWrite?: () => number;
   /** Called after each check of the interval. */
   readonly onChecked?: () => void;
   /** Rejects while nothing may be written. Called before each check until one succeeds. Default: anything may be. */
@@ -51,8 +56,6 @@ export interface CanaryStatus {
 export interface Canary {
   /** Key of the object. */
   readonly key: string;
-  /** To be called after another object was written: the store is writable then, whatever the canary found before. */
-  wrote(): void;
   /** Checks now and then on the interval. */
   start(): void;
   /** Ends the checks and removes the canary. Never throws: a canary that stays is swept later. */
@@ -93,6 +96,7 @@ export function createCanary(options: CanaryOptions): Canary {
     interval = 10_000,
     maxAge = Math.min(interval * 3 + 5000, Math.max(interval * 3, NOTICED_WITHIN)),
     timeout = 10_000,
+    lastWrite = () => Number.NEGATIVE_INFINITY,
     clock = Date.now,
   } = options;
   // Ages are measured with a monotonic clock: a wall clock that is set back would keep an old success young.
@@ -101,7 +105,6 @@ export function createCanary(options: CanaryOptions): Canary {
   const object = { store, key, report: options.report ?? (() => null) };
   let checks = 0;
   let last: { at: number; ticks: number; latencyMs: number } | null = null;
-  let wroteAt = Number.NEGATIVE_INFINITY;
   let complaint: Complaint | null = NOT_CHECKED;
   let checking: Promise<CanaryStatus> | null = null;
   let unanswered: { since: number } | null = null;
@@ -109,6 +112,7 @@ export function createCanary(options: CanaryOptions): Canary {
   let running = false;
 
   function status(): CanaryStatus {
+    const wroteAt = lastWrite();
     const refused = complaint?.refused === true && (complaint.at > wroteAt || isLasting(complaint));
     const writable = last !== null && !refused && ticks() - Math.max(last.ticks, wroteAt) < maxAge;
     const reason = complaint?.reason ?? (writable ? null : 'the last successful check is too old');
@@ -179,9 +183,6 @@ export function createCanary(options: CanaryOptions): Canary {
 
   return {
     key,
-    wrote() {
-      wroteAt = ticks();
-    },
     start() {
       if (running) return;
       running = true;

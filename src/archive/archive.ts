@@ -4,7 +4,6 @@ import type { BudgetLease, Discardable } from '../lib/memory/budget-lease.js';
 import type { BufferPool } from '../lib/memory/buffer-pool.js';
 import type { ByteBudget } from '../lib/memory/byte-budget.js';
 import type { Memory } from '../lib/memory/part-buffer.js';
-import { settleAll } from '../lib/time/settle-all.js';
 import type { ObjectStore } from '../store/object-store.js';
 import {
   type BufferedCommit,
@@ -184,28 +183,28 @@ class Staging implements StagedDelivery {
     const store = this.#store;
     const buffering = this.#bufferedCommit();
     const streamed: StoredItem[] = [];
-    const buffered: StoredItem[] = [];
     const written = new Set<string>();
     for (const item of this.#items) {
       if (item.target === null) continue;
       written.add(item.path);
       streamed.push(await commitStreamed(store, this.#context, item, item.target));
     }
-    let group: Promise<StoredItem>[] = [];
-    for (const item of this.#items) {
-      if (item.target !== null) continue;
-      const repeated = written.has(item.path);
-      // Among items with the same path the first has to win.
-      if (repeated || group.length === MAX_CONCURRENT_WRITES) {
-        buffered.push(...(await settleAll(group)));
-        group = [];
+    const writes: Promise<StoredItem>[] = [];
+    try {
+      for (const item of this.#items) {
+        if (item.target !== null) continue;
+        const repeated = written.has(item.path);
+        // Among items with the same path the first has to win.
+        if (repeated || writes.length % MAX_CONCURRENT_WRITES === 0) await Promise.all(writes);
+        writes.push(commitBuffered(buffering, item, { repeated }));
+        written.add(item.path);
       }
-      group.push(commitBuffered(buffering, item, { repeated }));
-      written.add(item.path);
+      const buffered = await Promise.all(writes);
+      return this.#items.flatMap(({ target }) => (target === null ? buffered : streamed).shift() ?? []);
+    } finally {
+      // The sender gets its answer when no write is in flight: nothing of the delivery becomes visible afterwards.
+      await Promise.allSettled(writes);
     }
-    // The sender gets its answer when no write is in flight: nothing of the delivery becomes visible afterwards.
-    buffered.push(...(await settleAll(group)));
-    return this.#items.flatMap(({ target }) => (target === null ? buffered : streamed).shift() ?? []);
   }
 
   #bufferedCommit(): BufferedCommit {

@@ -21,9 +21,11 @@ export function jobFolder(keyPrefix: string, jobId: string): string {
   return `${keyPrefix}jobs/${jobId}/`;
 }
 
+type ItemPath = Pick<ItemIdentity, 'kind' | 'attachmentName'>;
+
 /** Path of an artefact below its job's folder, e.g. `transcript.json` or `attachments/0a1b2c3d4e5f6071.bin`. */
-export function artefactPath(identity: ItemIdentity): string {
-  return KINDS[identity.kind].file ?? `attachments/${identity.attachmentName ?? 'unnamed'}`;
+export function artefactPath({ kind, attachmentName = 'unnamed' }: ItemPath): string {
+  return KINDS[kind].file ?? `attachments/${attachmentName}`;
 }
 
 /** Keys of the artefacts of a job whose names are known. */

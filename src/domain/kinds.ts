@@ -128,6 +128,11 @@ export function kindOfDocument(document: string): RetrievableKind | null {
   return RETRIEVABLE_KINDS.find((kind) => KINDS[kind].document === document) ?? null;
 }
 
+/** What an item of a kind is to the archive. @param senderType for kinds without a content type of their own */
+export function identityOf(kind: ItemKind, senderType = 'application/octet-stream') {
+  return { kind, contentType: KINDS[kind].mediaType ?? senderType };
+}
+
 export function checkOf(kind: ItemKind): ContentCheckName | null {
   return KINDS[kind].check;
 }

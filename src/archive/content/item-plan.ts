@@ -4,8 +4,8 @@ import {
   checkOf,
   ITEM_KINDS,
   type ItemKind,
+  identityOf,
   isJsonKind,
-  KINDS,
   kindOfToken,
   textBeginning,
   textKindOfType,
@@ -15,11 +15,6 @@ import { UndecodableError } from './decode-error.js';
 import { JsonCheck } from './json-check.js';
 import { isJson, type MediaType, recordedType, storableType } from './media-type.js';
 import type { PartHead } from './part-head.js';
-
-/** The identity of a kind. `senderType` is used for kinds without a fixed content type. */
-export function identityOf(kind: ItemKind, senderType = 'application/octet-stream'): ItemIdentity {
-  return { kind, contentType: KINDS[kind].mediaType ?? senderType };
-}
 
 /** How to identify an item, and whether to check it as JSON, decided before its bytes arrive. */
 export interface ItemPlan {

@@ -73,7 +73,7 @@ export function exampleKey(kind: RetentionClass, keyPrefix: string): string {
       return replayKey('example');
     default: {
       const item = kind === 'transcript' ? 'transcript.json-v2' : kind;
-      return jobFolder(keyPrefix, 'example') + artefactPath({ kind: item, contentType: '' });
+      return jobFolder(keyPrefix, 'example') + artefactPath({ kind: item });
     }
   }
 }

@@ -1,4 +1,3 @@
-import { identityOf } from '../../archive/content/item-plan.js';
 import { artefactPath, jobFolder } from '../../archive/layout.js';
 import { NO_CONTEXT, type QueryContext, readContext } from '../../domain/context.js';
 import { kindOfToken, type RetrievableKind } from '../../domain/kinds.js';
@@ -127,7 +126,7 @@ function expectContents(jobId: string, sources: RecoverySources, own: readonly O
       const kind = kindOfToken(token.trim());
       if (kind === null) unsupported.add(token);
       else {
-        const key = jobFolder(sources[source]?.keyPrefix ?? '', jobId) + artefactPath(identityOf(kind));
+        const key = jobFolder(sources[source]?.keyPrefix ?? '', jobId) + artefactPath({ kind });
         if (!items.has(key)) items.set(key, { kind, key, source, submitted });
       }
     }

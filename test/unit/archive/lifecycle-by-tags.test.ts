@@ -78,7 +78,7 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
       .map(([key, rule]) => [key.slice(folder.length).replace(/[0-9a-f]{64}$/, '<hash>'), rule]);
     const expected = ITEM_KINDS.flatMap((kind) => {
       const name = kind === 'attachment' ? { attachmentName: '0a1b2c3d4e5f6071.bin' } : {};
-      const path = artefactPath({ kind, contentType: 'x/y', ...name });
+      const path = artefactPath({ kind, ...name });
       const conflict = conflictKey('', path, '').replace(/\.?$/, '.<hash>');
       return [path, conflict].map((key) => [key, RULES[KINDS[kind].retention]]);
     });

@@ -13,7 +13,6 @@ const folder = jobFolder('', 'job1');
 const paths = ITEM_KINDS.map((kind) =>
   artefactPath({
     kind,
-    contentType: '',
     ...(kind === 'attachment' ? { attachmentName: '0a1b2c3d4e5f6071.json' } : {}),
   }),
 );

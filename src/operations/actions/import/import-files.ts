@@ -4,7 +4,6 @@ import { attachmentName } from '../../../archive/content/attachment-name.js';
 import { UndecodableError } from '../../../archive/content/decode-error.js';
 import {
   type ItemPlan,
-  identityOf,
   type PartShape,
   PlannedItem,
   partPlan,
@@ -12,7 +11,7 @@ import {
 } from '../../../archive/content/item-plan.js';
 import { JobIdFinder } from '../../../archive/content/job-id-finder.js';
 import { storableType } from '../../../archive/content/media-type.js';
-import { type ItemKind, isJsonKind } from '../../../domain/kinds.js';
+import { type ItemKind, identityOf, isJsonKind } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';
 
 /** A file of the import form, about to be read. */

@@ -1,8 +1,7 @@
 import type { Archive, StagedDelivery } from '../../../archive/archive.js';
-import { identityOf } from '../../../archive/content/item-plan.js';
 import type { ArtefactContext } from '../../../archive/layout.js';
 import type { ItemIdentity, StoredItem } from '../../../domain/item.js';
-import { isStandIn, KINDS, type RetrievableKind } from '../../../domain/kinds.js';
+import { identityOf, isStandIn, KINDS, type RetrievableKind } from '../../../domain/kinds.js';
 import { Problem } from '../../../domain/problem.js';
 import type { JobsClient } from '../../../speech/batch/jobs-client.js';
 import type { Download } from '../../../speech/http/download.js';

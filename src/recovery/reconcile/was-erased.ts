@@ -1,5 +1,6 @@
 import { isErased } from '../../archive/erasure/erasure.js';
-import { isErasedInLedger } from '../../index/questions/erased-in-ledger.js';
+import type { LedgerView } from '../../index/ledger-view.js';
+import { type IndexAndLog, linesBeforeIndex } from '../../index/questions/lines-before-index.js';
 import type { JobRecord } from '../../speech/wire.js';
 import type { RecoveryParts } from './recovery-parts.js';
 
@@ -25,4 +26,37 @@ export async function wasErased(
   return (
     (await isErased(store, id)) || isErasedInLedger({ store, view }, id, searchFrom(created_at, clock()))
   );
+}
+
+/**
+ * Whether a line says that an operator erased the job. Its mark may be missing: a bucket was restored without its dot-folders. Waits for an
+ * index that is being built, and reads the log where it does not reach back as far. Rejects with `StoreError` and `IndexError`.
+ *
+ * @param since ISO 8601
+ */
+export async function isErasedInLedger(
+  from: IndexAndLog & { readonly view: Pick<LedgerView, 'hasErased'> },
+  job: string,
+  since: string,
+): Promise<boolean> {
+  const begin = await from.view.reachBack(Date.parse(since));
+  if (await from.view.hasErased(job, Date.parse(since))) return true;
+  return (await erasedBefore(from, Date.parse(since), begin)).has(job);
+}
+
+/** Jobs that were erased before the index begins, by store: many are asked for one after the other. */
+const known = new WeakMap<
+  object,
+  { readonly since: number; readonly until: number; readonly jobs: Set<string> }
+>();
+
+async function erasedBefore(from: IndexAndLog, since: number, until: number): Promise<ReadonlySet<string>> {
+  if (until <= since) return new Set();
+  const read = known.get(from.store);
+  if (read !== undefined && read.since <= since && read.until >= until) return read.jobs;
+  const jobs = new Set<string>();
+  for await (const { line } of linesBeforeIndex(from, since))
+    if (line.outcome === 'erased' && line.jobId !== null) jobs.add(line.jobId);
+  known.set(from.store, { since, until, jobs });
+  return jobs;
 }

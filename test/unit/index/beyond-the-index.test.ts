@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLedgerView, type LedgerView } from '../../../src/index/ledger-view.js';
-import { isErasedInLedger } from '../../../src/index/questions/erased-in-ledger.js';
 import { lastArrival } from '../../../src/recovery/reconcile/fetch/claim-end.js';
+import { isErasedInLedger } from '../../../src/recovery/reconcile/was-erased.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';

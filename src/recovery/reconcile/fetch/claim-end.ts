@@ -6,7 +6,7 @@ import {
 } from '../../../archive/end-record.js';
 import { endRecordKey } from '../../../archive/layout.js';
 import { isDelivery, type LedgerLine } from '../../../domain/delivery.js';
-import { linesBeforeIndex } from '../../../index/questions/erased-in-ledger.js';
+import { linesBeforeIndex } from '../../../index/questions/lines-before-index.js';
 import { newDeliveryId } from '../../../ledger/ledger-line.js';
 import { comparePlaces } from '../../../ledger/log/line-place.js';
 import type { ScannedLine } from '../../../ledger/log/scan-hour.js';

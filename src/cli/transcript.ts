@@ -113,7 +113,7 @@ async function copy(
     const access = { actor: CLI_ACTOR };
     const item = { key, kind, size, sha256: sha256 ?? '' };
     const source = info.metadata.source ?? null;
-    await createAccessLedger(ledger).read({ access, peer: null, jobId, source, item });
+    await createAccessLedger(ledger).read({ access, peer: undefined, jobId, source, item });
     const reading = await store.read(key, null, 'download');
     if (reading === null) throw new Error(`${key} is gone`);
     signal.addEventListener('abort', () => reading.body.destroy(new Error('interrupted')), { once: true });

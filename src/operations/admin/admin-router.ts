@@ -9,7 +9,7 @@ import { conditionOf } from '../../store/store-condition.js';
 import { adviceOf } from '../../store/store-remedies.js';
 import type { Access } from './access/access.js';
 import type { ChangeGate, ReadGate } from './access/gates.js';
-import { peerOf, type SignIn, SignInRefusal } from './access/sign-in.js';
+import { type SignIn, SignInRefusal } from './access/sign-in.js';
 import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
 
 export interface AdminRouterOptions {
@@ -22,7 +22,7 @@ export interface AdminRouterOptions {
   /** Every read that is answered as JSON passes through it, and every preview of a change. */
   readonly reads: ReadGate;
   /** Called for every request that is signed in. */
-  readonly onSignedIn: (access: Access, peer: string | null) => void;
+  readonly onSignedIn: (access: Access, peer: string | undefined) => void;
   /** Called with unexpected errors: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -68,7 +68,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
   for (const route of routes) {
     router[lowerCase(route.method)](path, async (request, response) => {
       const access = await signInTo(route, request, signIn);
-      const peer = peerOf(request);
+      const peer = request.socket.remoteAddress;
       options.onSignedIn(access, peer);
       const body = route.body === undefined ? undefined : await readJson(request, options.limits);
       const call = { params: paramsOf(request), query: queryOf(request), body, access, peer };

@@ -2,14 +2,15 @@ import { ACCESS_ORIGIN, type LedgerItem, type LedgerLine } from '../../../domain
 import type { ReasonCode } from '../../../domain/reasons.js';
 import { ledgerLine, NO_DELIVERY, newDeliveryId } from '../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
+import { peerAddress } from '../../../lib/text/ip-address.js';
 import type { Access } from './access.js';
 import type { FailedSignIn } from './sign-in.js';
 
 /** Content that is about to be shown. */
 export interface ContentRead {
   readonly access: Pick<Access, 'actor'>;
-  /** Address of the client; null when the connection has ended already. */
-  readonly peer: string | null;
+  /** Address of the client as its socket has it; undefined when the connection has ended already. */
+  readonly peer: string | undefined;
   readonly jobId: string;
   readonly source: string | null;
   /** Null for a ticket, which opens all artefacts of the job. */
@@ -19,7 +20,7 @@ export interface ContentRead {
 /** A credential that an operator had checked. */
 export interface CredentialCheck {
   readonly access: Access;
-  readonly peer: string | null;
+  readonly peer: ContentRead['peer'];
   readonly source: string;
   /** Whether it is one of the source, and valid. */
   readonly passed: boolean;
@@ -36,7 +37,7 @@ export interface AccessLedger {
   /** Resolves when the ledger holds a line of this check. Rejects with `StoreError`: then the result must not be shown. */
   credentialChecked(check: CredentialCheck): Promise<void>;
   /** Records the first use of a token from an address within an hour. Never rejects: it must not delay anything. */
-  signedIn(access: Access, peer: string | null): void;
+  signedIn(access: Access, peer: ContentRead['peer']): void;
   /** Records at most one failure a minute of each cause, so that unauthenticated clients cannot fill the ledger. */
   signInFailed(failure: Pick<FailedSignIn, 'cause' | 'peer'>): void;
 }
@@ -60,7 +61,7 @@ export function createAccessLedger(
       return reads.once(name, () =>
         ledger.append(
           accessLine(clock(), {
-            ...{ jobId, source, actor, clientIp: peer, outcome: 'read' },
+            ...{ jobId, source, actor, peer, outcome: 'read' },
             method: item === null ? 'POST' : 'GET',
             reason: item === null ? 'ticket' : null,
             items: item === null ? [] : [{ ...item, outcome: 'read' }],
@@ -71,14 +72,14 @@ export function createAccessLedger(
     credentialChecked: ({ access: { actor }, peer, source, passed }) =>
       ledger.append(
         accessLine(clock(), {
-          ...{ actor, source, clientIp: peer, method: 'POST', outcome: 'credential-checked' },
+          ...{ actor, source, peer, method: 'POST', outcome: 'credential-checked' },
           reason: passed ? null : 'credential-invalid',
         }),
       ),
     signedIn({ actor }, peer) {
       // A client with one token can use any number of addresses.
       if (signIns.isFull()) return;
-      const line = { actor, clientIp: peer, outcome: 'signed-in' };
+      const line = { actor, peer, outcome: 'signed-in' };
       signIns
         .once(`${actor}\n${peer}`, () => ledger.append(accessLine(clock(), line)))
         .catch(() => {
@@ -88,7 +89,11 @@ export function createAccessLedger(
     signInFailed({ cause, peer }) {
       // A request without any token is no attempt: the page asks like this before a sign-in.
       if (cause === 'missing') return;
-      const line = { clientIp: peer, reason: `sign-in-${cause}` as const, outcome: 'sign-in-failed' };
+      const line = {
+        peer: peer ?? undefined,
+        reason: `sign-in-${cause}` as const,
+        outcome: 'sign-in-failed',
+      };
       failures
         .once(cause, () => ledger.append(accessLine(clock(), line)))
         .catch(() => {
@@ -122,12 +127,13 @@ function createOncePer(period: number, clock: () => number) {
   };
 }
 
-type AccessFields = Pick<LedgerLine, 'outcome' | 'clientIp'> &
+type AccessFields = Pick<LedgerLine, 'outcome'> &
+  Pick<ContentRead, 'peer'> &
   Partial<Pick<LedgerLine, 'jobId' | 'source' | 'method' | 'items' | 'actor'>> & {
     readonly reason?: ReasonCode | null;
   };
 
-function accessLine(now: number, { actor, ...fields }: AccessFields): LedgerLine {
+function accessLine(now: number, { actor, peer, ...fields }: AccessFields): LedgerLine {
   return ledgerLine({
     ...NO_DELIVERY,
     deliveryId: newDeliveryId(now),
@@ -135,5 +141,6 @@ function accessLine(now: number, { actor, ...fields }: AccessFields): LedgerLine
     origin: ACCESS_ORIGIN,
     ...fields,
     actor: actor ?? null,
+    clientIp: peerAddress(peer),
   });
 }

@@ -135,6 +135,7 @@ function deriveByScrypt(token: string, name: string): Promise<Buffer> {
 export interface FailedSignIn {
   /** What was wrong; never the token itself. */
   readonly cause: SignInFailure;
+  /** Address at the other end of the connection; null when it has ended. */
   readonly peer: string | null;
   readonly userAgent: string | null;
 }
@@ -156,11 +157,6 @@ const MAX_HELD = 256;
 
 type FailedSignIns = ReturnType<typeof createFailedSignIns>;
 
-/** Address at the other end of the connection; null when it has ended. */
-export function peerOf({ socket }: IncomingMessage): string | null {
-  return peerAddress(socket.remoteAddress);
-}
-
 /**
  * Limits the rate of guessing tokens on the admin port. Over the rate each answer is delayed, so that a connection can try one
  * token a second; beyond 256 delayed answers each attempt costs a connection. Only failures are delayed: behind a proxy all
@@ -180,7 +176,7 @@ function createFailedSignIns(options: Omit<SignInOptions, 'tokens' | 'ticketKeys
   return {
     /** Throws a `SignInRefusal`: `credential-invalid` with `detail`, or `too-many-attempts` over the rate. */
     refuse(request: IncomingMessage, cause: SignInFailure, detail: string): never {
-      const peer = peerOf(request);
+      const peer = peerAddress(request.socket.remoteAddress);
       onFailure({ cause, peer, userAgent: request.headersDistinct['user-agent']?.[0] ?? null });
       if (failures.count(peer ?? '') <= attemptsPerMinute) {
         throw new SignInRefusal('credential-invalid', detail, Promise.resolve());

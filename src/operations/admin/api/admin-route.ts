@@ -66,8 +66,8 @@ export interface AdminRequest {
   readonly access: Access;
   /** Name of the token that was presented. */
   readonly actor: string;
-  /** Address of the client; null when the connection has ended already. */
-  readonly peer: string | null;
+  /** Address of the client as its socket has it; undefined when the connection has ended already. */
+  readonly peer: string | undefined;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** For reads that are answered as JSON, and for previews: aborts when nobody waits for the answer any more. */

@@ -32,7 +32,12 @@ export function explainRoutes({ sources, accessLedger, clock }: AdminServices): 
   const checks = createAttemptCounter(clock);
 
   /** A client with this right could otherwise try credentials without limit and without trace. */
-  async function recordCheck(access: Access, peer: string | null, source: string, explanation: Explanation) {
+  async function recordCheck(
+    access: Access,
+    peer: string | undefined,
+    source: string,
+    explanation: Explanation,
+  ) {
     if (checks.count(access.actor) > CHECKS_PER_MINUTE) {
       const detail = `A token explains up to ${CHECKS_PER_MINUTE} requests with a credential a minute.`;
       throw new Problem('too-many-attempts', detail);

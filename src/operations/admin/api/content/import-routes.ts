@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Problem } from '../../../../domain/problem.js';
 import { isInScope } from '../../../../domain/rights.js';
+import { peerAddress } from '../../../../lib/text/ip-address.js';
 import { importArtefacts } from '../../../actions/import/import-artefacts.js';
 import { takenSchema } from '../../../answers/jobs.js';
 import type { AdminServices } from '../../admin-services.js';
@@ -60,7 +61,7 @@ export function importRoutes(services: AdminServices): AdminRoute[] {
             await importArtefacts({ ...services, sources }, form, {
               jobId: params.id,
               actor,
-              clientIp: peer,
+              clientIp: peerAddress(peer),
             }),
           );
         } finally {

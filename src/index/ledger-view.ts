@@ -12,7 +12,7 @@ import type { BodyFigures } from './bodies/find-bodies.js';
 import { type BodiesQuery, type FoundBodies, listBodies } from './bodies/list-bodies.js';
 import { createFillSchedule } from './fill/fill-schedule.js';
 import { openIndexOfStore, type StartIndex } from './fill/open-index-of-store.js';
-import { extentOf, type IndexExtent, without } from './index-extent.js';
+import { beginOf, extentOf, type IndexExtent, without } from './index-extent.js';
 import type { IndexFiles, IndexPlace } from './open-index.js';
 import type { FailingJobs, SettledQuery } from './queries/failure-page.js';
 import type { IndexedMatch, JobSearch } from './queries/match-jobs.js';
@@ -187,7 +187,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     await (isStarted ? schedule.refresh() : schedule.whole());
   }
 
-  function beginOf({ since, until }: Pick<DeliveryQuery, 'since' | 'until'>): number {
+  function beginOfRange({ since, until }: Pick<DeliveryQuery, 'since' | 'until'>): number {
     return instantOf('since', since) ?? (instantOf('until', until) ?? clock()) - retention;
   }
 
@@ -197,13 +197,8 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     rejectBeyond(await index.call('state'), since, Math.min(until, clock()));
   }
 
-  /** From when on the index has every line. */
-  function beginOfIndex(): number {
-    const { since, until } = index.lastState() ?? { since: null, until: null };
-    return until === null ? Number.POSITIVE_INFINITY : (since ?? Number.NEGATIVE_INFINITY);
-  }
-
-  const extent = async () => extentOf(await index.call('state'));
+  const extent = () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] });
+  const extentNow = async () => extentOf(await index.call('state'));
 
   return {
     start() {
@@ -219,8 +214,8 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     refresh: readNew,
     readPast: schedule.whole,
     async reachBack(since) {
-      if (beginOfIndex() > since) await schedule.whole();
-      return beginOfIndex();
+      if (beginOf(extent()) > since) await schedule.whole();
+      return beginOf(extent());
     },
     opened: index.opened,
     search: (query) => findDeliveries(parts, query),
@@ -229,16 +224,16 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       return {
         deliveries: entries.map(({ line }) => line),
         nextCursor,
-        index: without(await extent(), unread),
+        index: without(await extentNow(), unread),
       };
     },
-    requireReach: (range) => requireReach(beginOf(range), instantOf('until', range.until)),
-    lines: (query = {}) => allDeliveries(parts, { ...query, since: writeInstant(beginOf(query)) }),
+    requireReach: (range) => requireReach(beginOfRange(range), instantOf('until', range.until)),
+    lines: (query = {}) => allDeliveries(parts, { ...query, since: writeInstant(beginOfRange(query)) }),
     async openFailures(query) {
       const kept = clock() - retention;
       const since = Math.max(query.since ?? kept, kept);
       const { unread, ...found } = await findOpenFailures(parts, { ...query, since }, retention);
-      return { ...found, since: writeInstant(since), index: without(await extent(), unread) };
+      return { ...found, since: writeInstant(since), index: without(await extentNow(), unread) };
     },
     async failingNow(query) {
       const kept = clock() - retention;
@@ -257,7 +252,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         counts,
         oldest: oldest ?? null,
         nextEnd: fetchable === undefined ? null : writeInstant(fetchable.first + retention),
-        index: await extent(),
+        index: await extentNow(),
       };
     },
     async allFailing(query) {
@@ -267,7 +262,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     },
     async bodies(query) {
       const { unread, ...found } = await listBodies(parts, query);
-      return { ...found, index: without(await extent(), unread) };
+      return { ...found, index: without(await extentNow(), unread) };
     },
     bodyFigures: (since) => index.call('countBodies', since),
     async failingJobs() {
@@ -292,7 +287,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     sourcesOfJob: (job) => index.call('findSources', job),
     asked: parts,
     callbacks: (scope = null) => counts(scope),
-    extent: () => extentOf(index.lastState() ?? { since: clock(), until: null, missing: [] }),
+    extent,
     status: () =>
       viewStatus(index.lastState(), schedule.status(), { place: index.place(), rows: index.lines() }),
   };

@@ -6,12 +6,6 @@ export interface Reason {
   readonly words: string;
   /** What to do about it, in whole sentences; null where nothing has to be done. */
   readonly remedy: string | null;
-  /**
-   * Whether Explain can judge the request again: `address` from what is kept of it, `forwarding` where its X-Forwarded-For is kept,
-   * `headers` only with headers that nobody keeps.
-   * Absent for what Explain does not judge.
-   */
-  readonly explain?: 'address' | 'forwarding' | 'headers';
 }
 
 const REFETCH = 'Refetch the job.';
@@ -28,47 +22,38 @@ export const REASONS = {
   'credential-invalid': {
     words: 'the credential was missing, wrong, repeated or not valid then',
     remedy: 'Compare it with auth_headers of the job.',
-    explain: 'headers',
   },
   'credential-missing': {
     words: 'no header of any credential was sent',
     remedy: 'Submit auth_headers as notification-config prints them; check that no proxy removes them.',
-    explain: 'headers',
   },
   'credential-wrong': {
     words: 'the headers match no credential of the source',
     remedy: 'Compare auth_headers of the job with the credentials of the source.',
-    explain: 'headers',
   },
   'credential-repeated': {
     words: 'a credential header occurs more than once',
     remedy: 'Send each header once. A proxy may add its own.',
-    explain: 'headers',
   },
   'credential-not-yet-valid': {
     words: 'the credential is not valid yet (notBefore)',
     remedy: 'Change notBefore, or submit with a valid credential.',
-    explain: 'headers',
   },
   'credential-expired': {
     words: 'the credential has expired (expires)',
     remedy: 'Change expires, or submit with a valid credential.',
-    explain: 'headers',
   },
   'address-refused': {
     words: 'the address is not on the allowlist of the source',
     remedy: 'If it belongs to the service, add it to allow of the source.',
-    explain: 'address',
   },
   'address-unreadable': {
     words: 'the client address could not be determined',
     remedy: 'Correct receiver.trustedProxies.',
-    explain: 'address',
   },
   'not-direct': {
     words: 'the source has no credential, and the request was forwarded or came from a page',
     remedy: 'Configure a credential: behind a balancer a source needs one.',
-    explain: 'forwarding',
   },
   'source-unknown': {
     words: 'no source has this name or path',
@@ -296,11 +281,6 @@ export function isReasonCode(value: unknown): value is ReasonCode {
 /** The entry of a code; null for a reason that an operator or the service wrote. */
 export function reasonOf(code: string | null | undefined): Reason | null {
   return isReasonCode(code) ? REASONS[code] : null;
-}
-
-/** Facts from which Explain can judge a request that was rejected with this code; null when it cannot. */
-export function explainFrom(code: string | null): NonNullable<Reason['explain']> | null {
-  return reasonOf(code)?.explain ?? null;
 }
 
 /** A reason as text; one that an operator or the service wrote is returned unchanged, and none is null. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
-import { adminApi, sendCallback } from '../support/processes/admin-api.js';
+import { sendCallback } from '../support/processes/admin-api.js';
 import { sendMendable } from '../support/processes/mendable-callback.js';
 import { until } from '../support/until.js';
 
@@ -95,24 +95,6 @@ describe('a job that failed', () => {
     await page.getByText('No job is failing.').waitFor();
     await fixture.dashboard.go('jobs/two');
     await page.getByText('Acknowledged by tester: the first is right', { exact: true }).waitFor();
-  });
-
-  it('is refetched into the source that the operator names, where its callback URLs name none', async () => {
-    const { page } = fixture.dashboard;
-    const { id, notified } = fixture.lost.simulator.submit({
-      words: 5,
-      config: { type: 'transcription', notification_config: [{ url: 'http://127.0.0.1:9/' }] },
-    });
-    await notified;
-    await fixture.dashboard.go(`jobs/${id}`);
-    await page.getByRole('button', { name: 'Refetch from the service' }).click();
-    await page.locator('#notice').getByText(`Job ${id}: failed`).waitFor();
-    await page.getByText('Refetch into a source').click();
-    await page.locator('#refetch-source').selectOption('guarded');
-    await page.getByRole('button', { name: 'Refetch', exact: true }).click();
-    await page.locator('#notice').getByText(`Job ${id}: recovered`).waitFor();
-    const { body } = await adminApi(fixture.service).get(`/deliveries?job=${id}&outcome=recovered`);
-    expect(body.deliveries).toMatchObject([{ source: 'guarded' }]);
   });
 
   it('offers no act in vain while nobody knows it, and offers Refetch when the service does', async () => {
@@ -373,7 +355,7 @@ describe('media', () => {
 });
 
 describe('a refusal', () => {
-  it('leads to an explanation with everything filled in, and what would have to change', async () => {
+  it('leads to Explain with all filled in that was kept of it, which says what would have to change', async () => {
     const { page } = fixture.dashboard;
     const headers = { ...JSON_TYPE, 'x-forwarded-for': '203.0.113.9' };
     expect((await sendCallback(fixture.service, 'id=j&status=success', TRANSCRIPT, headers)).status).toBe(
@@ -381,8 +363,9 @@ describe('a refusal', () => {
     );
     await fixture.dashboard.go('refusals');
     await page.getByRole('link', { name: 'Explain requests from 127.0.0.1' }).click();
-    await page.getByText('Rejected with 403').waitFor();
     expect(await page.getByLabel('Headers').inputValue()).toBe('X-Forwarded-For: 203.0.113.9');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByText('Rejected with 403').waitFor();
     await page
       .getByText(/accepts no request with X-Forwarded/)
       .first()
@@ -399,8 +382,6 @@ describe('a refusal', () => {
     await row.getByText('The headers match no credential of the source.').waitFor();
     await row.getByRole('link', { name: 'Explain' }).click();
     const result = page.locator('.result');
-    await result.getByText('rejected because the headers match no credential of the source').waitFor();
-    expect(await result.getByText('no header of any credential').count()).toBe(0);
     await page.getByLabel('Headers').fill('X-T: not-the-secret');
     await page.getByRole('button', { name: 'Explain' }).click();
     await result.getByText('main comes closest: x-t is different').waitFor();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UndecodableReason } from '../../../src/archive/content/decode-error.js';
 import type { ProblemCode } from '../../../src/domain/problem.js';
-import { explainFrom, REASONS, type Reason, reasonInWords, remedyFor } from '../../../src/domain/reasons.js';
+import { REASONS, type Reason, reasonInWords, remedyFor } from '../../../src/domain/reasons.js';
 import type { SignInFailure } from '../../../src/observe/metrics/sign-in-metrics.js';
 import type { AuthenticationFailure } from '../../../src/receive/access/authenticate.js';
 import type { RealtimeSessionError } from '../../../src/speech/realtime/realtime-error.js';
@@ -30,13 +30,6 @@ describe('the table of reasons', () => {
     expect(withoutRemedy.filter((code) => /^(body|multipart|json|encoding|store|query)-/.test(code))).toEqual(
       [],
     );
-  });
-
-  it('offers Explain for what it judges, and nothing else', () => {
-    expect(explainFrom('address-refused')).toBe('address');
-    expect(explainFrom('credential-wrong')).toBe('headers');
-    for (const code of ['body-incomplete', 'body-too-large', 'sign-in-wrong', 'constructor', null])
-      expect(explainFrom(code)).toBeNull();
   });
 
   it('returns what an operator or the service wrote unchanged', () => {

@@ -6,10 +6,9 @@ import { knownNames } from '../lib/elements/filter-form.js';
 import { fact, heading, problemPanel } from '../lib/elements/panels.js';
 import { status } from '../lib/elements/status.js';
 import { capital } from '../lib/text/format.js';
-import { explainFrom, reasonInWords } from '../vendor/reasons.js';
 
 /** @import { Explanation, Gate } from '../lib/api/api-answers.js' */
-/** @import { Child, FormEvent } from '../lib/elements/element-types.js' */
+/** @import { FormEvent } from '../lib/elements/element-types.js' */
 /** @import { Option } from '../lib/elements/field.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
 
@@ -37,13 +36,7 @@ function draw(screen, sources) {
     ),
     kept('div', { class: 'columns', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { class: 'result', 'aria-live': 'polite' });
-      const form = explainForm(query, sources, result);
-      const refused = query.get('refused');
-      const judgedBy = explainFrom(refused);
-      if (judgedBy === 'address') ask(form, result, addressDecision);
-      else if (judgedBy === 'forwarding' && query.has('forwardedFor')) ask(form, result, decision);
-      else if (judgedBy !== null) result.append(headersWanted(refused));
-      return [form, result];
+      return [explainForm(query, sources, result), result];
     }),
   );
 }
@@ -87,45 +80,23 @@ function explainForm(query, sources, result) {
         { name: 'headers', rows: 5, spellcheck: 'false', placeholder: 'X-Callback-Token: …' },
         forwardedFor === null ? '' : `X-Forwarded-For: ${forwardedFor}`,
       ),
-      'They are sent to this receiver only and not stored.',
+      'They are sent to this receiver only and not stored. Of a rejected request it keeps X-Forwarded-For alone: add what the sender sends.',
     ),
     submitButton('Explain'),
   );
 }
 
 /** @param {FormEvent} event @param {HTMLElement} result */
-function explain(event, result) {
+async function explain(event, result) {
   event.preventDefault();
-  return ask(event.currentTarget, result, decision);
-}
-
-/**
- * Why a request was rejected whose headers decided about it: nobody keeps them.
- * @param {string | null} refused
- */
-function headersWanted(refused) {
-  return h(
-    'div',
-    { class: 'panel' },
-    h('p', { class: 'lead' }, status('bad', 'Rejected')),
-    h('p', {}, `The request was rejected because ${reasonInWords(refused)}.`),
-    h(
-      'p',
-      {},
-      'The receiver keeps no headers of a rejected request but X-Forwarded-For. Add the headers that the sender sends to check them.',
-    ),
-  );
-}
-
-/** @param {HTMLFormElement} form @param {HTMLElement} result @param {(explanation: Explanation) => HTMLElement} show */
-async function ask(form, result, show) {
+  const form = event.currentTarget;
   try {
     const request = {
       source: textOf(form, 'source'),
       address: textOf(form, 'address'),
       headers: headersOf(textOf(form, 'headers')),
     };
-    result.replaceChildren(show(await post('/explain', request)));
+    result.replaceChildren(decision(await post('/explain', request)));
   } catch (error) {
     result.replaceChildren(problemPanel(error));
   }
@@ -151,40 +122,15 @@ function unreadable(detail) {
   return new ApiError({ status: 400, code: 'request-invalid', title: 'Not understood', detail });
 }
 
-/**
- * The decision about the address alone, for a request whose other headers nobody keeps.
- * @param {Explanation} explanation
- */
-function addressDecision(explanation) {
-  const judged = explanation.gates.filter(({ gate }) => gate !== 'credential');
-  const accepted = judged.every(({ passed }) => passed);
-  return decisionPanel(explanation, judged, {
-    accepted,
-    lead: accepted ? 'The address is accepted' : 'The address is rejected',
-    why: 'The credential is not checked, because the receiver keeps no headers of a rejected request but X-Forwarded-For.',
-  });
-}
-
 /** @param {Explanation} explanation */
-function decision(explanation) {
-  const { decision: decided, status: code, reason, credential, gates } = explanation;
+function decision({ decision: decided, status: code, reason, clientIp, region, rule, credential, gates }) {
   const accepted = decided === 'accept';
-  const lead = accepted ? 'Accepted' : `Rejected with ${code}`;
-  const said = { accepted, lead, why: `${capital(reason)}.` };
-  return decisionPanel(explanation, gates, said, fact('Credential', credential ?? 'none'));
-}
-
-/**
- * @param {Explanation} explanation @param {readonly Gate[]} gates those that were judged
- * @param {{accepted: boolean, lead: string, why: string}} said @param {...Child} facts further ones
- */
-function decisionPanel({ clientIp, region, rule }, gates, { accepted, lead, why }, ...facts) {
   const tone = accepted ? 'good' : 'bad';
   return h(
     'div',
     { class: `panel ${tone}` },
-    h('p', { class: 'lead' }, status(tone, lead)),
-    h('p', {}, why),
+    h('p', { class: 'lead' }, status(tone, accepted ? 'Accepted' : `Rejected with ${code}`)),
+    h('p', {}, `${capital(reason)}.`),
     h('h2', {}, 'Every check'),
     h('ul', { class: 'rows' }, gates.map(gateItem)),
     h(
@@ -193,7 +139,7 @@ function decisionPanel({ clientIp, region, rule }, gates, { accepted, lead, why 
       fact('Client address', clientIp ?? 'unknown'),
       fact('Region', region ?? 'not a region of the service'),
       fact('Allowed by', rule ?? 'no rule'),
-      facts,
+      fact('Credential', credential ?? 'none'),
     ),
   );
 }

@@ -6,7 +6,7 @@ import { emptyPanel, heading, indexNote, jobLink, moment } from '../lib/elements
 import { figure, table } from '../lib/elements/table.js';
 import { to } from '../lib/screen/route.js';
 import { capital, count } from '../lib/text/format.js';
-import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
+import { reasonInWords, remedyFor } from '../vendor/reasons.js';
 
 /** @import { Refusal, RefusalCounts } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
@@ -130,19 +130,9 @@ function senderOf({ authenticated, jobId, userAgent }) {
     : h('div', {}, 'Not authenticated', userAgent && h('p', { class: 'detail' }, userAgent));
 }
 
-/** @param {Refusal} refusal */
-function explainLink(refusal) {
-  const target = explainTarget(refusal);
-  return target && link(target, 'Explain', unseen(` requests from ${refusal.clientIp ?? refusal.peer}`));
-}
-
-/**
- * Where the request is explained; null unless Explain can judge it, by what was kept of it or by headers that the operator adds.
- * @public for tests, which knip does not see
- * @param {Pick<Refusal, 'source' | 'reason' | 'cause' | 'peer' | 'forwardedFor'>} refusal
- */
-export function explainTarget({ source, reason, cause, peer, forwardedFor }) {
-  const code = cause ?? reason;
-  if (source === null || peer === null || explainFrom(code) === null) return null;
-  return to('explain', { source, address: peer, forwardedFor, refused: code });
+/** The form of Explain, filled in with what was kept of the request. @param {Refusal} refusal */
+function explainLink({ source, peer, clientIp, forwardedFor }) {
+  if (source === null || peer === null) return null;
+  const form = to('explain', { source, address: peer, forwardedFor });
+  return link(form, 'Explain', unseen(` requests from ${clientIp ?? peer}`));
 }

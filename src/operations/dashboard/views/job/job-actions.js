@@ -103,11 +103,10 @@ export function refetchOnClick(jobId, again) {
 /**
  * Fetches the missing results of a job; idempotent.
  * @param {HTMLButtonElement | null} button @param {string} jobId @param {Refresh} again
- * @param {string} [source] whose key prefix the artefacts get; by default the one that the job's callback URL leads to
  */
-export async function refetchJob(button, jobId, again, source) {
+async function refetchJob(button, jobId, again) {
   await runAction(button, async () =>
-    refetched(jobId, await post(`/jobs/${encodeURIComponent(jobId)}/refetch`, { source })),
+    refetched(jobId, await post(`/jobs/${encodeURIComponent(jobId)}/refetch`, {})),
   );
   await again();
 }

@@ -3,7 +3,6 @@ import { may } from '../../lib/api/session.js';
 import { contextValues, hasContext, omittedContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
-import { knownNames } from '../../lib/elements/filter-form.js';
 import { heading } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
@@ -19,7 +18,6 @@ import { importSection } from './import-section.js';
 import { erasedJobActions, otherActs, stepActs } from './job-actions.js';
 import { jobBodies } from './job-bodies.js';
 import { nextStepsSection } from './next-steps-section.js';
-import { refetchSection } from './refetch-section.js';
 import { serviceSection } from './service-section.js';
 import { timelineSection } from './timeline-section.js';
 import { notFoundYet, unknownJob } from './unknown-job.js';
@@ -31,7 +29,6 @@ import { notFoundYet, unknownJob } from './unknown-job.js';
 /**
  * @typedef {object} JobParts
  * @property {string | null} chosen id of the delivery to highlight
- * @property {readonly string[]} sources that exist for the token
  * @property {ReturnType<typeof createTranscriptSection>} transcript
  * @property {ReturnType<typeof createVersionComparison>} comparison
  * @property {Downloads} downloads
@@ -47,9 +44,9 @@ export function jobView(screen) {
   const downloads = createDownloads(jobId);
   const chosen = screen.route.query.get('delivery');
   let pointedOut = chosen === null;
-  /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {readonly string[]} sources */
-  const draw = (job, bodies, sources) => {
-    screen.render(...pageOf(job, bodies, { chosen, sources, transcript, comparison, downloads, again }));
+  /** @param {Job} job @param {readonly QuarantinedBody[]} bodies */
+  const draw = (job, bodies) => {
+    screen.render(...pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }));
     if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
     pointedOut = true;
   };
@@ -58,16 +55,13 @@ export function jobView(screen) {
   const comparison = createVersionComparison(contentOf, () => again());
   screen.start(`Job ${jobId}`);
   const again = screen.keepFresh(8000, async (signal) => {
-    const [{ sources }, job] = await Promise.all([
-      knownNames(),
-      get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch(problemWith('not-found')),
-    ]);
+    const job = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch(problemWith('not-found'));
     if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
     else if (isNothingFound(job)) screen.render(...notFoundYet(job, () => again()));
     else {
       // A ticket is an access to content in the ledger.
       if (may('read') && job.artefacts.length > 0) await downloads.renew();
-      draw(job, await bodiesOf(job, signal), sources);
+      draw(job, await bodiesOf(job, signal));
     }
   });
 }
@@ -87,7 +81,7 @@ function isNothingFound({ artefacts, timeline, erasure, service }) {
 }
 
 /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {JobParts} parts */
-function pageOf(job, bodies, { chosen, sources, transcript, comparison, downloads, again }) {
+function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }) {
   const { jobId, artefacts, timeline, service } = job;
   const { tone, word, text, steps } = jobState(job, bodies, clock);
   const acts = job.erasure === null ? otherActs(job, steps, again) : erasedJobActions(job, again);
@@ -110,7 +104,6 @@ function pageOf(job, bodies, { chosen, sources, transcript, comparison, download
       h('div', { class: 'column', 'data-key': 'right' }, acts, content && history, serviceSection(job)),
     ),
     artefactsSection(job, downloads, again),
-    job.erasure === null && refetchSection(job, sources, again),
     job.erasure === null && importSection(jobId, again),
   ];
 }

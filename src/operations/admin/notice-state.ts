@@ -7,8 +7,6 @@ import type { Issue } from '../issues/issues.js';
 export const OPEN_AFTER = 60_000;
 /** Milliseconds that an issue must be gone before that is announced, so that a flapping one is announced once. */
 export const CLOSE_AFTER = 10 * 60_000;
-/** Milliseconds after which an end that could not be sent is given up. */
-const KEPT_FOR = 24 * 3_600_000;
 
 /** An issue as one subscriber knows it. */
 export interface TrackedIssue {
@@ -39,8 +37,8 @@ export function afterLook(tracked: TrackedIssues, { issues, whole }: Seen, now: 
   }
   for (const [name, known] of Object.entries(tracked)) {
     if (name in next) continue;
-    if (known.told !== null && !whole) next[name] = { ...known, lastSeen: now };
-    else if (now - known.lastSeen <= (known.told === null ? OPEN_AFTER : KEPT_FOR)) next[name] = known;
+    if (known.told !== null) next[name] = whole ? known : { ...known, lastSeen: now };
+    else if (now - known.lastSeen <= OPEN_AFTER) next[name] = known;
   }
   return next;
 }
@@ -96,20 +94,9 @@ export function afterDelivery(
   return { ...others, [issue]: { ...known, told: level } };
 }
 
-/** The state of the replica that sends from now on: what the store knows, and what it announced by itself. Nothing is over at once. */
-export function takenOver(stored: TrackedIssues, own: TrackedIssues, now: number): TrackedIssues {
-  return mapped({ ...own, ...stored }, (known) => ({ ...known, lastSeen: now }));
-}
-
-/** The state of a replica that another one sends for: what it announced by itself is over for it. */
-export function unknownTo(stored: TrackedIssues, own: TrackedIssues, now: number): TrackedIssues {
-  const orphans = Object.entries(own).filter(([issue, { told }]) => told !== null && !(issue in stored));
-  return mapped(Object.fromEntries(orphans), (known) => ({
-    ...known,
-    lastSeen: Math.min(known.lastSeen, now - CLOSE_AFTER),
-  }));
-}
-
-function mapped(tracked: TrackedIssues, change: (known: TrackedIssue) => TrackedIssue): TrackedIssues {
-  return Object.fromEntries(Object.entries(tracked).map(([issue, known]) => [issue, change(known)]));
+/** What the store knows, for the replica that sends from now on: nothing is over at once. */
+export function takenOver(stored: TrackedIssues, now: number): TrackedIssues {
+  return Object.fromEntries(
+    Object.entries(stored).map(([issue, known]) => [issue, { ...known, lastSeen: now }]),
+  );
 }

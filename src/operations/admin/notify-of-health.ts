@@ -12,7 +12,6 @@ import {
   type Seen,
   type TrackedIssues,
   takenOver,
-  unknownTo,
 } from './notice-state.js';
 
 export interface NoticesOptions {
@@ -46,13 +45,13 @@ export function noticeSubscribers(all: ReadonlyMap<string, EventFilter>): Map<st
 
 /**
  * Notifies subscribers when an issue of the verdict begins and ends. The first of the replicas does. While the store cannot be written, it
- * stays the same one, and its memory is the state; a replica that did not reach the store since its start acts on its own.
+ * stays the same one, and its memory is the state.
  */
 export function createHealthNotices(options: NoticesOptions) {
   const { subscribers, outbox, store, health, onError, clock = Date.now } = options;
   const known = new Map<string, TrackedIssues>();
   const pausedUntil = new Map<string, number>();
-  let isSender: boolean | null = null;
+  let isSender = false;
   let saved = '';
   let looking: ReturnType<typeof repeat> | null = null;
 
@@ -60,18 +59,16 @@ export function createHealthNotices(options: NoticesOptions) {
 
   async function chooseSender(): Promise<void> {
     const isFirst = await options.isFirst();
-    if (isFirst === isSender) return;
-    const stored = ((await readDocument(store, STATE_KEY))?.subscribers ?? {}) as Notified;
-    for (const name of subscribers.keys()) {
-      const [before = {}, own] = [stored[name], issuesOf(name)];
-      known.set(name, isFirst ? takenOver(before, own, clock()) : unknownTo(before, own, clock()));
+    if (isFirst && !isSender) {
+      const stored = ((await readDocument(store, STATE_KEY))?.subscribers ?? {}) as Notified;
+      for (const name of subscribers.keys()) known.set(name, takenOver(stored[name] ?? {}, clock()));
     }
     isSender = isFirst;
   }
 
   async function save(): Promise<void> {
     const text = JSON.stringify({ v: 1, subscribers: Object.fromEntries(known) });
-    if (text === saved || isSender === null) return;
+    if (text === saved) return;
     await store.replace(STATE_KEY, Buffer.from(text), DOCUMENT_HEADERS);
     saved = text;
   }
@@ -93,11 +90,10 @@ export function createHealthNotices(options: NoticesOptions) {
     try {
       // The memory goes on while the store fails.
       if (options.isWritable()) await chooseSender().catch(() => undefined);
-      if (isSender !== false) {
-        const seen = seenIn(await health());
-        for (const name of subscribers.keys()) known.set(name, afterLook(issuesOf(name), seen, clock()));
-        await save().catch(() => undefined);
-      }
+      if (!isSender) return;
+      const seen = seenIn(await health());
+      for (const name of subscribers.keys()) known.set(name, afterLook(issuesOf(name), seen, clock()));
+      await save().catch(() => undefined);
       await Promise.all([...subscribers].map(([name, { events }]) => sendTo(name, events, signal)));
     } catch (error) {
       onError(error);

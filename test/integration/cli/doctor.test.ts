@@ -53,7 +53,7 @@ describe('doctor', () => {
   it('finds a healthy file store healthy and leaves nothing behind', async () => {
     const { code, stderr, one } = await doctor(fileStore);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const check of ['store', 'store conditional writes', 'store multipart', 'store listing']) {
+    for (const check of ['store', 'store conditional writes', 'store multipart']) {
       expect(one(check)).toMatchObject({ verdict: 'ok', advice: null });
     }
     expect(await visibleKeys(folder.path, '')).toEqual([]);

@@ -127,8 +127,4 @@ describe('notices of health', () => {
     expect(due(again, 3600_000 + OPEN_AFTER)).toMatchObject({ type: OPENED });
     expect(due(again, 3600_000 + OPEN_AFTER)?.id).not.toBe(due(lasting1, OPEN_AFTER)?.id);
   });
-
-  it('give an end up after a day', () => {
-    expect(look(look(open, 3600_000), 26 * 3600_000)).toEqual({});
-  });
 });

@@ -166,18 +166,6 @@ describe('notices of health', () => {
     expect(new Set(ids()).size).toBe(1);
   });
 
-  it('of a replica that never reached the store are ended by itself, once another sends', async () => {
-    isStoreDown = true;
-    issues = [STORE];
-    const alone = replica('b');
-    await pass(OPEN_AFTER + 60_000, alone);
-    expect(sent()).toEqual(['opened store-not-writable']);
-    isStoreDown = false;
-    issues = [];
-    await pass(CLOSE_AFTER + 60_000, replica('a'), alone);
-    expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
-  });
-
   it('make no write while nothing changes', async () => {
     const only = replica('a');
     await pass(60_000, only);

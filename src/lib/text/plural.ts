@@ -1,5 +1,5 @@
-const FORMAT = new Intl.NumberFormat('en');
-export const count = (value: number) => FORMAT.format(value);
+/** "1,200" */
+export const count = (value: number) => value.toLocaleString('en');
 
 /** "1 job", "1,200 jobs" */
 export function plural(value: number, one: string, many = `${one}s`): string {

@@ -3,36 +3,30 @@ import { once } from 'node:events';
 import { open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { fillAll } from '../../../src/index/fill/index-filler.js';
+import type { IndexOfStore } from '../../../src/index/fill/open-index-of-store.js';
 import { HOUR } from '../../../src/ledger/hours.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { writeHour } from '../../support/ledger/file-ledger.js';
+import { openIndexAt } from '../../support/ledger/open-index-at.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const PROCESS = fileURLToPath(new URL('../../support/processes/index-process.ts', import.meta.url));
 const TYPESCRIPT = new URL('../../support/processes/import-for-tests.mjs', import.meta.url).href;
 const DAY = 24 * HOUR;
-/** The same for all processes, also when a day ends between them. */
+/** The same for all indexes, also when a day ends between them. */
 const UNTIL = (Math.ceil(Date.now() / DAY) + 1) * DAY;
 const SEGMENTS = 50;
 const LINES = 20;
 
 interface Report {
   readonly failure: string | null;
-  readonly answers: {
-    readonly places: readonly unknown[];
-    readonly failing: readonly unknown[];
-    readonly figures: readonly unknown[];
-    readonly state: {
-      readonly since: number | null;
-      readonly until: number | null;
-      readonly missing: readonly unknown[];
-    };
-  } | null;
+  readonly lines: number;
+  readonly until: number | null;
 }
 
 describe('the index of a process', () => {
@@ -41,6 +35,7 @@ describe('the index of a process', () => {
   let path: string;
   let lines: LedgerLine[];
   const children: ChildProcess[] = [];
+  const indexes: IndexOfStore[] = [];
 
   beforeEach(async () => {
     folder = await temporaryFolder();
@@ -49,6 +44,7 @@ describe('the index of a process', () => {
   });
   afterEach(async () => {
     for (const child of children.splice(0)) await kill(child);
+    for (const index of indexes.splice(0)) await index.close();
     await folder.remove();
   });
 
@@ -69,8 +65,12 @@ describe('the index of a process', () => {
     await ended;
   }
 
-  /** @param fileBlocks files can have so many blocks of 512 bytes */
-  async function start(options: { path: string | null; url?: string }, fileBlocks?: number) {
+  /**
+   * Another process that fills the index at the path.
+   *
+   * @param fileBlocks files can have so many blocks of 512 bytes
+   */
+  async function start(fileBlocks?: number) {
     const program = ['--import', TYPESCRIPT, PROCESS];
     const limited = `ulimit -f ${fileBlocks ?? 'unlimited'} && exec "$0" "$@"`;
     const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc'];
@@ -78,7 +78,7 @@ describe('the index of a process', () => {
     children.push(child);
     await once(child, 'message');
     const first = once(child, 'message');
-    child.send({ url, until: UNTIL, ...options });
+    child.send({ url, path });
     const [{ place }] = (await first) as [{ readonly place: { path: string | null; cause: string | null } }];
     return { child, place };
   }
@@ -87,71 +87,89 @@ describe('the index of a process', () => {
     return ((await once(child, 'message')) as [Report])[0];
   }
 
-  /** The first report that has every line. */
-  async function wholeReport(child: ChildProcess): Promise<NonNullable<Report['answers']>> {
-    for (;;) {
-      const { answers } = await report(child);
-      if (answers?.places.length === lines.length && answers.state.since === null) return answers;
-    }
+  /** An index in this process. */
+  async function openHere(at: string | null = path): Promise<IndexOfStore> {
+    const index = await openIndexAt(url, at);
+    indexes.push(index);
+    await index.opened();
+    return index;
+  }
+
+  async function answers(index: IndexOfStore) {
+    const range = { since: UNTIL - 2 * DAY, until: UNTIL };
+    const period = { range, by: { begin: range.since, width: DAY, count: 2 }, keep: 10 };
+    const { since, missing } = await index.call('state');
+    return {
+      places: await index.call('findLines', { limit: 10_000 }),
+      failing: await index.call('findFailures', {}),
+      figures: [...(await index.call('sumLines', period)).groups].map(([part, { lines, bytes }]) => [
+        part,
+        lines,
+        bytes,
+      ]),
+      ...{ since, missing },
+    };
+  }
+
+  /** What an index answers once it has every line. */
+  async function wholeAnswers(index: IndexOfStore) {
+    // Filling fails when it meets the damage, and builds the index anew the next time.
+    await fillAll(index).catch(() => fillAll(index));
+    const whole = await answers(index);
+    expect([whole.places.length, whole.since]).toEqual([lines.length, null]);
+    return whole;
   }
 
   it('is whole after any number of kills, and the same as one that was never killed', async () => {
     for (const wait of [20, 60, 120, 250]) {
-      const { child } = await start({ path });
+      const { child } = await start();
       await new Promise((resolve) => setTimeout(resolve, wait));
       await kill(child);
     }
-    const { child, place } = await start({ path });
-    expect(place).toEqual({ path, cause: null });
-    const { state, ...answers } = await wholeReport(child);
-    const { state: other, ...fresh } = await wholeReport(
-      (await start({ path: join(folder.path, 'fresh.sqlite') })).child,
-    );
-    expect(answers).toEqual(fresh);
-    expect([state.since, state.missing]).toEqual([other.since, other.missing]);
-    expect(answers.failing).toHaveLength(lines.filter(({ outcome }) => outcome === 'failed').length);
+    const index = await openHere();
+    expect(index.place()).toEqual({ path, cause: null });
+    const found = await wholeAnswers(index);
+    expect(found).toEqual(await wholeAnswers(await openHere(join(folder.path, 'fresh.sqlite'))));
+    expect(found.failing).toHaveLength(lines.filter(({ outcome }) => outcome === 'failed').length);
   });
 
   it('is in memory for a second process on the same path, until the first one ends', async () => {
-    const first = await start({ path });
-    const second = await start({ path });
-    expect(second.place).toEqual({ path: null, cause: 'in-use' });
-    const answers = [await wholeReport(first.child), await wholeReport(second.child)];
-    expect(answers[1]?.places).toEqual(answers[0]?.places);
+    const first = await start();
+    const second = await openHere();
+    expect(second.place()).toEqual({ path: null, cause: 'in-use' });
+    await wholeAnswers(second);
+    while ((await report(first.child)).lines < lines.length);
     await kill(first.child);
-    expect((await start({ path })).place).toEqual({ path, cause: null });
+    expect((await openHere()).place()).toEqual({ path, cause: null });
   });
 
   // Elsewhere the priority is that of the whole process.
   (process.platform === 'linux' ? it : it.skip)('has a lower priority than the main thread', async () => {
-    const { child } = await start({ path });
+    await openHere();
     const nices = new Map<string, number>();
-    for (const thread of await readdir(`/proc/${child.pid}/task`)) {
+    for (const thread of await readdir('/proc/self/task')) {
       // A thread may have ended meanwhile.
-      const stat = await readFile(`/proc/${child.pid}/task/${thread}/stat`, 'utf8').catch(() => null);
+      const stat = await readFile(`/proc/self/task/${thread}/stat`, 'utf8').catch(() => null);
       // The nineteenth field (man 5 proc_pid_stat); the second one, in parentheses, may hold blanks.
       if (stat !== null) nices.set(thread, Number(stat.slice(stat.lastIndexOf(')')).split(' ')[17]));
     }
-    expect(nices.get(`${child.pid}`)).toBe(getPriority());
+    expect(nices.get(`${process.pid}`)).toBe(getPriority());
     const highest = Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL);
     expect(Math.max(...nices.values())).toBe(highest);
   });
 
   it('is in memory where its folder cannot be written or is none', async () => {
     await writeFile(join(folder.path, 'file'), '');
-    const unwritable = await start({ path: join(folder.path, 'file', 'index.sqlite') });
-    expect(unwritable.place).toEqual({ path: null, cause: 'unwritable' });
-    expect((await start({ path: null })).place).toEqual({ path: null, cause: 'no-folder' });
-    await wholeReport(unwritable.child);
+    const unwritable = await openHere(join(folder.path, 'file', 'index.sqlite'));
+    expect(unwritable.place()).toEqual({ path: null, cause: 'unwritable' });
+    expect((await openHere(null)).place()).toEqual({ path: null, cause: 'no-folder' });
+    await wholeAnswers(unwritable);
   });
 
   it('is built anew where its file is damaged, foreign, or of another store', async () => {
-    const first = await start({ path });
-    const { state: _, ...expected } = await wholeReport(first.child);
-    await kill(first.child);
-    const checkpoint = new DatabaseSync(path);
-    checkpoint.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    checkpoint.close();
+    const first = await openHere();
+    const expected = await wholeAnswers(first);
+    await first.close();
     const { size } = await stat(path);
     const damages = [
       async () => {
@@ -164,21 +182,19 @@ describe('the index of a process', () => {
     ];
     for (const damage of damages) {
       await damage();
-      const next = await start({ path });
-      const { state: __, ...answers } = await wholeReport(next.child);
-      expect(answers).toEqual(expected);
-      await kill(next.child);
+      const next = await openHere();
+      expect(await wholeAnswers(next)).toEqual(expected);
+      await next.close();
     }
-    const other = await newStore('other');
-    lines = other.lines;
-    const next = await start({ path, url: other.url });
-    expect(next.place.path).toBe(path);
-    await wholeReport(next.child);
+    ({ url, lines } = await newStore('other'));
+    const next = await openHere();
+    expect(next.place()).toEqual({ path, cause: null });
+    await wholeAnswers(next);
   });
 
   it('is built anew while it is asked when its file is damaged, and no question fails', async () => {
-    const { child } = await start({ path });
-    const { state: _, ...expected } = await wholeReport(child);
+    const index = await openHere();
+    const expected = await wholeAnswers(index);
     const isThere = async () =>
       (await readFile(path).catch(() => null))?.toString('latin1', 0, 6) === 'SQLite';
     for (const each of [path, `${path}-wal`, `${path}-shm`]) {
@@ -186,11 +202,10 @@ describe('the index of a process', () => {
       await file.write(Buffer.alloc((await file.stat()).size, 0xa5));
       await file.close();
     }
-    const given: Report['answers'][] = [];
-    while (!(await isThere())) given.push((await report(child)).answers);
-    const { state: __, ...answers } = await wholeReport(child);
-    expect(answers).toEqual(expected);
-    expect(given.indexOf(null)).toBe(-1);
+    expect(await isThere()).toBe(false);
+    await answers(index);
+    expect(await wholeAnswers(index)).toEqual(expected);
+    expect(await isThere()).toBe(true);
   });
 
   it('prints no warning of Node, on none of its lines', async () => {
@@ -199,13 +214,12 @@ describe('the index of a process', () => {
   });
 
   it('says that the disk is full, lives on, and continues when there is room again', async () => {
-    const { child } = await start({ path }, 320);
-    let failure: string | null = null;
-    while (failure === null) ({ failure } = await report(child));
-    expect(failure).toBe('full');
-    const { answers } = await report(child);
-    expect(answers?.state.until ?? null).toBeNull();
+    const { child } = await start(320);
+    let last = await report(child);
+    while (last.failure === null) last = await report(child);
+    expect(last.failure).toBe('full');
+    expect((await report(child)).until).toBeNull();
     await kill(child);
-    await wholeReport((await start({ path })).child);
+    await wholeAnswers(await openHere());
   });
 });

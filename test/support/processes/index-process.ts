@@ -1,23 +1,9 @@
 import { fillAll } from '../../../src/index/fill/index-filler.js';
-import { type IndexOfStore, openIndexOfStore } from '../../../src/index/fill/open-index-of-store.js';
-import { openStore } from '../../../src/store/open-store.js';
+import { openIndexAt } from '../ledger/open-index-at.js';
 
-/** A process of its own that keeps an index of a store until it is killed, and says how far it came. */
-interface IndexProcess {
-  readonly url: string;
-  readonly path: string | null;
-  readonly maxBytes?: number;
-  /** End of the days whose figures it sends, in milliseconds since the epoch. */
-  readonly until: number;
-}
-
-const DAY = 86_400_000;
-const YEAR = 365 * DAY;
-
-process.on('message', async ({ url, path, maxBytes = 2 ** 30, until }: IndexProcess) => {
-  const store = await openStore({ url, fsync: false });
-  const bounds = { clock: Date.now, reach: YEAR, retention: YEAR, maxBytes };
-  const index = openIndexOfStore({ store, filesFor: () => ({ path }), ...bounds });
+/** A process of its own that fills an index of a store again and again until it is killed, and reports what each time came of it. */
+process.on('message', async ({ url, path }: { readonly url: string; readonly path: string | null }) => {
+  const index = await openIndexAt(url, path);
   await index.opened();
   process.send?.({ place: index.place() });
   for (;;) {
@@ -25,24 +11,9 @@ process.on('message', async ({ url, path, maxBytes = 2 ** 30, until }: IndexProc
       () => null,
       (error: { readonly failure?: string; readonly message: string }) => error.failure ?? error.message,
     );
-    const answers = await answersOf(index, until).catch(() => null);
-    process.send?.({ failure, answers });
+    const [lines, state] = await Promise.all([index.call('countLines'), index.call('state')]).catch(() => []);
+    process.send?.({ failure, lines, until: state?.until ?? null });
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 });
-
-async function answersOf(index: IndexOfStore, until: number) {
-  const range = { since: until - 2 * DAY, until };
-  const period = { range, by: { begin: range.since, width: DAY, count: 2 }, keep: 10 };
-  return {
-    places: await index.call('findLines', { limit: 10_000 }),
-    failing: await index.call('findFailures', {}),
-    figures: [...(await index.call('sumLines', period)).groups].map(([part, { lines, bytes }]) => [
-      part,
-      lines,
-      bytes,
-    ]),
-    state: await index.call('state'),
-  };
-}
 process.send?.('ready');

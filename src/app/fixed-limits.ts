@@ -36,9 +36,12 @@ const CONNECTIONS_PER_DELIVERY = 8;
 
 export type ServiceLimits = Config['limits'] & FixedLimits & { readonly maxConnections: number };
 
+/** A setting of the same name would have no effect. */
+type NoneFixed = { readonly [Name in keyof FixedLimits]?: never };
+
 /** All limits of a replica. */
 export function serviceLimits(
-  limits: Config['limits'],
+  limits: Config['limits'] & NoneFixed,
   others: Partial<FixedLimits & { maxConnections: number }> = {},
 ): ServiceLimits {
   const maxConnections = Math.max(2048, CONNECTIONS_PER_DELIVERY * limits.maxConcurrentDeliveries);

@@ -1,11 +1,8 @@
 import type { LedgerLine } from './delivery.js';
-import { isJobId } from './job.js';
+import { isFailedStatus, isJobId } from './job.js';
 
 /** Events about jobs, as `subscribers.<name>.events` has them. */
 export type JobEventName = 'job.stored' | 'job.failed' | 'job.erased';
-
-/** The callback statuses of jobs that failed. */
-const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'trim_error'];
 
 /** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
 const NO_EVENT: readonly string[] = [
@@ -26,7 +23,7 @@ export function announcedEvent(line: Facts): JobEventName | null {
 /** Whether a line only says that everything was stored before: the line that stored it announced it, if there is one. */
 export function isRepetition({ outcome, status, items }: Facts): boolean {
   if (outcome === 'duplicate') return true;
-  if (outcome === 'unrecoverable' || FAILED_STATUSES.includes(status)) return false;
+  if (outcome === 'unrecoverable' || isFailedStatus(status)) return false;
   return items.length > 0 && items.every((item) => item.outcome === 'identical');
 }
 
@@ -44,7 +41,7 @@ export function eventOfLine({ jobId, outcome, status, reason, items }: Facts): J
   // A late callback of an erased job: its end was announced.
   if (outcome === 'noted' && reason === 'erased') return null;
   if (outcome === 'erased') return 'job.erased';
-  if (FAILED_STATUSES.includes(status)) return 'job.failed';
+  if (isFailedStatus(status)) return 'job.failed';
   if (outcome === 'unrecoverable') return 'job.failed';
   if (items.some((item) => item.outcome !== 'read')) return 'job.stored';
   const isEmptyFailure = outcome === 'noted' && status !== null && !NO_FAILURES.includes(status);

@@ -6,19 +6,28 @@
 const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const STATUS_TOKEN = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** The documented callback statuses. An open set: others are archived and recorded as sent. */
-export const KNOWN_CALLBACK_STATUSES = ['success', 'error', 'fetch_error', 'trim_error'] as const;
-
-const STATUSES: Readonly<Record<(typeof KNOWN_CALLBACK_STATUSES)[number], string>> = {
-  success: 'success',
-  error: 'error: the service could not process the job',
-  fetch_error: 'fetch_error: the service could not fetch the media',
-  trim_error: 'trim_error: the service could not trim the audio',
+/** The documented callback statuses: whether the job failed, and in words. An open set: others are archived and recorded as sent. */
+const STATUSES: Readonly<Record<string, { readonly failed: boolean; readonly words: string }>> = {
+  success: { failed: false, words: 'success' },
+  error: { failed: true, words: 'error: the service could not process the job' },
+  fetch_error: { failed: true, words: 'fetch_error: the service could not fetch the media' },
+  trim_error: { failed: true, words: 'trim_error: the service could not trim the audio' },
 };
+
+export const KNOWN_CALLBACK_STATUSES: readonly string[] = Object.keys(STATUSES);
 
 /** What the service reports about a job. */
 export function callbackStatusInWords(status: string): string {
-  return Object.hasOwn(STATUSES, status) ? STATUSES[status as keyof typeof STATUSES] : status;
+  return known(status)?.words ?? status;
+}
+
+/** Whether the service reports a failure, as far as the status is documented. */
+export function isFailedStatus(status: string | null): boolean {
+  return status !== null && known(status)?.failed === true;
+}
+
+function known(status: string) {
+  return Object.hasOwn(STATUSES, status) ? STATUSES[status] : undefined;
 }
 
 export function isJobId(text: string): boolean {

@@ -30,17 +30,23 @@ export interface LineClasses {
   reload(): void;
 }
 
-type Fields = readonly [
-  string,
-  string,
-  string | null,
-  string | null,
-  string | null,
-  string | null,
-  ReasonCode | null,
-  string | null,
-  JobEventName | null,
-];
+type Fields = Omit<LineClass, 'id'>;
+
+/** How each field is read. Lines that were edited by hand can hold anything. */
+const READERS: { readonly [Name in keyof Fields]: (line: LedgerLine) => Fields[Name] } = {
+  origin: ({ origin }) => origin,
+  outcome: ({ outcome }) => outcome,
+  source: ({ source }) => textOrNull(source),
+  region: ({ region }) => textOrNull(region),
+  status: ({ status }) => textOrNull(status),
+  credential: ({ credential }) => textOrNull(credential),
+  reason: ({ reason }) => (isReasonCode(reason) ? reason : null),
+  actor: ({ actor }) => (actor === undefined ? null : String(actor)),
+  event: (line) => (isUlid(line.deliveryId) ? announcedEvent(line) : null),
+};
+
+/** In the order in which a row of `classes` has them: part of the layout of the index. */
+export const CLASS_FIELDS = Object.keys(READERS) as readonly (keyof Fields)[];
 
 /** `noted`: a job without a transcript whose callback was lost. */
 const MISSED: readonly string[] = ['recovered', 'noted', 'failed', 'unrecoverable'];
@@ -77,10 +83,9 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
   const select = database.prepare('SELECT id, fields FROM classes');
 
   function add(id: number, fields: string): LineClass {
-    const [origin, outcome, source, region, status, credential, reason, actor, event] = JSON.parse(
-      fields,
-    ) as Fields;
-    const added = { id, origin, outcome, source, region, status, credential, reason, actor, event };
+    const values: unknown[] = JSON.parse(fields);
+    const named = Object.fromEntries(CLASS_FIELDS.map((name, at) => [name, values[at]])) as unknown as Fields;
+    const added = { id, ...named };
     byFields.set(fields, added);
     byId.set(id, added);
     return added;
@@ -108,18 +113,10 @@ export function createLineClasses(database: DatabaseSync): LineClasses {
   };
 }
 
-/** Lines that were edited by hand can hold anything. */
 function fieldsOf(line: LedgerLine): string {
-  const { origin, outcome, source, region, status, credential, reason, actor } = line;
-  const names = [source, region, status, credential].map((name: unknown) =>
-    typeof name === 'string' ? name : null,
-  );
-  return JSON.stringify([
-    origin,
-    outcome,
-    ...names,
-    isReasonCode(reason) ? reason : null,
-    actor === undefined ? null : String(actor),
-    isUlid(line.deliveryId) ? announcedEvent(line) : null,
-  ]);
+  return JSON.stringify(CLASS_FIELDS.map((name) => READERS[name](line)));
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }

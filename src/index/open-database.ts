@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { CLASS_FIELDS } from './line-classes.js';
 import { SCHEMA } from './schema.js';
 
 /** Grows when the same lines give other rows. */
@@ -46,7 +47,7 @@ const CACHE = 'PRAGMA cache_size = -8192';
 const READING_WAITS = 5_000;
 
 function identityOf(storeId: string): string {
-  return `${LAYOUT} ${hash('sha256', SCHEMA).slice(0, 16)} ${storeId}`;
+  return `${LAYOUT} ${hash('sha256', SCHEMA + CLASS_FIELDS.join()).slice(0, 16)} ${storeId}`;
 }
 
 function openKnown(path: string, identity: string): DatabaseSync | null {

@@ -9,7 +9,7 @@ import type { Ledger } from '../../ledger/write/ledger.js';
 import type { Logger } from '../../observe/logger.js';
 import { type Canary, createCanary } from '../../operations/health/canary.js';
 import { issueOf } from '../../operations/issues/issue-kinds.js';
-import type { Issue } from '../../operations/issues/issues.js';
+import type { ReportedIssue } from '../../operations/issues/issues.js';
 import type { StoreGate } from '../../receive/admission.js';
 import type { Readiness } from '../../receive/health-routes.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -172,7 +172,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   }
 
   /** What is wrong with this replica's way to the store. */
-  function ownIssues(): Issue[] {
+  function ownIssues(): ReportedIssue[] {
     if (unproven !== null) return [];
     const offsetMs = store.clockOffset();
     return [
@@ -194,7 +194,7 @@ export function createStoreHealth(config: Config, parts: StoreHealthParts) {
   }
 
   /** What keeps this replica from being ready and is no issue of its own. */
-  function unnamedFault(): Issue[] {
+  function unnamedFault(): ReportedIssue[] {
     const found = fault();
     if (found === null || ownIssues().some(({ level }) => level === 'failing')) return [];
     return [issueOf('not-ready', { reason: found.reason, replica: config.replicaName })];

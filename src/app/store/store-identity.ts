@@ -1,6 +1,6 @@
 import type { Logger } from '../../observe/logger.js';
 import { issueOf } from '../../operations/issues/issue-kinds.js';
-import type { Issue } from '../../operations/issues/issues.js';
+import type { ReportedIssue } from '../../operations/issues/issues.js';
 import { type ObjectStore, OtherStoreError, StoreError, StoreGoneError } from '../../store/object-store.js';
 import { rememberStore } from './known-stores.js';
 
@@ -10,7 +10,7 @@ export interface StoreIdentity {
   begin(): Promise<void>;
   /** Looks again. Throws `StoreGoneError` and `OtherStoreError` for a store that is not the one that is pinned, and nothing else. */
   check(): Promise<void>;
-  issues(): readonly Issue[];
+  issues(): readonly ReportedIssue[];
 }
 
 /**
@@ -26,7 +26,7 @@ export function createStoreIdentity(
   let known: { readonly id: string; seenAt: string } | null = null;
   /** The one that is there now, when it is not the known one; null: one without a marker. */
   let other: { readonly id: string | null } | null = null;
-  let atStart: readonly Issue[] = [];
+  let atStart: readonly ReportedIssue[] = [];
 
   function warn(fields: { store: string | null; before: { id: string; seenAt: string } }): void {
     log.warn(

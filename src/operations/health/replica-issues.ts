@@ -1,11 +1,8 @@
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { describeIssue, issueName } from '../issues/describe-issue.js';
 import { ISSUES, issueOf } from '../issues/issue-kinds.js';
-import type { Issue, IssueCode } from '../issues/issues.js';
+import { type Issue, REPORTED_ISSUES } from '../issues/issues.js';
 import type { ReplicaReports } from './replica-reports.js';
-
-/** Issues that a replica can report of itself. */
-const REPORTED: ReadonlySet<string> = new Set(['clock', 'store-denied', 'store-replaced', 'not-ready']);
 
 /**
  * What is known of the replicas.
@@ -46,11 +43,11 @@ export function issuesInScope(issues: readonly Issue[], scope: SourceScope): Iss
 }
 
 function asIssue(value: unknown): Issue[] {
-  const { code, params } = (value ?? {}) as { code?: unknown; params?: unknown };
-  if (typeof code !== 'string' || !REPORTED.has(code) || typeof params !== 'object' || params === null)
-    return [];
-  const { topic, level } = ISSUES[code as IssueCode];
-  const issue: Issue = { topic, level, code: code as IssueCode, params: { ...params } };
+  const { code: name, params } = (value ?? {}) as { code?: unknown; params?: unknown };
+  const code = REPORTED_ISSUES.find((each) => each === name);
+  if (code === undefined || typeof params !== 'object' || params === null) return [];
+  const { topic, level } = ISSUES[code];
+  const issue: Issue = { topic, level, code, params: { ...params } };
   try {
     // What lacks a fact cannot be described.
     describeIssue(issue);

@@ -275,7 +275,7 @@ export function issueOf<Code extends IssueCode>(
   code: Code,
   params: IssueParams[Code],
   level: IssueLevel = ISSUES[code].level,
-): Issue {
+): Issue & { readonly code: Code } {
   const { topic } = ISSUES[code];
   return { topic, level, code, params };
 }

@@ -163,6 +163,10 @@ export interface IssueParams {
 }
 export type IssueCode = keyof IssueParams;
 
+/** What a replica can report of itself: others read no other issues from its canary. */
+export const REPORTED_ISSUES = ['clock', 'store-denied', 'store-replaced', 'not-ready'] as const;
+export type ReportedIssue = Issue & { readonly code: (typeof REPORTED_ISSUES)[number] };
+
 /** One thing wrong. */
 export interface Issue {
   readonly topic: Topic;

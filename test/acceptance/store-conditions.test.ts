@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import supertest from 'supertest';
-import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
+import { startProcess } from '../support/processes/receiver-process.js';
+import { type RunningService, startListening } from '../support/processes/running-service.js';
 import { type FaultProxy, type ProxyFault, startFaultProxy } from '../support/store/fault-proxy.js';
 import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { until } from '../support/until.js';
@@ -12,8 +13,10 @@ const TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, result
 interface Place {
   readonly server: S3StandIn;
   readonly proxy: FaultProxy;
-  /** @param s3 settings laid over those of `store.s3` */
-  start(s3?: Record<string, unknown>): Promise<ReceiverProcess>;
+  /** Settings of a receiver before this bucket, `s3` laid over those of `store.s3`. */
+  settings(s3?: Record<string, unknown>): Record<string, unknown>;
+  /** A receiver in this process, which listens. */
+  start(s3?: Record<string, unknown>): Promise<RunningService>;
   close(): Promise<void>;
 }
 
@@ -24,16 +27,19 @@ afterAll(() => Promise.all(places.map((place) => place.close())));
 async function openPlace(): Promise<Place> {
   const server = await startS3StandIn();
   const proxy = await startFaultProxy(server.endpoint);
-  let receiver: ReceiverProcess | null = null;
+  let receiver: RunningService | null = null;
+  const settings = (s3 = {}) => settingsBefore(proxy, s3);
   const place: Place = {
     server,
     proxy,
-    async start(s3 = {}) {
-      receiver = await startBefore(proxy, s3);
+    settings,
+    async start(s3) {
+      receiver = await startListening(settings(s3));
       return receiver;
     },
     async close() {
-      await receiver?.destroy();
+      proxy.fault = () => null;
+      await receiver?.stop();
       await proxy.close();
       await server.close();
     },
@@ -42,12 +48,11 @@ async function openPlace(): Promise<Place> {
   return place;
 }
 
-function startBefore(proxy: FaultProxy, s3: Record<string, unknown>): Promise<ReceiverProcess> {
-  return startProcess({
-    receiver: { host: '127.0.0.1', port: 0, drainDelay: 0 },
-    admin: { port: 0 },
+function settingsBefore(proxy: FaultProxy, s3: Record<string, unknown>): Record<string, unknown> {
+  return {
     store: {
       url: 's3://bucket/prefix',
+      partSize: '5MiB',
       canaryInterval: '1s',
       s3: {
         endpoint: proxy.url,
@@ -59,7 +64,9 @@ function startBefore(proxy: FaultProxy, s3: Record<string, unknown>): Promise<Re
         ...s3,
       },
     },
-  });
+    limits: { memoryBudget: '32MiB' },
+    sources: { default: { allowUnauthenticated: true } },
+  };
 }
 
 function deliver(url: string, id: string, body = TRANSCRIPT, type = 'application/json') {
@@ -256,9 +263,9 @@ describe('an unavailable store before a receiver of its own', () => {
   });
 
   it.concurrent('that hangs at the start does not hold up the end of the process', async () => {
-    const { proxy, start } = await openPlace();
+    const { proxy, settings } = await openPlace();
     proxy.fault = () => ({ kind: 'hang' });
-    const { signal, ended } = await start(PATIENT);
+    const { signal, ended } = await startProcess({ receiver: { drainDelay: 0 }, ...settings(PATIENT) });
     signal('SIGTERM');
     expect(await ended).toBe(0);
   });
@@ -266,10 +273,10 @@ describe('an unavailable store before a receiver of its own', () => {
 
 describe('a store that ignores conditional writes', () => {
   it('is named and refused at the start', async () => {
-    const { server, start } = await openPlace();
+    const { server, settings } = await openPlace();
     server.ignoreConditions = true;
     // Whether it listened for a moment depends on how fast this machine is.
-    const started = await start().catch((error: Error) => error);
+    const started = await startProcess(settings()).catch((error: Error) => error);
     if (!(started instanceof Error)) expect(await started.ended).toBe(1);
     const said = started instanceof Error ? started.message : started.output.join('\n');
     expect(said).toMatch(/does not keep first-write-wins.*conditionalWrites: emulated/s);

@@ -5,10 +5,9 @@ import { describeIssue } from '../../src/operations/issues/describe-issue.js';
 import { remedyOf } from '../../src/store/store-remedies.js';
 import { type RecordingServer, recordingServer } from '../support/http/recording-server.js';
 import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
-import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
 import { type CliResult, runCli } from '../support/processes/run-cli.js';
 import { runCommand } from '../support/processes/run-command.js';
-import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type RunningService, startListening, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { type Misbehaviour, type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { standInS3 } from '../support/store/stand-in-store.js';
@@ -341,19 +340,16 @@ describe('beside a bucket', () => {
   });
 
   describe('that was never read', () => {
-    let receiver: ReceiverProcess;
+    let receiver: RunningService;
 
     beforeAll(async () => {
       standIn.misbehave = () => ({ kind: 'reset' });
-      const tokens = { tester: { token: 'a-token-of-the-tests-only', may: ['view'] } };
-      receiver = await startProcess({ ...settings, admin: { port: 0, tokens } });
+      receiver = await startListening(settings);
     });
-    afterAll(() => receiver.destroy());
+    afterAll(() => receiver.stop());
 
     it('health has no figure, and metrics leave them out', async () => {
-      const { adminUrl } = receiver;
-      const first = adminApi({ adminUrl, adminToken: 'a-token-of-the-tests-only' });
-      const { body: seen } = await first.get('/health');
+      const { body: seen } = await adminApi(receiver).get('/health');
       const names = ['failing', ...FROM_STORE];
       for (const name of names) expect([name, seen[name]]).toEqual([name, null]);
       expect(Object.keys(seen.unknown)).toEqual(expect.arrayContaining(names));
@@ -362,7 +358,7 @@ describe('beside a bucket', () => {
         index: { until: null, missing: [] },
         unseen: expect.arrayContaining(['deliveries', 'failing']),
       });
-      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+      const metrics = await (await fetch(`${receiver.adminUrl}/metrics`)).text();
       expect(metrics).not.toMatch(
         /^transcript_receiver_(verify_|ledger_broken|ledger_newer|recovery_oldest)\S* /m,
       );

@@ -44,7 +44,15 @@ const TRUSTED: ProbeReport = {
  * Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests, `limits` over the
  * fixed ones. `stop` also removes its folder, and fails when a line of its ledger is not what the shipped JSON Schema describes.
  */
-export async function startService(
+export async function startService(...how: Parameters<typeof startListening>): Promise<RunningService> {
+  const service = await startListening(...how);
+  // On a busy machine it listens before its store is proven.
+  await until(async () => (await fetch(`${service.publicUrl}/readyz`)).ok);
+  return service;
+}
+
+/** As `startService`, as soon as it listens: its store may not be well. */
+export async function startListening(
   settings: Settings = {},
   limits: ServiceOptions['limits'] = {},
   outboxTimes: OutboxTimes = OUTBOX_TIMES,
@@ -71,8 +79,6 @@ export async function startService(
     },
   });
   const listening = await service.start();
-  // On a busy machine it listens before its store is proven.
-  await until(async () => (await fetch(`${listening.publicUrl}/readyz`)).ok);
   return {
     ...listening,
     adminToken,

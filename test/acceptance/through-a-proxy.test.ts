@@ -8,7 +8,7 @@ import { type ConnectProxy, startProxy } from '../support/http/connect-proxy.js'
 import { type RecordingServer, recordingServer } from '../support/http/recording-server.js';
 import { startTlsProxy, type TlsProxy } from '../support/http/tls-proxy.js';
 import { startReady } from '../support/processes/receiver-process.js';
-import { runCli } from '../support/processes/run-cli.js';
+import { runCommand } from '../support/processes/run-command.js';
 import { silence } from '../support/realtime.js';
 import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -89,7 +89,8 @@ describe('behind a proxy', () => {
 
   async function command(args: string[], more: Record<string, string> = {}) {
     const config = { ...settings(), sources: { default: { allowUnauthenticated: true } } };
-    return runCli(args, { NODE_CONFIG: JSON.stringify(config), ...(await environment(more)) }, folder.path);
+    const env = { NODE_CONFIG: JSON.stringify(config), ...(await environment(more)) };
+    return runCommand(args, env, folder.path);
   }
 
   it('a job is fetched from the service into the store, with a key of the key service', async () => {

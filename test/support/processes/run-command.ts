@@ -14,8 +14,8 @@ interface Host {
   readonly ended: Promise<number | null>;
 }
 
-/** Processes for commands that run at the same time. */
-const MOST_HOSTS = 4;
+/** Processes for commands that run at the same time: each has to load the program. */
+const MOST_HOSTS = 2;
 
 const hosts: Host[] = [];
 const idle: Host[] = [];
@@ -23,7 +23,8 @@ const limit = pLimit(MOST_HOSTS);
 
 /**
  * As `runCli`, in a process that runs all commands of a test file one after the other, because most of what a command costs is loading the
- * program. Commands at the same time have a process each.
+ * program. Commands at the same time have a process each. Node reads `NODE_EXTRA_CA_CERTS` at its start, so that all commands of a file
+ * have the same.
  */
 export function runCommand(
   args: readonly string[],
@@ -31,7 +32,7 @@ export function runCommand(
   cwd?: string,
 ): Promise<CliResult> {
   return limit(async () => {
-    const host = idle.pop() ?? startHost();
+    const host = idle.pop() ?? startHost(env);
     const result = await runIn(host, { args, env: { ...PROGRAM_ENVIRONMENT, ...env }, cwd });
     idle.push(host);
     return result;
@@ -47,10 +48,10 @@ function runIn({ child, ended }: Host, run: object): Promise<CliResult> {
   return Promise.race([result, crash]);
 }
 
-function startHost(): Host {
+function startHost({ NODE_EXTRA_CA_CERTS }: Record<string, string>): Host {
   const child = fork(HOST, {
     execArgv: [],
-    env: PROGRAM_ENVIRONMENT,
+    env: { ...PROGRAM_ENVIRONMENT, ...(NODE_EXTRA_CA_CERTS !== undefined && { NODE_EXTRA_CA_CERTS }) },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   child.stderr?.pipe(process.stderr);

@@ -10,7 +10,7 @@ import type { StoreUnderTest } from '../../contract/object-store.js';
 import { type SwitchableProxy, startSwitchableProxy } from '../http/switchable-proxy.js';
 import { readLines } from '../ledger/read-lines.js';
 import { type ReceiverProcess, startReady } from '../processes/receiver-process.js';
-import { runCli } from '../processes/run-cli.js';
+import { runCommand } from '../processes/run-command.js';
 import { storeSettings } from '../store/store-settings.js';
 
 /*
@@ -145,10 +145,8 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
     }
 
     async function reconcile(): Promise<RecoveryReport> {
-      const { code, stdout, stderr } = await runCli(['reconcile', '--json'], {
-        NODE_CONFIG: JSON.stringify(settings('cron')),
-        NODE_NO_WARNINGS: '1',
-      });
+      const env = { NODE_CONFIG: JSON.stringify(settings('cron')) };
+      const { code, stdout, stderr } = await runCommand(['reconcile', '--json'], env);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       return JSON.parse(stdout) as RecoveryReport;
     }

@@ -102,14 +102,14 @@ const jsonOf = async (key: string) => JSON.parse(String(await read(key)));
 describe('capture', () => {
   it('archives transcript.json, .txt and .srt under the session id, with origin realtime in the ledger', () =>
     withSimulator({}, async (simulator) => {
-      const { code, stdout } = await capture(simulator, [
+      const { code, stdout } = await captureFile(simulator, [
         speech,
         '--language',
         'en',
         ...RAW,
         '--source',
         'default',
-      ]).done;
+      ]);
       expect({ code, stdout }).toEqual({
         code: 0,
         stdout: 'Welcome to this call we are glad.\nThat you could join us today let.\nUs\n',
@@ -267,9 +267,7 @@ describe('capture', () => {
   ];
   it.each(deaths)('archives what was final, marked incomplete, when $name', ({ act, reason }) =>
     withSimulator({ first: { faults: [{ at: 10, act }] } }, async (simulator) => {
-      const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
-      run.child.stdin.write(silence(6));
-      const { code, stderr } = await run.done;
+      const { code, stderr } = await captureFile(simulator, [speech, '--language', 'en', ...RAW]);
       expect({ code, reported: stderr.includes('Incomplete: ') }).toEqual({
         code: EXIT_INCOMPLETE,
         reported: true,
@@ -285,9 +283,7 @@ describe('capture', () => {
 
   it('stops at the duration limit and says so', () =>
     withSimulator({ durationLimitSeconds: 3 }, async (simulator) => {
-      const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
-      run.child.stdin.write(silence(6));
-      const { code } = await run.done;
+      const { code } = await captureFile(simulator, [speech, '--language', 'en', ...RAW]);
       expect(code).toBe(EXIT_INCOMPLETE);
       expect((await ledgerOf(data))[0]).toMatchObject({ status: 'incomplete', reason: 'duration-limit' });
     }));
@@ -309,9 +305,8 @@ describe('capture', () => {
 
   it('says when the audio ends inside a sample', () =>
     withSimulator({}, async (simulator) => {
-      const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
-      run.child.stdin.end(new Uint8Array(32_001));
-      const { code, stderr } = await run.done;
+      await writeFile(speech, new Uint8Array(32_001));
+      const { code, stderr } = await captureFile(simulator, [speech, '--language', 'en', ...RAW]);
       expect(code).toBe(0);
       expect(stderr).toContain('ends inside a sample');
     }));

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import supertest from 'supertest';
@@ -75,9 +77,11 @@ describe('a start', () => {
   });
 
   it('that finds its port in use names the setting to change, in one line, and fails', async () => {
-    receiver = await startProcess(settings(0));
-    const port = Number(new URL(receiver.publicUrl).port);
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
     const failed = await startProcess(settings(port)).catch((error: Error) => error.message);
+    other.close();
     const [, ...said] = String(failed).trim().split('\n');
     expect(failed).toMatch(/^the receiver ended with 1:/);
     expect(said).toHaveLength(1);

@@ -12,7 +12,8 @@ import { until } from '../support/until.js';
 
 const CERTIFICATES = fileURLToPath(new URL('../support/http/certificates/', import.meta.url));
 const CA = `${CERTIFICATES}first.cert.pem`;
-const LARGE = Buffer.alloc(12 * 1024 * 1024, 'media');
+/** More than a part. */
+const LARGE = Buffer.alloc(6 * 1024 * 1024, 'media');
 
 describe.each([
   { way: 'with NODE_EXTRA_CA_CERTS', variables: { NODE_EXTRA_CA_CERTS: CA }, isProxied: false },
@@ -49,7 +50,13 @@ describe.each([
     const endpoint = `https://localhost:${(server.address() as AddressInfo).port}`;
     const s3 = { endpoint, region: 'us-east-1', forcePathStyle: true };
     receiver = await startProcess(
-      { store: { url: 's3://bucket', s3: { ...s3, accessKeyId: 'AKIATEST', secretAccessKey: 'secret' } } },
+      {
+        store: {
+          url: 's3://bucket',
+          partSize: '5MiB',
+          s3: { ...s3, accessKeyId: 'AKIATEST', secretAccessKey: 'secret' },
+        },
+      },
       { ...variables, ...(isProxied && { HTTPS_PROXY: proxyUrl }) },
     );
     await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).ok);

@@ -1,6 +1,7 @@
 import { chmod, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../src/cli/doctor/finding.js';
 import { describeIssue } from '../../src/operations/issues/describe-issue.js';
@@ -83,14 +84,14 @@ async function failingIn({ env }: Place): Promise<string> {
 async function expectNamed(place: Place, { cause, issue, check, finding, status }: Named): Promise<void> {
   await until(async () => (await readiness(place)).cause === cause);
   expect((await readiness(place)).status).toBe(503);
-  await until(async () => (await issuesAt(place)).some(({ code }) => code === issue.code));
-  const issues = await issuesAt(place);
-  expect(issues).toContainEqual(
-    expect.objectContaining({
-      level: 'failing',
-      ...issue,
-      params: expect.objectContaining(issue.params ?? {}),
-    }),
+  // On a busy machine a late canary is an issue of the same code before, with another condition.
+  await until(async () =>
+    (await issuesAt(place)).some(
+      ({ code, level, params }) =>
+        code === issue.code &&
+        level === 'failing' &&
+        Object.entries(issue.params ?? {}).every(([name, value]) => isDeepStrictEqual(params[name], value)),
+    ),
   );
   // It reads what the store holds, and tries what may not have been written there.
   await until(async () => status.test(await failingIn(place)), 1000);
@@ -193,7 +194,7 @@ describe('before a bucket', () => {
     expect(await issuesAt(place)).toContainEqual(
       expect.objectContaining({ params: expect.objectContaining({ prefix: 'jobs/', sources: ['default'] }) }),
     );
-    expect(await readiness(place)).toEqual({ status: 200 });
+    await until(async () => (await readiness(place)).status === 200);
     expect((await deliver(place, 'other')).status).toBe(200);
 
     denyWrites(place, ['jobs/', 'other/jobs/']);

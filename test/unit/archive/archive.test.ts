@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
@@ -193,6 +194,24 @@ describe('the archive', () => {
       expect(await keysOf(store)).toHaveLength(2);
     },
   );
+
+  it('lets the first of repeated names win, however long its write takes', async () => {
+    let writes = 0;
+    const slow: ObjectStore = {
+      ...store,
+      async create(key, body, headers) {
+        writes += 1;
+        if (writes === 1) await sleep(20);
+        return store.create(key, body, headers);
+      },
+    };
+    const staged = archiveOver(slow).archive.begin(context());
+    const first = randomContent(100);
+    await putItem(staged, MEDIA, first);
+    await putItem(staged, MEDIA, randomContent(100));
+    expect((await commit(staged)).map(({ outcome }) => outcome)).toEqual(['created', 'conflict']);
+    expect((await readAll(store, 'jobs/job1/data'))?.equals(first)).toBe(true);
+  });
 
   it('reports the items of a delivery in the order in which they came, streamed ones among them', async () => {
     const types = [

@@ -37,7 +37,7 @@ import { createPorts } from './ports.js';
 import { createReconciler } from './reconciler.js';
 import { canAskService } from './speech-options.js';
 import { createStoreFailureLog } from './store/store-failure-log.js';
-import { createStoreHealth } from './store/store-health.js';
+import { StoreHealth } from './store/store-health.js';
 
 /** Addresses of a running service, and whether it accepts callbacks yet. */
 export interface Listening {
@@ -130,7 +130,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const { store, budget, archive, ledger, view, speech, recovery } = parts;
   const erasures = createErasures(store);
   const failures = createStoreFailureLog(log);
-  const storeHealth = createStoreHealth(config, {
+  const storeHealth = new StoreHealth(config, {
     store,
     erasures,
     ledger,
@@ -206,10 +206,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       service: { configured: canAskService(config), interval: config.recovery.interval },
     },
     self: {
-      ...{ version, readiness, memory, ownIssues: storeHealth.ownIssues, regions: speech.regions },
+      ...{ version, readiness, memory, ownIssues: () => storeHealth.ownIssues(), regions: speech.regions },
       replica: config.replicaName,
       draining: () => draining.signal.aborted,
-      store: { location: store.location, status: storeHealth.status },
+      store: { location: store.location, status: () => storeHealth.status() },
       activeDeliveries: () => admission.active,
       callbackAddress: () => ({ url: config.receiver.publicUrl, port }),
     },

@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { createStoreHealth } from '../../../../src/app/store/store-health.js';
+import { StoreHealth } from '../../../../src/app/store/store-health.js';
 import { parseConfig } from '../../../../src/config/config.js';
 import type { Ledger } from '../../../../src/ledger/write/ledger.js';
 import { createLogger } from '../../../../src/observe/logger.js';
+import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import type { ProbeReport } from '../../../../src/store/probe/probe-store.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
@@ -11,17 +12,19 @@ const PROVEN: ProbeReport = {
   ...{ conditionalPut: 'holds', conditionalComplete: 'holds' },
 };
 
-it('is ready again as soon as the clock is right, although lines were refused a moment ago', async () => {
-  let ahead = 0;
-  let fault: ReturnType<Ledger['fault']> = null;
+function healthOf(store: ObjectStore, fault: Ledger['fault'] = () => null): StoreHealth {
   const log = createLogger({ level: 'fatal', destination: { write: () => true } });
-  const health = createStoreHealth(parseConfig({}), {
-    store: { ...createMemoryStore(), clockOffset: () => ahead },
-    erasures: { has: async () => false },
-    ledger: { fault: () => fault },
+  return new StoreHealth(parseConfig({}), {
+    ...{ store, erasures: { has: async () => false }, ledger: { fault } },
     ...{ log, failures: { failed: () => undefined }, memory: null },
     probe: async () => PROVEN,
   });
+}
+
+it('is ready again as soon as the clock is right, although lines were refused a moment ago', async () => {
+  let ahead = 0;
+  let fault: ReturnType<Ledger['fault']> = null;
+  const health = healthOf({ ...createMemoryStore(), clockOffset: () => ahead }, () => fault);
   expect(await health.prove()).toBe(true);
   expect(health.readiness()).toMatchObject({ ready: true });
   ahead = 86_400_000;
@@ -31,5 +34,23 @@ it('is ready again as soon as the clock is right, although lines were refused a 
   expect(health.readiness()).toMatchObject({ ready: true });
   fault = { reason: 'refused', condition: 'denied', at: performance.now() + 60_000 };
   expect(health.readiness()).toMatchObject({ ready: false, cause: 'denied' });
+  await health.stop();
+});
+
+it('is ready again as soon as something is stored, although the canary was refused', async () => {
+  let isDenied = false;
+  const store = createMemoryStore((operation) => {
+    if (isDenied && operation === 'replace')
+      throw new StoreError('replace', 'denied', { condition: 'denied' });
+  });
+  const health = healthOf(store);
+  await health.prove();
+  isDenied = true;
+  await health.prove();
+  expect(health.readiness()).toMatchObject({ ready: false, cause: 'denied' });
+  health.called('create', 'ok', 1, null, '.canary/of-another-replica');
+  expect(health.readiness()).toMatchObject({ ready: false });
+  health.called('create', 'ok', 1, null, 'jobs/job1/transcript.json');
+  expect(health.readiness()).toMatchObject({ ready: true });
   await health.stop();
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createLineQueue } from '../../../../src/ledger/write/ledger.js';
+import { createLineQueue } from '../../../../src/ledger/write/line-queue.js';
 
 type Queue = ReturnType<typeof createLineQueue>;
 
@@ -10,7 +10,7 @@ describe('lines that wait for a segment', () => {
   /** @param due milliseconds from now */
   function add(queue: Queue, lines: number, due = 0): void {
     const dueAt = performance.now() + due;
-    for (let n = 0; n < lines; n += 1) queue.add({ text: '', bytes: 1, dueAt, resolve() {}, reject() {} });
+    for (let n = 0; n < lines; n += 1) queue.add({ text: '', bytes: 1, dueAt });
   }
 
   function queueOf({ lines = 0, due = 0, fullSegment = null as number | null, lastWrite = 0 } = {}): Queue {

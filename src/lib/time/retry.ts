@@ -24,22 +24,16 @@ export interface RetryRules {
 }
 
 /**
- * Runs an attempt, numbered from 1, until it succeeds or `pauseAfter` gives up.
+ * Runs an attempt again, after the first failed, until it succeeds or `pauseAfter` gives up. Most first attempts succeed, and those need
+ * no rules.
  *
  * Rejects with the error of the last attempt, or as `sleep` does.
+ *
+ * @param first error of the first attempt
  */
-export async function retry<T>(attempt: (number: number) => Promise<T>, rules: RetryRules): Promise<T> {
-  try {
-    return await attempt(1);
-  } catch (error) {
-    return retryAfter(error, attempt, rules);
-  }
-}
-
-/** Goes on after the first attempt failed with an error: most succeed, and those need no rules. */
 export async function retryAfter<T>(
   first: unknown,
-  attempt: (number: number) => Promise<T>,
+  attempt: () => Promise<T>,
   { backoff, pauseAfter, sleep, signal }: RetryRules,
 ): Promise<T> {
   let error = first;
@@ -48,7 +42,7 @@ export async function retryAfter<T>(
     if (pause === null) throw error;
     if (pause > 0) await sleep(pause, signal);
     try {
-      return await attempt(number + 1);
+      return await attempt();
     } catch (failure) {
       error = failure;
     }

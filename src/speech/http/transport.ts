@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../lib/time/clock.js';
-import { retry } from '../../lib/time/retry.js';
+import { type RetryRules, retryAfter } from '../../lib/time/retry.js';
 import { SpeechError } from '../speech-error.js';
 import { type Download, openDownload, type Pace, slownessMeter, tooSlow } from './download.js';
 import { networkError } from './network-error.js';
@@ -88,19 +88,29 @@ async function taken<T>(download: Download, take: (download: Download) => Promis
 type Consume<T> = (response: Dispatcher.ResponseData) => Promise<T>;
 
 /** Sends until success, a final error, or the end of the retries. */
-function persist<T>(options: TransportOptions, request: SpeechRequest, consume: Consume<T>): Promise<T> {
-  const { limiter, retry: backoff, clock } = options;
-  const { operation, signal, repeatable = true } = request;
+async function persist<T>(
+  options: TransportOptions,
+  request: SpeechRequest,
+  consume: Consume<T>,
+): Promise<T> {
+  const { operation, signal } = request;
   // One signal may be shared by any number of requests, each with its own listener: not a leak.
   if (signal) setMaxListeners(0, signal);
-  const attempt = async () => {
-    try {
-      return await consume(await authorised(options, request));
-    } catch (reason) {
+  const attempt = async () => consume(await authorised(options, request));
+  try {
+    return await attempt();
+  } catch (error) {
+    return retryAfter(error, attempt, retryRules(options, request)).catch((reason: unknown) => {
       throw networkError(operation, reason, signal);
-    }
-  };
-  return retry(attempt, {
+    });
+  }
+}
+
+function retryRules(
+  { limiter, retry: backoff, clock }: TransportOptions,
+  { operation, signal, repeatable = true }: SpeechRequest,
+): RetryRules {
+  return {
     backoff,
     pauseAfter(reason, backoffMs) {
       const error = networkError(operation, reason, signal);
@@ -112,9 +122,7 @@ function persist<T>(options: TransportOptions, request: SpeechRequest, consume: 
     },
     sleep: clock.sleep,
     signal,
-  }).catch((reason: unknown) => {
-    throw networkError(operation, reason, signal);
-  });
+  };
 }
 
 /** A Retry-After of one request applies to its whole region. False when the pause is too long to wait for. */

@@ -1,5 +1,5 @@
 import { systemClock } from '../../lib/time/clock.js';
-import { parseRetryAfter, type RetryRules, retry } from '../../lib/time/retry.js';
+import { parseRetryAfter, type RetryRules, retryAfter } from '../../lib/time/retry.js';
 
 /**
  * A failed request. `status` is null without an answer of S3. Then, and after a 5xx, the request may have taken effect.
@@ -189,10 +189,13 @@ export async function withRetries<T>(
   attempt: () => Promise<T>,
   options?: S3RetryOptions,
 ): Promise<T> {
+  const startedAt = performance.now();
   try {
-    return await retry(attempt, s3RetryRules(policy, options));
+    return await attempt();
   } catch (error) {
-    throw asFailure(error);
+    return retryAfter(error, attempt, s3RetryRules(policy, options, startedAt)).catch((failure: unknown) => {
+      throw asFailure(failure);
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/ledger/write/ledger.js';
-import { createCanary } from '../../src/operations/health/canary.js';
+import { Canary } from '../../src/operations/health/canary.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { ledgerLine } from '../support/ledger/ledger-lines.js';
@@ -35,7 +35,7 @@ describe('ledger on files', () => {
   });
 
   it('is proven writable by the canary', async () => {
-    const canary = createCanary({ store, replica: 'r' });
+    const canary = new Canary({ store, replica: 'r' });
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
   });
 });

@@ -7,7 +7,7 @@ import { clockFault } from '../../ledger/hours.js';
 import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import type { Logger } from '../../observe/logger.js';
-import { type Canary, type CanaryStatus, createCanary } from '../../operations/health/canary.js';
+import { Canary, type CanaryStatus } from '../../operations/health/canary.js';
 import { issueOf } from '../../operations/issues/issue-kinds.js';
 import type { ReportedIssue } from '../../operations/issues/issues.js';
 import type { StoreGate } from '../../receive/admission.js';
@@ -189,7 +189,7 @@ export class StoreHealth {
 
   #createCanary(log: Logger): Canary {
     const { replicaName: replica, store: settings } = this.#config;
-    return createCanary({
+    return new Canary({
       // A canary in an unfinished copy would keep `copy-store` from finishing it.
       admit: async () => void (await assertFinished(this.#store)),
       identify: () => this.#identify(),
@@ -258,7 +258,7 @@ const CLOSING: ReadonlySet<StoreCondition | null> = new Set<StoreCondition>(['un
 export function createStoreGate(
   tried: Promise<void>,
   isProven: () => boolean,
-  canary: Pick<Canary, 'status'>,
+  canary: Pick<Canary, 'complaint' | 'isWritable'>,
   store: Pick<ObjectStore, 'clockOffset'>,
 ): StoreGate {
   let known: Promise<unknown> | null = Promise.race([tried, sleep(FIRST_PROOF, null, { ref: false })]).then(
@@ -273,8 +273,8 @@ export function createStoreGate(
     refusal() {
       if (!isProven()) return unavailableProblem();
       if (clockFault(store.clockOffset()) !== null) return clockProblem();
-      const { writable, condition } = canary.status();
-      return !writable && CLOSING.has(condition) ? unavailableProblem() : null;
+      const isClosing = CLOSING.has(canary.complaint?.condition ?? null);
+      return isClosing && !canary.isWritable() ? unavailableProblem() : null;
     },
   };
 }

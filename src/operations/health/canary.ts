@@ -53,18 +53,6 @@ export interface CanaryStatus {
   readonly latencyMs: number | null;
 }
 
-export interface Canary {
-  /** Key of the object. */
-  readonly key: string;
-  /** Checks now and then on the interval. */
-  start(): void;
-  /** Ends the checks and removes the canary. Never throws: a canary that stays is swept later. */
-  stop(): Promise<void>;
-  /** Checks once, or joins the check in flight. Never throws: the status has the result. */
-  check(): Promise<CanaryStatus>;
-  status(): CanaryStatus;
-}
-
 interface Complaint extends ReturnType<typeof diagnose> {
   /** Ticks. */
   readonly at: number;
@@ -90,114 +78,134 @@ const ABANDON_AFTER = 6;
  * Proves that the store takes writes: a fresh body is written, read back and compared. Each second time it is identified as well, and a
  * write is tried that the store must refuse: an upgrade of it or a proxy can end what was proven at the start.
  */
-export function createCanary(options: CanaryOptions): Canary {
-  const {
-    store,
-    interval = 10_000,
-    maxAge = Math.min(interval * 3 + 5000, Math.max(interval * 3, NOTICED_WITHIN)),
-    timeout = 10_000,
-    lastWrite = () => Number.NEGATIVE_INFINITY,
-    clock = Date.now,
-  } = options;
-  // Ages are measured with a monotonic clock: a wall clock that is set back would keep an old success young.
-  const ticks = options.clock ?? (() => performance.now());
-  const key = `${CANARY_FOLDER}${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
-  const object = { store, key, report: options.report ?? (() => null) };
-  let checks = 0;
-  let last: { at: number; ticks: number; latencyMs: number } | null = null;
-  let complaint: Complaint | null = NOT_CHECKED;
-  let checking: Promise<CanaryStatus> | null = null;
-  let unanswered: { since: number } | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let running = false;
+export class Canary {
+  /** Key of the object. */
+  readonly key: string;
+  /** What was wrong in the latest check; null when nothing was. */
+  complaint: Complaint | null = NOT_CHECKED;
+  readonly #options: CanaryOptions;
+  readonly #interval: number;
+  readonly #maxAge: number;
+  readonly #timeout: number;
+  readonly #ticks: () => number;
+  #checks = 0;
+  #last: { at: number; ticks: number; latencyMs: number } | null = null;
+  #checking: Promise<CanaryStatus> | null = null;
+  #unanswered: { since: number } | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #running = false;
 
-  function status(): CanaryStatus {
-    const wroteAt = lastWrite();
-    const refused = complaint?.refused === true && (complaint.at > wroteAt || isLasting(complaint));
-    const writable = last !== null && !refused && ticks() - Math.max(last.ticks, wroteAt) < maxAge;
-    const reason = complaint?.reason ?? (writable ? null : 'the last successful check is too old');
+  constructor(options: CanaryOptions) {
+    const { replica, interval = 10_000, timeout = 10_000 } = options;
+    const longest = Math.min(interval * 3 + 5000, Math.max(interval * 3, NOTICED_WITHIN));
+    this.key = `${CANARY_FOLDER}${replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
+    this.#options = options;
+    this.#interval = interval;
+    this.#maxAge = options.maxAge ?? longest;
+    this.#timeout = timeout;
+    // Ages are measured with a monotonic clock: a wall clock that is set back would keep an old success young.
+    this.#ticks = options.clock ?? (() => performance.now());
+  }
+
+  /** Whether the store was proven writable recently, by the canary or by another write. */
+  isWritable(): boolean {
+    const { complaint } = this;
+    const wroteAt = this.#options.lastWrite?.() ?? Number.NEGATIVE_INFINITY;
+    if (complaint?.refused === true && (complaint.at > wroteAt || isLasting(complaint))) return false;
+    return this.#last !== null && this.#ticks() - Math.max(this.#last.ticks, wroteAt) < this.#maxAge;
+  }
+
+  status(): CanaryStatus {
+    const writable = this.isWritable();
     return {
       writable,
-      lastSuccessAt: last?.at ?? null,
-      reason,
-      condition: complaint?.condition ?? null,
-      latencyMs: last?.latencyMs ?? null,
+      lastSuccessAt: this.#last?.at ?? null,
+      reason: this.complaint?.reason ?? (writable ? null : 'the last successful check is too old'),
+      condition: this.complaint?.condition ?? null,
+      latencyMs: this.#last?.latencyMs ?? null,
     };
   }
 
-  /** A write that still hangs could overwrite the next one, so the next check waits for it, up to `ABANDON_AFTER` time-outs. */
-  async function prove(): Promise<void> {
-    if (unanswered && ticks() - unanswered.since < timeout * ABANDON_AFTER) {
-      throw new DeadlineError(`the store has not answered for ${Math.round(ticks() - unanswered.since)} ms`);
-    }
-    const mine = { since: ticks() };
-    unanswered = mine;
-    checks += 1;
-    const isThorough = checks % 2 === 0 || (complaint !== null && isLasting(complaint));
-    const admitted = last === null ? options.admit?.() : undefined;
-    await Promise.resolve(admitted)
-      .then(() => (isThorough ? options.identify?.() : undefined))
-      .then(() => proveStore(object, isThorough && options.needsConditions !== false))
-      .finally(() => {
-        if (unanswered === mine) unanswered = null;
-      });
+  /** Checks now and then on the interval. */
+  start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    void this.#run();
   }
 
-  function record(found: Complaint | null): void {
-    const before = complaint;
-    complaint = found;
+  /** Ends the checks and removes the canary. Never throws: a canary that stays is swept later. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    if (this.#timer) clearTimeout(this.#timer);
+    await this.#checking;
+    // After a check that never ended a canary may exist, but the store would not take the delete either.
+    if (this.#last !== null && this.#unanswered === null)
+      await this.#options.store.delete(this.key).catch(() => undefined);
+  }
+
+  /** Checks once, or joins the check in flight. Never throws: the status has the result. */
+  check(): Promise<CanaryStatus> {
+    this.#checking ??= this.#attempt().finally(() => {
+      this.#checking = null;
+    });
+    return this.#checking;
+  }
+
+  async #run(): Promise<void> {
+    const hadFailed = this.complaint !== null && this.complaint !== NOT_CHECKED;
+    await this.check();
+    this.#options.onChecked?.();
+    // What it wrote still reports the failure.
+    const isOver = hadFailed && this.complaint === null;
+    // One check that fails alone does not make the last success too old.
+    const pause = this.complaint === null ? this.#interval : this.#interval / 2;
+    if (!this.#running) return;
+    const soon = isOver ? Math.min(this.#interval, AFTER_FAILURE) : pause;
+    this.#timer = setTimeout(() => void this.#run(), soon).unref();
+  }
+
+  async #attempt(): Promise<CanaryStatus> {
+    const { clock = Date.now } = this.#options;
+    const started = this.#ticks();
+    const late = `the store did not answer within ${this.#timeout} ms`;
+    try {
+      await withDeadline(this.#prove(), this.#timeout, late);
+      const ended = this.#ticks();
+      this.#last = { at: clock(), ticks: ended, latencyMs: Math.round(ended - started) };
+      this.#record(null);
+    } catch (error) {
+      this.#record({ ...diagnose(error), at: this.#ticks() });
+    }
+    return this.status();
+  }
+
+  /** A write that still hangs could overwrite the next one, so the next check waits for it, up to `ABANDON_AFTER` time-outs. */
+  async #prove(): Promise<void> {
+    const { store, admit, identify, report = () => null, needsConditions = true } = this.#options;
+    const now = this.#ticks();
+    const waited = now - (this.#unanswered?.since ?? now);
+    if (this.#unanswered !== null && waited < this.#timeout * ABANDON_AFTER)
+      throw new DeadlineError(`the store has not answered for ${Math.round(waited)} ms`);
+    const mine = { since: now };
+    this.#unanswered = mine;
+    this.#checks += 1;
+    const isThorough = this.#checks % 2 === 0 || (this.complaint !== null && isLasting(this.complaint));
+    try {
+      if (this.#last === null) await admit?.();
+      if (isThorough) await identify?.();
+      await proveStore({ store, key: this.key, report }, isThorough && needsConditions);
+    } finally {
+      if (this.#unanswered === mine) this.#unanswered = null;
+    }
+  }
+
+  #record(found: Complaint | null): void {
+    const before = this.complaint;
+    this.complaint = found;
     if (before === NOT_CHECKED) return;
     if ((before === null) !== (found === null) || before?.condition !== found?.condition)
-      options.onChange?.(found);
+      this.#options.onChange?.(found);
   }
-
-  async function attempt(): Promise<CanaryStatus> {
-    const started = ticks();
-    try {
-      await withDeadline(prove(), timeout, `the store did not answer within ${timeout} ms`);
-      last = { at: clock(), ticks: ticks(), latencyMs: Math.round(ticks() - started) };
-      record(null);
-    } catch (error) {
-      record({ ...diagnose(error), at: ticks() });
-    }
-    return status();
-  }
-
-  function check(): Promise<CanaryStatus> {
-    checking ??= attempt().finally(() => {
-      checking = null;
-    });
-    return checking;
-  }
-
-  async function run(): Promise<void> {
-    const hadFailed = complaint !== null && complaint !== NOT_CHECKED;
-    await check();
-    options.onChecked?.();
-    // What it wrote still reports the failure.
-    const isOver = hadFailed && complaint === null;
-    // One check that fails alone does not make the last success too old.
-    const pause = complaint === null ? interval : interval / 2;
-    if (running) timer = setTimeout(run, isOver ? Math.min(interval, AFTER_FAILURE) : pause).unref();
-  }
-
-  return {
-    key,
-    start() {
-      if (running) return;
-      running = true;
-      void run();
-    },
-    async stop() {
-      running = false;
-      if (timer) clearTimeout(timer);
-      await checking;
-      // After a check that never ended a canary may exist, but the store would not take the delete either.
-      if (last !== null && unanswered === null) await store.delete(key).catch(() => undefined);
-    },
-    check,
-    status,
-  };
 }
 
 /** Another write that succeeds does not show that it has ended. */

@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/config.js';
 import { clockFault } from '../../../ledger/hours.js';
-import { createCanary } from '../../../operations/health/canary.js';
+import { Canary } from '../../../operations/health/canary.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import type { StoreCondition } from '../../../store/store-remedies.js';
 
@@ -14,7 +14,7 @@ interface TriedStore {
 /** Writes to the store as a receiver's canary does, and removes what it wrote. Never throws. */
 export async function tryStore(config: Config, store: ObjectStore): Promise<TriedStore> {
   const needsConditions = config.store.s3.conditionalWrites === 'native';
-  const canary = createCanary({ store, replica: 'status', needsConditions });
+  const canary = new Canary({ store, replica: 'status', needsConditions });
   const { writable, reason, condition } = await canary.check();
   await canary.stop();
   const clock = clockFault(store.clockOffset());

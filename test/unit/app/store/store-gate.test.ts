@@ -15,7 +15,10 @@ function gateOf() {
     tried,
     () => state.proven,
     {
-      status: () => ({ ...state, lastSuccessAt: null, reason: null, latencyMs: null }),
+      get complaint() {
+        return { condition: state.condition, reason: 'of a test', refused: false, at: 0 };
+      },
+      isWritable: () => state.writable,
     },
     { clockOffset: () => state.offset },
   );

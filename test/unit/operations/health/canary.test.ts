@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createCanary } from '../../../../src/operations/health/canary.js';
+import { Canary } from '../../../../src/operations/health/canary.js';
 import { StoreError, StoreGoneError } from '../../../../src/store/object-store.js';
 import type { StoreCondition } from '../../../../src/store/store-remedies.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -19,7 +19,7 @@ function failAfterFirst({ replace }: ReturnType<typeof createMemoryStore>): type
 
 describe('canary', () => {
   it('is not writable before the first check, and says so', () => {
-    const canary = createCanary({ store: createMemoryStore(), replica: 'r' });
+    const canary = new Canary({ store: createMemoryStore(), replica: 'r' });
     expect(canary.status()).toEqual({
       writable: false,
       lastSuccessAt: null,
@@ -31,7 +31,7 @@ describe('canary', () => {
 
   it('is writable after bytes came back as written, below a key of its replica', async () => {
     const store = createMemoryStore();
-    const canary = createCanary({ store, replica: 'pod/1', clock: () => 5000 });
+    const canary = new Canary({ store, replica: 'pod/1', clock: () => 5000 });
     expect(await canary.check()).toEqual({
       writable: true,
       lastSuccessAt: 5000,
@@ -52,7 +52,7 @@ describe('canary', () => {
     const store = createMemoryStore((operation) => {
       if (fail && operation === 'replace') throw new Error('disk full');
     });
-    const canary = createCanary({ store, replica: 'r', maxAge: 500, clock: () => now });
+    const canary = new Canary({ store, replica: 'r', maxAge: 500, clock: () => now });
     await canary.check();
     fail = true;
     now = 1400;
@@ -73,7 +73,7 @@ describe('canary', () => {
       jest.useFakeTimers();
       try {
         const store = createMemoryStore(() => (hangs ? new Promise(() => {}) : undefined));
-        const canary = createCanary({ store, replica: 'r', clock: Date.now });
+        const canary = new Canary({ store, replica: 'r', clock: Date.now });
         canary.start();
         await jest.advanceTimersByTimeAsync(0);
         hangs = true;
@@ -91,7 +91,7 @@ describe('canary', () => {
     try {
       const held: (() => void)[] = [];
       const store = createMemoryStore(() => (hangs ? new Promise((done) => held.push(done)) : undefined));
-      const canary = createCanary({ store, replica: 'r', clock: Date.now });
+      const canary = new Canary({ store, replica: 'r', clock: Date.now });
       canary.start();
       await jest.advanceTimersByTimeAsync(0);
       hangs = true;
@@ -113,7 +113,7 @@ describe('canary', () => {
     const store = createMemoryStore((operation) => {
       if (fault !== null && operation === 'replace') throw fault;
     });
-    const canary = createCanary({ store, replica: 'r' });
+    const canary = new Canary({ store, replica: 'r' });
     await canary.check();
     fault = refused('full');
     expect(await canary.check()).toMatchObject({
@@ -129,12 +129,12 @@ describe('canary', () => {
     const store = createMemoryStore((operation) => {
       if (operation === 'replace') throw refused('denied');
     });
-    const canary = createCanary({ store, replica: 'r' });
+    const canary = new Canary({ store, replica: 'r' });
     expect(await canary.check()).toMatchObject({ writable: false });
     const well = createMemoryStore();
     let wroteAt = Number.NEGATIVE_INFINITY;
     const failing = { ...well, replace: failAfterFirst(well) };
-    const once = createCanary({ store: failing, replica: 'r', lastWrite: () => wroteAt });
+    const once = new Canary({ store: failing, replica: 'r', lastWrite: () => wroteAt });
     await once.check();
     expect(await once.check()).toMatchObject({ writable: false, condition: 'denied' });
     wroteAt = performance.now();
@@ -152,7 +152,7 @@ describe('canary', () => {
         return 'created' as const;
       },
     };
-    const canary = createCanary({ store, replica: 'r', lastWrite: () => performance.now() });
+    const canary = new Canary({ store, replica: 'r', lastWrite: () => performance.now() });
     for (let n = 0; n < 4; n += 1) expect(await canary.check()).toMatchObject({ writable: true });
     isWeak = true;
     await canary.check();
@@ -161,7 +161,7 @@ describe('canary', () => {
     }
     isWeak = false;
     expect(await canary.check()).toMatchObject({ writable: true, condition: null });
-    const accepted = createCanary({ store, replica: 'r', needsConditions: false });
+    const accepted = new Canary({ store, replica: 'r', needsConditions: false });
     isWeak = true;
     for (let n = 0; n < 4; n += 1) expect(await accepted.check()).toMatchObject({ writable: true });
   });
@@ -176,14 +176,14 @@ describe('canary', () => {
         return memory.create(...given);
       },
     };
-    const canary = createCanary({ store, replica: 'r' });
+    const canary = new Canary({ store, replica: 'r' });
     await canary.check();
     expect(await canary.check()).toMatchObject({ writable: true });
   });
 
   it('carries what its replica reports', async () => {
     const store = createMemoryStore();
-    const canary = createCanary({ store, replica: 'r', report: () => [{ code: 'clock' }] });
+    const canary = new Canary({ store, replica: 'r', report: () => [{ code: 'clock' }] });
     await canary.check();
     const body = JSON.parse(String(store.objects.get(canary.key)?.body));
     expect(body).toMatchObject({ report: [{ code: 'clock' }] });
@@ -191,7 +191,7 @@ describe('canary', () => {
 
   it('is not disturbed by another process of the same name', async () => {
     const store = createMemoryStore();
-    const [one, other] = ['same', 'same'].map((replica) => createCanary({ store, replica }));
+    const [one, other] = ['same', 'same'].map((replica) => new Canary({ store, replica }));
     await one?.check();
     await other?.check();
     expect(store.objects.size).toBe(2);
@@ -206,7 +206,7 @@ describe('canary', () => {
       const fault = operation === 'replace' ? faults.shift() : null;
       if (fault) throw refused(fault);
     });
-    const canary = createCanary({
+    const canary = new Canary({
       store,
       replica: 'r',
       onChange: (failure) => said.push(failure?.condition ?? null),
@@ -224,7 +224,7 @@ describe('canary', () => {
       ...memory,
       replace: async (key: string) => (what === 'nothing' ? undefined : memory.put(key, 'stale')),
     };
-    const canary = createCanary({ store, replica: 'r' });
+    const canary = new Canary({ store, replica: 'r' });
     expect(await canary.check()).toMatchObject({ writable: false, reason });
   });
 
@@ -232,7 +232,7 @@ describe('canary', () => {
     const { promise: hang, resolve: release } = Promise.withResolvers<void>();
     const store = createMemoryStore((operation) => (operation === 'replace' ? hang : undefined));
     // A slow machine must not take the call for one that never ends.
-    const canary = createCanary({ store, replica: 'r', timeout: 20, clock: () => 0 });
+    const canary = new Canary({ store, replica: 'r', timeout: 20, clock: () => 0 });
 
     const [one, two] = await Promise.all([canary.check(), canary.check()]);
     expect(one).toEqual(two);
@@ -253,7 +253,7 @@ describe('canary', () => {
       calls += 1;
       return calls === 1 ? new Promise<void>(() => {}) : undefined;
     });
-    const canary = createCanary({ store, replica: 'r', timeout: 20, clock: () => now });
+    const canary = new Canary({ store, replica: 'r', timeout: 20, clock: () => now });
     expect(await canary.check()).toMatchObject({ writable: false });
     now = 120;
     expect(await canary.check()).toMatchObject({ writable: true });
@@ -266,7 +266,7 @@ describe('canary', () => {
       if (operation === 'replace') writes += 1;
       if (writes === 3) third();
     });
-    const canary = createCanary({ store, replica: 'r', interval: 1 });
+    const canary = new Canary({ store, replica: 'r', interval: 1 });
     canary.start();
     canary.start();
     await checked;
@@ -285,7 +285,7 @@ describe('canary', () => {
       writes += 1;
       if (writes === 2) throw new Error('no space');
     });
-    const canary = createCanary({ store, replica: 'r', report: () => canary.status().reason });
+    const canary = new Canary({ store, replica: 'r', report: () => canary.status().reason });
     const reported = () => JSON.parse(String([...store.objects.values()][0]?.body)).report;
     jest.useFakeTimers();
     try {
@@ -306,7 +306,7 @@ describe('canary', () => {
 
   it('keeps its report where the store replaces it', async () => {
     const store = createMemoryStore();
-    const canary = createCanary({
+    const canary = new Canary({
       store: {
         ...store,
         async create(...given) {
@@ -325,7 +325,7 @@ describe('canary', () => {
 
   it('fails while the store is not the one that it should be, whatever is written meanwhile', async () => {
     let fault: Error | null = null;
-    const canary = createCanary({
+    const canary = new Canary({
       store: createMemoryStore(),
       replica: 'r',
       lastWrite: () => performance.now(),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { proveForWriting } from '../../../../../src/cli/shared/on-store/prove-for-writing.js';
 import { parseConfig } from '../../../../../src/config/config.js';
-import { createCanary } from '../../../../../src/operations/health/canary.js';
+import { Canary } from '../../../../../src/operations/health/canary.js';
 import { issueOf } from '../../../../../src/operations/issues/issue-kinds.js';
 import type { Issue } from '../../../../../src/operations/issues/issues.js';
 import { createMemoryStore } from '../../../../support/store/memory-store.js';
@@ -13,7 +13,7 @@ async function probes(report: readonly Issue[] | null, ageMs = 0): Promise<boole
   const keys: string[] = [];
   const store = createMemoryStore((_operation, key) => void keys.push(key));
   if (report !== null) {
-    const canary = createCanary({ store, replica: 'r1', report: () => report });
+    const canary = new Canary({ store, replica: 'r1', report: () => report });
     await canary.check();
     const written = store.objects.get(canary.key);
     if (written !== undefined)

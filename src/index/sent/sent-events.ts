@@ -42,8 +42,7 @@ export type EventPosition = readonly [at: number, event: string];
 export interface EventQuery {
   readonly subscriber: string;
   readonly job?: string | undefined;
-  /** `ended`: all but those that wait. */
-  readonly outcome?: EventOutcome | 'ended' | undefined;
+  readonly outcome?: EventOutcome | undefined;
   readonly source?: string | undefined;
   readonly scope?: SourceScope | undefined;
   /** By the time of the attempt, from `since` until before `until`, in milliseconds since the epoch. */
@@ -57,7 +56,7 @@ export interface EventQuery {
 export function findEvents({ database }: AskedIndex, query: EventQuery): IndexedEvent[] {
   const { conditions, values } = conditionsOf(query);
   // Few events ended otherwise than most do.
-  const isRare = query.outcome !== undefined && !['delivered', 'ended'].includes(query.outcome);
+  const isRare = query.outcome !== undefined && query.outcome !== 'delivered';
   const by = query.job !== undefined ? 'job' : isRare ? 'end' : 'time';
   const rows = database.prepare(
     `SELECT ${COLUMNS} FROM attempts a INDEXED BY attempts_by_${by} WHERE decides AND ${conditions.join(' AND ')}
@@ -74,8 +73,7 @@ function conditionsOf({ subscriber, job, outcome, source, scope, since, until, b
     values.push(...given);
   };
   if (job !== undefined) add('job = ?', job);
-  if (outcome === 'ended') add('ended IS NOT NULL');
-  else if (outcome !== undefined) add('ended IS ?', outcome === 'waiting' ? null : outcome);
+  if (outcome !== undefined) add('ended IS ?', outcome === 'waiting' ? null : outcome);
   if (source !== undefined) add('source = ?', source);
   if (scope != null) add('source IN (SELECT value FROM json_each(?))', JSON.stringify([...scope]));
   if (since !== undefined) add('at >= ?', since);

@@ -11,7 +11,7 @@ import type { EventOutcome, EventPosition, IndexedEvent } from './sent-events.js
 export interface SentQuery {
   readonly subscriber: string;
   readonly job?: string | undefined;
-  readonly outcome?: EventOutcome | 'ended' | undefined;
+  readonly outcome?: EventOutcome | undefined;
   readonly source?: string | undefined;
   readonly scope?: SourceScope | undefined;
   /** ISO 8601; by the time of the attempt, from `since` until before `until`. */

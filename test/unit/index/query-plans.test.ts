@@ -109,7 +109,6 @@ const ASKED: { readonly [Name in keyof Questions]: readonly Parameters<Questions
   eventsOfJob: [['job']],
   findEvents: [
     [{ subscriber: 'crm', limit: 50 }],
-    [{ subscriber: 'crm', limit: 50, outcome: 'ended' }],
     [{ subscriber: 'crm', limit: 50, job: 'job' }],
     [
       {

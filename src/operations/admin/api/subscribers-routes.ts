@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { Problem } from '../../../domain/problem.js';
 import type { SourceScope } from '../../../domain/rights.js';
 import { rejectUnknownNames } from '../../../index/questions/filter-names.js';
@@ -58,10 +57,7 @@ export function subscribersRoutes({
       query: {
         ...page(50),
         job: jobFilter,
-        outcome: z
-          .enum([...sentOutcome.options, 'ended'])
-          .optional()
-          .describe('`ended`: all but `waiting`'),
+        outcome: sentOutcome.optional(),
         source: sourceFilter,
         since: instantInput.optional().describe('ISO 8601 with a zone, or a date; tried at or after it'),
         until: instantInput.optional().describe('the same; tried before it'),

@@ -11,7 +11,6 @@ import { describeAttempt, describePause, describeUnsent } from '../vendor/event-
 import { hasAllUnsent } from '../vendor/index/index-extent.js';
 import { describeIssue } from '../vendor/issues/describe-issue.js';
 import { TONES } from './overview/verdict-banner.js';
-import { sentSection } from './sent-events.js';
 import { deadSection, SHOWN_EVENTS, waitingSection } from './unsent-events.js';
 
 /** @import { Subscriber } from '../lib/api/api-answers.js' */
@@ -28,10 +27,9 @@ export function subscribersView(screen) {
   const again = screen.keepFresh(4000, async (signal) => {
     const { subscribers, index } = await get('/subscribers', { signal });
     const isAll = hasAllUnsent(index, serverNow());
-    const [waiting, dead, sent] = await Promise.all([
+    const [waiting, dead] = await Promise.all([
       Promise.all(subscribers.map(({ name, retrying }) => (retrying === 0 ? null : waitingOf(name, signal)))),
       Promise.all(subscribers.map(({ name, dead }) => (dead === 0 ? null : deadOf(name, signal)))),
-      Promise.all(subscribers.map(({ name }) => sentTo(name, signal))),
     ]);
     screen.render(
       heading('Subscribers'),
@@ -53,7 +51,6 @@ export function subscribersView(screen) {
           ]),
       subscribers.map((one, at) => waitingSection(one, waiting[at] ?? null)).filter((each) => each !== null),
       subscribers.map((one, at) => deadSection(one, dead[at] ?? null)).filter((each) => each !== null),
-      sent.flatMap((page, at) => (subscribers[at] && sentSection(subscribers[at], page)) ?? []),
       indexNote(index),
     );
   });
@@ -62,14 +59,6 @@ export function subscribersView(screen) {
 /** @param {string} name @param {AbortSignal} signal */
 function waitingOf(name, signal) {
   return get(`/subscribers/${encodeURIComponent(name)}/waiting`, { signal });
-}
-
-/** @param {string} name @param {AbortSignal} signal */
-function sentTo(name, signal) {
-  return get(`/subscribers/${encodeURIComponent(name)}/events`, {
-    query: { outcome: 'ended', limit: SHOWN_EVENTS },
-    signal,
-  });
 }
 
 /** @param {string} name @param {AbortSignal} signal */

@@ -156,7 +156,7 @@ function whyDead({ reason, endedAt, history }) {
 }
 
 /** @param {ReplaySelector & {jobs: string[]}} selector */
-export function sendOneButton(selector) {
+function sendOneButton(selector) {
   const label = ['Send again', unseen(` the event of job ${selector.jobs[0]}`)];
   return sendButton(selector, label, 'Send this event again?', 'plain small');
 }

@@ -32,7 +32,6 @@ import type { Session } from '../../../answers/session.js';
 import type {
   DeadEvents,
   deadEventSchema,
-  SentEvents,
   Subscribers,
   subscriberSchema,
   Tested,
@@ -71,7 +70,6 @@ export interface GetAnswers {
   '/reconcile': ReconcileState;
   '/replays': Replays;
   '/subscribers': Subscribers;
-  [sent: `/subscribers/${string}/events`]: SentEvents;
   [dead: `/subscribers/${string}/dead`]: DeadEvents;
   [waiting: `/subscribers/${string}/waiting`]: WaitingEventList;
   '/jobs': JobMatches;
@@ -131,7 +129,6 @@ export type {
   Replay,
   ReplayInFull,
   ReplayPreview,
-  SentEvents,
   Session,
   Summary,
   Ticket,

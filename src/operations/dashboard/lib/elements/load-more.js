@@ -14,11 +14,17 @@ export const SHORT_LIST = 5;
  */
 
 /**
- * Asks for further rows of a list; null where there are none.
+ * Asks for further rows of a list, and says where the page shows no more of them; null where there are none.
  * @param {string} what @param {ShownRows} rows @param {string | null} nextCursor @param {Refresh} again
  */
 export function loadMore(what, rows, nextCursor, again) {
-  if (nextCursor === null || rows.shown >= MOST) return null;
+  if (nextCursor === null) return null;
+  if (rows.shown >= MOST)
+    return h(
+      'p',
+      { class: 'quiet', 'data-key': `more ${what}` },
+      `The page shows ${MOST} ${what} at most: narrow them down.`,
+    );
   const onclick = async () => {
     rows.shown = Math.min(MOST, rows.shown + 80);
     await again();

@@ -10,26 +10,19 @@ import {
   lineFilters,
   showFilters,
 } from '../../lib/elements/filter-form.js';
+import { loadMore } from '../../lib/elements/load-more.js';
 import { emptyPanel, heading, indexNote, problemPanel } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { parseRoute, to } from '../../lib/screen/route.js';
 import { LINE_FILTER_NAMES } from '../../vendor/line-filters.js';
-import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
+import { deliveryTable, firstCallback } from './delivery-table.js';
 import { exportDeliveries } from './export-deliveries.js';
 
-/** @import { Deliveries, Health, LedgerLine, Names } from '../../lib/api/api-answers.js' */
+/** @import { Deliveries, Health, Names } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
 /** @import { Filter, FilterValues } from '../../lib/elements/filter-form.js' */
-/** @import { Screen } from '../../lib/screen/screen.js' */
-
-/**
- * @typedef {object} Lists
- * @property {readonly LedgerLine[]} latest the first page
- * @property {LedgerLine[]} older what the user has loaded below it
- * @property {string | null} cursor of what follows
- * @property {Health['index'] | null} index what the index has of the ledger; null before the first answer
- * @property {boolean} isContinued whether the user has loaded more than the first page
- */
+/** @import { ShownRows } from '../../lib/elements/load-more.js' */
+/** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 
 const FILTERS = ['job', ...LINE_FILTER_NAMES, 'context', 'since', 'until', 'acts'];
 
@@ -43,29 +36,22 @@ const ONLY_ACTS = 'only';
  */
 export function deliveriesView(screen) {
   const values = filterValues(FILTERS, screen.route.query);
-  /** @type {Lists} */
-  const lists = { latest: [], older: [], cursor: null, index: null, isContinued: false };
+  const rows = { shown: 50 };
   /** @type {Health | undefined} */
   let health;
   screen.start('Deliveries');
   showFilters(screen.root, values);
-  screen.keepFresh(3000, async (signal) => {
+  const again = screen.keepFresh(3000, async (signal) => {
     const names = await knownNames();
     if (health === undefined || health.unknown.last24h !== undefined)
       health = await get('/health', { signal });
-    const form = () => [ranges(), filterForm('deliveries', filtersOf(names, values), values)];
-    const query = { ...asked(values), limit: 50 };
+    const form = [ranges(), filterForm('deliveries', filtersOf(names, values), values)];
+    const query = { ...asked(values), limit: rows.shown };
     const page = await get('/deliveries', { query, signal }).catch(problemWith('request-invalid'));
     // Instead of the list of the filters before.
-    if (page instanceof ApiError) return screen.render(heading('Deliveries'), ...form(), problemPanel(page));
-    lists.older = [...keepSeen(lists, page.deliveries), ...lists.older];
-    lists.latest = page.deliveries;
-    lists.index = page.index;
-    if (!lists.isContinued) continueWith(lists, page);
-    const shown = health;
-    const draw = () =>
-      screen.render(heading('Deliveries'), ...form(), list(screen, values, lists, shown, draw));
-    draw();
+    if (page instanceof ApiError) return screen.render(heading('Deliveries'), ...form, problemPanel(page));
+    const shown = list(values, page, health, rows, () => again());
+    screen.render(heading('Deliveries'), ...form, shown);
   });
 }
 
@@ -126,62 +112,33 @@ function filtersOf(names, values) {
   ];
 }
 
-/**
- * Rows pushed off the first page stay on screen once the user has loaded older ones.
- * @param {Lists} lists @param {readonly LedgerLine[]} fresh
- */
-function keepSeen({ latest, isContinued }, fresh) {
-  if (!isContinued) return [];
-  const there = new Set(fresh.map(identityOf));
-  return latest.filter((line) => !there.has(identityOf(line)));
-}
-
-/** @param {Lists} lists @param {Deliveries} page */
-function continueWith(lists, page) {
-  lists.cursor = page.nextCursor;
-}
-
-/**
- * @param {Screen} screen @param {FilterValues} values @param {Lists} lists @param {Health} health
- * @param {() => void} draw
- */
-function list(screen, values, lists, health, draw) {
-  const lines = [...lists.latest, ...lists.older];
-  const isEmpty = lines.length === 0;
-  const note = lists.index && indexNote(lists.index, askedTime(values, lists));
-  const isNone = isEmpty && lists.cursor === null;
+/** @param {FilterValues} values @param {Deliveries} page @param {Health} health @param {ShownRows} rows @param {Refresh} again */
+function list(values, page, health, rows, again) {
+  const { deliveries, nextCursor, index } = page;
+  const note = indexNote(index, askedTime(values, page));
+  const isNone = deliveries.length === 0 && nextCursor === null;
   const isAsked = isFiltered({ ...values, acts: values.acts === ONLY_ACTS ? ONLY_ACTS : '' });
   if (isNone && note === null && !isAsked) return firstCallback(health, Date.parse(health.at));
   const section = { 'aria-label': 'List', 'data-key': 'list' };
   if (isNone)
     return h('section', section, note, isAsked ? noMatch(values) : emptyPanel('No delivery was found.'));
-  const loadOlder = (/** @type {ButtonEvent} */ event) =>
-    runAction(event.currentTarget, async () => {
-      const query = { ...asked(values), limit: 100, cursor: lists.cursor };
-      const page = await get('/deliveries', { query, signal: screen.signal });
-      lists.older.push(...page.deliveries);
-      lists.isContinued = true;
-      continueWith(lists, page);
-      draw();
-      return null;
-    });
   return h(
     'section',
     section,
     note,
     h('p', { class: 'buttons' }, button('Export as CSV', onExport, 'plain')),
-    deliveryTable(lines, 'Deliveries, newest first', Date.now()),
-    lists.cursor !== null && h('p', {}, button('Load older', loadOlder, 'plain')),
+    deliveryTable(deliveries, 'Deliveries, newest first', Date.now()),
+    loadMore('deliveries', rows, nextCursor, again),
   );
 }
 
 /**
  * Older lines than those that are shown are asked for by a button.
- * @param {FilterValues} values @param {Lists} lists
+ * @param {FilterValues} values @param {Deliveries} page
  */
-function askedTime({ since, until }, { latest, older, cursor }) {
-  const last = [...latest, ...older].at(-1);
-  const begin = cursor !== null && last !== undefined ? last.receivedAt : since;
+function askedTime({ since, until }, { deliveries, nextCursor }) {
+  const last = deliveries.at(-1);
+  const begin = nextCursor !== null && last !== undefined ? last.receivedAt : since;
   return {
     ...(begin && { since: Date.parse(begin) }),
     ...(until && { until: Math.min(Date.parse(until), Date.now()) }),

@@ -7,7 +7,6 @@ import { heading } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
 import { jobState } from '../../vendor/job-state.js';
-import { toldSection } from '../sent-events.js';
 import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { createVersionComparison } from '../transcript/version-comparison.js';
@@ -20,6 +19,7 @@ import { jobBodies } from './job-bodies.js';
 import { nextStepsSection } from './next-steps-section.js';
 import { serviceSection } from './service-section.js';
 import { timelineSection } from './timeline-section.js';
+import { toldSection } from './told-section.js';
 import { notFoundYet, unknownJob } from './unknown-job.js';
 
 /** @import { Job, QuarantinedBody } from '../../lib/api/api-answers.js' */

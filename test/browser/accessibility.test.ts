@@ -77,7 +77,7 @@ const places = (): [string, string][] => [
   ['refusals', 'tbody tr'],
   ['explain', 'textarea'],
   ['help', '#topics'],
-  ['help/store', '.rows'],
+  ['help/store', '.prose'],
 ];
 
 describe('on a phone', () => {

@@ -25,24 +25,6 @@ export function describeIssue(
   return { label: kind.label, text: kind.text(params, time), remedy: remedyOf(kind, params) };
 }
 
-/** What to do about each issue of a topic, whichever source, credential or subscriber it is about. */
-export function remediesOf(topic: string): Pick<IssueWords, 'label' | 'remedy'>[] {
-  return (Object.keys(ISSUES) as IssueCode[])
-    .map(kindOf)
-    .filter((kind) => kind.topic === topic && kind.remedy !== null)
-    .map((kind) => ({ label: kind.label, remedy: remedyOf(kind, ANY) }));
-}
-
-const ANY: Params = {
-  source: '<source>',
-  subscriber: '<name>',
-  replica: '<replica>',
-  condition: null,
-  successor: null,
-  cause: null,
-  job: null,
-};
-
 /** Issues are made by `issueOf` alone, which takes the params of its code. */
 function kindOf(code: IssueCode): IssueKind<Params> {
   return ISSUES[code] as IssueKind<Params>;

@@ -1,8 +1,6 @@
 import { h, link } from '../lib/elements/dom.js';
 import { emptyPanel, heading } from '../lib/elements/panels.js';
 import { own } from '../lib/text/ledger-terms.js';
-import { remediesOf } from '../vendor/issues/describe-issue.js';
-import { adviceOf, STORE_CONDITIONS } from '../vendor/store/store-remedies.js';
 
 /** @import { Topic } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
@@ -101,31 +99,19 @@ export function helpView(screen) {
   const { id } = screen.route;
   const topic = own(HELP_TOPICS, id);
   screen.start(topic?.title ?? 'Help');
-  if (topic !== undefined) screen.render(...topicPage(id, topic));
+  if (topic !== undefined) screen.render(...topicPage(topic));
   else
     screen.render(heading('Help'), id !== '' && emptyPanel('There is no help on this topic.'), topicList());
 }
 
-/** @param {string} id @param {HelpTopic} topic */
-function topicPage(id, { title, means, document }) {
-  const advice =
-    id === 'store'
-      ? STORE_CONDITIONS.map(adviceOf)
-      : remediesOf(id).map(({ label, remedy }) => `${label}: ${remedy}`);
+/** @param {HelpTopic} topic */
+function topicPage({ title, means, document }) {
   return [
     heading(title),
     h('p', { class: 'prose' }, means),
-    advice.length > 0 && [
-      h('h2', {}, 'What to do'),
-      h(
-        'ul',
-        { class: 'prose rows' },
-        advice.map((text) => h('li', {}, text)),
-      ),
-    ],
     h('p', {}, 'The documents say more: ', h('code', {}, document)),
     h('p', {}, link('#/help', 'All topics'), ' · ', link('#/', 'Overview')),
-  ].flat();
+  ];
 }
 
 function topicList() {

@@ -43,12 +43,12 @@ const SAID_ABOVE = new Set(['store-not-writable', 'store-unreadable', 'ledger-un
 /** @param {Facts} facts @param {Pick<Health, 'verdict' | 'unknown'>} health @param {number} now @returns {Tile} */
 function tileOf({ isNeutral = false, action, ...facts }, { verdict, unknown }, now) {
   const { id, title } = facts;
+  const meaning = { href: `#/help/${id}`, text: 'What this means' };
   const issue = verdict.issues.find(({ topic }) => topic === id);
   if (issue !== undefined) {
     const { label } = describeIssue(issue);
-    return { ...facts, tone: TONES[issue.level], word: label, action: action ?? help(id, 'What to do') };
+    return { ...facts, tone: TONES[issue.level], word: label, action: action ?? meaning };
   }
-  const meaning = help(id, 'What this means');
   const member = MEMBERS[id];
   const why = member && unknown[member];
   if (why !== undefined) {
@@ -57,9 +57,4 @@ function tileOf({ isNeutral = false, action, ...facts }, { verdict, unknown }, n
     return { id, title, tone: 'neutral', word: 'Unknown', figure: '–', details, action: meaning };
   }
   return { ...facts, tone: isNeutral ? 'neutral' : 'good', action: action ?? meaning };
-}
-
-/** @param {Topic} topic @param {string} text @returns {Action} */
-function help(topic, text) {
-  return { href: `#/help/${topic}`, text };
 }

@@ -5,9 +5,9 @@ import { diffArrays } from '../../vendor/diff/array.js';
 /** @typedef {Pick<Word, 'before' | 'text' | 'start'>} ComparedWord */
 /** @typedef {{same: boolean, first: ComparedWord[], second: ComparedWord[]}} Run equal words, or those of one side */
 /** @typedef {{changed: boolean, text: string}} TextRun */
-/** @typedef {{start: number | null, equalBefore: number, first: TextRun[], second: TextRun[]}} Place */
+/** @typedef {{start: number | null, first: TextRun[], second: TextRun[]}} Place */
 /**
- * @typedef {{places: Place[], equalAfter: number, note?: undefined} | {note: string}} Comparison
+ * @typedef {{places: Place[], note?: undefined} | {note: string}} Comparison
  * the places where two transcripts differ, or a note why there is nothing to show
  */
 
@@ -38,7 +38,7 @@ export function compareTranscripts(one, other) {
     return {
       note: 'Both versions have the same words. They differ only in times, confidence, metadata or spaces.',
     };
-  return placesOf(runs);
+  return { places: placesOf(runs) };
 }
 
 /**
@@ -93,57 +93,33 @@ function split({ before, text, start }, atTurn) {
 }
 
 /**
- * Nearby differences form one place, together with the equal words around them.
+ * Each difference with the equal words around it.
  * @param {Run[]} runs
  */
 function placesOf(runs) {
   /** @type {Place[]} */
   const places = [];
-  /** @type {Place | null} */
-  let place = null;
-  let equalAfter = 0;
-  for (const [index, run] of runs.entries()) {
-    if (!run.same) {
-      place ??= openPlace(places, run.first, 0);
-      add(place, run);
-      continue;
-    }
-    const isLast = index === runs.length - 1;
-    const size = run.first.length;
-    const after = place === null ? 0 : Math.min(CONTEXT, size);
-    const before = isLast ? 0 : Math.min(CONTEXT, size - after);
-    const between = size - after - before;
-    if (place !== null) add(place, part(run, 0, after));
-    if (isLast) equalAfter = between;
-    else {
-      const next = part(run, size - before, size);
-      if (place === null || between > 0) place = openPlace(places, next.first, between);
-      add(place, next);
-    }
+  for (let at = 0; at < runs.length; at += 1) {
+    if (runs[at]?.same) continue;
+    const end = runs.findIndex(({ same }, index) => same && index > at);
+    const changed = runs.slice(at, end < 0 ? runs.length : end);
+    const before = (runs[at - 1]?.first ?? []).slice(-CONTEXT);
+    const after = (runs[at + changed.length]?.first ?? []).slice(0, CONTEXT);
+    const first = changed.flatMap((run) => run.first);
+    const second = changed.flatMap((run) => run.second);
+    /** @param {ComparedWord[]} words */
+    const around = (words) => [textRun(before, false), textRun(words, true), textRun(after, false)];
+    places.push({
+      start: (before[0] ?? first[0] ?? second[0])?.start ?? null,
+      first: around(first).filter(({ text }) => text !== ''),
+      second: around(second).filter(({ text }) => text !== ''),
+    });
+    at += changed.length;
   }
-  return { places, equalAfter };
+  return places;
 }
 
-/** @param {Place[]} places @param {ComparedWord[]} words from where it begins @param {number} equalBefore */
-function openPlace(places, words, equalBefore) {
-  /** @type {Place} */
-  const place = { start: words[0]?.start ?? null, equalBefore, first: [], second: [] };
-  places.push(place);
-  return place;
-}
-
-/** @param {Run} run @param {number} from @param {number} to @returns {Run} */
-function part({ same, first, second }, from, to) {
-  return { same, first: first.slice(from, to), second: second.slice(from, to) };
-}
-
-/** @param {Place} place @param {Run} run */
-function add(place, { same, first, second }) {
-  if (first.length > 0) place.first.push({ changed: !same, text: textOf(first) });
-  if (second.length > 0) place.second.push({ changed: !same, text: textOf(second) });
-}
-
-/** @param {ComparedWord[]} words */
-function textOf(words) {
-  return words.map(({ before, text }) => before + text).join('');
+/** @param {ComparedWord[]} words @param {boolean} changed @returns {TextRun} */
+function textRun(words, changed) {
+  return { changed, text: words.map(({ before, text }) => before + text).join('') };
 }

@@ -10,7 +10,7 @@ import { compareTranscripts } from './compare-transcripts.js';
 import { TRANSCRIPT_KINDS, versionOf } from './transcript-loader.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
-/** @import { Comparison, Place, TextRun } from './compare-transcripts.js' */
+/** @import { Comparison, TextRun } from './compare-transcripts.js' */
 /** @import { ContentOf } from './transcript-loader.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
@@ -104,31 +104,22 @@ function whichPair(pairs, shown, choose) {
 /** @param {Comparison} comparison @param {Pair} pair */
 function comparisonTable(comparison, { other }) {
   if (comparison.note !== undefined) return h('p', { 'data-key': 'note' }, comparison.note);
-  const { places, equalAfter } = comparison;
-  const rest =
-    places.length > MAX_PLACES
-      ? `The first ${count(MAX_PLACES)} of ${count(places.length, 'passage')} are shown. Download both versions to see the others.`
-      : equalAfter > 0 && `${count(equalAfter, 'equal word')} after the last difference.`;
+  const { places } = comparison;
   return h(
     'div',
     { class: 'compare', 'data-key': other.key },
     h('p', { class: 'quiet' }, `The versions differ in ${count(places.length, 'passage')}.`),
     table('Differences', places.slice(0, MAX_PLACES), (_place, index) => `${other.key} ${index}`, [
-      { name: 'At', cell: whereOf },
+      { name: 'At', cell: ({ start }) => (start === null ? '–' : position(start)) },
       { name: 'Counts now', cell: ({ first }) => side(first, 'del', 'Only in the version that counts: ') },
       { name: 'Other version', cell: ({ second }) => side(second, 'ins', 'Only in the other version: ') },
     ]),
-    rest && h('p', { class: 'quiet' }, rest),
-  );
-}
-
-/** @param {Place} place */
-function whereOf({ start, equalBefore }) {
-  return h(
-    'div',
-    {},
-    start === null ? '–' : position(start),
-    equalBefore > 0 && h('p', { class: 'detail' }, `after ${count(equalBefore, 'equal word')}`),
+    places.length > MAX_PLACES &&
+      h(
+        'p',
+        { class: 'quiet' },
+        `The first ${count(MAX_PLACES)} are shown. Download both versions to see the others.`,
+      ),
   );
 }
 

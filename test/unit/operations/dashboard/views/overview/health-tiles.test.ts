@@ -88,7 +88,7 @@ describe('the tiles', () => {
     ['reconcile', 'notice', 'Overdue', issueOf('reconcile-overdue', { since: '2026-11-19T09:00:00Z' })],
     ['subscribers', 'notice', 'Events not sent', issueOf('events-dead', { subscriber: 'crm', events: 1 })],
   ])('%s takes its level and its word from the issue of its topic', (id, tone, word, issue) => {
-    expect(tileOf(id, withIssues(issue))).toMatchObject({ tone, word, action: { text: 'What to do' } });
+    expect(tileOf(id, withIssues(issue))).toMatchObject({ tone, word, action: { text: 'What this means' } });
     const others = tilesOf(withIssues(issue)).filter((tile) => tile.id !== id);
     expect(others).toEqual(tilesOf().filter((tile) => tile.id !== id));
   });

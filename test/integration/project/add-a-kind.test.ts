@@ -59,8 +59,13 @@ async function compile(project: string): Promise<string[]> {
   return [...new Set([...stdout.matchAll(/^(\S+)\(\d+,\d+\): error/gm)].map(([, file = '']) => file))];
 }
 
-const node = (...args: string[]) =>
-  run(process.execPath, ['--import', './scripts/run-typescript.mjs', ...args], { cwd: copy.path });
+/** What writes the modules of the page, the documents and the schema of the ledger, and then tries the kind: in one process. */
+const PROGRAMS = [
+  'scripts/copy-assets.mjs',
+  'scripts/doc-tables.mjs',
+  'scripts/ledger-schema.mjs',
+  'test/support/project/kind-probe.ts',
+];
 
 beforeAll(async () => {
   copy = await temporaryFolder();
@@ -87,8 +92,13 @@ describe('a kind added to the table', () => {
     edit(VIEWER, "  'transcript.txt':", "  'transcript.morse': readTextTranscript,\n");
   });
 
-  it('is received, archived, counted, described, and fetched from the service', async () => {
-    const { stdout } = await node('test/support/project/kind-probe.ts', KIND, join(copy.path, 'store'));
+  it('is received, archived, counted, described, and fetched from the service, in the page, the documents and the schema of the ledger', async () => {
+    writeFileSync(join(copy.path, 'all.mjs'), PROGRAMS.map((file) => `import './${file}';\n`).join(''));
+    const { stdout } = await run(
+      process.execPath,
+      ['--import', './scripts/run-typescript.mjs', 'all.mjs', KIND, join(copy.path, 'store')],
+      { cwd: copy.path },
+    );
     const artefact = { file: KIND, kind: KIND, contentType: 'text/x-morse; charset=utf-8', exact: true };
     expect(JSON.parse(stdout)).toEqual({
       hinted: [artefact],
@@ -99,13 +109,7 @@ describe('a kind added to the table', () => {
       described: true,
       retentionClass: 'transcript',
     });
-  });
-
-  it('is in the page, the documents and the schema of the ledger', async () => {
-    await run(process.execPath, ['scripts/copy-assets.mjs'], { cwd: copy.path });
     expect(textOf('src/operations/dashboard/vendor/kinds.js')).toContain('transcript (Morse code)');
-    await node('scripts/doc-tables.mjs');
-    await node('scripts/ledger-schema.mjs');
     expect(textOf('docs/store-layout.md')).toMatch(
       /^\| `transcript\.morse` \| .*`text\/x-morse; charset=utf-8`/m,
     );

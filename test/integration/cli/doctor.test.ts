@@ -1,13 +1,14 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { rememberStore } from '../../../src/app/store/known-stores.js';
 import type { Finding } from '../../../src/cli/doctor/finding.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
-import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type S3StandIn, startS3StandIn } from '../../support/store/s3-stand-in.js';
@@ -60,7 +61,7 @@ describe('doctor', () => {
   });
 
   it('says the same in plain words, with what to do', async () => {
-    const { stdout, code } = await runCli(['doctor'], { NODE_CONFIG: JSON.stringify(fileStore) });
+    const { stdout, code } = await runCommand(['doctor'], { NODE_CONFIG: JSON.stringify(fileStore) });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {6} store multipart: /m);
     expect(stdout).toMatch(/^warning {2}configuration: sources\.default has no credentials.*\n +-> /m);
@@ -102,7 +103,7 @@ describe('doctor', () => {
       verdict: 'failed',
       message: expect.stringMatching(/has lost its marker .*restore that file from a backup/),
     });
-    const status = await runCli(['status'], { NODE_CONFIG: JSON.stringify(settings) });
+    const status = await runCommand(['status'], { NODE_CONFIG: JSON.stringify(settings) });
     expect(status).toMatchObject({ code: 2, stdout: expect.stringMatching(/has lost its marker/) });
     expect(await readdir(directory)).not.toContain('.transcript-receiver');
   });
@@ -256,7 +257,7 @@ describe('doctor before S3', () => {
     });
   });
 
-  it('finds no lifecycle rule and says what it is for', async () => {
+  it('finds no lifecycle rule and no versions, and says what a rule is for', async () => {
     const { code, one } = await doctor(settings());
     expect(code).toBe(0);
     expect(one('store multipart')).toMatchObject({ verdict: 'ok' });
@@ -264,13 +265,14 @@ describe('doctor before S3', () => {
       verdict: 'warning',
       advice: expect.stringContaining('lifecycle.json'),
     });
-    expect(one('clock')).toMatchObject({ verdict: 'ok' });
+    for (const check of ['clock', 'store versions']) expect(one(check)).toMatchObject({ verdict: 'ok' });
     expect([...standIn.state.objects.keys()]).toEqual([]);
     expect(standIn.state.uploads.size).toBe(0);
   });
 
-  it('says what versions and Object Lock cost, and when there are none', async () => {
-    expect((await doctor(settings())).one('store versions')).toMatchObject({ verdict: 'ok' });
+  it('says what versions and Object Lock cost, also where nothing can be written', async () => {
+    standIn.misbehave = ({ operation }) =>
+      operation === 'PutObject' ? { kind: 'answer', status: 403, code: 'AccessDenied' } : null;
     standIn.state.versioning = 'Enabled';
     const versioned = (await doctor(settings())).one('store versions');
     expect(versioned).toMatchObject({ verdict: 'warning', message: expect.stringContaining('old version') });
@@ -309,6 +311,9 @@ describe('doctor before S3', () => {
   });
 });
 
+/** A store that is tried with small parts, and of which nothing stays. */
+const store = { store: { url: `file:${join(tmpdir(), `never-made-${process.pid}`)}`, partSize: '64KiB' } };
+
 describe('doctor and the service', () => {
   let simulator: Simulator;
 
@@ -323,13 +328,13 @@ describe('doctor and the service', () => {
       eu1: { batchUrl: simulator.batchUrls.eu1 },
       us1: { batchUrl: `${simulator.keysUrl}/elsewhere` },
     };
-    const good = await doctor({ speech: { apiKey: simulator.apiKey, regions } });
+    const good = await doctor({ ...store, speech: { apiKey: simulator.apiKey, regions } });
     expect(good.one('service eu1')).toMatchObject({ verdict: 'ok' });
     expect(good.one('service us1')).toMatchObject({
       verdict: 'failed',
       advice: expect.stringContaining('batchUrl'),
     });
-    const bad = await doctor({ speech: { apiKey: 'not-the-right-key', regions } });
+    const bad = await doctor({ ...store, speech: { apiKey: 'not-the-right-key', regions } });
     expect(bad.code).toBe(1);
     expect(bad.one('service eu1')).toMatchObject({
       verdict: 'failed',
@@ -349,7 +354,7 @@ describe('doctor and a service that asks for a pause', () => {
       headers: { 'retry-after': '200' },
     });
     const regions = { eu1: { batchUrl: simulator.batchUrls.eu1 } };
-    const { one } = await doctor({ speech: { apiKey: simulator.apiKey, regions } });
+    const { one } = await doctor({ ...store, speech: { apiKey: simulator.apiKey, regions } });
     expect(one('service eu1')).toMatchObject({
       verdict: 'failed',
       advice: expect.stringContaining('maxRequestsPerSecond'),

@@ -160,7 +160,7 @@ describe('merge on the command line', () => {
     try {
       const hours = [9, 10, 11, 12, 13, 14, 15, 16];
       const lines = (
-        await Promise.all(hours.map((each) => writeHour(store, hoursAgo(each), { segments: 200, lines: 50 })))
+        await Promise.all(hours.map((each) => writeHour(store, hoursAgo(each), { segments: 200, lines: 10 })))
       ).flat();
       const stopped = await runCli(['merge', '--json'], settings(), undefined, (kill) => {
         // A second signal would end the process at once.

@@ -200,20 +200,20 @@ describe('subscribers on the command line', () => {
     });
     const show = async () => (await runCommand(['subscribers', 'crm'], { NODE_CONFIG })).stdout;
     await sendCallback(subscribed, 'id=waits&status=success', 'text');
-    await until(async () => /waits +\d+ +Answered 503: “noted”/.test(await show()));
+    await until(async () => /waits +\d+ +Answered 503: “noted”/.test(await show()), 500);
     answer = 410;
     await sendCallback(subscribed, 'id=ends&status=success', 'text');
     // The state of the sender is saved every two seconds.
-    await until(async () => /Paused since[\s\S]+not sent/.test(await show()));
+    await until(async () => /Paused since[\s\S]+not sent/.test(await show()), 500);
     expect(await show()).toMatch(/Paused since \S+Z until \S+Z, then one event at a time is tried/);
     for (const id of ['new-1', 'new-2']) await sendCallback(subscribed, `id=${id}&status=success`, 'text');
-    await until(async () => (await show()).includes(' 2 are not tried yet'));
+    await until(async () => (await show()).includes(' 2 are not tried yet'), 500);
     const [, command = ''] = /(transcript-receiver replay notify .* --cause .*)/.exec(await show()) ?? [];
     expect(command).toMatch(/--subscriber crm --dead --cause 410$/);
     answer = 200;
     expect(await runCommand(command.split(' ').slice(1), { NODE_CONFIG })).toMatchObject({ code: 0 });
     // The replay ends the pause of the running service.
-    await until(async () => (await show()).includes('; none waits'));
+    await until(async () => (await show()).includes('; none waits'), 500);
     expect(await show()).not.toContain('not sent');
     const unknown = await runCommand(['subscribers', 'nobody'], { NODE_CONFIG });
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('known are crm') });

@@ -73,29 +73,7 @@ describe('copy-store between two servers', () => {
 });
 
 describe('a receiver on an unfinished copy', () => {
-  it('answers 503, says why, and goes on once the copy is whole', async () => {
-    const url = `file:${folder.path}/copy`;
-    const store = await openStore({ url, fsync: false });
-    const mark = { from: { location: 'file:/old', id: null }, startedAt: new Date().toISOString() };
-    await writeCopyMark(store, { ...mark, finishedAt: null });
-    const receiver = await startProcess({ store: { url, canaryInterval: '1s' } });
-    try {
-      const send = () =>
-        fetch(`${receiver.publicUrl}/callbacks/default?id=j1&status=success`, { method: 'POST' });
-      await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).status === 503);
-      expect((await send()).status).toBe(503);
-      await until(() =>
-        receiver.log.some(({ msg }) => /is an unfinished copy of file:\/old/.test(String(msg))),
-      );
-      await writeCopyMark(store, { ...mark, finishedAt: new Date().toISOString() });
-      await until(async () => (await send()).status === 200);
-    } finally {
-      await receiver.destroy();
-      await store.close();
-    }
-  });
-
-  it('does not keep copy-store from finishing it', async () => {
+  it('answers 503, says why, does not keep copy-store from finishing it, and goes on then', async () => {
     const [from, to] = [`file:${folder.path}/old`, `file:${folder.path}/copy`];
     const [source, copy] = [
       await openStore({ url: from, fsync: false }),
@@ -106,11 +84,16 @@ describe('a receiver on an unfinished copy', () => {
     await writeCopyMark(copy, { from: begun, startedAt: new Date().toISOString(), finishedAt: null });
     const receiver = await startProcess({ store: { url: to, canaryInterval: '1s' } });
     try {
-      const isReady = async () => (await fetch(`${receiver.publicUrl}/readyz`)).status === 200;
-      await until(() => receiver.log.some(({ msg }) => /is an unfinished copy/.test(String(msg))));
+      const send = () =>
+        fetch(`${receiver.publicUrl}/callbacks/default?id=j1&status=success`, { method: 'POST' });
+      await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).status === 503);
+      expect((await send()).status).toBe(503);
+      await until(() =>
+        receiver.log.some(({ msg }) => String(msg).includes(`is an unfinished copy of ${from}`)),
+      );
       const { code, stderr } = await runCommand(['copy-store', from, to], {});
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      await until(isReady);
+      await until(async () => (await send()).status === 200);
     } finally {
       await receiver.destroy();
       await source.close();

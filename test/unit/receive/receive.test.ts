@@ -360,6 +360,7 @@ describe('the line of a refusal', () => {
     const state = outcomeOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] })));
     await until(() => state.now !== 'waiting');
     expect(state.now).toBe('store-unavailable');
+    await at.asked();
     at.write();
   });
 

@@ -97,7 +97,16 @@ describe('the tiles', () => {
     ['store', { store: { ...WELL.store, writable: false } }],
     [
       'reconcile',
-      { reconcile: { finishedAt: '2020-01-01T00:00:00Z', expected: 1, outcomes: {}, faults: ['x'] } },
+      {
+        reconcile: {
+          finishedAt: '2020-01-01T00:00:00Z',
+          received: 1,
+          expected: 1,
+          missing: 0,
+          outcomes: {},
+          faults: ['x'],
+        },
+      },
     ],
     ['subscribers', { subscribers: [{ ...SUBSCRIBER, dead: 9 }] }],
     ['callbacks', { callbacks: { ...WELL.callbacks, rejected: 9 } }],

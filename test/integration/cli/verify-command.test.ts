@@ -286,7 +286,7 @@ describe('verify on S3', () => {
     const { archive } = archiveOver(store);
     const ledger = createLedger({ store, replica: 'r' });
     await Promise.all(
-      Array.from({ length: 100 }, async (_, n) => {
+      Array.from({ length: 200 }, async (_, n) => {
         const delivery = context({ jobId: `j${n}`, receivedAt: new Date().toISOString() });
         const staged = archive.begin(delivery);
         await putItem(staged, TRANSCRIPT, Buffer.from(transcript(`${n}`)));
@@ -328,8 +328,8 @@ describe('verify on S3', () => {
 
   it('asks once for each artefact, and writes nothing but its report', async () => {
     const { code, stdout } = await runCommand(['verify', '--json'], environment());
-    expect({ code, report: JSON.parse(stdout) }).toMatchObject({ code: 0, report: { checked: 100 } });
-    expect(heads()).toHaveLength(100);
+    expect({ code, report: JSON.parse(stdout) }).toMatchObject({ code: 0, report: { checked: 200 } });
+    expect(heads()).toHaveLength(200);
     expect(writes()).toEqual(reports());
     expect(reports()).toHaveLength(1);
   });
@@ -340,7 +340,7 @@ describe('verify on S3', () => {
     const report: VerifyReport = JSON.parse(stdout);
     expect(report).toMatchObject({ complete: false, faults: [{ reason: 'the run was interrupted' }] });
     expect(report.checked).toBeGreaterThan(0);
-    expect(report.checked).toBeLessThan(100);
+    expect(report.checked).toBeLessThan(200);
     expect(reports()).toHaveLength(1);
   });
 

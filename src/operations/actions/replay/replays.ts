@@ -66,6 +66,8 @@ const ORDERS = { outcome: 'replayed', job: null } as const;
 const READS_AT_ONCE = 16;
 /** Older replays are not gone on with: the service no longer keeps their jobs. */
 const MAX_AGE = 30 * 24 * 3_600_000;
+/** By then every replica has written what it creates, however wrong its clock is. */
+const SETTLED = 3_600_000;
 
 export function createReplays(options: ReplaysOptions): Replays {
   const { replays, lease = LEASE, onError } = options;
@@ -75,6 +77,8 @@ export function createReplays(options: ReplaysOptions): Replays {
   const running = new Map<string, Promise<unknown>>();
   /** Replays that have ended never change again, and are not read again. */
   const ended = new Set<string>();
+  /** All before this id have ended, or are too old: they are not listed again either. */
+  let first = firstIdAt(Date.now() - MAX_AGE);
   let search: ReturnType<typeof repeat> | null = null;
 
   function launch(state: ReplayState): void {
@@ -85,12 +89,15 @@ export function createReplays(options: ReplaysOptions): Replays {
   }
 
   async function launchAbandoned(): Promise<void> {
-    const ids = await Array.fromAsync(replays.idsFrom(encodeTime(Date.now() - MAX_AGE, 10)));
+    const settled = firstIdAt(Date.now() - SETTLED);
+    const ids = await Array.fromAsync(replays.idsFrom(first));
     // The newest first: another replica goes on within a minute, however many have ended.
     for (const id of ids.toReversed()) {
       if (stopping.signal.aborted) return;
       await goOn(id);
     }
+    first = ids.find((id) => id >= settled || !ended.has(id)) ?? settled;
+    for (const id of ended) if (id < first) ended.delete(id);
   }
 
   async function goOn(id: string): Promise<void> {
@@ -178,4 +185,9 @@ export function createReplays(options: ReplaysOptions): Replays {
       await Promise.all(running.values());
     },
   };
+}
+
+/** Where the ids of a time begin. */
+function firstIdAt(time: number): string {
+  return encodeTime(time, 10);
 }

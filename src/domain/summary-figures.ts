@@ -14,7 +14,6 @@ export interface PeriodFigures {
   readonly callbacks: number;
   readonly refused: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  readonly regions: Readonly<Record<string, number>>;
   /** Durations of callbacks; null without any. */
   readonly duration: Percentiles | null;
 }

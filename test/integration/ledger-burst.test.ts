@@ -54,8 +54,9 @@ describe('a replica that starts beside a burst of ledger lines', () => {
     await until(async () => {
       expect(await deliver()).toBe(200);
       expect((await fetch(`${publicUrl}/readyz`)).status).toBe(200);
-      const { index, ledger } = await ask<Health>('health');
-      if (index.until === null) expect(index.since).not.toBeNull();
+      const { verdict, ledger } = await ask<Health>('health');
+      const { index } = verdict;
+      if (index.until === null) expect(verdict.unseen).toContain('deliveries');
       return index.since === null && ledger.rows !== null && ledger.rows >= 30_000;
     });
     expect(await ask<Failures>('failures')).toMatchObject({ index: { since: null, missing: [] } });

@@ -2,7 +2,7 @@ import type { PeriodFigures } from '../../domain/summary-figures.js';
 import type { LineClass } from '../line-classes.js';
 import { durationBucket, longestOfBucket, percentilesOf } from './duration-percentiles.js';
 
-/** Stands for addresses of no region, as in the figures by region. */
+/** Stands for addresses of no region. */
 export const NO_REGION = 'none';
 
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
@@ -17,25 +17,23 @@ export interface Figures {
   /** Milliseconds of the longest callback. */
   longest: number;
   readonly outcomes: Map<string, number>;
-  readonly regions: Map<string, number>;
   /** Callbacks by the bucket of their duration. */
   readonly buckets: Map<number, number>;
 }
 
 export function noFigures(): Figures {
   const nothing = { lines: 0, bytes: 0, callbacks: 0, refused: 0, longest: 0 };
-  return { ...nothing, outcomes: new Map(), regions: new Map(), buckets: new Map() };
+  return { ...nothing, outcomes: new Map(), buckets: new Map() };
 }
 
 /** Columns of a row of lines of one class. Callbacks of one row have the same bucket, which a row of a single line need not have. */
 type FigureRow = Readonly<Partial<Record<'lines' | 'bytes' | 'took' | 'bucket', unknown>>>;
 
-export function addRow(figures: Figures, { origin, outcome, region }: LineClass, row: FigureRow): void {
+export function addRow(figures: Figures, { origin, outcome }: LineClass, row: FigureRow): void {
   const lines = Number(row.lines);
   figures.lines += lines;
   figures.bytes += Number(row.bytes);
   countName(figures.outcomes, outcome, lines);
-  countName(figures.regions, region ?? NO_REGION, lines);
   if (origin !== 'callback') return;
   const took = Number(row.took);
   figures.callbacks += lines;
@@ -48,7 +46,6 @@ export function addFigures(figures: Figures, more: Figures): void {
   for (const name of ['lines', 'bytes', 'callbacks', 'refused'] as const) figures[name] += more[name];
   figures.longest = Math.max(figures.longest, more.longest);
   for (const [name, by] of more.outcomes) countName(figures.outcomes, name, by);
-  for (const [name, by] of more.regions) countName(figures.regions, name, by);
   for (const [bucket, by] of more.buckets) count(figures.buckets, bucket, by);
 }
 
@@ -69,17 +66,15 @@ export function figuresWithout(all: Figures, some: Figures): Figures {
     refused: Math.max(0, all.refused - some.refused),
     longest: Math.min(all.longest, longestOfBucket(Math.max(0, ...buckets.keys()))),
     outcomes: less(all.outcomes, some.outcomes),
-    regions: less(all.regions, some.regions),
     buckets,
   };
 }
 
 export function periodFigures(figures: Figures): PeriodFigures {
-  const { lines, bytes, callbacks, refused, longest, outcomes, regions, buckets } = figures;
+  const { lines, bytes, callbacks, refused, longest, outcomes, buckets } = figures;
   return {
     ...{ lines, bytes, callbacks, refused },
     outcomes: Object.fromEntries(outcomes),
-    regions: Object.fromEntries(regions),
     duration: percentilesOf(buckets, longest),
   };
 }

@@ -31,7 +31,6 @@ export function lastAccepted(
 export interface LastAccepted {
   /** Empty for a client that may see some sources only. */
   readonly byRegion: Readonly<Record<string, string>>;
-  readonly bySource: Readonly<Record<string, string>>;
   /** By `<source>/<credential>`. */
   readonly byCredential: Readonly<Record<string, string>>;
 }
@@ -39,7 +38,6 @@ export interface LastAccepted {
 export function lastOf(accepted: readonly AcceptedAt[], scope: SourceScope): LastAccepted {
   return {
     byRegion: scope === null ? newest(accepted.map((each) => [each.region ?? NO_REGION, each.written])) : {},
-    bySource: newest(accepted.flatMap(({ source, written }) => (source === null ? [] : [[source, written]]))),
     byCredential: newest(
       accepted.flatMap(({ source, credential, written }) =>
         credential === null ? [] : [[`${source}/${credential}`, written]],

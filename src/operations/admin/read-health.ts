@@ -47,7 +47,7 @@ export async function readHealth(
     scope,
     PATIENCE,
   );
-  const { byRegion = {}, bySource = {} } = summary?.last ?? {};
+  const { byRegion = {} } = summary?.last ?? {};
   const { receiver, store } = process;
   const { ledger } = facts;
   return {
@@ -67,11 +67,7 @@ export async function readHealth(
     })),
     noRegion: ofAll({ lastDeliveryAt: byRegion[NO_REGION] ?? null }),
     callbackAddress: self.callbackAddress(),
-    sources: sources.map((each) => ({
-      source: each.source,
-      lastDeliveryAt: bySource[each.source] ?? null,
-      headers: [...neededHeaders(each, now)],
-    })),
+    sources: sources.map((each) => ({ source: each.source, headers: neededHeaders(each, now) })),
     unknown: facts.unknown,
     last24h: last24h && { since: last24h.since, until: last24h.until, ...last24h.total },
     callbacks: facts.callbacks && callbackFigures(facts.callbacks, now),
@@ -83,7 +79,6 @@ export async function readHealth(
     verify: facts.verify,
     credentials: facts.credentials,
     subscribers: facts.subscribers,
-    index: from.view.extent(),
     ledger: {
       ...ledger,
       rows: ofAll(ledger.rows),

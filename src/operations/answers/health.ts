@@ -26,7 +26,6 @@ const reconcileFiguresSchema = z
   .strictObject({
     startedAt: instant.nullable(),
     finishedAt: instant.nullable(),
-    window: z.unknown(),
     outcomes: countsByName,
     expected: count.describe('jobs that should be here; those whose artefacts expired are in outcomes only'),
     received: count.describe('jobs that are here: matched, recovered, conflict'),
@@ -105,7 +104,6 @@ const FIGURES = {
   callbacks: count,
   refused: count.describe('callbacks that were not answered 2xx, with those requests that left no line'),
   outcomes: countsByName,
-  regions: countsByName,
   duration: z
     .strictObject({ p50: amount, p95: amount, p99: amount, max: amount })
     .nullable()
@@ -237,7 +235,6 @@ export const healthSchema = z
     sources: z.array(
       z.strictObject({
         source: z.string(),
-        lastDeliveryAt: instant.nullable(),
         headers: z.array(z.string()).describe('names of the headers that its first valid credential needs'),
       }),
     ),
@@ -272,7 +269,6 @@ export const healthSchema = z
     verify: verifyFiguresSchema.nullable(),
     credentials: z.array(credentialStateSchema),
     subscribers: z.array(subscriberSchema).nullable(),
-    index: indexExtentSchema,
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
       rows: count.nullable(),

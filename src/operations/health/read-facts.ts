@@ -112,7 +112,7 @@ export async function readFacts<Subscriber extends { readonly issues: readonly I
 }
 
 /** Facts that are times of the last callbacks, which the figures of the last day come with. */
-const LAST_TIMES = ['regions', 'sources', 'credentials'] as const;
+const LAST_TIMES = ['regions', 'credentials'] as const;
 
 /** Quarantined bodies that have not expired; all of them while the store does not say what has. */
 async function readBodies({

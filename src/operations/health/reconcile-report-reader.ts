@@ -95,7 +95,6 @@ function runOf(report: Record<string, unknown> | null): RunFigures | null {
   return {
     startedAt: textOf(report.startedAt),
     finishedAt: textOf(report.finishedAt),
-    window: report.window ?? null,
     outcomes,
     expected: Object.values(outcomes).reduce((total, count) => total + count, 0) - sum('expired'),
     received: sum('matched', 'recovered', 'conflict'),

@@ -11,7 +11,6 @@ export const UNKNOWABLE = [
   'failing',
   'last24h',
   'regions',
-  'sources',
   'credentials',
   'quarantine',
   'reconcile',

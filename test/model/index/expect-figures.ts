@@ -29,7 +29,7 @@ export function expectLastAccepted(index: LedgerIndex, lines: readonly Placed[],
 }
 
 export function lastOf(lines: readonly Placed[], scope: Scope) {
-  const last = { byRegion: {}, bySource: {}, byCredential: {} };
+  const last = { byRegion: {}, byCredential: {} };
   const note = (times: Record<string, string>, name: string, time: string) => {
     if ((times[name] ?? '') < time) times[name] = time;
   };
@@ -38,7 +38,6 @@ export function lastOf(lines: readonly Placed[], scope: Scope) {
     if (origin !== 'callback' || outcome === 'refused') continue;
     const written = new Date(place.written).toISOString();
     if (scope === null) note(last.byRegion, region ?? 'none', written);
-    if (source !== null) note(last.bySource, source, written);
     if (credential !== null) note(last.byCredential, `${source}/${credential}`, written);
   }
   return last;

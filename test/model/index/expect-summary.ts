@@ -245,7 +245,7 @@ function sumOf(
 
 function figuresOf(counted: readonly Counted[]) {
   const durations = new Map<number, number>();
-  const sum = { lines: 0, bytes: 0, callbacks: 0, refused: 0, outcomes: {}, regions: {} };
+  const sum = { lines: 0, bytes: 0, callbacks: 0, refused: 0, outcomes: {} };
   let longest = 0;
   const count = (counts: Record<string, number>, name: string) => {
     counts[name] = (counts[name] ?? 0) + 1;
@@ -259,7 +259,6 @@ function figuresOf(counted: readonly Counted[]) {
     sum.lines += 1;
     sum.bytes += line.bytes;
     count(sum.outcomes, line.outcome);
-    count(sum.regions, line.region ?? 'none');
     if (line.origin !== 'callback') continue;
     const bucket = durationBucket(line.durationMs);
     durations.set(bucket, (durations.get(bucket) ?? 0) + 1);

@@ -3,7 +3,7 @@ import { summaryInWords } from '../../../src/index/summary-words.js';
 
 describe('the figures of a time in words', () => {
   const figures = { lines: 1, bytes: 0, callbacks: 22, refused: 21, missed: 0, duration: null };
-  const total = { ...figures, outcomes: {}, regions: {} };
+  const total = { ...figures, outcomes: {} };
 
   it.each([
     [3, '3 of them before'],

@@ -14,7 +14,6 @@ const NOW = Date.parse('2026-11-20T12:00:00Z');
 const RECONCILED = {
   startedAt: '2026-11-20T10:59:00Z',
   finishedAt: '2026-11-20T11:00:00Z',
-  window: null,
   outcomes: {},
   expected: 5,
   received: 5,

@@ -39,7 +39,7 @@ describe('the facts behind the verdict', () => {
     const { facts, last24h } = await readFacts(SOURCES, process as never, NOW, null, 10);
     expect(last24h).toBeNull();
     const why = { reason: 'store or index did not answer within 10 ms', since: null };
-    expect(facts.unknown).toEqual({ last24h: why, regions: why, sources: why, credentials: why });
+    expect(facts.unknown).toEqual({ last24h: why, regions: why, credentials: why });
     expect(facts.credentials).toMatchObject([{ state: 'unknown', lastUsedAt: null }]);
     expect(facts.failing).toEqual({});
   });

@@ -66,7 +66,7 @@ export function firstAndLast(first, last) {
 
 /**
  * What the index lacks of the lines that a view asks for, until now unless it says otherwise; null where it has all of them.
- * @param {Health['index']} index @param {AskedTime} [asked]
+ * @param {Health['verdict']['index']} index @param {AskedTime} [asked]
  */
 export function indexNote(index, asked = {}) {
   const text = notIndexedInWords(index, { until: serverNow(), ...asked }, clock);

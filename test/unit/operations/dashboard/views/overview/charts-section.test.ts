@@ -15,7 +15,7 @@ describe('the charts of the overview', () => {
     callbacks: number,
     refused: number,
   ) => ({
-    ...{ start: `2026-11-20T10:${minute}:00.000Z`, bytes: 0, duration: null, regions: {}, outcomes },
+    ...{ start: `2026-11-20T10:${minute}:00.000Z`, bytes: 0, duration: null, outcomes },
     ...{ callbacks, refused, missed: 0 },
   });
   const summary = {
@@ -23,7 +23,6 @@ describe('the charts of the overview', () => {
     total: {
       ...{ callbacks: 8, refused: 1, missed: 0 },
       outcomes: { stored: 6, noted: 1, refused: 1, recovered: 3 },
-      regions: {},
       duration: null,
       lines: 11,
       bytes: 0,

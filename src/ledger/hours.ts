@@ -47,7 +47,7 @@ export function isWhole(hour: string, now: number): boolean {
 }
 
 /** Milliseconds. A line of a replica whose clock is further from the store's would be in an hour that is closed, or not open yet. */
-const MAX_CLOCK_OFFSET = 5 * 60_000;
+export const MAX_CLOCK_OFFSET = 5 * 60_000;
 
 /** The hours that are not whole: at most two, oldest first. A replica whose clock is ahead of the store's writes to the next one. */
 export function openHours(now: number): string[] {

@@ -1,4 +1,13 @@
-import { firstOpenHour, HOUR, hourAt, LISTED_AGAIN, openHours, startOfHour } from '../../ledger/hours.js';
+import {
+  firstOpenHour,
+  HOUR,
+  hourAt,
+  isWhole,
+  LISTED_AGAIN,
+  MAX_CLOCK_OFFSET,
+  openHours,
+  startOfHour,
+} from '../../ledger/hours.js';
 import { createLogFollower } from '../../ledger/log/follow-log.js';
 import { hoursInOrder } from '../../ledger/log/log-hours.js';
 import { type MergedHourError, readMergedHour } from '../../ledger/log/merge-record.js';
@@ -70,9 +79,14 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   async function readRange(): Promise<void> {
     if (isKnown) return;
     const { since, until } = await index.call('state');
-    // Of an index that ends before it is to begin nothing is kept.
-    range = until === null || until < now() - reach ? NOTHING : { since, until };
+    const time = now();
+    // An index that ends before it is to begin has nothing to keep. When the clock was set back, nobody knows until when it has everything.
+    const isKept = until !== null && until >= time - reach && until <= time + MAX_CLOCK_OFFSET;
+    range = isKept ? { since, until } : NOTHING;
     log = follow();
+    // Hours that were written before the clock was set back.
+    const later = hoursInOrder(store, 'oldest', time + MAX_CLOCK_OFFSET, Number.POSITIVE_INFINITY);
+    for await (const hour of later) hours.set(hour, await begun(hour));
     isKnown = true;
   }
 
@@ -143,7 +157,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
         next = startOfHour(hour) + HOUR;
       }
     }
-    for (const hour of hours.keys()) if (!open.includes(hour)) hours.delete(hour);
+    for (const hour of hours.keys()) if (isWhole(hour, now())) hours.delete(hour);
     const { since = startOfHour(first) } = range;
     await save({ since, until: log.listedAt() ?? range.until });
   }
@@ -192,7 +206,7 @@ export function createIndexFiller(options: IndexFillerOptions): IndexFiller {
   async function* lookForLate(): AsyncGenerator<void> {
     const time = now();
     const { relistedAt } = await index.call('state');
-    if (relistedAt !== null && time - relistedAt < DAY) return;
+    if (relistedAt !== null && Math.abs(time - relistedAt) < DAY) return;
     const begin = relistedAt === null ? time : Math.max(range.since ?? 0, time - LISTED_AGAIN);
     const walk = hoursInOrder(store, 'oldest', begin, firstOpenHour(time) - 1, folders.roots());
     for await (const hour of walk) {

@@ -1,5 +1,5 @@
 import type { ObjectStore } from '../../store/object-store.js';
-import { HOUR, hourAt, openHours, startOfHour } from '../hours.js';
+import { HOUR, hourAt, isWhole, openHours, startOfHour } from '../hours.js';
 import { LEDGER_FOLDER } from '../ledger-keys.js';
 import { folderOfWriter } from '../segment-key.js';
 import type { LostSegments } from './covered-numbers.js';
@@ -9,7 +9,7 @@ export interface LogFollowerOptions {
   readonly store: ObjectStore;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** The hours that are followed. The follower adds an hour when it opens. */
+  /** The hours that are followed until they are whole. The follower adds an hour when it opens. */
   readonly hours: Map<string, FollowedHour>;
   /** Called with numbers that are lost, or were deleted: they or a later one were listed. */
   readonly onLost: (lost: LostSegments) => void;
@@ -38,6 +38,13 @@ export function createLogFollower(options: LogFollowerOptions): LogFollower {
   const listings = new Map<string, { at: number; readonly finished: Set<string> }>();
   let isListingDue = false;
 
+  /** The open hours, and later ones that are followed: when the clock was set back, their last lines were written before. */
+  function followed(): string[] {
+    const time = clock();
+    const open = [...hours.keys()].filter((hour) => !isWhole(hour, time));
+    return [...new Set([...openHours(time), ...open])].sort();
+  }
+
   async function* newIn(hour: string): AsyncGenerator<NewSegment> {
     const place = followedHour(hours, hour);
     const listing = listings.get(hour) ?? { at: Number.NEGATIVE_INFINITY, finished: new Set() };
@@ -53,9 +60,9 @@ export function createLogFollower(options: LogFollowerOptions): LogFollower {
     // A writer of the hour before begins the next one with its first number.
     const earlier = hours.get(hourAt(startOfHour(place.hour) - HOUR));
     const later = hours.get(hourAt(startOfHour(place.hour) + HOUR));
-    const followed = folders();
+    const current = folders();
     for (const writer of new Set([...place.read.keys(), ...(earlier?.read.keys() ?? [])])) {
-      if (!followed.includes(folderOfWriter(writer))) continue;
+      if (!current.includes(folderOfWriter(writer))) continue;
       // It never returns to an hour that it has left, once the next number of that was asked for since.
       if (finished.has(writer)) continue;
       const hasLeft = later?.read.has(writer) === true;
@@ -66,7 +73,7 @@ export function createLogFollower(options: LogFollowerOptions): LogFollower {
 
   return {
     async *newSegments() {
-      const open = openHours(clock());
+      const open = followed();
       for (const hour of listings.keys()) if (!open.includes(hour)) listings.delete(hour);
       if (isListingDue) for (const listing of listings.values()) listing.at = Number.NEGATIVE_INFINITY;
       isListingDue = false;
@@ -76,7 +83,7 @@ export function createLogFollower(options: LogFollowerOptions): LogFollower {
       isListingDue = true;
     },
     listedAt() {
-      const times = openHours(clock()).map((hour) => listings.get(hour)?.at ?? Number.NEGATIVE_INFINITY);
+      const times = followed().map((hour) => listings.get(hour)?.at ?? Number.NEGATIVE_INFINITY);
       return times.every(Number.isFinite) ? Math.min(...times) : null;
     },
   };

@@ -66,7 +66,7 @@ export function createMerger(given: Omit<MergeParts, 'pause'>): Merger {
     const { next } = known;
     const { parts, now, since, signal } = run;
     const back = hourAt(now - LISTED_AGAIN);
-    const isDue = now - known.lookedBackAt >= DAY;
+    const isDue = Math.abs(now - known.lookedBackAt) >= DAY;
     const first = since === undefined ? (isDue && back < next ? back : next) : hourAt(since.getTime());
     const every = since === undefined ? (isDue ? back : next) : '';
     let left: string | null = null;

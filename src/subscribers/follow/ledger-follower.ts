@@ -4,7 +4,7 @@ import { describeLost, type LostSegments } from '../../ledger/log/covered-number
 import { createLogFollower, followedHour } from '../../ledger/log/follow-log.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { linesByNumber, type SegmentLines } from './lines-by-number.js';
-import { type LogProgress, placeAt, progressOf, readLater } from './log-place.js';
+import { type LogProgress, placeAt, progressOf, readLater, reopen } from './log-place.js';
 import { type LogReading, readPassed, readWholeHours } from './whole-hours.js';
 
 interface FollowerOptions extends Omit<LogReading, 'place'> {
@@ -70,6 +70,7 @@ export function createLedgerFollower({ store, state, clock, onFault }: FollowerO
 
   async function* allNew(): AsyncGenerator<SegmentLines> {
     const time = now();
+    reopen(place, firstOpenHour(time));
     yield* readWholeHours(reading, firstOpenHour(time));
     yield* linesByNumber(log.newSegments());
     const isDaily = Math.abs(time - lookedForLateAt) >= LATE;

@@ -47,20 +47,43 @@ export function pass(place: LogPlace, time: number): void {
   for (const hour of place.hours.keys()) if (startOfHour(hour) < time) place.hours.delete(hour);
 }
 
+/**
+ * The clock was set back, perhaps while nobody followed: the last hour known from before, and those behind it, are read on.
+ *
+ * @param time start of the first open hour, in milliseconds since the epoch
+ */
+export function reopen(place: LogPlace, time: number): void {
+  if (time >= place.before) return;
+  const passed = Object.entries(place.passed);
+  const read = passed.filter(([, numbers]) => Object.keys(numbers).length > 0);
+  const starts = read.map(([hour]) => startOfHour(hour)).filter((start) => start <= time);
+  const first = starts.length === 0 ? time : Math.max(...starts);
+  place.before = first;
+  place.passed = Object.fromEntries(passed.filter(([hour]) => startOfHour(hour) < first));
+  for (const [hour, numbers] of read)
+    if (startOfHour(hour) >= first) place.hours.set(hour, followedAt(hour, numbers));
+}
+
 /** An hour that was passed is read up to further numbers. */
 export function passAgain(place: LogPlace, numbers: FollowedHour): void {
   const { hour } = numbers;
   if (Object.hasOwn(place.passed, hour)) place.passed = { ...place.passed, [hour]: numbersOfHour(numbers) };
 }
 
-/** The hours since an instant, as long as their numbers are not too many. */
+/**
+ * The hours since an instant, and the last one before that has numbers, for a clock that is set back; as long as their numbers are not too
+ * many.
+ */
 function newest(passed: LogProgress['passed'], since: number): LogProgress['passed'] {
   const kept: [string, Numbers][] = [];
   let count = 0;
   for (const [hour, numbers] of Object.entries(passed).sort(([a], [b]) => (a < b ? 1 : -1))) {
-    count += Object.keys(numbers).length;
-    if (startOfHour(hour) < since || count > MAX_NUMBERS) break;
-    kept.push([hour, numbers]);
+    const size = Object.keys(numbers).length;
+    const isOlder = startOfHour(hour) < since;
+    count += size;
+    if (count > MAX_NUMBERS) break;
+    if (!isOlder || size > 0) kept.push([hour, numbers]);
+    if (isOlder && size > 0) break;
   }
   return Object.fromEntries(kept);
 }

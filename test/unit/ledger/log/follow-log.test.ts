@@ -35,3 +35,25 @@ it('takes what a replica wrote to the next hour whose clock is ahead of the stor
   const found = await Array.fromAsync(log.newSegments(), ({ writer }) => writer);
   expect(found).toEqual(['ahead']);
 });
+
+it('takes what was written just before the clock was set back, and follows that hour until it is whole', async () => {
+  const early = Date.UTC(2026, 10, 2, 10, 20);
+  let now = early + HOUR;
+  const store = createMemoryStore(undefined, () => now);
+  const log = createLogFollower({ store, clock: () => now, hours: new Map(), onLost: () => undefined });
+  const take = () =>
+    Array.fromAsync(log.newSegments(), ({ place, writer, number }) => {
+      place.read.set(writer, number);
+      return `${writer} ${number}`;
+    });
+  const ahead = hourAt(now);
+  store.put(segmentKey({ hour: ahead, writer: 'a', number: 1 }), '', now);
+  expect(await take()).toEqual(['a 1']);
+  store.put(segmentKey({ hour: ahead, writer: 'a', number: 2 }), '', now);
+  now = early;
+  store.put(segmentKey({ hour: hourAt(now), writer: 'b', number: 1 }), '', now);
+  expect(await take()).toEqual(['b 1', 'a 2']);
+  now = early + 2 * HOUR;
+  store.put(segmentKey({ hour: ahead, writer: 'a', number: 3 }), '', now);
+  expect(await take()).toEqual([]);
+});

@@ -288,6 +288,43 @@ describe('a follower of the ledger', () => {
     },
   );
 
+  describe('brings each line once when the clock was ahead and is set back', () => {
+    it('those of the hours that it had passed, which are written again', async () => {
+      const { sent, put, advance, follow } = world();
+      const follower = await follow();
+      put('a', 'before');
+      await follower.look();
+      advance(30 * 24 * HOUR);
+      put('a', 'ahead');
+      await follower.look();
+      put('a', 'last ahead');
+      advance(-30 * 24 * HOUR);
+      put('b', 'behind');
+      await follower.look();
+      expect(sent).toEqual(['before', 'ahead', 'behind', 'last ahead']);
+      advance(24 * HOUR);
+      await follower.look();
+      expect(sent).toHaveLength(4);
+    });
+
+    it('those of hours in which nobody followed, after a restart', async () => {
+      const { sent, put, advance, follow } = world();
+      const follower = await follow();
+      put('a', 'before');
+      await follower.look();
+      advance(30 * 24 * HOUR);
+      await follower.look();
+      advance(-30 * 24 * HOUR);
+      put('b', 'one');
+      advance(2 * HOUR);
+      put('b', 'two');
+      advance(2 * HOUR);
+      const next = await follow(undefined, Promise.resolve(follower.progress()));
+      await next.look();
+      expect(sent).toEqual(['before', 'one', 'two']);
+    });
+  });
+
   it('leaves the segments of a newer version, and those of their writer behind them, to a newer replica', async () => {
     const { store, sent, put, advance, follow } = world();
     const follower = await follow();

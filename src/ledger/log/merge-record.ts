@@ -111,6 +111,8 @@ export function nullIfDamaged(error: unknown): null {
 /** An object of a merged hour is missing, damaged or another's. The store works: what it has can be read. */
 export class MergedHourError extends Error {
   readonly key: string;
+  /** What is wrong with it, without its key. */
+  readonly detail: string;
   /** The record of the object; null where the record itself cannot be read. */
   readonly record: MergeRecord | null;
 
@@ -119,6 +121,7 @@ export class MergedHourError extends Error {
     super(`${key}: ${detail}`);
     this.name = 'MergedHourError';
     this.key = key;
+    this.detail = detail;
     this.record = record;
   }
 }

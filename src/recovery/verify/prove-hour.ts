@@ -38,7 +38,7 @@ export async function proveHour(proof: HourProof): Promise<ProvenHour> {
   const { store, hour, onLost } = proof;
   const merged = await readMergedHour(store, hour);
   const { records, last } = merged;
-  for (const { key, message } of openFaults(merged)) onLost(key, message);
+  for (const { key, detail } of openFaults(merged)) onLost(key, detail);
   const segments = await Array.fromAsync(listSegments(store, hour));
   const isCovered = coveredNumbers(records).has;
   for (const segment of records.length === 0 ? [] : segments)
@@ -71,7 +71,7 @@ async function proveRecord(
     }
   } catch (error) {
     if (!(error instanceof MergedHourError)) throw error;
-    return onLost(error.key, error.message);
+    return onLost(error.key, error.detail);
   }
   if (whole.digest('hex') !== record.sha256)
     onLost(record.object, 'its text is not the one that its record names');

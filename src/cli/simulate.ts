@@ -31,7 +31,6 @@ interface SimulateOptions {
   readonly apiKey?: string;
   readonly seed?: string;
   readonly timeScale: number;
-  readonly lenient: boolean;
   readonly exit: boolean;
   readonly json: boolean;
 }
@@ -74,7 +73,6 @@ export function createCommand(): Command {
     .option('--api-key <key>', 'API key to accept (default: generated and printed)')
     .option('--seed <text>', 'same seed, same jobs and faults (default: random)')
     .option('--time-scale <factor>', 'multiplies the waits between retries, e.g. 0.01', readPositive, 1)
-    .option('--lenient', 'admit what public clients do beyond the specification', false)
     .option('--exit', 'end when all jobs are settled, instead of serving the API until interrupted', false)
     .option('--json', 'print one JSON object per event', false)
     .action(simulate);
@@ -87,7 +85,6 @@ async function simulate(options: SimulateOptions): Promise<void> {
     keysPort: options.keysPort,
     realtimePort: options.realtimePort,
     timeScale: options.timeScale,
-    lenient: options.lenient,
     ...(Object.keys(options.region).length > 0 ? { regions: options.region } : {}),
     ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
     ...(options.seed === undefined ? {} : { seed: options.seed }),

@@ -25,9 +25,7 @@ export interface SimulatorOptions {
   readonly clock?: Clock;
   readonly notifier?: Partial<NotifierOptions>;
   /** Languages, limits, pace and faults of realtime and agent sessions; their port is a free one by default. */
-  readonly realtime?: Omit<RealtimeSimulatorOptions, 'verifyKey' | 'host' | 'port' | 'lenient'>;
-  /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). Default false. */
-  readonly lenient?: boolean;
+  readonly realtime?: Omit<RealtimeSimulatorOptions, 'verifyKey' | 'host' | 'port'>;
 }
 
 /** A job to simulate; everything but the configuration has a default. */

@@ -176,9 +176,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
       batchUrls[region] = (await serve(api, host, port)).url;
     }
     if (options.realtimePort !== undefined || options.realtime !== undefined) {
-      const { realtimePort: port = 0, lenient = false } = options;
+      const { realtimePort: port = 0 } = options;
       const verifyKey = realtimeKeyCheck(keys);
-      realtime = await startRealtimeSimulator({ ...options.realtime, host, port, lenient, verifyKey });
+      realtime = await startRealtimeSimulator({ ...options.realtime, host, port, verifyKey });
       servers.push(realtime);
     }
     return { ...simulator, keysUrl, realtime, realtimeUrl: realtime?.origin ?? null };

@@ -22,56 +22,46 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Codes with a model. */
 const LANGUAGES: ReadonlySet<string> = new Set(['en', 'en-US', 'en-GB', 'en-AU', 'de', 'es', 'fr', 'ja']);
 
-/** What a session admits of its client. */
-export interface ClientRules {
-  /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). */
-  readonly lenient: boolean;
-}
-
 const share = z.number().min(0).max(1).optional();
 /** A plain string is its own `sounds_like`, and no `sounds_like` may hold blanks. */
 const sound = z.string().regex(/^\S+$/);
 const phrase = z.string().regex(/\S/);
-const WORD = { content: phrase, sounds_like: z.array(sound).min(1).optional() };
-const OVERRIDES = {
-  permitted_marks: z.union([z.literal('all'), z.array(z.string())]).optional(),
-  sensitivity: share,
-};
-const CONFIG = {
+const transcriptionConfig = z.strictObject({
   language: z.string().min(1),
-  additional_vocab: z.array(z.union([sound, z.strictObject(WORD)])).optional(),
+  additional_vocab: z
+    .array(
+      z.union([sound, z.strictObject({ content: phrase, sounds_like: z.array(sound).min(1).optional() })]),
+    )
+    .optional(),
   diarization: z.enum(['none', 'speaker_change']).optional(),
   enable_partials: z.boolean().optional(),
   max_delay: z.number().min(2).max(20).optional(),
   output_locale: z.string().optional(),
-  punctuation_overrides: z.strictObject(OVERRIDES).optional(),
+  punctuation_overrides: z
+    .strictObject({
+      permitted_marks: z.union([z.literal('all'), z.array(z.string())]).optional(),
+      sensitivity: share,
+    })
+    .optional(),
   speaker_change_sensitivity: share,
-};
-const RAW = { encoding: z.enum(['pcm_f32le', 'pcm_s16le', 'mulaw']), sample_rate: z.int().positive() };
-
-const strictConfig = z.strictObject(CONFIG);
-const strictStart = z.strictObject({
+});
+const startRecognition = z.strictObject({
   message: z.string(),
   audio_format: z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('raw'), ...RAW }),
+    z.strictObject({
+      type: z.literal('raw'),
+      encoding: z.enum(['pcm_f32le', 'pcm_s16le', 'mulaw']),
+      sample_rate: z.int().positive(),
+    }),
     z.strictObject({ type: z.literal('file') }),
   ]),
-  transcription_config: strictConfig,
+  transcription_config: transcriptionConfig,
 });
-const lenientConfig = z.looseObject({
-  ...CONFIG,
-  additional_vocab: z.array(z.union([phrase, z.looseObject(WORD)])).optional(),
-  diarization: z.string().optional(),
-  max_delay: z.number().positive().max(20).optional(),
-  punctuation_overrides: z.looseObject(OVERRIDES).optional(),
+const setRecognitionConfig = z.strictObject({
+  message: z.string(),
+  transcription_config: transcriptionConfig,
 });
-const lenientStart = z.looseObject({
-  audio_format: z.discriminatedUnion('type', [
-    z.looseObject({ type: z.literal('raw'), ...RAW }),
-    z.looseObject({ type: z.literal('file') }),
-  ]),
-  transcription_config: lenientConfig,
-});
+const endOfStream = z.strictObject({ message: z.string(), last_seq_no: z.int() });
 
 /** Reads a text frame into an object with a name; else `invalid_message`. */
 export function parseClientMessage(text: string): Fields & { readonly message: string } {
@@ -82,9 +72,8 @@ export function parseClientMessage(text: string): Fields & { readonly message: s
   return value as Fields & { readonly message: string };
 }
 
-export function checkStartRecognition(message: Fields, { lenient }: ClientRules): StartRecognition {
-  const start = check(lenient ? lenientStart : strictStart, message);
-  const { language } = start.transcription_config;
+export function checkStartRecognition(message: Fields): StartRecognition {
+  const { language } = check(startRecognition, message).transcription_config;
   if (!LANGUAGES.has(language)) throw new Violation('invalid_model', `No model for ${language}`);
   return message as unknown as StartRecognition;
 }
@@ -105,43 +94,18 @@ function check<Schema extends z.ZodType>(schema: Schema, message: Fields): z.out
 }
 
 /** Reads a SetRecognitionConfig: only `max_delay` and `enable_partials` may differ from the current configuration. */
-export function checkConfigChange(
-  message: Fields,
-  current: TranscriptionConfig,
-  { lenient }: ClientRules,
-): TranscriptionConfig {
-  const { transcription_config: config } = message;
+export function checkConfigChange(message: Fields, current: TranscriptionConfig): TranscriptionConfig {
   const now = current as unknown as Fields;
-  const change = lenient
-    ? check(z.looseObject({ transcription_config: lenientConfig }), {
-        ...message,
-        transcription_config: isJsonObject(config) ? { language: current.language, ...config } : config,
-      })
-    : check(z.strictObject({ message: z.string(), transcription_config: strictConfig }), message);
-  for (const [field, value] of Object.entries(change.transcription_config)) {
+  const { transcription_config: config } = check(setRecognitionConfig, message);
+  for (const [field, value] of Object.entries(config)) {
     if (['language', 'max_delay', 'enable_partials'].includes(field)) continue;
-    if (lenient && !Object.hasOwn(CONFIG, field)) continue;
-    if (JSON.stringify(value) !== JSON.stringify(now[field])) {
+    if (JSON.stringify(value) !== JSON.stringify(now[field]))
       throw new Violation('invalid_config', `${field} cannot be changed in a session`);
-    }
   }
-  return change.transcription_config as TranscriptionConfig;
+  return config as TranscriptionConfig;
 }
 
-/** `frames`: the number received. A lenient session also takes a lower one, the last that was acknowledged. */
-export function checkLastSeqNo(lastSeqNo: number, frames: number, { lenient }: ClientRules): void {
-  if (lastSeqNo === frames || (lenient && lastSeqNo >= 0 && lastSeqNo < frames)) return;
-  throw new Violation('protocol_error', `${frames} frames came, not ${lastSeqNo}`);
-}
-
-/** Some clients count by channel: `{"single": 12}`. */
-const byChannel = z.record(z.string(), z.int()).transform((counts) => {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
-});
-
-export function readEndOfStream(message: Fields, { lenient }: ClientRules): number {
-  const end = lenient
-    ? check(z.looseObject({ last_seq_no: z.union([z.int(), byChannel]) }), message)
-    : check(z.strictObject({ message: z.string(), last_seq_no: z.int() }), message);
-  return end.last_seq_no;
+/** The number of frames that an EndOfStream says were sent. */
+export function readEndOfStream(message: Fields): number {
+  return check(endOfStream, message).last_seq_no;
 }

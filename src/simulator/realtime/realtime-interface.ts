@@ -15,8 +15,6 @@ export interface RealtimeSimulatorOptions {
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). Default false. */
-  readonly lenient?: boolean;
   readonly limits?: Partial<AudioBufferLimits>;
   /** Default `instant`. */
   readonly processing?: ProcessingPace;

@@ -13,8 +13,6 @@ import { ServedSession, type ServedSessionOptions } from './served-session.js';
 import type { SessionScript } from './session-script.js';
 
 const SERVICES: Readonly<Record<string, 'realtime' | 'agent'>> = { '/v2': 'realtime', '/v2/agent': 'agent' };
-/** Older public clients append the language: `/v2/en`, `/v2/en-GB`, `/v2/cmn_en_ms_ta`. */
-const LANGUAGE_PATH = /^\/v2\/[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/;
 const LIMITS: AudioBufferLimits = {
   bufferSeconds: 5,
   aheadSeconds: 10,
@@ -52,7 +50,7 @@ export async function startRealtimeSimulator(options: RealtimeSimulatorOptions):
         .resume();
       return;
     }
-    const entry = admit(request, script, options.lenient ?? false);
+    const entry = admit(request, script);
     if (typeof entry === 'number') return refuse(socket, entry);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const verdict = judge(options, entry);
@@ -90,24 +88,19 @@ interface Entry {
 }
 
 /** The entry of a connection, or the status with which its upgrade is rejected. */
-function admit(request: IncomingMessage, script: SessionScript, lenient: boolean): Entry | number {
+function admit(request: IncomingMessage, script: SessionScript): Entry | number {
   if (script.refuseUpgrade !== undefined) return script.refuseUpgrade;
   const target = `ws://simulator${request.url ?? '/'}`;
   if (!URL.canParse(target)) return 400;
   const url = new URL(target);
-  const service = serviceAt(url.pathname, lenient);
-  if (service === null) return 404;
+  const service = Object.hasOwn(SERVICES, url.pathname) ? SERVICES[url.pathname] : undefined;
+  if (service === undefined) return 404;
   if (request.method !== 'GET') return 405;
   const bearer = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
   const jwt = url.searchParams.get('jwt');
   if (bearer !== undefined && jwt !== null) return 400;
   if (bearer !== undefined) return { service, token: bearer, placement: 'header' };
   return jwt === null || jwt === '' ? 401 : { service, token: jwt, placement: 'jwt' };
-}
-
-function serviceAt(path: string, lenient: boolean): 'realtime' | 'agent' | null {
-  const service = Object.hasOwn(SERVICES, path) ? SERVICES[path] : undefined;
-  return service ?? (lenient && LANGUAGE_PATH.test(path) ? 'realtime' : null);
 }
 
 async function judge(options: RealtimeSimulatorOptions, { token, placement }: Entry): Promise<KeyVerdict> {
@@ -133,7 +126,6 @@ function sessionOptions(
   return {
     service,
     verdict,
-    rules: { lenient: options.lenient ?? false },
     limits: { ...LIMITS, ...options.limits },
     processing: options.processing ?? 'instant',
     durationLimitSeconds: options.durationLimitSeconds ?? Number.POSITIVE_INFINITY,

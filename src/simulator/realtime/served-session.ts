@@ -13,9 +13,7 @@ import type {
 import { AgentMessages } from './agent-messages.js';
 import { AudioBuffer, type AudioBufferLimits } from './audio-buffer.js';
 import {
-  type ClientRules,
   checkConfigChange,
-  checkLastSeqNo,
   checkStartRecognition,
   parseClientMessage,
   readEndOfStream,
@@ -33,7 +31,6 @@ import type { FaultAct, SessionScript } from './session-script.js';
 export interface ServedSessionOptions {
   readonly service: 'realtime' | 'agent';
   readonly verdict: Promise<KeyVerdict>;
-  readonly rules: ClientRules;
   readonly limits: AudioBufferLimits;
   readonly processing: ProcessingPace;
   /** Audio beyond it is ignored and ends the session. */
@@ -139,17 +136,16 @@ export class ServedSession implements SimulatedSession {
         this.#change(message);
         break;
       case 'EndOfStream':
-        this.#endOfStream(readEndOfStream(message, this.#options.rules));
+        this.#endOfStream(readEndOfStream(message));
         break;
       default:
-        if (this.#options.rules.lenient) return;
         throw new Violation('invalid_message', `${message.message} is not a message`);
     }
   }
 
   #start(message: Readonly<Record<string, unknown>>): void {
     if (this.#state !== 'connected') throw new Violation('protocol_error', 'StartRecognition is sent once');
-    const start = checkStartRecognition(message, this.#options.rules);
+    const start = checkStartRecognition(message);
     this.#state = 'starting';
     void Promise.all([this.#options.verdict, this.#options.script.startAfter]).then(([verdict]) => {
       if (this.#state !== 'starting') return;
@@ -187,8 +183,7 @@ export class ServedSession implements SimulatedSession {
     if (this.#state !== 'started' || this.#config === null) {
       throw new Violation('protocol_error', 'SetRecognitionConfig belongs between start and end');
     }
-    const change = checkConfigChange(message, this.#config, this.#options.rules);
-    this.#recogniser?.change(change);
+    this.#recogniser?.change(checkConfigChange(message, this.#config));
   }
 
   #endOfStream(lastSeqNo: number): void {
@@ -202,7 +197,9 @@ export class ServedSession implements SimulatedSession {
     }
     this.#endReceived = true;
     if (this.#state === 'finished' || this.#faultsAt('end')) return;
-    checkLastSeqNo(lastSeqNo, this.#buffer.receivedFrames, this.#options.rules);
+    const { receivedFrames: frames } = this.#buffer;
+    if (lastSeqNo !== frames)
+      throw new Violation('protocol_error', `${frames} frames came, not ${lastSeqNo}`);
     if (this.#buffer.endsInsideSample) throw new Violation('data_error', 'The audio ends inside a sample');
     this.#state = 'ending';
     if (this.#buffer.empty) this.#finish();

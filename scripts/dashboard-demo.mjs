@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { encodeTime } from 'ulid';
-import { createService } from '../dist/app/service.js';
+import { createService } from '../dist/app/service/create-service.js';
 import { parseConfig } from '../dist/config/config.js';
 import { createLogger } from '../dist/observe/logger.js';
 import { createSimulator } from '../dist/simulator/simulator.js';

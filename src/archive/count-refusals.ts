@@ -27,7 +27,7 @@ export interface RefusalCount {
   readonly fromSender: Readonly<Record<string, number>>;
 }
 
-interface RefusalCounter {
+export interface RefusalCounter {
   add(refusal: CountedRefusal): void;
   /** Writes what is left, and ends. */
   stop(): Promise<void>;

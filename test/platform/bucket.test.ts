@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { SWEEP_AFTER } from '../../src/app/background-work.js';
+import { SWEEP_AFTER } from '../../src/app/service/background-work.js';
 import {
   erasureKey,
   jobFolder,

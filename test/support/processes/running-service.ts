@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { createService, type Listening, type ServiceOptions } from '../../../src/app/service.js';
+import { createService } from '../../../src/app/service/create-service.js';
+import type { Listening } from '../../../src/app/service/service.js';
+import type { ServiceOptions } from '../../../src/app/service/service-options.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { RIGHTS } from '../../../src/domain/rights.js';
 import { indexInThread } from '../../../src/index/fill/index-in-thread.js';

@@ -1,4 +1,4 @@
-import { createService } from '../../../src/app/service.js';
+import { createService } from '../../../src/app/service/create-service.js';
 import { classOfKey } from '../../../src/archive/layout.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { type ItemKind, KINDS } from '../../../src/domain/kinds.js';

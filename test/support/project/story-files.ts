@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createService } from '../../../src/app/service.js';
+import { createService } from '../../../src/app/service/create-service.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { RIGHTS } from '../../../src/domain/rights.js';
 import { createLogger } from '../../../src/observe/logger.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { SWEEP_AFTER } from '../../../src/app/background-work.js';
+import { SWEEP_AFTER } from '../../../src/app/service/background-work.js';
 import {
   artefactPath,
   conflictClaimKey,

@@ -1,19 +1,19 @@
-import type { Config } from '../config/config.js';
-import { mergeRegularly } from '../ledger/merge/merge-regularly.js';
-import type { MergeReport } from '../ledger/merge/merge-report.js';
-import { repeat } from '../lib/time/repeat.js';
-import type { Logger } from '../observe/logger.js';
-import type { Metrics } from '../observe/metrics/metrics.js';
-import { type ExpiringStore, isExpiring } from '../recovery/retention/expired-objects.js';
-import { type RegularSweep, sweepRegularly } from '../recovery/retention/sweep-regularly.js';
-import { diagnose } from '../store/store-condition.js';
-import { sweepAbandoned } from '../store/sweep-abandoned.js';
-import type { Outbox } from '../subscribers/outbox.js';
-import type { OpenArchive } from './archive-parts.js';
-import { mergeParts } from './merge-parts.js';
-import type { Reconciler } from './reconciler.js';
-import { canAskService } from './speech-options.js';
-import type { StoreFailureLog } from './store/store-failure-log.js';
+import type { Config } from '../../config/config.js';
+import { mergeRegularly } from '../../ledger/merge/merge-regularly.js';
+import type { MergeReport } from '../../ledger/merge/merge-report.js';
+import { repeat } from '../../lib/time/repeat.js';
+import type { Logger } from '../../observe/logger.js';
+import type { Metrics } from '../../observe/metrics/metrics.js';
+import { type ExpiringStore, isExpiring } from '../../recovery/retention/expired-objects.js';
+import { type RegularSweep, sweepRegularly } from '../../recovery/retention/sweep-regularly.js';
+import { diagnose } from '../../store/store-condition.js';
+import { sweepAbandoned } from '../../store/sweep-abandoned.js';
+import type { Outbox } from '../../subscribers/outbox.js';
+import type { OpenArchive } from '../archive-parts.js';
+import { mergeParts } from '../merge-parts.js';
+import type { Reconciler } from '../reconciler.js';
+import { canAskService } from '../speech-options.js';
+import type { StoreFailureLog } from '../store/store-failure-log.js';
 
 /** Milliseconds between searches for stale uploads; each costs a listing. */
 const SWEEP_EVERY = 3_600_000;
@@ -34,6 +34,8 @@ interface BackgroundWorkOptions {
   /** Whether callbacks need the process: what can wait then waits. */
   readonly isBusy: () => boolean;
 }
+
+export type BackgroundWork = ReturnType<typeof createBackgroundWork>;
 
 /** What a replica does on its own: abort stale uploads, end what is old, reconcile, merge, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {

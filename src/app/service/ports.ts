@@ -1,30 +1,30 @@
 import type { Server } from 'node:http';
 import type { Express } from 'express';
-import type { Config } from '../config/config.js';
-import type { CheckedServerOptions } from '../lib/http/checked-server.js';
-import { closeUnread } from '../lib/http/connections/close-unread.js';
-import { connectionLimits, openFileLimit } from '../lib/http/connections/connection-limits.js';
-import { ConnectionRequests } from '../lib/http/connections/connection-requests.js';
-import { limitConnections } from '../lib/http/connections/limit-connections.js';
-import { paceConnections } from '../lib/http/connections/pace-connections.js';
-import { drainServer } from '../lib/http/drain-server.js';
-import { listen } from '../lib/http/listen.js';
-import { peerAddress } from '../lib/text/ip-address.js';
-import type { Logger } from '../observe/logger.js';
+import type { Config } from '../../config/config.js';
+import type { CheckedServerOptions } from '../../lib/http/checked-server.js';
+import { closeUnread } from '../../lib/http/connections/close-unread.js';
+import { connectionLimits, openFileLimit } from '../../lib/http/connections/connection-limits.js';
+import { ConnectionRequests } from '../../lib/http/connections/connection-requests.js';
+import { limitConnections } from '../../lib/http/connections/limit-connections.js';
+import { paceConnections } from '../../lib/http/connections/pace-connections.js';
+import { drainServer } from '../../lib/http/drain-server.js';
+import { listen } from '../../lib/http/listen.js';
+import { peerAddress } from '../../lib/text/ip-address.js';
+import type { Logger } from '../../observe/logger.js';
 import {
   type ConnectionMetrics,
   createConnectionLog,
   type Port,
-} from '../observe/metrics/connection-metrics.js';
-import type { DeliveryMetrics } from '../observe/metrics/delivery-metrics.js';
-import type { RefusalLog } from '../observe/refusal-log.js';
-import type { RefusalRing } from '../observe/refusal-ring.js';
-import { isSignedIn } from '../operations/admin/admin-router.js';
-import { createAdminServer } from '../operations/admin/admin-server.js';
-import type { MalformedSenderCheck } from '../receive/access/sources.js';
-import { createPublicServer } from '../receive/public-server.js';
-import { isAcceptedCallback } from '../receive/router.js';
-import type { ServiceLimits } from './fixed-limits.js';
+} from '../../observe/metrics/connection-metrics.js';
+import type { DeliveryMetrics } from '../../observe/metrics/delivery-metrics.js';
+import type { RefusalLog } from '../../observe/refusal-log.js';
+import type { RefusalRing } from '../../observe/refusal-ring.js';
+import { isSignedIn } from '../../operations/admin/admin-router.js';
+import { createAdminServer } from '../../operations/admin/admin-server.js';
+import type { MalformedSenderCheck } from '../../receive/access/sources.js';
+import { createPublicServer } from '../../receive/public-server.js';
+import { isAcceptedCallback } from '../../receive/router.js';
+import type { ServiceLimits } from '../fixed-limits.js';
 
 interface PortsOptions {
   readonly publicApp: Express;

@@ -1,0 +1,93 @@
+import { countRefusals, type RefusalCounter } from '../../archive/count-refusals.js';
+import { createQuarantine } from '../../archive/quarantine/quarantine.js';
+import type { Config } from '../../config/config.js';
+import type { Logger } from '../../observe/logger.js';
+import type { Metrics } from '../../observe/metrics/metrics.js';
+import { createRefusalLog } from '../../observe/refusal-log.js';
+import { createRefusalRing } from '../../observe/refusal-ring.js';
+import { createUnexpectedLog } from '../../observe/unexpected-log.js';
+import { createSources } from '../../receive/access/sources.js';
+import { Admission } from '../../receive/admission.js';
+import { mountHealth } from '../../receive/health-routes.js';
+import { createReceiver } from '../../receive/receive.js';
+import { createDeliveryReport } from '../../receive/report.js';
+import { createPublicApp, mountCallbacks, mountFallbacks } from '../../receive/router.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { conditionOf } from '../../store/store-condition.js';
+import type { ServiceLimits } from '../fixed-limits.js';
+import type { StoreFailureLog } from '../store/store-failure-log.js';
+import type { OpenStorage } from './open-storage.js';
+import type { ReplicaState } from './replica-state.js';
+
+/** Failed sign-ins that are listed as refusals. */
+const SIGN_INS_KEPT = 200;
+
+interface ReceivingParts {
+  readonly config: Config;
+  readonly limits: ServiceLimits;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly storage: OpenStorage;
+  readonly replica: ReplicaState;
+}
+
+export type OpenReceiving = ReturnType<typeof openReceiving>;
+
+/** The public app with the way of a callback behind it, and what operators learn of refusals and errors. */
+export function openReceiving({ config, limits, log, metrics, storage, replica }: ReceivingParts) {
+  const { parts, erasures, failures, storeHealth } = storage;
+  const { store, budget, archive, ledger } = parts;
+  const { deliveries } = metrics;
+  const refusals = openRefusals(store, () => storeHealth.readiness().ready, log);
+  const errors = openErrors(log, failures);
+  const admission = new Admission(
+    { maxConcurrent: limits.maxConcurrentDeliveries, maxWaiters: limits.maxBudgetWaiters },
+    budget,
+    storeHealth.gate,
+  );
+  const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
+  const receiver = createReceiver({
+    ...{ sources, admission, archive, erasures, ledger, limits },
+    quarantine: createQuarantine(store),
+    observer: createDeliveryReport({
+      ...{ deliveries, log, ledger: metrics.ledger },
+      refusalLog: refusals.log,
+      refusals: refusals.ofCallbacks,
+    }),
+  });
+  const app = createPublicApp();
+  const routes = {
+    ...{ receiver, bodyLimits: limits, draining: replica.draining },
+    drain: { bytes: limits.drainBytes, ms: limits.drainTime },
+    onUnexpected: errors.report,
+  };
+  mountCallbacks(app, routes);
+  mountHealth(app, replica.readiness);
+  mountFallbacks(app, routes);
+  /** Whether callbacks need the process: what can wait then waits. */
+  const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
+  return { app, sources, admission, isBusy, refusals, errors };
+}
+
+/** Refusals are logged, counted for all replicas, and the latest ones listed. */
+function openRefusals(store: ObjectStore, isReady: () => boolean, log: Logger) {
+  const counter: RefusalCounter = countRefusals(store, isReady);
+  return {
+    counter,
+    log: createRefusalLog(log),
+    ofCallbacks: createRefusalRing(counter.add),
+    ofSignIns: createRefusalRing(counter.add, SIGN_INS_KEPT),
+  };
+}
+
+/** Logs what nobody expected of a request: bugs, and the store's failures by their condition. */
+function openErrors(log: Logger, failures: StoreFailureLog) {
+  const bugs = createUnexpectedLog(log);
+  return {
+    report(error: unknown): void {
+      if (!(error instanceof StoreError)) return bugs.unexpected(error);
+      failures.failed('store-failed', { reason: error.message, condition: conditionOf(error) });
+    },
+    close: bugs.close,
+  };
+}

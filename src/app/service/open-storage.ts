@@ -1,0 +1,43 @@
+import { createErasures } from '../../archive/erasure/erasures.js';
+import type { Metrics } from '../../observe/metrics/metrics.js';
+import { reportIndex } from '../../operations/admin/report-index.js';
+import type { OnStoreCall } from '../../store/probe/measure-store.js';
+import { openArchiveParts } from '../archive-parts.js';
+import { indexOfService, type OpenLedgerOptions } from '../open-ledger.js';
+import { openOutbox } from '../open-outbox.js';
+import { createStoreFailureLog } from '../store/store-failure-log.js';
+import { StoreHealth } from '../store/store-health.js';
+import type { ServiceOptions } from './service-options.js';
+
+export type OpenStorage = Awaited<ReturnType<typeof openStorage>>;
+
+/** Store, archive and ledger of a service, the memory that all bodies pass through, and what watches over the store. */
+export async function openStorage(options: ServiceOptions, metrics: Metrics) {
+  const { config, log, memory = null, probe } = options;
+  const onStoreCall: OnStoreCall[] = [metrics.store.called];
+  const onSegment = [metrics.ledger.segmentWritten];
+  let knownKeys = (): readonly string[] => [];
+  const opening: OpenLedgerOptions = {
+    indexFiles: indexOfService(config, memory),
+    startIndex: options.startIndex,
+    onStoreCall,
+    knownKeys: () => knownKeys(),
+    onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
+    onIndexOpened: reportIndex(log),
+    onNewerLines: (segment) =>
+      log.warn(
+        { event: 'ledger-newer-lines', segment },
+        'the ledger holds lines that a newer version wrote and this one does not read: upgrade this replica',
+      ),
+  };
+  const parts = await openArchiveParts(config, opening, onSegment);
+  const { store, ledger } = parts;
+  const erasures = createErasures(store);
+  const failures = createStoreFailureLog(log);
+  const storeHealth = new StoreHealth(config, { store, erasures, ledger, log, failures, memory, probe });
+  onStoreCall.push(storeHealth.called);
+  knownKeys = () => [...ledger.written(), ...storeHealth.written()];
+  const outbox = openOutbox(config, store, erasures, metrics.outbox, log, options.outboxTimes);
+  if (Object.keys(config.subscribers).length > 0) onSegment.push(outbox.wake);
+  return { parts, erasures, failures, storeHealth, outbox };
+}

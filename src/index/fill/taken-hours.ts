@@ -1,0 +1,209 @@
+import {
+  firstOpenHour,
+  HOUR,
+  isWhole,
+  MAX_CLOCK_OFFSET,
+  openHours,
+  startOfHour,
+} from '../../ledger/hours.js';
+import { createLogFollower } from '../../ledger/log/follow-log.js';
+import { hoursInOrder } from '../../ledger/log/log-hours.js';
+import type { MergedHourError } from '../../ledger/log/merge-record.js';
+import { assertListed, type NamedHour } from '../../ledger/log/named-hours.js';
+import type { FollowedHour } from '../../ledger/log/new-segments.js';
+import { segmentsOfHour } from '../../ledger/log/segments-of-hour.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { IndexCalls } from '../index-calls.js';
+import type { MergedFault } from '../ledger-index.js';
+import { createFollowedFolders, type FollowedFolders } from './followed-folders.js';
+import { createSegmentTaker, type SegmentTaker } from './segment-taker.js';
+
+/**
+ * What the index has: every line from `since` to `until`. Rows before are no part of it: they are deleted before the index reaches back
+ * further. `since` is undefined before anything, null from the beginning of the ledger on.
+ */
+interface Range {
+  readonly since: number | null | undefined;
+  readonly until: number | null;
+}
+
+const NOTHING: Range = { since: undefined, until: null };
+
+interface TakenHoursOptions {
+  readonly store: ObjectStore;
+  readonly index: IndexCalls;
+  /** Milliseconds since the epoch, of the store's clock. */
+  readonly now: () => number;
+  /** Milliseconds that the index reaches back. */
+  readonly reach: number;
+  readonly subscribers?: readonly string[] | undefined;
+  /** Whether somebody looks. */
+  readonly isLookedAt: () => boolean;
+}
+
+/** The hours of the log that the index has. Brings what is new, and single hours, into it; each call may reject, and the next one continues. */
+export class TakenHours {
+  readonly folders: FollowedFolders;
+  readonly #store: ObjectStore;
+  readonly #index: IndexCalls;
+  readonly #now: () => number;
+  readonly #reach: number;
+  readonly #isLookedAt: () => boolean;
+  readonly #segments: SegmentTaker;
+  /** The hours that are followed, those that `#log` reads. */
+  #hours = new Map<string, FollowedHour>();
+  #log: ReturnType<typeof createLogFollower>;
+  #range = NOTHING;
+  /** Whether range and hours are what the index has: not before the first call, nor after one that failed. */
+  #isKnown = false;
+
+  constructor({ store, index, now, reach, subscribers, isLookedAt }: TakenHoursOptions) {
+    this.#store = store;
+    this.#index = index;
+    this.#now = now;
+    this.#reach = reach;
+    this.#isLookedAt = isLookedAt;
+    this.#segments = createSegmentTaker(index);
+    this.folders = createFollowedFolders(store, now, subscribers);
+    this.#log = this.#follow();
+  }
+
+  /** Begin of what the index has; undefined before anything, null from the beginning of the ledger on. */
+  get since(): number | null | undefined {
+    return this.#range.since;
+  }
+
+  relist(): void {
+    this.#log.relist();
+  }
+
+  /** To be called when a call has failed: the index itself knows what it has. */
+  forget(): void {
+    this.#isKnown = false;
+  }
+
+  /** Says that the index has everything from `since` on. */
+  claimFrom(since: number | null): Promise<void> {
+    return this.#save({ ...this.#range, since });
+  }
+
+  /** Takes what is new: of the hours that are open, and of those that were when the log was listed last. */
+  async takeNew(): Promise<void> {
+    await this.#readRange();
+    const open = openHours(this.#now());
+    const [first = ''] = open;
+    const { until } = this.#range;
+    const isHourOver = until === null || firstOpenHour(until) < startOfHour(first);
+    if (await this.folders.look(this.#isLookedAt() || isHourOver)) this.#log.relist();
+    for (const hour of open) if (!this.#hours.has(hour)) this.#hours.set(hour, await this.#begun(hour));
+    await this.#segments.take(this.#log.newSegments());
+    if (until !== null && isHourOver) await this.#finishBetween(firstOpenHour(until), startOfHour(first));
+    for (const hour of this.#hours.keys()) if (isWhole(hour, this.#now())) this.#hours.delete(hour);
+    const { since = startOfHour(first) } = this.#range;
+    await this.#save({ since, until: this.#log.listedAt() ?? this.#range.until });
+  }
+
+  /**
+   * Takes the rest of an hour that nothing appears in any more. The index does not claim to have it before it has. Resolves to the hours
+   * before it, as its records name them.
+   */
+  async finish(hour: string): Promise<NamedHour[]> {
+    const place = await this.#begun(hour);
+    const start = startOfHour(hour);
+    const faults = new Map<string, MergedFault>();
+    const named: NamedHour[] = [];
+    const segments = segmentsOfHour(
+      {
+        store: this.#store,
+        folders: this.folders.all(),
+        onLost: this.#segments.addMissing,
+        onFault: ({ key, record }: MergedHourError) =>
+          void faults.set(key, { key, segments: record === null ? 1 : 0 }),
+        onPrevious: (previous, folder) => void named.push({ hour: previous, folder }),
+      },
+      place,
+    );
+    const reached = this.#range;
+    const isClaimed = this.#isClaimed(start);
+    await this.#segments.take(segments, async () => {
+      if (isClaimed) await this.#save({ since: reached.since, until: start });
+    });
+    if (faults.size > 0) await this.#index.call('saveFaults', start, [...faults.values()]);
+    this.#hours.delete(hour);
+    if (this.#range !== reached) await this.#save(reached);
+    return named;
+  }
+
+  /** Reads all of an hour again: what was missing or damaged of it once is there. */
+  async readAgain(hour: string): Promise<void> {
+    const reached = this.#range;
+    const start = startOfHour(hour);
+    await this.#save({ ...reached, until: reached.until && Math.min(reached.until, start) });
+    await this.#index.call('deleteHour', start);
+    if (openHours(this.#now()).includes(hour)) {
+      this.#log = this.#follow();
+      return this.takeNew();
+    }
+    await this.finish(hour);
+    await this.#save(reached);
+  }
+
+  /** Deletes the hours before one, in steps. */
+  async *deleteBefore(time: number): AsyncGenerator<void> {
+    const since = Math.max(this.since ?? time, time);
+    await this.claimFrom(since);
+    await this.#index.call('deleteBefore', since);
+    while (await this.#index.call('deleteSome')) yield;
+  }
+
+  #follow() {
+    this.#hours = new Map();
+    return createLogFollower({
+      store: this.#store,
+      hours: this.#hours,
+      clock: this.#now,
+      onLost: this.#segments.addMissing,
+      folders: this.folders.current,
+    });
+  }
+
+  async #readRange(): Promise<void> {
+    if (this.#isKnown) return;
+    const { since, until } = await this.#index.call('state');
+    const time = this.#now();
+    // An index that ends before it is to begin has nothing to keep. When the clock was set back, nobody knows until when it has everything.
+    const isKept = until !== null && until >= time - this.#reach && until <= time + MAX_CLOCK_OFFSET;
+    this.#range = isKept ? { since, until } : NOTHING;
+    this.#log = this.#follow();
+    // Hours that were written before the clock was set back.
+    const later = hoursInOrder(this.#store, 'oldest', time + MAX_CLOCK_OFFSET, Number.POSITIVE_INFINITY);
+    for await (const hour of later) this.#hours.set(hour, await this.#begun(hour));
+    this.#isKnown = true;
+  }
+
+  async #save(range: Range): Promise<void> {
+    const { since = null, until } = range;
+    this.#range = range;
+    await this.#index.call('saveRange', { since, until });
+  }
+
+  async #begun(hour: string): Promise<FollowedHour> {
+    const numbers = await this.#index.call('numbersOf', startOfHour(hour));
+    return { hour, read: new Map(Object.entries(numbers)) };
+  }
+
+  /** Whether the index claims to have an hour as a whole. */
+  #isClaimed(start: number): boolean {
+    const { since, until } = this.#range;
+    return until !== null && start < firstOpenHour(until) && start >= (since ?? start);
+  }
+
+  /** Takes the rest of the hours that have ended since the log was listed last. */
+  async #finishBetween(begin: number, end: number): Promise<void> {
+    let next = begin;
+    for await (const hour of hoursInOrder(this.#store, 'oldest', begin, end - 1, this.folders.roots())) {
+      await assertListed(this.#store, await this.finish(hour), next);
+      next = startOfHour(hour) + HOUR;
+    }
+  }
+}

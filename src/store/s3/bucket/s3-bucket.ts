@@ -3,7 +3,7 @@ import { renewalOf, renewWithSdk } from '../renew-credentials.js';
 import { bucketAddress, createS3Client, fixedKeys, type S3Limits, s3Limits } from '../s3-client.js';
 import type { S3Settings, S3StoreOptions } from '../s3-options.js';
 import { createAnswerCheck } from '../wire/answer-check.js';
-import { createS3Sender, type S3Sender } from '../wire/s3-sender.js';
+import { S3Sender } from '../wire/s3-sender.js';
 import { storeConnect } from '../wire/store-connect.js';
 
 /** A bucket and what all operations on it share. */
@@ -30,7 +30,7 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const renewal = renewalOf(client);
   if (keys === null) renewWithSdk(client, renewal);
   const connect = storeConnect(settings, limits.connectTimeoutMs);
-  const sender = createS3Sender({
+  const sender = new S3Sender({
     client,
     keys,
     renewal,

@@ -62,29 +62,6 @@ interface OpenAnswer {
   readonly body: Readable;
 }
 
-/**
- * Sends and fetches bodies without the SDK's command layer, which costs ten times the CPU of a signed request over a
- * pooled connection. Credentials and address are the SDK's own.
- */
-export interface S3Sender {
-  readonly secure: boolean;
-  /**
-   * Repeats a request that fails (`s3RetryRules`), with other credentials where the store refused those it had. Every attempt has the
-   * condition.
-   *
-   * @returns the answer: a 200 or 201; any other one says that the condition of a request with `ifAbsent` did not hold
-   * @throws S3Failure of the last attempt
-   */
-  put(request: SignedPut): Promise<WholeAnswer>;
-  /** As `put` does. */
-  get(request: SignedGet): Promise<OpenAnswer>;
-  /** As `put` does; null when there is no such object. */
-  head(request: SignedHead): Promise<IncomingHttpHeaders | null>;
-  /** Milliseconds by which the server's clock was ahead of this machine's at its last answer. */
-  clockOffset(): number;
-  close(): Promise<void>;
-}
-
 interface S3SenderParts {
   readonly client: S3Client;
   /** The configured keys; without them the client is asked for each request. */
@@ -98,169 +75,206 @@ interface S3SenderParts {
   readonly connect: buildConnector.connector;
 }
 
-type Attempt<Request, Answer> = (holder: SigningKeyHolder, request: Request) => Promise<Answer>;
+/** One request, signed with these credentials. */
+type Attempt<Answer> = (holder: SigningKeyHolder) => Promise<Answer>;
 
 /** SHA-256 of an empty body. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-export function createS3Sender(parts: S3SenderParts): S3Sender {
-  const { client, keys, renewal, address, limits, answers, onNotice, connect } = parts;
-  const { origin } = address;
-  const pools = {
-    write: openPool(origin, limits.maxSockets, connect),
-    // Commits wait for heads, which must not wait for long writes.
-    head: openPool(origin, limits.maxSockets, connect),
-    own: openPool(origin, limits.maxSockets, connect),
-    // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
-    download: openPool(origin, null, connect),
-  };
-  const owner = parts.settings.expectedBucketOwner;
-  const common = { host: address.host, ...(owner && { [EXPECTED_OWNER]: owner }) };
-  const signer = createS3Signer(address.region);
-  const clock = createServerClock(onNotice);
+/**
+ * Sends and fetches bodies without the SDK's command layer, which costs ten times the CPU of a signed request over a
+ * pooled connection. Credentials and address are the SDK's own.
+ */
+export class S3Sender {
+  readonly secure: boolean;
+  readonly #client: S3Client;
+  readonly #keys: SigningKeyHolder | null;
+  readonly #renewal: CredentialRenewal;
+  readonly #address: BucketAddress;
+  readonly #limits: S3Limits;
+  readonly #answers: AnswerCheck;
+  readonly #pools: Readonly<Record<'write' | 'head' | ReadPurpose, Pool>>;
+  /** Headers of every request. */
+  readonly #common: SentHeaders;
+  readonly #signer: ReturnType<typeof createS3Signer>;
+  readonly #clock: ReturnType<typeof createServerClock>;
+
+  constructor(parts: S3SenderParts) {
+    const { address, limits, settings, connect } = parts;
+    const { origin, host, region } = address;
+    const owner = settings.expectedBucketOwner;
+    this.secure = origin.startsWith('https:');
+    this.#client = parts.client;
+    this.#keys = parts.keys;
+    this.#renewal = parts.renewal;
+    this.#address = address;
+    this.#limits = limits;
+    this.#answers = parts.answers;
+    this.#pools = {
+      write: openPool(origin, limits.maxSockets, connect),
+      // Commits wait for heads, which must not wait for long writes.
+      head: openPool(origin, limits.maxSockets, connect),
+      own: openPool(origin, limits.maxSockets, connect),
+      // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
+      download: openPool(origin, null, connect),
+    };
+    this.#common = { host, ...(owner && { [EXPECTED_OWNER]: owner }) };
+    this.#signer = createS3Signer(region);
+    this.#clock = createServerClock(parts.onNotice);
+  }
+
+  /**
+   * Repeats a request that fails (`s3RetryRules`), with other credentials where the store refused those it had. Every attempt has the
+   * condition.
+   *
+   * @returns the answer: a 200 or 201; any other one says that the condition of a request with `ifAbsent` did not hold
+   * @throws S3Failure of the last attempt
+   */
+  put(request: SignedPut): Promise<WholeAnswer> {
+    return this.#repeat((holder) => this.#put(holder, request), request.signal);
+  }
+
+  /** As `put` does. */
+  get(request: SignedGet): Promise<OpenAnswer> {
+    return this.#repeat((holder) => this.#get(holder, request));
+  }
+
+  /** As `put` does; null when there is no such object. */
+  head(request: SignedHead): Promise<IncomingHttpHeaders | null> {
+    return this.#repeat((holder) => this.#head(holder, request));
+  }
+
+  /** Milliseconds by which the server's clock was ahead of this machine's at its last answer. */
+  clockOffset(): number {
+    return this.#clock.ahead;
+  }
+
+  async close(): Promise<void> {
+    const open = Object.values(this.#pools).filter((each) => !each.destroyed);
+    await Promise.all(open.map((each) => each.destroy()));
+  }
 
   /** Sends until it succeeds or is not worth another attempt. Most succeed at once, and those need no rules. */
-  async function sent<Request, Answer>(
-    attempt: Attempt<Request, Answer>,
-    request: Request,
-    signal?: AbortSignal,
-  ): Promise<Answer> {
+  async #repeat<Answer>(attempt: Attempt<Answer>, signal?: AbortSignal): Promise<Answer> {
     const startedAt = performance.now();
     try {
-      return await once(attempt, request);
+      return await this.#once(attempt);
     } catch (error) {
-      const rules = s3RetryRules(limits.retry, signal === undefined ? {} : { signal }, startedAt);
-      return await retryAfter(error, () => once(attempt, request), rules).catch((failure: unknown) => {
+      const rules = s3RetryRules(this.#limits.retry, signal === undefined ? {} : { signal }, startedAt);
+      return await retryAfter(error, () => this.#once(attempt), rules).catch((failure: unknown) => {
         throw asFailure(failure);
       });
     }
   }
 
-  function once<Request, Answer>(attempt: Attempt<Request, Answer>, request: Request): Promise<Answer> {
-    return keys === null ? renewed(attempt, request) : attempt(keys, request);
+  #once<Answer>(attempt: Attempt<Answer>): Promise<Answer> {
+    return this.#keys === null ? this.#renewed(attempt) : attempt(this.#keys);
   }
 
   /** Sends once, and once more where the store refuses the credentials and there are others. */
-  async function renewed<Request, Answer>(
-    attempt: Attempt<Request, Answer>,
-    request: Request,
-  ): Promise<Answer> {
-    const holder = await client.config.credentials();
+  async #renewed<Answer>(attempt: Attempt<Answer>): Promise<Answer> {
+    const holder = await this.#client.config.credentials();
     try {
-      return await attempt(holder, request);
+      return await attempt(holder);
     } catch (error) {
-      const others = await renewal.after(error, holder);
+      const others = await this.#renewal.after(error, holder);
       if (others === null) throw error;
-      return attempt(others, request);
+      return attempt(others);
     }
   }
 
-  async function putWith(holder: SigningKeyHolder, put: SignedPut): Promise<WholeAnswer> {
-    const { offset } = clock;
+  async #put(holder: SigningKeyHolder, put: SignedPut): Promise<WholeAnswer> {
+    const { offset } = this.#clock;
     const now = new Date(Date.now() + offset);
-    const path = address.path + encodeKey(put.key);
+    const path = this.#address.path + encodeKey(put.key);
     const query = encodedQuery(put.query ?? {});
     const condition = put.ifAbsent === true ? { 'if-none-match': '*' } : {};
-    const headers = Object.assign(put.headers, common, condition);
-    const answer = await send(pools.write, {
+    const headers = Object.assign(put.headers, this.#common, condition);
+    const answer = await send(this.#pools.write, {
       method: 'PUT',
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
-      headers: signer.sign({ method: 'PUT', path, query, headers }, holder, now),
+      headers: this.#signer.sign({ method: 'PUT', path, query, headers }, holder, now),
       body: put.body,
       timeoutMs: put.timeoutMs,
       signal: put.signal,
     });
     try {
-      answers.check(put.operation, answer);
+      this.#answers.check(put.operation, answer);
     } catch (error) {
-      if (!(error instanceof DoubtfulAnswer) || !(await isStored(holder, put, answer))) throw error;
-      answers.acceptUnidentified();
+      if (!(error instanceof DoubtfulAnswer) || !(await this.#isStored(holder, put, answer))) throw error;
+      this.#answers.acceptUnidentified();
     }
     const { status } = answer;
-    clock.observe(answer.headers.date);
+    this.#clock.observe(answer.headers.date);
     if (status === 200 || status === 201 || (put.ifAbsent === true && isConditionFailed(status)))
       return answer;
-    throw clock.corrected(failureOf(status, answer.text, answer.headers), offset);
+    throw this.#clock.corrected(failureOf(status, answer.text, answer.headers), offset);
   }
 
   /** Whether the object has the size of the body and the ETag of the answer, which only the store can know before. */
-  async function isStored(
+  async #isStored(
     holder: SigningKeyHolder,
     { operation, key, body, timeoutMs }: SignedPut,
     answer: WholeAnswer,
   ) {
     if (operation !== 'PutObject') return false;
-    const headers = await headWith(holder, { key, timeoutMs }).catch((error: unknown) =>
+    const headers = await this.#head(holder, { key, timeoutMs }).catch((error: unknown) =>
       error instanceof DoubtfulAnswer ? error.answer.headers : null,
     );
     return headers?.etag === answer.headers.etag && headers?.['content-length'] === `${body.length}`;
   }
 
   /** A signed request without a body. */
-  function bare<Method extends 'GET' | 'HEAD'>(
+  #bare<Method extends 'GET' | 'HEAD'>(
     method: Method,
     key: string,
     given: SentHeaders,
     holder: SigningKeyHolder,
     now: Date,
   ) {
-    const path = address.path + encodeKey(key);
-    const headers = { ...given, ...common, 'x-amz-content-sha256': EMPTY_SHA256 };
-    return { method, path, headers: signer.sign({ method, path, query: [], headers }, holder, now) };
+    const path = this.#address.path + encodeKey(key);
+    const headers = { ...given, ...this.#common, 'x-amz-content-sha256': EMPTY_SHA256 };
+    return { method, path, headers: this.#signer.sign({ method, path, query: [], headers }, holder, now) };
   }
 
-  async function headWith(
-    holder: SigningKeyHolder,
-    { key, timeoutMs }: SignedHead,
-  ): Promise<IncomingHttpHeaders | null> {
-    const { offset } = clock;
+  async #head(holder: SigningKeyHolder, { key, timeoutMs }: SignedHead): Promise<IncomingHttpHeaders | null> {
+    const { offset } = this.#clock;
     const now = new Date(Date.now() + offset);
-    const request = { ...bare('HEAD', key, {}, holder, now), body: null, timeoutMs };
-    const { status, headers } = await send(pools.head, request);
-    answers.check('HeadObject', { status, headers, text: null });
-    clock.observe(headers.date);
+    const request = { ...this.#bare('HEAD', key, {}, holder, now), body: null, timeoutMs };
+    const { status, headers } = await send(this.#pools.head, request);
+    this.#answers.check('HeadObject', { status, headers, text: null });
+    this.#clock.observe(headers.date);
     if (status === 404) return null;
-    if (status !== 200) throw clock.corrected(headFailure(status, headers, now), offset);
+    if (status !== 200) throw this.#clock.corrected(headFailure(status, headers, now), offset);
     return headers;
   }
 
-  async function getWith(
+  async #get(
     holder: SigningKeyHolder,
     { key, headers, timeoutMs, idleMs, purpose }: SignedGet,
   ): Promise<OpenAnswer> {
-    const { offset } = clock;
+    const { offset } = this.#clock;
     const now = new Date(Date.now() + offset);
     const timeouts = { headersTimeout: timeoutMs, bodyTimeout: idleMs };
-    const request = { ...bare('GET', key, headers, holder, now), ...timeouts };
-    const response = await openExchange(pools[purpose], request, limits.connectTimeoutMs + timeoutMs);
+    const request = { ...this.#bare('GET', key, headers, holder, now), ...timeouts };
+    const response = await openExchange(
+      this.#pools[purpose],
+      request,
+      this.#limits.connectTimeoutMs + timeoutMs,
+    );
     const { statusCode: status, headers: found, body } = response;
     const succeeded = status >= 200 && status <= 299;
     const text = succeeded ? null : String(await readBeginning(body, MAX_FAILURE_BYTES));
     try {
-      answers.check('GetObject', { status, headers: found, text });
+      this.#answers.check('GetObject', { status, headers: found, text });
     } catch (error) {
       body.on('error', () => undefined).destroy();
       throw error;
     }
-    clock.observe(found.date as string | undefined);
-    if (text !== null) throw clock.corrected(failureOf(status, text, found), offset);
+    this.#clock.observe(found.date as string | undefined);
+    if (text !== null) throw this.#clock.corrected(failureOf(status, text, found), offset);
     return response;
   }
-
-  return {
-    secure: address.origin.startsWith('https:'),
-    put: (request) => sent(putWith, request, request.signal),
-    get: (request) => sent(getWith, request),
-    head: (request) => sent(headWith, request),
-    clockOffset: () => clock.ahead,
-    close: async () => {
-      await Promise.all(
-        Object.values(pools)
-          .filter((each) => !each.destroyed)
-          .map((each) => each.destroy()),
-      );
-    },
-  };
 }
 
 function send(pool: Pool, request: WireRequest): Promise<WholeAnswer> {

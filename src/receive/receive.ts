@@ -47,16 +47,6 @@ export interface ReceiverObserver {
   refusalUnrecorded(line: LedgerLine, error: unknown): void;
 }
 
-export interface Receiver {
-  /**
-   * Resolves when everything the callback brought is durable. Otherwise rejects with a `Problem` to respond with, or with
-   * `BodyAbortedError` when the sender has gone.
-   */
-  receive(request: CallbackRequest): Promise<Acknowledgement>;
-  /** Records a request that has the query of a callback, and that its path or method keeps from any source. */
-  misdirected(request: CallbackRequest, problem: Problem): void;
-}
-
 /** Milliseconds that a sender waits for the first byte of memory. */
 const MEMORY_WAIT = 10_000;
 
@@ -66,25 +56,47 @@ const CLEAN_UP_WAIT = 2000;
 /** Milliseconds that a response waits for the ledger line of a refusal. */
 const LINE_WAIT = 1000;
 
-export function createReceiver(parts: ReceiverParts): Receiver {
-  const { sources, admission, archive, quarantine, erasures, ledger, limits, observer } = parts;
+export class Receiver {
+  readonly #sources: ReadonlyMap<string, Source>;
+  readonly #admission: Admission;
+  readonly #archive: Archive;
+  readonly #quarantine: Quarantine;
+  readonly #erasures: Erasures;
+  readonly #ledger: Ledger;
+  readonly #quarantineBytes: number;
+  readonly #observer: ReceiverObserver;
 
-  async function receive(request: CallbackRequest): Promise<Acknowledgement> {
-    const delivery = new Delivery(request, authenticate(request));
+  constructor(parts: ReceiverParts) {
+    this.#sources = parts.sources;
+    this.#admission = parts.admission;
+    this.#archive = parts.archive;
+    this.#quarantine = parts.quarantine;
+    this.#erasures = parts.erasures;
+    this.#ledger = parts.ledger;
+    this.#quarantineBytes = parts.limits.quarantineBytes;
+    this.#observer = parts.observer;
+  }
+
+  /**
+   * Resolves when everything the callback brought is durable. Otherwise rejects with a `Problem` to respond with, or with
+   * `BodyAbortedError` when the sender has gone.
+   */
+  async receive(request: CallbackRequest): Promise<Acknowledgement> {
+    const delivery = new Delivery(request, this.#authenticate(request));
     let slot: Slot | null = null;
     try {
       delivery.identified(parseCallbackQuery(request.rawQuery, delivery.sender.source.context));
       rejectBadLength(delivery);
-      slot = await admission.enter(request);
-      if (await erasures.has(delivery.query.jobId)) await discardBody(delivery, slot);
-      else await store(delivery, slot);
+      slot = await this.#admission.enter(request);
+      if (await this.#erasures.has(delivery.query.jobId)) await this.#discardBody(delivery, slot);
+      else await this.#store(delivery, slot);
       const line = delivery.ledgerLine();
-      await ledger.append(line);
-      observer.delivered(line, delivery.phases());
+      await this.#ledger.append(line);
+      this.#observer.delivered(line, delivery.phases());
       return delivery.acknowledgement();
     } catch (error) {
       const refusal = asRefusal(error);
-      await recordRefusal(delivery, refusal);
+      await this.#recordRefusal(delivery, refusal);
       throw refusal;
     } finally {
       slot?.leave();
@@ -92,20 +104,20 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   /** Nothing of an erased job is stored, so that its body need not even be decoded. */
-  async function discardBody(delivery: Delivery, slot: Slot): Promise<void> {
+  async #discardBody(delivery: Delivery, slot: Slot): Promise<void> {
     slot.body = delivery.openBody();
     for await (const _chunk of slot.body);
     delivery.erased();
   }
 
   /** A complete body that cannot be decoded goes to quarantine. */
-  async function store(delivery: Delivery, slot: Slot): Promise<void> {
+  async #store(delivery: Delivery, slot: Slot): Promise<void> {
     const { request, sender } = delivery;
     const { declaredLength } = request;
     const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
     const context = delivery.artefactContext();
-    const staged = archive.begin(context, reception);
-    const rawCopy = new RawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
+    const staged = this.#archive.begin(context, reception);
+    const rawCopy = new RawBodyCopy(staged.memory, this.#quarantineBytes, declaredLength);
     staged.setDiscardable(rawCopy);
     const body = delivery.openBody();
     slot.body = body;
@@ -118,14 +130,14 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const parts = await decodeBody(bodyHeaders(delivery), body, staged, maxBytes, keep);
       delivery.decoded(parts);
       rawCopy.release();
-      const items = await staged.commit(erasures.has);
+      const items = await staged.commit(this.#erasures.has);
       if (items === null) delivery.erased();
       else delivery.stored(items);
     } catch (error) {
       if (body.failure !== null) throw body.failure;
       if (!(error instanceof UndecodableError)) throw error;
       delivery.decoded(undefined);
-      if (await quarantineBody(delivery, rawCopy, error)) delivery.quarantined(error.reason);
+      if (await this.#quarantineBody(delivery, rawCopy, error)) delivery.quarantined(error.reason);
       else delivery.erased();
     } finally {
       rawCopy.release();
@@ -134,12 +146,12 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   /** Checks source, address and credential, in this order. */
-  function authenticate(request: CallbackRequest): Sender {
+  #authenticate(request: CallbackRequest): Sender {
     const { sourceName, peer, headers } = request;
-    const source = sources.get(sourceName);
+    const source = this.#sources.get(sourceName);
     if (source === undefined) {
       const problem = new Problem('source-unknown', 'No source of that name is configured here.');
-      misdirected(request, problem);
+      this.misdirected(request, problem);
       throw problem;
     }
     const access = source.checkAccess({ peer, headers, now: Date.now() });
@@ -153,20 +165,17 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       isFromSender,
     } = access;
     if (problem === null) return { source, clientIp, region, credential, wouldRefuse };
-    observer.unauthenticated({ problem, source: source.name, clientIp, cause, isFromSender }, request);
+    this.#observer.unauthenticated({ problem, source: source.name, clientIp, cause, isFromSender }, request);
     throw problem;
   }
 
-  function misdirected(request: CallbackRequest, problem: Problem): void {
-    observer.unauthenticated(callerOfNoSource(sources, request, problem), request);
+  /** Records a request that has the query of a callback, and that its path or method keeps from any source. */
+  misdirected(request: CallbackRequest, problem: Problem): void {
+    this.#observer.unauthenticated(callerOfNoSource(this.#sources, request, problem), request);
   }
 
   /** Resolves to false when the job was erased meanwhile. */
-  async function quarantineBody(
-    delivery: Delivery,
-    rawCopy: RawBodyCopy,
-    fault: UndecodableError,
-  ): Promise<boolean> {
+  async #quarantineBody(delivery: Delivery, rawCopy: RawBodyCopy, fault: UndecodableError): Promise<boolean> {
     const body = rawCopy.hold();
     if (body === 'no-memory') {
       throw new Problem('overloaded', 'No memory is free to quarantine this body; send it again.');
@@ -174,7 +183,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     if (body === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
     try {
       const record = delivery.quarantineRecord(fault);
-      return await erasures.keep(record, () => quarantine.keep(record, body.bytes));
+      return await this.#erasures.keep(record, () => this.#quarantine.keep(record, body.bytes));
     } finally {
       body.release();
     }
@@ -184,30 +193,30 @@ export function createReceiver(parts: ReceiverParts): Receiver {
    * Writes the ledger line of a refusal. The response waits a moment for it when the sender was at fault. When we are, it
    * does not wait at all: the store that fails is most likely the one that the line goes to.
    */
-  async function recordRefusal(delivery: Delivery, refusal: DeliveryRefusal): Promise<void> {
+  async #recordRefusal(delivery: Delivery, refusal: DeliveryRefusal): Promise<void> {
     const problem = refusal instanceof Problem ? refusal : null;
     const line = delivery.refusalLine(problem?.code ?? 'body-incomplete');
-    observer.refused(line, problem);
-    const writing = appendRefusal(line).catch((error: unknown) => observer.refusalUnrecorded(line, error));
+    this.#observer.refused(line, problem);
+    const writing = this.#appendRefusal(line).catch((error: unknown) =>
+      this.#observer.refusalUnrecorded(line, error),
+    );
     if (problem === null || problem.status < 500) await waitAtMost(LINE_WAIT, writing);
   }
 
   /** Nothing of an erased job would have been stored, so that a refusal does not make it fail. */
-  async function appendRefusal(line: LedgerLine): Promise<void> {
-    const isErased = line.jobId !== null && (await hasErased(line.jobId));
-    await ledger.append(isErased ? { ...line, outcome: 'noted', reason: 'erased' } : line);
+  async #appendRefusal(line: LedgerLine): Promise<void> {
+    const isErased = line.jobId !== null && (await this.#hasErased(line.jobId));
+    await this.#ledger.append(isErased ? { ...line, outcome: 'noted', reason: 'erased' } : line);
   }
 
   /** False when the store does not say. */
-  async function hasErased(jobId: string): Promise<boolean> {
+  async #hasErased(jobId: string): Promise<boolean> {
     try {
-      return await erasures.has(jobId);
+      return await this.#erasures.has(jobId);
     } catch {
       return false;
     }
   }
-
-  return { receive, misdirected };
 }
 
 /** HTTP/1.1 without a length or chunks has no body; HTTP/1.0 demands a length (RFC 1945, 8.3). */

@@ -19,7 +19,7 @@ export interface ResponseOptions {
 }
 
 export interface CallbackRoutes extends ResponseOptions {
-  readonly receiver: Receiver;
+  readonly receiver: Pick<Receiver, 'receive' | 'misdirected'>;
   readonly bodyLimits: BodyLimits;
 }
 

@@ -9,7 +9,7 @@ import { createUnexpectedLog } from '../../observe/unexpected-log.js';
 import { createSources } from '../../receive/access/sources.js';
 import { Admission } from '../../receive/admission.js';
 import { mountHealth } from '../../receive/health-routes.js';
-import { createReceiver } from '../../receive/receive.js';
+import { Receiver } from '../../receive/receive.js';
 import { createDeliveryReport } from '../../receive/report.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from '../../receive/router.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
@@ -46,7 +46,7 @@ export function openReceiving({ config, limits, log, metrics, storage, replica }
     storeHealth.gate,
   );
   const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
-  const receiver = createReceiver({
+  const receiver = new Receiver({
     ...{ sources, admission, archive, erasures, ledger, limits },
     quarantine: createQuarantine(store),
     observer: createDeliveryReport({

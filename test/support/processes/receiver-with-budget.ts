@@ -11,7 +11,7 @@ import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';
 import { createSources } from '../../../src/receive/access/sources.js';
 import { Admission } from '../../../src/receive/admission.js';
 import { createPublicServer } from '../../../src/receive/public-server.js';
-import { createReceiver } from '../../../src/receive/receive.js';
+import { Receiver } from '../../../src/receive/receive.js';
 import { createPublicApp, mountCallbacks } from '../../../src/receive/router.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -37,7 +37,7 @@ export async function startReceiverWithBudget(options: {
   const pool = createBufferPool({ largest: options.part, most: options.total });
   const ledger = createLedger({ store, replica: 'test' });
   const { sources, egress, limits } = parseConfig({});
-  const receiver = createReceiver({
+  const receiver = new Receiver({
     sources: createSources(sources, egress.regions, []),
     admission: new Admission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
     archive: createArchive(store, budget, pool),

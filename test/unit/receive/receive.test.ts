@@ -13,7 +13,7 @@ import { ByteBudget } from '../../../src/lib/memory/byte-budget.js';
 import { createSources } from '../../../src/receive/access/sources.js';
 import { Admission } from '../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../src/receive/callback-request.js';
-import { createReceiver, type ReceiverObserver } from '../../../src/receive/receive.js';
+import { Receiver, type ReceiverObserver } from '../../../src/receive/receive.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { type BeforeCall, createMemoryStore } from '../../support/store/memory-store.js';
 import { until } from '../../support/until.js';
@@ -45,7 +45,7 @@ function receiverOver(before?: BeforeCall) {
     unauthenticated: ({ problem }) => seen.push({ event: 'unauthenticated', detail: problem.code }),
     refusalUnrecorded: (line, error) => seen.push({ event: 'unrecorded', line, detail: String(error) }),
   };
-  const receiver = createReceiver({
+  const receiver = new Receiver({
     sources: createSources(sources, egress.regions, []),
     admission,
     archive: createArchive(store, budget, pool),

@@ -19,7 +19,7 @@ import { workOnItem } from '../../../../../src/operations/actions/replay/replay-
 import { createSources } from '../../../../../src/receive/access/sources.js';
 import { Admission } from '../../../../../src/receive/admission.js';
 import type { CallbackRequest } from '../../../../../src/receive/callback-request.js';
-import { createReceiver } from '../../../../../src/receive/receive.js';
+import { Receiver } from '../../../../../src/receive/receive.js';
 import { refetchJob } from '../../../../../src/recovery/reconcile/fetch/refetch.js';
 import { reconcile } from '../../../../../src/recovery/reconcile/reconcile.js';
 import { EMPTY_INDEX } from '../../../../support/ledger/empty-index.js';
@@ -56,7 +56,7 @@ function replica(store: MemoryStore, clock: { ms: number }) {
   const ledger = createLedger({ store, replica: 'a' });
   const { sources, egress } = parseConfig({ sources: { default: { maxBytes: 100_000 } } });
   const erasedJobs = createErasedJobs(store, [() => clock.ms]);
-  const receiver = createReceiver({
+  const receiver = new Receiver({
     sources: createSources(sources, egress.regions, []),
     admission: new Admission({ maxConcurrent: 10, maxWaiters: 10 }, budget),
     archive,

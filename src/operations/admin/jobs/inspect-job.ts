@@ -20,10 +20,9 @@ import type { ObjectInfo, ObjectStore } from '../../../store/object-store.js';
 import { otherPrefixes, otherPrefixesOf } from '../../actions/other-prefixes.js';
 import type { Job } from '../../answers/jobs.js';
 import type { JobEvents } from '../subscribers/job-events.js';
-import { expiredOfJob, quarantinedBefore } from './expired-of-job.js';
+import { absentOfJob } from './absent-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
 import { readJobLines } from './job-lines.js';
-import { lostOfJob } from './lost-of-job.js';
 
 export interface InspectParts {
   readonly store: ObjectStore;
@@ -85,8 +84,9 @@ export async function inspectJob(
   const isWhole = hasAllSince(index, parts.clock() - parts.retention) && parts.view.status().error === null;
   if ((extent === 'none' || !isKnown) && serviceAnswer !== 'found' && isWhole) return serviceAnswer;
   const artefacts = countingFirst(visible.map((artefact) => describeArtefact(artefact, timeline)));
+  const present = new Set(found.map(({ info }) => info.key));
   const { expired, lost } =
-    mark === null ? await absentOf(parts, timeline, found) : { expired: [], lost: [] };
+    mark === null ? await absentOfJob(parts, timeline, present) : { expired: [], lost: [] };
   const erasure =
     extent === 'all' && mark !== null
       ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
@@ -107,23 +107,6 @@ function countingFirst(artefacts: readonly Artefact[]): Artefact[] {
 function failureOf(lines: readonly LedgerLine[], scope: SourceScope): Job['failure'] {
   const open = openFailure(lines, ({ source }) => isInScope(scope, source));
   return open && { outcome: open.outcome, reason: open.reason, receivedAt: open.receivedAt };
-}
-
-/** What its lines name and the store does not hold: expired, or lost. */
-async function absentOf(
-  { store, retained, clock }: InspectParts,
-  timeline: readonly LedgerLine[],
-  found: readonly { readonly info: ObjectInfo }[],
-): Promise<Pick<Job, 'expired' | 'lost'>> {
-  const expiredBefore = await retained.expiredBefore();
-  const bodies = quarantinedBefore(timeline, expiredBefore);
-  const heads = await Promise.all(bodies.map(({ key }) => store.head(key)));
-  const there = [...found.map(({ info }) => info), ...heads.filter((head) => head !== null)];
-  const present = new Set(there.map(({ key }) => key));
-  return {
-    expired: expiredOfJob(timeline, present, expiredBefore, clock()),
-    lost: await lostOfJob(store, timeline, present, expiredBefore),
-  };
 }
 
 /** How much of a job belongs to the sources of a client. */

@@ -58,61 +58,6 @@ function jobThatIsLookedAt(begin: number): Record<'lines' | 'accesses', LedgerLi
   };
 }
 
-describe('what a job lost', () => {
-  const at = (time: string) => `2026-03-20T${time}:00.000Z`;
-  const item = (name: string, kind: LedgerLine['items'][number]['kind'], outcome = 'created') =>
-    ({ key: `jobs/j1/${name}`, kind, size: 2, sha256: 'ab', outcome }) as LedgerLine['items'][number];
-  const lines = [
-    ledgerLine({
-      ...{ jobId: 'j1', receivedAt: at('10:00') },
-      items: [
-        item('transcript.json', 'transcript.json-v2'),
-        item('jobinfo.json', 'jobinfo'),
-        item('data', 'data'),
-      ],
-    }),
-    ledgerLine({
-      ...{ jobId: 'j1', receivedAt: at('10:30'), outcome: 'duplicate' },
-      items: [item('transcript.json', 'transcript.json-v2', 'identical')],
-    }),
-  ];
-  async function lostOf(store: MemoryStore, more: Partial<InspectParts> = {}) {
-    const parts = { ...(await partsOf(store)), ...more };
-    const job = (await inspectJob(parts, 'j1')) as Job;
-    return job.lost.map(({ key, storedAt }) => [key, storedAt]);
-  }
-
-  it('is named with when it was stored, and nothing that is there', async () => {
-    const store = createMemoryStore();
-    putSegment(store, at('10:00'), lines);
-    store.put('jobs/j1/jobinfo.json', '{}');
-    expect(await lostOf(store)).toEqual([
-      ['jobs/j1/transcript.json', at('10:00')],
-      ['jobs/j1/data', at('10:00')],
-    ]);
-  });
-
-  it('does not include what expired, by the period or by a sweep, nor anything of an erased job', async () => {
-    const store = createMemoryStore();
-    const expired = { kind: 'data', objects: 1 } as const;
-    const swept = { jobId: 'j1', origin: 'retention', outcome: 'expired', receivedAt: at('11:00') } as const;
-    putSegment(store, at('10:00'), [...lines, ledgerLine({ ...swept, expired })]);
-    store.put('jobs/j1/jobinfo.json', '{}');
-    const ended = (kind: string) =>
-      kind === 'transcript' ? Date.parse(at('10:01')) : Number.NEGATIVE_INFINITY;
-    expect(await lostOf(store, { retained: { expiredBefore: async () => ended } })).toEqual([]);
-    store.put('.erasures/j1.json', '{}');
-    expect(await lostOf(store)).toEqual([]);
-  });
-
-  it('is confirmed by the store: what a listing of the job did not see is not called lost', async () => {
-    const store = createMemoryStore();
-    putSegment(store, at('10:00'), lines);
-    for (const name of ['transcript.json', 'jobinfo.json', 'data']) store.put(`jobs/j1/${name}`, '{}');
-    expect(await lostOf(store, { keyPrefixes: ['of-another-source/'] })).toEqual([]);
-  });
-});
-
 describe('inspectJob', () => {
   it('shows a job that has only a quarantined body, with its ledger line from before the index', async () => {
     const store = createMemoryStore();

@@ -104,6 +104,8 @@ describe('a look at content', () => {
         status: 503,
         code: 'store-unavailable',
       });
+      const asked = { source: 'guarded', address: '127.0.0.1', headers: { 'X-T': CREDENTIAL } };
+      expect((await adminApi(service).post('/explain').send(asked)).status).toBe(503);
       // What is no content is shown all the same.
       await api.get('/health').expect(200);
     } finally {
@@ -162,16 +164,22 @@ describe('an explanation with a credential', () => {
     expect((await api.post('/explain').send({ ...request, headers })).body).toMatchObject({
       credential: 'main',
     });
-    await api.post('/explain').send(request).expect(200);
-    for (let guess = 0; guess < 9; guess += 1)
+    // Without a credential there is nothing to guess.
+    for (let n = 0; n < 12; n += 1) await api.post('/explain').send(request).expect(200);
+    // The credential is reported also where the address is refused.
+    for (const address of ['10.0.0.1', ...Array<string>(8).fill('127.0.0.1')])
       await api
         .post('/explain')
-        .send({ ...request, headers: { 'X-T': `guess-${guess}` } })
+        .send({ ...request, address, headers: { 'X-T': 'guess' } })
         .expect(200);
     const refused = await api.post('/explain').send({ ...request, headers });
     expect(refused).toMatchObject({ status: 429, body: { code: 'too-many-attempts' } });
     expect(refused.headers['retry-after']).toBe('60');
-    const lines = await signIns('credential-checked');
+    await adminApi(service)
+      .post('/explain')
+      .send({ ...request, headers })
+      .expect(200);
+    const lines = (await signIns('credential-checked')).filter(({ actor }) => actor === 'desk');
     expect(lines).toHaveLength(10);
     const checked = { origin: 'admin', actor: 'desk', clientIp: '127.0.0.1', source: 'guarded' };
     expect(lines.filter(({ reason }) => reason === null)).toMatchObject([checked]);

@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readProxySettings } from '../../../../src/lib/outbound/proxy-settings.js';
 import { CLOSE_AFTER, OPEN_AFTER } from '../../../../src/operations/admin/notice-state.js';
 import { createHealthNotices, noticeSubscribers } from '../../../../src/operations/admin/notify-of-health.js';
 import type { Health } from '../../../../src/operations/answers/health.js';
 import { issueOf } from '../../../../src/operations/issues/issue-kinds.js';
 import type { Issue } from '../../../../src/operations/issues/issues.js';
-import type { Outbox, OutboxOptions } from '../../../../src/subscribers/outbox.js';
+import type { Outbox } from '../../../../src/subscribers/outbox.js';
 import type { ReceiverEvent } from '../../../../src/subscribers/receiver-event.js';
-import { startProxy } from '../../../support/http/connect-proxy.js';
 import { type RecordingServer, recordingServer } from '../../../support/http/recording-server.js';
 import { eventOf, outboxOf, subscriberAt } from '../../../support/outbox/subscribed.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -40,12 +38,12 @@ describe('notices of health', () => {
     await person.close();
   });
 
-  function replica(name: string, errors: unknown[] = [], options: Partial<OutboxOptions> = {}) {
+  function replica(name: string) {
     const subscribers = {
       person: subscriberAt(person.url, { events: HEALTH_EVENTS }),
       crm: subscriberAt('http://127.0.0.1:9/jobs-only'),
     };
-    const outbox = outboxOf(store, subscribers, options);
+    const outbox = outboxOf(store, subscribers);
     outboxes.push(outbox);
     return createHealthNotices({
       subscribers: noticeSubscribers(new Map(Object.entries(subscribers))),
@@ -54,7 +52,9 @@ describe('notices of health', () => {
       isWritable: () => !isStoreDown && !isStoreFull,
       isFirst: async () => name === first,
       health: async () => healthOf(issues, !isStoreDown && !isStoreFull),
-      onError: (error) => errors.push(error),
+      onError(error) {
+        throw error;
+      },
       clock: () => now,
     });
   }
@@ -77,16 +77,6 @@ describe('notices of health', () => {
       return `${type.split('.')[2]} ${subject}`;
     });
   const ids = () => person.requests.map(({ headers }) => headers['webhook-id']);
-
-  it('go through the proxy of the process', async () => {
-    const proxy = startProxy();
-    const proxies = readProxySettings({ HTTP_PROXY: await proxy.url });
-    issues = [QUARANTINE];
-    await pass(OPEN_AFTER + 60_000, replica('a', [], { proxies }));
-    expect(sent()).toEqual(['opened quarantine-growing']);
-    expect(proxy.targets).toEqual([new URL(person.url).host]);
-    await proxy.close();
-  });
 
   it('are sent once, whatever the number of replicas', async () => {
     const replicas = [replica('a'), replica('b'), replica('c')];

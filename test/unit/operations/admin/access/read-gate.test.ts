@@ -98,16 +98,6 @@ describe("operators' reads", () => {
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['200 done']));
   });
 
-  it('are refused as overload when none of them ends in time', async () => {
-    await serve({ slots: 1, patience: 20 });
-    const first = ask('/a').answer;
-    await until(() => reads.length === 1);
-    expect(await ask('/b').answer).toBe('503 overloaded');
-    reads[0]?.end();
-    expect(await first).toBe('200 done');
-    expect(reads).toHaveLength(1);
-  });
-
   it('hold up none that is urgent, which is shared as well', async () => {
     await serve({ slots: 1, patience: 60_000 });
     const first = ask('/a').answer;

@@ -10,7 +10,7 @@ const PAGE = 'operations/dashboard';
 const DOMAIN = [
   'csv-rows',
   'deliveries-csv',
-  'erasure-reasons',
+  'erasure-words',
   'event-attempts',
   'failure-causes',
   'failure-rules',

@@ -1,7 +1,8 @@
 import type { ErasureRecord } from '../../archive/erasure/erasure.js';
 import type { ErasureTotals } from '../../domain/erasure-totals.js';
+import { erasedInWords } from '../../domain/erasure-words.js';
 import { plural } from '../../lib/text/plural.js';
-import { keptText, summaryOf } from '../../operations/actions/erase/erase-job.js';
+import { keptText } from '../../operations/actions/erase/erase-job.js';
 import type { ErasureLine } from '../../operations/actions/erase/erase-jobs.js';
 
 /** Printed for every job, however many a run erases: somebody has to act. */
@@ -13,7 +14,7 @@ export function formatErasureLine(line: ErasureLine): string[] {
   if ('error' in line) return [`NOT ERASED ${line.jobId}: ${line.error}`];
   if (!('erased' in line)) return [`Nothing is left of ${line.jobId}: ${formatErasureRecord(line)}`];
   const { bytes, ...counts } = line.erased;
-  const erased = `Erased ${line.jobId}: ${summaryOf(counts)}, ${bytes} bytes`;
+  const erased = `Erased ${line.jobId}: ${erasedInWords(counts)}, ${bytes} bytes`;
   return line.kept === null ? [erased] : [erased, `${keptText(line.kept)}. Erase it again then.`];
 }
 
@@ -25,8 +26,7 @@ export function formatErasureRecord({ erasedAt, actor, reason }: ErasureRecord):
 export function formatErasureTotals(totals: ErasureTotals): string {
   const { erasedNow, erasedBefore, incomplete, notErased } = totals;
   const { bytes = 0, ...counts } = totals.removed;
-  const sums =
-    erasedNow === 0 ? '' : `: ${summaryOf(counts as Parameters<typeof summaryOf>[0])}, ${bytes} bytes`;
+  const sums = erasedNow === 0 ? '' : `: ${erasedInWords(counts)}, ${bytes} bytes`;
   return [
     `${plural(erasedNow, 'job')} erased now${sums}`,
     ...(incomplete > 0 ? [`${incomplete} of them not completely`] : []),

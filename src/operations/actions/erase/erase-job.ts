@@ -11,7 +11,7 @@ import {
   quarantineMarkers,
 } from '../../../archive/layout.js';
 import { tracedBodies } from '../../../archive/quarantine/quarantined-bodies.js';
-import { KEPT_REASONS } from '../../../domain/erasure-reasons.js';
+import { erasedInWords, KEPT_REASONS } from '../../../domain/erasure-words.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../../../ledger/ledger-line.js';
 import type { Ledger } from '../../../ledger/write/ledger.js';
 import { plural } from '../../../lib/text/plural.js';
@@ -81,7 +81,7 @@ export async function eraseJob(
   if (tally.kept.length === 0) for await (const _entry of store.purge(quarantineMarkers(jobId)));
   const kept = restOf(tally.kept);
   const { counts } = tally;
-  const summary = `${summaryOf(counts)} erased${kept === null ? '' : `; ${keptText(kept)}`}`;
+  const summary = `${erasedInWords(counts)} erased${kept === null ? '' : `; ${keptText(kept)}`}`;
   const reason = audit.reason === null ? summary : `${audit.reason} (${summary})`;
   const act = { outcome: 'erased', origin: 'replay', jobId } as const;
   const durationMs = Math.round(performance.now() - started);
@@ -105,21 +105,6 @@ export function keptText({ versions, bytes, reasons, until }: KeptRest): string 
   const reason = reasons.map((each) => KEPT_REASONS[each]).join(', ');
   const end = until === null ? '' : ` until ${until}`;
   return `INCOMPLETE: ${plural(versions, 'version')} (${bytes} bytes) cannot be removed${end}: ${reason}`;
-}
-
-/** Sentence that says what was erased. */
-export function summaryOf(erased: Omit<Erased['erased'], 'bytes'>): string {
-  const { artefacts, conflicts, quarantined, events, versions, uploads } = erased;
-  const parts: readonly (readonly [number, one: string, many?: string])[] = [
-    [artefacts, 'artefact'],
-    [conflicts, 'conflict'],
-    [quarantined, 'quarantined body', 'quarantined bodies'],
-    [events, 'undelivered event'],
-    [versions, 'old version'],
-    [uploads, 'upload'],
-  ];
-  const found = parts.filter(([number]) => number > 0).map((part) => plural(...part));
-  return found.length === 0 ? 'nothing' : found.join(', ');
 }
 
 type Counts = { -readonly [name in keyof Erased['erased']]: number };

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { ErasureRecord } from '../../../archive/erasure/erasure.js';
-import { NOTHING_KNOWN } from '../../../domain/erasure-reasons.js';
+import { NOTHING_KNOWN } from '../../../domain/erasure-words.js';
 import type { AuditInfo } from '../../../ledger/ledger-line.js';
 import { StoreError } from '../../../store/object-store.js';
 import type { Erased } from '../../answers/jobs.js';

@@ -7,7 +7,7 @@ import { acknowledgedSchema, failuresSchema } from '../../answers/deliveries.js'
 import type { AdminServices } from '../admin-services.js';
 import { jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { page, regionFilter, sourceFilter } from './request-schemas.js';
+import { lineFilters, page } from './request-schemas.js';
 
 const PREVIEWED_JOBS = 100;
 
@@ -15,7 +15,7 @@ const causeFilter = textInput.describe('code of a cause, as `causes` has it');
 const acknowledgeOrder = z
   .strictObject({
     cause: causeFilter,
-    source: sourceFilter,
+    ...lineFilters(['source']),
     dryRun: z.boolean().default(false).describe('only say which jobs it would be'),
     reason: reasonText.describe('required unless it is a preview'),
   })
@@ -34,8 +34,7 @@ export function failuresRoutes(services: AdminServices): AdminRoute[] {
         'Jobs whose last ledger line is a failure that nothing has settled, and their causes; the job that the service drops first comes first',
       query: {
         outcome: textInput.optional().describe('failed, unrecoverable, refused or conflict'),
-        source: sourceFilter,
-        region: regionFilter,
+        ...lineFilters(['source', 'region']),
         since: instantInput.optional().describe('failed at or after it'),
         cause: causeFilter.optional(),
         ...page(100),

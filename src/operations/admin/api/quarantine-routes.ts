@@ -15,7 +15,7 @@ import type { AdminServices } from '../admin-services.js';
 import { becameOf, listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { sendObject } from './content/download.js';
-import { jobFilter, page, regionFilter, sourceFilter } from './request-schemas.js';
+import { jobFilter, lineFilters, page } from './request-schemas.js';
 
 export function quarantineRoutes({
   quarantine,
@@ -38,8 +38,7 @@ export function quarantineRoutes({
       query: {
         state: z.enum([...QUARANTINE_STATES, 'all']).default('waiting'),
         job: jobFilter,
-        source: sourceFilter,
-        region: regionFilter,
+        ...lineFilters(['source', 'region']),
         reason: z.enum(UNDECODABLE_REASONS).optional().describe('why it could not be decoded'),
         ...page(50),
       },

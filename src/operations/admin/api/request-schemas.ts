@@ -18,16 +18,14 @@ export const RANGE = {
 };
 
 export const jobFilter = textInput.optional().describe('job id');
-export const sourceFilter = textInput.optional().describe('name of a source');
-export const regionFilter = textInput.optional().describe('region of the speech service');
-export const statusFilter = textInput.optional().describe('status of the callback');
-export const outcomeFilter = textInput.optional().describe('outcome of the ledger line');
 export const contextFilter = textInput.optional().describe('`name=value` of the context, such as call=123');
 
 /** Parameters of filters by fields of ledger lines. */
-export function lineFilters<Name extends LineFilter>(names: readonly Name[]) {
+export function lineFilters<Name extends LineFilter>(
+  names: readonly Name[],
+): Readonly<Record<NoInfer<Name>, z.ZodOptional<typeof textInput>>> {
   const entries = names.map((name) => [name, textInput.optional().describe(LINE_FILTERS[name].words)]);
-  return Object.fromEntries(entries) as Readonly<Record<Name, z.ZodOptional<typeof textInput>>>;
+  return Object.fromEntries(entries);
 }
 
 export const reason = reasonText.describe('why, for the ledger');

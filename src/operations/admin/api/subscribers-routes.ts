@@ -17,7 +17,7 @@ import type { AdminServices } from '../admin-services.js';
 import { listWaitingEvents } from '../subscribers/list-waiting-events.js';
 import { shownSent } from '../subscribers/shown-sent.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { jobFilter, page, sourceFilter } from './request-schemas.js';
+import { jobFilter, lineFilters, page } from './request-schemas.js';
 
 /** Milliseconds; the subscriber's own time-out is shorter, unless requests of other events are in its way. */
 const TEST_TIMEOUT = 60_000;
@@ -58,7 +58,7 @@ export function subscribersRoutes({
         ...page(50),
         job: jobFilter,
         outcome: sentOutcome.optional(),
-        source: sourceFilter,
+        ...lineFilters(['source']),
         since: instantInput.optional().describe('ISO 8601 with a zone, or a date; tried at or after it'),
         until: instantInput.optional().describe('the same; tried before it'),
       },

@@ -17,15 +17,12 @@ import type { AdminServices } from '../../admin-services.js';
 import { type AdminRoute, accepted, adminRoute, ok } from '../admin-route.js';
 import {
   contextFilter,
-  outcomeFilter,
+  lineFilters,
   page,
   RANGE,
   REASON_QUERY,
   reason,
   reasonBody,
-  regionFilter,
-  sourceFilter,
-  statusFilter,
 } from '../request-schemas.js';
 
 const PREVIEWED_JOBS = 100;
@@ -54,10 +51,7 @@ const replayOrder = z
           .optional()
           .describe('notify: ids of events'),
         ...RANGE,
-        source: sourceFilter,
-        region: regionFilter,
-        status: statusFilter,
-        outcome: outcomeFilter,
+        ...lineFilters(['source', 'region', 'status', 'outcome']),
         context: contextFilter,
         cause: textInput
           .optional()

@@ -3,9 +3,9 @@ import { canReconcile, canRefetch, may } from '../../lib/api/session.js';
 import { button, unseen } from '../../lib/elements/button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { confirmed, runAction } from '../../lib/elements/run-action.js';
-import { clock, count, listed } from '../../lib/text/format.js';
+import { clock, count } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
-import { KEPT_REASONS } from '../../vendor/erasure-reasons.js';
+import { erasedInWords, KEPT_REASONS } from '../../vendor/erasure-words.js';
 import { NOTHING_CAN_BE_REFETCHED } from '../../vendor/next-steps.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { importButton } from './import-section.js';
@@ -89,7 +89,7 @@ function eraseButton(jobId, again) {
       typed: jobId,
       danger: true,
     }),
-    async (agreed) => erasedInWords(jobId, await remove(`/jobs/${encodeURIComponent(jobId)}`, agreed)),
+    async (agreed) => wasErased(jobId, await remove(`/jobs/${encodeURIComponent(jobId)}`, agreed)),
     again,
   );
   return may('erase') && button('Erase…', erase, 'plain danger');
@@ -143,13 +143,8 @@ export function acknowledgeButton(jobId, again, look = 'plain') {
 }
 
 /** @param {string} jobId @param {Erased} result @returns {Announcement} */
-function erasedInWords(jobId, { erased: { artefacts, conflicts, quarantined }, kept: rest }) {
-  const erased = listed([
-    ...(artefacts > 0 ? [count(artefacts, 'artefact')] : []),
-    ...(conflicts > 0 ? [count(conflicts, 'conflict')] : []),
-    ...(quarantined > 0 ? [count(quarantined, 'quarantined body', 'quarantined bodies')] : []),
-  ]);
-  const text = `Job ${jobId} was erased: ${erased || 'nothing of it was stored'}.`;
+function wasErased(jobId, { erased, kept: rest }) {
+  const text = `Job ${jobId} was erased: ${erasedInWords(erased)}.`;
   if (rest === null) return { tone: 'good', text };
   const until = rest.until === null ? 'yet' : `before ${clock(rest.until)}`;
   const reasons = rest.reasons.map((reason) => KEPT_REASONS[reason]).join(', ');

@@ -1,1 +1,0 @@
-export * from '../../../domain/erasure-reasons.js';

@@ -5,7 +5,7 @@ import { instantOf } from '../../../lib/time/instant.js';
 import { acknowledgeJobs } from '../../actions/acknowledge-jobs.js';
 import { acknowledgedSchema, failuresSchema } from '../../answers/deliveries.js';
 import type { AdminServices } from '../admin-services.js';
-import { jobExtent } from '../jobs/inspect-job.js';
+import { jobExtent } from '../jobs/job-extent.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { lineFilters, page } from './request-schemas.js';
 

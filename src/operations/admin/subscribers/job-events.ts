@@ -2,7 +2,6 @@ import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ToldEvent } from '../../../domain/event-attempts.js';
 import { isInScope, type SourceScope, scopeWithin } from '../../../domain/rights.js';
 import type { LedgerView } from '../../../index/ledger-view.js';
-import type { IndexedEvent } from '../../../index/sent/sent-events.js';
 import { hourAt } from '../../../ledger/hours.js';
 import type { PlacedLine } from '../../../ledger/log/read-lines-at.js';
 import type { ObjectStore } from '../../../store/object-store.js';
@@ -13,6 +12,7 @@ import type { OutboxReader } from '../../../subscribers/outbox-reader.js';
 import type { JobEvent } from '../../../subscribers/receiver-event.js';
 import type { SubscriberStatus } from '../../../subscribers/subscriber-status.js';
 import type { Job } from '../../answers/jobs.js';
+import { triedEvent } from './shown-sent.js';
 
 /**
  * What each subscriber was sent about a job, of the sources that exist for a client. Rejects with `StoreError` and `IndexError`.
@@ -63,7 +63,7 @@ export function createJobEvents(
         outcome,
       });
     }
-    return [...tried.map(toldOf), ...others];
+    return [...tried.map((event) => ({ subscriber: event.subscriber, ...triedEvent(event) })), ...others];
   };
 }
 
@@ -84,12 +84,4 @@ function isBehind({ before, hours, passed }: LogProgress, { hour, writer, number
   const numbers = hours[folder] ?? passed[folder];
   if (numbers === undefined) return hour >= before;
   return number > (numbers[writer] ?? 0);
-}
-
-function toldOf({ at, ...event }: IndexedEvent): Job['events'][number] {
-  const { subscriber, event: id, type, source, status, error, attempts, outcome } = event;
-  return {
-    ...{ subscriber, event: id, type, source },
-    ...{ at: new Date(at).toISOString(), status, error, attempts, outcome },
-  };
 }

@@ -1,11 +1,12 @@
 import type { IndexedEvent } from '../../../index/sent/sent-events.js';
 import type { SentEvents } from '../../answers/subscribers.js';
 
-/** An event that was tried, as the list of a subscriber has it. */
-export function shownSent({ at, job, duration, ...event }: IndexedEvent): SentEvents['events'][number] {
-  const { event: id, type, source, status, error, attempts, outcome } = event;
-  return {
-    ...{ event: id, jobId: job, type, source, at: new Date(at).toISOString() },
-    ...{ status, error, attempts, outcome, durationMs: duration },
-  };
+/** What became of an event that was tried. */
+export function triedEvent({ event, type, source, at, status, error, attempts, outcome }: IndexedEvent) {
+  return { event, type, source, at: new Date(at).toISOString(), status, error, attempts, outcome };
+}
+
+/** The same, as the list of a subscriber has it. */
+export function shownSent(event: IndexedEvent): SentEvents['events'][number] {
+  return { ...triedEvent(event), jobId: event.job, durationMs: event.duration };
 }

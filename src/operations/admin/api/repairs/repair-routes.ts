@@ -15,7 +15,7 @@ import { ledgerLineSchema } from '../../../answers/deliveries.js';
 import { erasedSchema, refetchedSchema, takenSchema } from '../../../answers/jobs.js';
 import { settlementSchema } from '../../../answers/quarantine.js';
 import type { AdminServices } from '../../admin-services.js';
-import { jobExtent } from '../../jobs/inspect-job.js';
+import { jobExtent } from '../../jobs/job-extent.js';
 import { type AdminRoute, adminRoute, ok } from '../admin-route.js';
 import { quarantinedRequest } from '../quarantine-routes.js';
 import { JOB, REASON_QUERY, reason, reasonBody } from '../request-schemas.js';

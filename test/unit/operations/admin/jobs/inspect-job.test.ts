@@ -7,12 +7,8 @@ import { markQuarantined } from '../../../../../src/archive/quarantine/quarantin
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
 import { indexInThread } from '../../../../../src/index/fill/index-in-thread.js';
 import { createLedgerView } from '../../../../../src/index/ledger-view.js';
-import {
-  type InspectParts,
-  inspectJob,
-  isKnownHere,
-  jobExtent,
-} from '../../../../../src/operations/admin/jobs/inspect-job.js';
+import { type InspectParts, inspectJob } from '../../../../../src/operations/admin/jobs/inspect-job.js';
+import { jobExtent } from '../../../../../src/operations/admin/jobs/job-extent.js';
 import { createJobEvents } from '../../../../../src/operations/admin/subscribers/job-events.js';
 import type { Job } from '../../../../../src/operations/answers/jobs.js';
 import { createOutboxReader } from '../../../../../src/subscribers/outbox-reader.js';
@@ -76,9 +72,9 @@ describe('inspectJob', () => {
       timeline: [line],
       service: null,
     });
-    expect(await isKnownHere(parts, 'j1')).toBe(true);
+    expect(await jobExtent(parts, 'j1', null)).toBe('all');
     expect(await inspectJob(parts, 'j2')).toBe('not-configured');
-    expect(await isKnownHere(parts, 'j2')).toBe(false);
+    expect(await jobExtent(parts, 'j2', null)).toBe('none');
   });
 
   it('reads no quarantined body of a job that has artefacts', async () => {
@@ -108,7 +104,7 @@ describe('inspectJob', () => {
     );
     for (const line of lines) putSegment(store, line.receivedAt, [line]);
     const parts = await partsOf(store, { reach: 365 * DAY });
-    expect(await isKnownHere(parts, 'j1')).toBe(true);
+    expect(await jobExtent(parts, 'j1', null)).toBe('all');
     expect(await inspectJob(parts, 'j1')).toMatchObject({
       timeline: lines,
       index: { since: null, missing: [] },

@@ -26,7 +26,7 @@ export interface KnownFacts {
 type LedgerStatus = Pick<LedgerViewStatus, 'state' | 'error' | 'refreshedAt'>;
 
 /**
- * Tells what is not there from what could not be read.
+ * Distinguishes facts that do not exist from facts that could not be read.
  *
  * @param patience milliseconds after which a fact is unknown: a store that hangs must not hold up the rest; undefined for none
  */

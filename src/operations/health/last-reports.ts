@@ -1,6 +1,6 @@
 import type { ListRange, ObjectStore } from '../../store/object-store.js';
 
-/** Of hourly runs those of four days. */
+/** The reports of four days, where a run is made each hour. */
 const MAX_REPORTS = 100;
 
 /** Keys of the last reports in a folder, oldest first. */

@@ -19,7 +19,7 @@ export interface ReplayRunParts extends ReplayItemParts {
 export type RunEnd = 'done' | 'cancelled' | 'superseded' | 'stopped';
 
 const BUSY_PAUSE = 100;
-/** So many items that all fail for one reason make an outage: the key is refused, or the service is down. */
+/** Items that all fail for one reason, from which on it is an outage: the key is refused, or the service is down. */
 const OUTAGE = 5;
 
 /**

@@ -47,8 +47,8 @@ const READ_AT_ONCE = 16;
 const MAX_REMEMBERED = 50_000;
 
 /**
- * Counts all: a thousand take a listing, and the index knows their sources. A count stays good for a millisecond for each event, so that an
- * open page does not list for ever.
+ * Counts all dead events: a listing has a thousand, and the index knows their sources. A count is reused for one millisecond per event, so
+ * that an open page does not keep listing.
  */
 export function createDeadEventCounter(
   store: ObjectStore,

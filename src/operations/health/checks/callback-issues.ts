@@ -55,7 +55,7 @@ function refusedIssues(facts: CallbackFacts, now: number): Issue[] {
 
 interface RefusalFigures {
   readonly count: number;
-  /** Of all jobs or requests. */
+  /** The refused ones as a fraction of all jobs or requests. */
   readonly share: number;
   readonly sinceAccepted: number;
   /** Milliseconds since the last accepted callback. */

@@ -60,13 +60,14 @@ function readHeaders(lines: readonly string[]): Record<string, string[]> {
 
 function formatExplanation(explanation: Explanation): string[] {
   const { decision, status, reason, clientIp, region, rule, credential, gates } = explanation;
+  const isAccepted = decision === 'accept';
   return [
-    decision === 'accept' ? 'It would be accepted.' : `It would be rejected with ${status}.`,
+    isAccepted ? 'It would be accepted.' : `It would be rejected with ${status}.`,
     `  reason      ${reason}`,
-    `  client      ${clientIp ?? 'unreadable'}`,
-    `  region      ${region ?? 'none of the service'}`,
-    `  rule        ${rule ?? 'none'}`,
-    `  credential  ${credential ?? 'none'}`,
+    ...(clientIp === null
+      ? []
+      : [`  client      ${clientIp}`, `  region      ${region ?? 'none of the service'}`]),
+    ...(isAccepted ? [`  rule        ${rule ?? 'none'}`, `  credential  ${credential ?? 'none'}`] : []),
     ...gates.flatMap(({ gate, passed, detail, toPass }) => [
       `${passed ? 'pass' : 'FAIL'}  ${gate}: ${detail}`,
       ...(toPass === null ? [] : [`      to pass: ${toPass}`]),

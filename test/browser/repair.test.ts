@@ -372,6 +372,8 @@ describe('a refusal', () => {
       .waitFor();
     await page.getByText('sources.default.credentials:').waitFor();
     await page.getByText(/X-Forwarded-For was ignored, because the peer 127.0.0.1/).waitFor();
+    await page.getByText('Client address').waitFor();
+    expect(await page.locator('.result dt').allTextContents()).toEqual(['Client address', 'Region']);
   });
 
   it('for a wrong credential says so, and checks the headers that the operator adds', async () => {

@@ -130,6 +130,18 @@ describe('explain', () => {
     expect(result.stdout).not.toContain(SECRET);
   });
 
+  it('says nothing of what the checks of a rejected request did not come to', async () => {
+    const address = ['--address', '10.0.0.1', '-H', `X-Token: ${SECRET}-1`];
+    const unknown = await runCommand(['explain', 'other', ...address], env);
+    expect(unknown.stdout).toContain('rejected with 404');
+    expect(unknown.stdout).not.toMatch(/^ {2}(client|region|rule|credential) /m);
+    const refused = await runCommand(['explain', 'intake', ...address], env);
+    expect(refused.stdout).toContain('rejected with 403');
+    expect(refused.stdout).toMatch(/^ {2}client +10\.0\.0\.1$/m);
+    expect(refused.stdout).not.toMatch(/^ {2}credential /m);
+    expect(refused.stdout).toContain('pass  credential: the credential first matches');
+  });
+
   it.each([
     [['explain']],
     [['explain', '--address', '10.0.0.1', '-H', 'nonsense']],

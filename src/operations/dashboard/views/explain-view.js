@@ -136,10 +136,10 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
     h(
       'dl',
       { class: 'facts' },
-      fact('Client address', clientIp ?? 'unknown'),
-      fact('Region', region ?? 'not a region of the service'),
-      fact('Allowed by', rule ?? 'no rule'),
-      fact('Credential', credential ?? 'none'),
+      clientIp !== null && fact('Client address', clientIp),
+      clientIp !== null && fact('Region', region ?? 'not a region of the service'),
+      accepted && fact('Allowed by', rule ?? 'no rule'),
+      accepted && fact('Credential', credential ?? 'none'),
     ),
   );
 }

@@ -41,8 +41,8 @@ async function rulesOfBucket(
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
 ): Promise<Rules> {
   // Loaded on demand: the SDK of S3 costs a third of a second.
-  const { inspectBucket } = await import('../../store/s3/bucket/inspect-bucket.js');
-  const { daysUntilEnd } = await inspectBucket({ bucket, prefix, settings: s3 });
+  const { readLifecycle } = await import('../../store/s3/bucket/bucket-lifecycle.js');
+  const { daysUntilEnd } = await readLifecycle({ bucket, prefix, settings: s3 });
   if (daysUntilEnd === null) return { ends: null };
   const prefixes = [...new Set(['', ...keyPrefixes])];
   return {

@@ -7,7 +7,7 @@ import {
 } from '../../archive/layout.js';
 import { CONTENT_CLASSES, RECORD_CLASSES, type RetentionClass } from '../../domain/kinds.js';
 import { ledgerPartition } from '../../ledger/hours.js';
-import type { BucketFacts } from '../../store/s3/bucket/inspect-bucket.js';
+import type { BucketLifecycle } from '../../store/s3/bucket/bucket-lifecycle.js';
 import { type Finding, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'store retention';
@@ -21,7 +21,7 @@ export interface RetentionCheck {
   readonly keyPrefixes: readonly string[];
   /** Whether objects with content of jobs carry tags. */
   readonly tags: boolean;
-  readonly daysUntilEnd: BucketFacts['daysUntilEnd'];
+  readonly daysUntilEnd: BucketLifecycle['daysUntilEnd'];
 }
 
 /**

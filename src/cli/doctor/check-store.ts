@@ -1,14 +1,14 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import type { CallbackPlace } from '../../archive/callback-places.js';
-import type { ObjectStore } from '../../store/object-store.js';
+import type { ObjectStore, StoreTraits } from '../../store/object-store.js';
 import {
   type ConditionFinding,
   objectLockWarning,
   type ProbeReport,
   probeStore,
 } from '../../store/probe/probe-store.js';
-import type { BucketFacts } from '../../store/s3/bucket/inspect-bucket.js';
+import type { BucketLifecycle } from '../../store/s3/bucket/bucket-lifecycle.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { remedyOf } from '../../store/store-remedies.js';
 import { checkPlaces } from './check-places.js';
@@ -20,8 +20,8 @@ export interface StoreCheckOptions {
   readonly store: ObjectStore;
   /** The configuration accepts a store without atomic conditional writes. */
   readonly acceptWeak: boolean;
-  /** Reads the settings of the bucket; null for a store on files. */
-  readonly inspect: (() => Promise<BucketFacts>) | null;
+  /** What the lifecycle rules of the bucket do; null for a store on files. */
+  readonly lifecycle: Promise<BucketLifecycle> | null;
   readonly retention: Omit<RetentionCheck, 'daysUntilEnd'>;
   /** What callbacks use. */
   readonly places: readonly CallbackPlace[];
@@ -40,13 +40,20 @@ const SKEW = { warn: 30_000, fail: 300_000 };
 
 /** Performs the receiver's operations on the store, below dot-folders, and removes what it wrote. Never throws. */
 export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
-  const { store, acceptWeak, inspect, retention, places, canaryInterval } = options;
-  const [inspected, report, replicas] = await Promise.all([
-    inspect?.() ?? null,
+  const { store, acceptWeak, retention, places, canaryInterval } = options;
+  const [rules, traits, report, replicas] = await Promise.all([
+    options.lifecycle,
+    store.traits?.() ?? null,
     probeStore(store),
     checkReplicas(store, canaryInterval),
   ]);
-  const bucket = inspected === null ? [clock(-store.clockOffset())] : bucketFindings(inspected, retention);
+  const bucket = [
+    clock(store.clockOffset(), report),
+    ...(rules === null
+      ? []
+      : [lifecycle(rules.endsIncompleteUploads), ...checkRetention({ ...retention, ...rules })]),
+    ...(traits === null ? [] : [versions(traits)]),
+  ];
   if (!report.writable) return [unusable(store, report), ...replicas, ...bucket];
   return [
     passed('store', `${store.location}: objects were written, read back and compared, listed and deleted.`),
@@ -129,17 +136,7 @@ async function orFailed(check: string, look: () => Promise<Finding>): Promise<Fi
   );
 }
 
-function bucketFindings(facts: BucketFacts, retention: StoreCheckOptions['retention']): Finding[] {
-  const { clockAheadMs, endsIncompleteUploads, daysUntilEnd } = facts;
-  return [
-    clock(clockAheadMs),
-    lifecycle(endsIncompleteUploads),
-    ...checkRetention({ ...retention, daysUntilEnd }),
-    versions(facts),
-  ];
-}
-
-function versions({ versioning, objectLock, defaultRetention, fault }: BucketFacts): Finding {
+function versions({ versioning, objectLock, defaultRetention, fault }: StoreTraits): Finding {
   const check = 'store versions';
   const advice = 'See docs/stores.md, "Versioning and Object Lock".';
   if (fault !== null) return failed(check, `${fault}.`, advice);
@@ -161,16 +158,17 @@ function versions({ versioning, objectLock, defaultRetention, fault }: BucketFac
   );
 }
 
-function clock(aheadMs: number | null): Finding {
+/** @param offset as of `ObjectStore.clockOffset` */
+function clock(offset: number, { writable }: ProbeReport): Finding {
   const check = 'clock';
-  if (aheadMs === null) return skipped(check, 'The responses of the store carry no time.');
-  const off = `This machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the store's.`;
+  if (offset === 0 && !writable) return skipped(check, "No answer showed the store's clock.");
+  const off = `This machine's clock is ${Math.round(Math.abs(offset) / 1000)} s ${offset > 0 ? 'behind' : 'ahead of'} the store's.`;
   const advice = 'Synchronise the clock of this machine (chrony, systemd-timesyncd).';
-  if (Math.abs(aheadMs) >= SKEW.fail) return failed(check, off, advice);
-  return Math.abs(aheadMs) >= SKEW.warn ? warned(check, off, advice) : passed(check, off);
+  if (Math.abs(offset) >= SKEW.fail) return failed(check, off, advice);
+  return Math.abs(offset) >= SKEW.warn ? warned(check, off, advice) : passed(check, off);
 }
 
-function lifecycle(ends: BucketFacts['endsIncompleteUploads']): Finding {
+function lifecycle(ends: BucketLifecycle['endsIncompleteUploads']): Finding {
   const check = 'store lifecycle';
   if (typeof ends === 'object') {
     return skipped(check, `The bucket's lifecycle rules cannot be read (${ends.unknown}).`);

@@ -15,7 +15,7 @@ import { createSpeechClients } from '../../speech/speech.js';
 import { type ObjectStore, StoreGoneError, UnmarkedStoreError } from '../../store/object-store.js';
 import { assertStoreExists, openTrialStore } from '../../store/open-store.js';
 import { impatientStore } from '../../store/probe/impatient-store.js';
-import { inspectBucket } from '../../store/s3/bucket/inspect-bucket.js';
+import { readLifecycle } from '../../store/s3/bucket/bucket-lifecycle.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { remedyOf } from '../../store/store-remedies.js';
 import { chosenSource, credentialHeaders, sourceNamed } from '../shared/source-credential.js';
@@ -37,7 +37,7 @@ export interface DoctorOptions {
 
 /** Milliseconds to a response of the public address. */
 const PUBLIC_TIMEOUT = 10_000;
-/** Milliseconds to what describes the bucket, when a longer time is configured. */
+/** Milliseconds to the lifecycle rules of the bucket, when a longer time is configured. */
 const BUCKET_TIMEOUT = 10_000;
 /** Milliseconds for each region of the service: a key and a list, with all attempts. */
 const SERVICE_TIMEOUT = 30_000;
@@ -140,7 +140,7 @@ function checkOpened(config: Config, store: ObjectStore): Promise<Finding[]> {
   return checkStore({
     store,
     acceptWeak: config.store.s3.conditionalWrites === 'emulated',
-    inspect: bucket(config),
+    lifecycle: lifecycleOf(config),
     places: callbackPlaces(config.sources, store, createErasures(store)),
     canaryInterval: config.store.canaryInterval,
     isPinned: config.store.id !== null,
@@ -166,12 +166,12 @@ async function subscriberFindings(config: Config, store: ObjectStore): Promise<F
   }
 }
 
-function bucket(config: Config): (() => ReturnType<typeof inspectBucket>) | null {
+function lifecycleOf(config: Config): ReturnType<typeof readLifecycle> | null {
   const { url, s3 } = storeOptions(config);
   const place = readStoreLocation(url);
   if (!('bucket' in place)) return null;
   const requestTimeoutMs = Math.min(s3?.requestTimeoutMs ?? BUCKET_TIMEOUT, BUCKET_TIMEOUT);
-  return () => inspectBucket({ ...place, settings: { ...s3, requestTimeoutMs } });
+  return readLifecycle({ ...place, settings: { ...s3, requestTimeoutMs } });
 }
 
 /** Longest Retry-After of the service that is waited for, in milliseconds. */

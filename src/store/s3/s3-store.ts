@@ -5,7 +5,7 @@ import { assertHeaders, assertKey, assertPrefix, BUCKET_MARKER } from '../object
 import { type CreateResult, type ObjectHeaders, type ObjectStore, StoreError } from '../object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../read-document.js';
 import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
-import { bucketTraits } from './bucket/inspect-bucket.js';
+import { bucketTraits } from './bucket/bucket-traits.js';
 import { readTags } from './bucket/read-tags.js';
 import { openBucket, type S3Bucket } from './bucket/s3-bucket.js';
 import { copyObject } from './copy-object.js';

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { checkRetention } from '../../../../src/cli/doctor/check-retention.js';
 import { parseConfig } from '../../../../src/config/config.js';
 import { CONTENT_CLASSES } from '../../../../src/domain/kinds.js';
-import { daysUntilEnd } from '../../../../src/store/s3/bucket/inspect-bucket.js';
+import { daysUntilEnd } from '../../../../src/store/s3/bucket/bucket-lifecycle.js';
 import { readManifest, readProjectFile } from '../../../support/manifests.js';
 import { readLifecycleRules } from '../../../support/store/lifecycle-rules.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { inspectBucket } from '../../../../src/store/s3/bucket/inspect-bucket.js';
+import { readLifecycle } from '../../../../src/store/s3/bucket/bucket-lifecycle.js';
 import { openStandInStore, type StandInStore } from '../../../support/store/stand-in-store.js';
 
 const OWNER = '012345678901';
@@ -31,7 +31,7 @@ describe('an S3 store that expects an owner of its bucket', () => {
     const { endpoint } = standIn;
     const settings = { endpoint, expectedBucketOwner: OWNER, forcePathStyle: true };
     const keys = { accessKeyId: 'AKIATEST', secretAccessKey: 'very-secret-key' };
-    await inspectBucket({ bucket: 'bucket', prefix: '', settings: { ...settings, ...keys } });
+    await readLifecycle({ bucket: 'bucket', prefix: '', settings: { ...settings, ...keys } });
     expect(new Set(standIn.requests.map(({ operation }) => operation)).size).toBe(16);
     for (const { operation, headers } of standIn.requests) {
       expect([operation, headers['x-amz-expected-bucket-owner']]).toEqual([operation, OWNER]);

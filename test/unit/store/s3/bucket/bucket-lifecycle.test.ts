@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { endsIncompleteUploads, inspectBucket } from '../../../../../src/store/s3/bucket/inspect-bucket.js';
+import { endsIncompleteUploads, readLifecycle } from '../../../../../src/store/s3/bucket/bucket-lifecycle.js';
 import { openStandInPlace } from '../../../../support/store/stand-in-store.js';
 
 const ABORT = { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 3 } };
@@ -26,7 +26,7 @@ describe('a lifecycle rule ends incomplete uploads', () => {
 describe('the lifecycle rules of a bucket', () => {
   it('say when objects below the prefix of the store end; without rules never, unread not at all', async () => {
     const { standIn, options, dispose } = await openStandInPlace({ retries: 0 });
-    const inspect = () => inspectBucket({ bucket: 'bucket', prefix: 'a/', settings: options.s3 ?? {} });
+    const inspect = () => readLifecycle({ bucket: 'bucket', prefix: 'a/', settings: options.s3 ?? {} });
     try {
       expect((await inspect()).daysUntilEnd?.('ledger/x', {})).toBeNull();
       standIn.state.lifecycle =

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { rejectUnknownNames } from '../index/questions/filter-names.js';
+import { plural } from '../lib/text/plural.js';
 import { acknowledgeJob } from '../operations/actions/acknowledge-job.js';
 import { acknowledgeJobs } from '../operations/actions/acknowledge-jobs.js';
 import { isInLedger } from '../operations/actions/erase/jobs-to-erase.js';
@@ -20,9 +21,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('acknowledge')
-    .description(
-      'accept a conflict or a loss: the job is no longer listed as failing until it fails again; or all jobs of a cause',
-    )
     .argument('[job]', 'id of the job')
     .option('--cause <code>', 'all jobs that fail for this cause, as `failures` lists it')
     .option('--source <name>', 'with --cause: only of this source')
@@ -70,7 +68,7 @@ async function acknowledgeCause(
     return { jobs: found, acknowledged: done };
   });
   if (json) return printJson({ count: jobs.length, acknowledged, jobs });
-  const many = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
+  const many = plural(jobs.length, 'job');
   if (dryRun)
     return printLines([`${many} would be acknowledged`, ...jobs.slice(0, 100).map((id) => `  ${id}`)]);
   printLines([jobs.length === 0 ? 'No job fails for this cause.' : `${many} acknowledged: ${reason}`]);

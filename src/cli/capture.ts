@@ -25,7 +25,6 @@ import { repeatable } from './shared/options/repeatable.js';
 
 export function createCommand(): Command {
   return new Command('capture')
-    .description('transcribe a file or standard input live and archive the transcript')
     .argument('<file>', 'audio file, or - for standard input')
     .requiredOption('--language <code>', 'language of the audio, such as en')
     .addOption(

@@ -8,7 +8,6 @@ import { printJson, printLines } from './shared/format/print.js';
 
 export function createCommand(): Command {
   return new Command('check-config')
-    .description('check the configuration and list every fault and warning')
     .option('--json', 'print one JSON document')
     .action(({ json }: { json?: true }) => checkConfig(json === true));
 }

@@ -14,7 +14,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('choose')
-    .description('choose which version of an artefact counts; the others stay among the conflicts')
     .argument('<job>', 'id of the job')
     .argument('<keys...>', 'whole keys of the version, as `job` shows them')
     .requiredOption('--reason <words>', 'reason, for the ledger')

@@ -32,9 +32,6 @@ copy that was never served; a receiver on it takes nothing before the copy is wh
 
 export function createCommand(): Command {
   return new Command('copy-store')
-    .description(
-      'copy a store into another folder or bucket, with its erasures, ledger, events and quarantine',
-    )
     .addHelpText('after', ABOUT)
     .argument('<from>', 'such as file:./data')
     .argument('<to>', 'such as s3://bucket/prefix')

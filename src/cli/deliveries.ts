@@ -37,9 +37,7 @@ const SHOWN = 50;
 const MOST_LINES = 1_000_000;
 
 export function createCommand(): Command {
-  const command = new Command('deliveries')
-    .description('list what arrived and what became of it, newest first, by the filters of the page')
-    .option('--job <id>', 'only of this job');
+  const command = new Command('deliveries').option('--job <id>', 'only of this job');
   return withFilters(command, LINE_FILTER_NAMES)
     .option('--context <name=value>', 'only with this context')
     .option('--context-omitted <name>', 'only where the value of this name was left out of the context')

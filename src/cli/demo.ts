@@ -8,30 +8,26 @@ import type { ReceiverEvent } from '../subscribers/receiver-event.js';
 import { type DemoJob, type DemoWork, demoWork } from './demo/demo-jobs.js';
 import { createPaint, type Paint } from './demo/demo-paint.js';
 import { type DemoStage, openDemoStage } from './demo/demo-stage.js';
-import { END_SIGNALS } from './shared/signal-handling.js';
+import { untilSignal } from './shared/signal-handling.js';
 
 export function createCommand(): Command {
   return new Command('demo')
-    .description('show a receiver and the simulator side by side on this machine: a tour')
     .option('--once', 'end after the tour instead of going on until Ctrl-C')
     .action(async ({ once: onlyOnce }: { once?: true }) => {
-      await demo(onlyOnce === true || isContinuousIntegration());
+      const endsAfterTour = onlyOnce === true || isContinuousIntegration();
+      await untilSignal(1, (stop) => demo(endsAfterTour, stop));
     });
 }
 
 /** Shows recovery with a real receiver and a simulated speech service. */
-async function demo(onlyOnce: boolean): Promise<void> {
+async function demo(onlyOnce: boolean, stop: AbortSignal): Promise<void> {
   const paint = createPaint(process.stdout);
-  const stop = new AbortController();
-  const interrupt = () => stop.abort();
-  for (const name of END_SIGNALS) process.on(name, interrupt);
   const stage = await openDemoStage();
   try {
     const work = demoWork(stage);
     await tour(stage, work, paint);
-    if (!onlyOnce && !stop.signal.aborted) await waitForInterrupt(stage, work, paint, stop.signal);
+    if (!onlyOnce && !stop.aborted) await waitForInterrupt(stage, work, paint, stop);
   } finally {
-    for (const name of END_SIGNALS) process.off(name, interrupt);
     await stage.close();
   }
 }

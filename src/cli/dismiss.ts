@@ -14,7 +14,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('dismiss')
-    .description('settle a quarantined body that need not be released; it stays until its retention ends it')
     .argument('<delivery>', 'id of the delivery, as `quarantine` shows it')
     .requiredOption('--reason <words>', 'reason, for the ledger')
     .option('--json', 'print what settled the body as one JSON document')

@@ -14,7 +14,6 @@ interface Options extends DoctorOptions {
 
 export function createCommand(): Command {
   return new Command('doctor')
-    .description('check configuration, store, service and public address, with advice')
     .option(
       '--url <address>',
       'public address: sends test callbacks to it, as the service would',

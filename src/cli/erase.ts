@@ -43,9 +43,6 @@ const LOST =
 
 export function createCommand(): Command {
   return new Command('erase')
-    .description(
-      'erase everything that is stored of jobs, old versions included; the ledger records each erasure',
-    )
     .argument('[jobs...]', 'ids of the jobs; - reads them from standard input, one a line')
     .option('--context <name=value>', 'all jobs of the ledger with this context; repeatable', repeatable)
     .option('--unknown', 'also ids about which nothing is known: what arrives of them later is not stored')

@@ -17,7 +17,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('explain')
-    .description('explain how a callback would be handled')
     .argument('[source]', 'name of the source; default: the only one, or default')
     .requiredOption(
       '--address <ip>',

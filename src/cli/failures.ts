@@ -27,7 +27,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('failures')
-    .description('list the failing jobs; results that expire first at the service come first')
     .option('--outcome <outcome>', 'only failed, unrecoverable, refused or conflict')
     .option('--source <name>', 'only of this source')
     .option('--region <name>', 'only of this region')

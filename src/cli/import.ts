@@ -26,7 +26,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('import')
-    .description('store files as results of a job, by the rules of a callback: all of them or none')
     .argument('<job>', 'id of the job')
     .argument('<files...>', 'the files; each is recognised by its content and name')
     .option('--kind <kind>', 'kind of all files, such as transcript, transcript.txt or data')

@@ -31,9 +31,6 @@ interface Answer {
 
 export function createCommand(): Command {
   return new Command('job')
-    .description(
-      'show what is known of a job, where its transcript is, what the service says, and what to do',
-    )
     .argument('<job>', 'its id, a value of its context, or a part of either')
     .option('--json', 'print one JSON document')
     .action(async (given: string, { json }: { readonly json?: true }) => {

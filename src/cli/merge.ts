@@ -24,7 +24,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('merge')
-    .description('merge the segments of whole hours of the ledger into compressed objects')
     .option(
       '--since <time>',
       'look again at all hours since: 48h, 7d, or a time with its zone',

@@ -22,7 +22,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('notification-config')
-    .description('print the notification_config for jobs of a source, secrets included')
     .argument('[source]', 'name of the source; default: the only one, or default')
     .option('--url <address>', 'public address of the receiver; default: receiver.publicUrl')
     .option(

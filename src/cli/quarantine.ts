@@ -24,7 +24,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('quarantine')
-    .description('list the bodies that could not be decoded, newest first')
     .addOption(
       new Option('--state <state>', 'which bodies').choices([...QUARANTINE_STATES, 'all']).default('waiting'),
     )

@@ -5,7 +5,6 @@ import { printJson, printLines } from './shared/format/print.js';
 
 export function createCommand(): Command {
   return new Command('reasons')
-    .description('explain what each code of a refusal or a failure means, and what to do')
     .argument('[code...]', 'codes as page, ledger, log and answers show them; default: all')
     .option('--json', 'print one JSON document')
     .action((codes: string[], { json }: { json?: true }) => {

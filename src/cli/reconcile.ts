@@ -22,7 +22,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('reconcile')
-    .description('compare the finished jobs of the service with the store, and fetch missing results')
     .option(
       '--since <time>',
       'how far back: 48h, 7d, or a time with its zone; default: the end of the last complete run, once a day recovery.window',

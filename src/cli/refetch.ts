@@ -20,7 +20,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('refetch')
-    .description('fetch missing results of one job of any age')
     .argument('<job>', 'id of the job')
     .option('--region <name>', 'region of the job; default: all')
     .option('--source <name>', 'source of the job, when its notification entries do not name one')

@@ -48,9 +48,6 @@ const KINDS = ['refetch', 'release', 'notify'];
 
 export function createCommand(): Command {
   return new Command('replay')
-    .description(
-      'refetch many jobs from the service, run quarantined bodies through the decoder, or send events again',
-    )
     .addArgument(new Argument('[kind]', 'what to do').choices(KINDS).default('refetch'))
     .option('--job <id>', 'only this job; repeatable', repeatable)
     .option('--subscriber <name>', 'notify: only to this subscriber')

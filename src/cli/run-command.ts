@@ -6,107 +6,107 @@ import { packageVersion } from './package-version.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printNotes } from './shared/format/print.js';
 
-interface CommandEntry {
-  readonly summary: string;
-  readonly load: () => Promise<{ readonly createCommand: () => Command }>;
-}
+type LoadCommand = () => Promise<{ readonly createCommand: () => Command }>;
 
-/** Each command is one file, loaded only when it is needed, so that starting is fast. */
-export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  serve: { summary: 'receive callbacks until a signal (default)', load: () => import('./serve.js') },
-  reconcile: {
-    summary: 'compare with the service and fetch what is missing',
-    load: () => import('./reconcile.js'),
-  },
-  merge: {
-    summary: 'merge whole hours of the ledger into compressed objects',
-    load: () => import('./merge.js'),
-  },
-  refetch: { summary: 'fetch missing results of one job', load: () => import('./refetch.js') },
-  status: {
-    summary: 'show the health verdict, from the store and the configuration alone',
-    load: () => import('./status.js'),
-  },
-  job: {
-    summary: 'show what is known of a job, and what to do',
-    load: () => import('./job.js'),
-  },
-  transcript: {
-    summary: "print a job's transcript or save it",
-    load: () => import('./transcript.js'),
-  },
-  deliveries: {
-    summary: 'list ledger lines by the filters of the page',
-    load: () => import('./deliveries.js'),
-  },
-  summary: {
-    summary: 'count what arrived and what was wrong, of any time and group',
-    load: () => import('./summary.js'),
-  },
-  failures: { summary: 'list the jobs that are failing', load: () => import('./failures.js') },
-  replay: {
-    summary: 'refetch many jobs, decode quarantined bodies again, or send events again',
-    load: () => import('./replay.js'),
-  },
-  subscribers: {
-    summary: 'show how far each subscriber is, and what was not sent to it',
-    load: () => import('./subscribers.js'),
-  },
-  verify: {
-    summary: 'compare the store with the ledger, and report what is missing or damaged',
-    load: () => import('./verify.js'),
-  },
-  quarantine: {
-    summary: 'list the bodies that could not be decoded',
-    load: () => import('./quarantine.js'),
-  },
-  dismiss: {
-    summary: 'settle a quarantined body that need not be released',
-    load: () => import('./dismiss.js'),
-  },
-  acknowledge: {
-    summary: 'accept a conflict or a loss of a job',
-    load: () => import('./acknowledge.js'),
-  },
-  import: { summary: 'store files as results of a job', load: () => import('./import.js') },
-  choose: { summary: 'choose which version of an artefact counts', load: () => import('./choose.js') },
-  'copy-store': {
-    summary: 'copy a store into another folder or bucket',
-    load: () => import('./copy-store.js'),
-  },
-  erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
-  'check-config': {
-    summary: 'check the configuration and list every fault and warning',
-    load: () => import('./check-config.js'),
-  },
-  doctor: {
-    summary: 'check configuration, store, service and public address, with advice',
-    load: () => import('./doctor.js'),
-  },
-  explain: {
-    summary: 'explain how a callback would be handled',
-    load: () => import('./explain.js'),
-  },
-  reasons: {
-    summary: 'explain what each code of a refusal or a failure means, and what to do',
-    load: () => import('./reasons.js'),
-  },
-  'notification-config': {
-    summary: 'print the notification_config for jobs of a source',
-    load: () => import('./notification-config.js'),
-  },
-  capture: {
-    summary: 'transcribe a file or standard input live and archive the transcript',
-    load: () => import('./capture.js'),
-  },
-  simulate: {
-    summary: 'run a simulator of the speech service',
-    load: () => import('./simulate.js'),
-  },
-  demo: {
-    summary: 'tour: a receiver and the simulator side by side on this machine',
-    load: () => import('./demo.js'),
-  },
+/** Each command is one file, loaded only when it is needed, so that starting is fast: its description is here. */
+export const COMMANDS: Readonly<Record<string, readonly [description: string, load: LoadCommand]>> = {
+  serve: ['receive callbacks until a signal (default)', () => import('./serve.js')],
+  reconcile: [
+    'compare the finished jobs of the service with the store, and fetch missing results',
+    () => import('./reconcile.js'),
+  ],
+  merge: [
+    'merge the segments of whole hours of the ledger into compressed objects',
+    () => import('./merge.js'),
+  ],
+  refetch: ['fetch missing results of one job of any age', () => import('./refetch.js')],
+  status: [
+    'show the health verdict of the dashboard, from the store and the configuration alone',
+    () => import('./status.js'),
+  ],
+  job: [
+    'show what is known of a job, where its transcript is, what the service says, and what to do',
+    () => import('./job.js'),
+  ],
+  transcript: [
+    "print a job's transcript or save it; the ledger keeps that it was read",
+    () => import('./transcript.js'),
+  ],
+  deliveries: [
+    'list what arrived and what became of it, newest first, by the filters of the page',
+    () => import('./deliveries.js'),
+  ],
+  summary: [
+    'count what arrived: deliveries, bytes, durations and what was wrong, of any time and group',
+    () => import('./summary.js'),
+  ],
+  failures: [
+    'list the failing jobs; results that expire first at the service come first',
+    () => import('./failures.js'),
+  ],
+  replay: [
+    'refetch many jobs from the service, decode quarantined bodies again, or send events again',
+    () => import('./replay.js'),
+  ],
+  subscribers: [
+    'show how far each subscriber is, what was sent, what waits for a retry, and what ended unsent',
+    () => import('./subscribers.js'),
+  ],
+  verify: [
+    'compare the store with the ledger: is every artefact there, with the recorded size and hash?',
+    () => import('./verify.js'),
+  ],
+  quarantine: ['list the bodies that could not be decoded, newest first', () => import('./quarantine.js')],
+  dismiss: [
+    'settle a quarantined body that need not be released; it stays until its retention ends it',
+    () => import('./dismiss.js'),
+  ],
+  acknowledge: [
+    'accept a conflict or a loss, of a job or of all jobs of a cause: it is listed again once it fails again',
+    () => import('./acknowledge.js'),
+  ],
+  import: [
+    'store files as results of a job, by the rules of a callback: all of them or none',
+    () => import('./import.js'),
+  ],
+  choose: [
+    'choose which version of an artefact counts; the others stay among the conflicts',
+    () => import('./choose.js'),
+  ],
+  'copy-store': [
+    'copy a store into another folder or bucket, with its erasures, ledger, events and quarantine',
+    () => import('./copy-store.js'),
+  ],
+  erase: [
+    'erase everything that is stored of jobs, old versions included; the ledger records each erasure',
+    () => import('./erase.js'),
+  ],
+  'check-config': [
+    'check the configuration and list every fault and warning',
+    () => import('./check-config.js'),
+  ],
+  doctor: [
+    'check configuration, store, service and public address, with advice',
+    () => import('./doctor.js'),
+  ],
+  explain: ['explain how a callback would be handled', () => import('./explain.js')],
+  reasons: [
+    'explain what each code of a refusal or a failure means, and what to do',
+    () => import('./reasons.js'),
+  ],
+  'notification-config': [
+    'print the notification_config for jobs of a source, secrets included',
+    () => import('./notification-config.js'),
+  ],
+  capture: [
+    'transcribe a file or standard input live and archive the transcript',
+    () => import('./capture.js'),
+  ],
+  simulate: [
+    'run a simulator of the speech service: key service, jobs API per region, callbacks',
+    () => import('./simulate.js'),
+  ],
+  demo: ['show a receiver and the simulator side by side on this machine: a tour', () => import('./demo.js')],
 };
 
 const DEFAULT_COMMAND = 'serve';
@@ -127,12 +127,9 @@ async function parseAndRun(args: readonly string[]): Promise<void> {
     .version(packageVersion(), '-V, --version')
     .helpCommand('help [command]', 'show a command in detail, with examples');
   completeHelp(program);
-  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
-    if (name === wanted)
-      program.addCommand(completeHelp((await load()).createCommand()), {
-        isDefault: name === DEFAULT_COMMAND,
-      });
-    else program.command(name).summary(summary).description(summary);
+  for (const [name, [description, load]] of Object.entries(COMMANDS)) {
+    const command = name === wanted ? completeHelp((await load()).createCommand()) : new Command(name);
+    program.addCommand(command.description(description), { isDefault: name === DEFAULT_COMMAND });
   }
   exitByThrowing(program);
   await program.parseAsync(args, { from: 'user' });

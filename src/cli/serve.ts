@@ -24,7 +24,7 @@ const START_TOKEN = 'start-link';
 type AdminTokens = Config['admin']['tokens'];
 
 export function createCommand(): Command {
-  return new Command('serve').description('receive callbacks until a signal').action(serve);
+  return new Command('serve').action(serve);
 }
 
 /** Runs the receiver until a signal ends it. Exit code 0 after a clean drain, 1 when it cannot run. */

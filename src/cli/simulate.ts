@@ -13,7 +13,7 @@ import {
   readPort,
   readRegion,
 } from './shared/options/simulate-arguments.js';
-import { END_SIGNALS } from './shared/signal-handling.js';
+import { untilSignal } from './shared/signal-handling.js';
 
 interface SimulateOptions {
   readonly callback?: string;
@@ -37,7 +37,6 @@ interface SimulateOptions {
 
 export function createCommand(): Command {
   return new Command('simulate')
-    .description('run a simulator of the speech service: key service, jobs API per region, callbacks')
     .option('--callback <url>', 'submit jobs that notify this address')
     .option(
       '--auth-header <line>',
@@ -75,10 +74,10 @@ export function createCommand(): Command {
     .option('--time-scale <factor>', 'multiplies the waits between retries, e.g. 0.01', readPositive, 1)
     .option('--exit', 'end when all jobs are settled, instead of serving the API until interrupted', false)
     .option('--json', 'print one JSON object per event', false)
-    .action(simulate);
+    .action((options: SimulateOptions) => untilSignal(1, (stop) => simulate(options, stop)));
 }
 
-async function simulate(options: SimulateOptions): Promise<void> {
+async function simulate(options: SimulateOptions, stop: AbortSignal): Promise<void> {
   checkCallback(options);
   const simulator = await createSimulator({
     host: options.host,
@@ -89,16 +88,12 @@ async function simulate(options: SimulateOptions): Promise<void> {
     ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
     ...(options.seed === undefined ? {} : { seed: options.seed }),
   });
-  const stop = new AbortController();
-  const interrupt = () => stop.abort();
-  for (const name of END_SIGNALS) process.once(name, interrupt);
   try {
     for (const one of options.fault) simulator.faults.add(one);
     print(options, 'started', addresses(simulator));
-    if (options.callback) await submit(simulator, options, options.callback, stop.signal);
-    if (!(options.exit && options.callback)) await aborted(stop.signal);
+    if (options.callback) await submit(simulator, options, options.callback, stop);
+    if (!(options.exit && options.callback)) await aborted(stop);
   } finally {
-    for (const name of END_SIGNALS) process.off(name, interrupt);
     await simulator.close();
   }
 }

@@ -38,7 +38,6 @@ import { type LedgerWork, withLedger } from './shared/on-store/with-ledger.js';
 
 export function createCommand(): Command {
   return new Command('status')
-    .description('show the health verdict of the dashboard, from the store and the configuration alone')
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { readonly json?: true }) => {
       const status = await withLedger(readStatus, { asked: impatientStore }).catch(unreadableStore);

@@ -56,9 +56,6 @@ interface Listed extends Omit<SubscriberFigures, 'url'> {
 
 export function createCommand(): Command {
   return new Command('subscribers')
-    .description(
-      'show how far each subscriber is, which events wait for a retry, which ended without being sent, and with --events which were sent',
-    )
     .argument('[subscriber]', 'only this one')
     .option('--limit <number>', 'events to list of each', readUpTo(1000), 20)
     .option('--events', 'list what was sent, with each answer, newest first')

@@ -45,9 +45,6 @@ const SHOWN = 50;
 
 export function createCommand(): Command {
   const command = new Command('summary')
-    .description(
-      'count what arrived: deliveries, bytes, durations and what was wrong, of any time and of any group',
-    )
     .option(
       '--since <time>',
       'written since: 48h, 7d, or a time with its zone; default: 24 hours before --until',

@@ -28,7 +28,6 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('transcript')
-    .description("print a job's transcript or save it; the ledger keeps that it was read")
     .argument('<job>', 'its id')
     .addOption(
       new Option('--kind <kind>', 'its form; default: the first of these that is stored').choices(

@@ -25,9 +25,6 @@ const DEFAULT_SPAN = 30 * 24 * 3_600_000;
 
 export function createCommand(): Command {
   return new Command('verify')
-    .description(
-      'compare the store with the ledger: is every artefact there, with the recorded size and hash?',
-    )
     .option(
       '--since <time>',
       'lines written since: 30d, or a time with its zone; default: 30d',

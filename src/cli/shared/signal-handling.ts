@@ -1,7 +1,7 @@
 type SignalHandler = (signal: NodeJS.Signals) => void;
 
 /** The last is of a terminal that is closed. */
-export const END_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const END_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 let current: SignalHandler | null = null;
 
@@ -11,4 +11,19 @@ export function handleSignals(handler: SignalHandler): void {
     for (const name of END_SIGNALS) process.on(name, (signal) => current?.(signal));
   }
   current = handler;
+}
+
+/** Runs work with what a signal that ends processes aborts. The second signal ends the process at once with this exit code. */
+export async function untilSignal<T>(exitCode: number, work: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const onSignal: SignalHandler = (signal) => {
+    if (!stop.signal.aborted) stop.abort();
+    else if (signal !== 'SIGHUP') process.exit(exitCode);
+  };
+  for (const name of END_SIGNALS) process.on(name, onSignal);
+  try {
+    return await work(stop.signal);
+  } finally {
+    for (const name of END_SIGNALS) process.off(name, onSignal);
+  }
 }

@@ -10,14 +10,10 @@ export interface LedgerSummary extends DeliverySummary {
 /** Rejects with `Problem` `request-invalid` for bad instants, numbers, groups and contexts, with `StoreError` and `IndexError`. */
 export type Summarise = (query: SummaryQuery) => Promise<LedgerSummary>;
 
-/** @param clock in milliseconds since the epoch. Default `Date.now` */
-export function createSummary(
-  { asked }: Pick<LedgerView, 'asked'>,
-  clock: () => number = Date.now,
-): Summarise {
+export function createSummary({ asked }: Pick<LedgerView, 'asked'>): Summarise {
   const { index } = asked;
   return async (query) => {
-    const summary = await findSummary(index, query, clock());
+    const summary = await findSummary(index, query, Date.now());
     return { ...summary, index: extentOf(await index.call('state')) };
   };
 }

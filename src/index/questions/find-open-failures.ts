@@ -2,25 +2,14 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import type { FailureCause } from '../../domain/failure-causes.js';
 import { FAILURES, isFailure } from '../../domain/failure-rules.js';
 import { Problem } from '../../domain/problem.js';
-import type { SourceScope } from '../../domain/rights.js';
 import { type LinesAt, readLinesAt } from '../../ledger/log/read-lines-at.js';
 import { decodePlace, encodePlace, pageOf } from '../../lib/text/list-cursor.js';
-import type { FailurePosition } from '../queries/find-failures.js';
+import type { FailingQuery, FailurePosition } from '../queries/find-failures.js';
 import type { QuestionParts } from './find-deliveries.js';
 
 /** Filters of the list of failing jobs; an absent filter matches everything. */
-export interface FailureQuery {
+export interface FailureQuery extends Omit<FailingQuery, 'outcome' | 'without'> {
   readonly outcome?: string | undefined;
-  readonly source?: string | undefined;
-  readonly region?: string | undefined;
-  /** Only failures with this cause. */
-  readonly cause?: string | undefined;
-  /** Milliseconds since the epoch; failed at or after it. */
-  readonly since?: number | undefined;
-  /** Milliseconds since the epoch; without the rejected callbacks that the service is still trying then. */
-  readonly givenUpBy?: number | undefined;
-  /** Only failures that exist for a client with these sources. Default: all. */
-  readonly scope?: SourceScope | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }

@@ -1,23 +1,16 @@
-import type { SourceScope } from '../../domain/rights.js';
 import { decodePlace, encodePlace, pageOf } from '../../lib/text/list-cursor.js';
 import { instantsOf } from '../../lib/time/instant.js';
 import type { IndexCalls } from '../index-calls.js';
 import { COUNTED_PER_MS, createPacedCounts } from '../questions/paced-counts.js';
 import type { BehindQuery, CountedBehind } from './count-behind.js';
 import type { EventFigures } from './event-figures.js';
-import type { EventOutcome, EventPosition, IndexedEvent } from './sent-events.js';
+import type { EventPosition, EventQuery, IndexedEvent } from './sent-events.js';
 
 /** Filters of the list of a subscriber's events; an absent filter matches everything. */
-export interface SentQuery {
-  readonly subscriber: string;
-  readonly job?: string | undefined;
-  readonly outcome?: EventOutcome | undefined;
-  readonly source?: string | undefined;
-  readonly scope?: SourceScope | undefined;
+export interface SentQuery extends Omit<EventQuery, 'since' | 'until' | 'before'> {
   /** ISO 8601; by the time of the attempt, from `since` until before `until`. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  readonly limit: number;
   readonly cursor?: string | undefined;
 }
 

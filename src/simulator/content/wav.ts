@@ -1,4 +1,4 @@
-import { seededRandom } from '../seeded-random.js';
+import { createHash } from 'node:crypto';
 import type { Content } from './content.js';
 
 const SAMPLE_RATE = 8_000;
@@ -18,7 +18,7 @@ export function wavSeconds(bytes: number): number {
 }
 
 /**
- * A playable WAV file of exactly `size` bytes (at least 44), made block by block. Every block carries its
+ * A playable WAV file of exactly `size` bytes (at least 44), of noise that is other for every seed. Every block carries its
  * number in its first samples, so that a block lost, doubled or swapped changes the bytes.
  */
 export function wavContent(seed: string, size: number): Content {
@@ -29,9 +29,9 @@ export function wavContent(seed: string, size: number): Content {
     async *chunks() {
       const header = wavHeader(size);
       yield header;
-      const melody = melodyBlock(seed);
+      const noise = createHash('shake256', { outputLength: BLOCK }).update(`wav:${seed}`).digest();
       for (let sent = header.length, block = 0; sent < size; block += 1) {
-        const chunk = Buffer.from(melody.subarray(0, Math.min(BLOCK, size - sent)));
+        const chunk = Buffer.from(noise.subarray(0, Math.min(BLOCK, size - sent)));
         if (chunk.length >= 8) chunk.writeUInt32LE(block, 4);
         yield chunk;
         sent += chunk.length;
@@ -58,37 +58,4 @@ function wavHeader(size: number): Buffer {
   header.write('data', 36, 'latin1');
   header.writeUInt32LE(data, 40);
   return header;
-}
-
-const NOTE_SAMPLES = SAMPLE_RATE / 4;
-const NOTE_BYTES = NOTE_SAMPLES * 2;
-const PITCHES = 24;
-
-/** Four seconds of notes, different for every seed, repeated to fill a file. */
-function melodyBlock(seed: string): Buffer {
-  const random = seededRandom(`wav:${seed}`);
-  const block = Buffer.alloc(BLOCK);
-  for (let at = 0; at < BLOCK; at += NOTE_BYTES)
-    noteAt(at / NOTE_BYTES, Math.floor(random() * PITCHES)).copy(block, at);
-  return block;
-}
-
-/** Notes by place and pitch: the wave goes on where the note before would have ended. */
-const notes = new Map<number, Buffer>();
-
-function noteAt(place: number, pitch: number): Buffer {
-  const name = place * PITCHES + pitch;
-  const note = notes.get(name) ?? playNote(place * NOTE_SAMPLES, 220 * 2 ** (pitch / 12));
-  notes.set(name, note);
-  return note;
-}
-
-function playNote(start: number, frequency: number): Buffer {
-  const note = Buffer.alloc(NOTE_BYTES);
-  for (let sample = 0; sample < NOTE_SAMPLES; sample += 1) {
-    const fade = 1 - sample / NOTE_SAMPLES;
-    const value = Math.sin((2 * Math.PI * frequency * (start + sample)) / SAMPLE_RATE) * fade * 8_000;
-    note.writeInt16LE(Math.round(value), sample * 2);
-  }
-  return note;
 }

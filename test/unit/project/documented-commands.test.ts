@@ -65,9 +65,7 @@ describe('the command line in the documents', () => {
   it.each(calls)('$document: $line', async ({ name, options }) => {
     const entry = COMMANDS[name];
     expect(entry === undefined ? name : null).toBeNull();
-    const known = flagsOf(
-      await (entry as NonNullable<typeof entry>).load().then((module) => module.createCommand()),
-    );
+    const known = flagsOf(await loaded(name));
     expect(options.filter((option) => !known.includes(option))).toEqual([]);
   });
 });
@@ -91,20 +89,21 @@ describe('what is to be done next about a job', () => {
 
   it.each([...new Set(commands)])('%s', async (text) => {
     const [, name = '', ...args] = text.split(' ');
-    const command = await (COMMANDS[name] as NonNullable<(typeof COMMANDS)[string]>)
-      .load()
-      .then((module) => module.createCommand());
+    const command = await loaded(name);
     const run = jest.fn<() => void>();
     await command.exitOverride().action(run).parseAsync(args, { from: 'user' });
     expect(run).toHaveBeenCalled();
   });
 });
 
+async function loaded(name: string): Promise<Command> {
+  const [, load] = COMMANDS[name] as NonNullable<(typeof COMMANDS)[string]>;
+  return (await load()).createCommand();
+}
+
 async function helpOf(name: string): Promise<string> {
   let help = '';
-  const command = completeHelp(
-    (await (COMMANDS[name] as NonNullable<(typeof COMMANDS)[string]>).load()).createCommand(),
-  );
+  const command = completeHelp(await loaded(name));
   command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
   return help;
 }

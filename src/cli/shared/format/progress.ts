@@ -10,19 +10,20 @@ export interface Progress {
 /** Milliseconds between two updates. */
 const EVERY_MS = 100;
 
-export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
+export function createProgress(): Progress {
+  const { stderr } = process;
   let shownAt = 0;
   let shown = false;
   return {
     show(text) {
       const now = performance.now();
-      if (!stream.isTTY || (shown && now - shownAt < EVERY_MS)) return;
-      stream.write(`\r\x1b[K${terminalLine(text)}`);
+      if (!stderr.isTTY || (shown && now - shownAt < EVERY_MS)) return;
+      stderr.write(`\r\x1b[K${terminalLine(text)}`);
       shownAt = now;
       shown = true;
     },
     end() {
-      if (shown) stream.write('\r\x1b[K');
+      if (shown) stderr.write('\r\x1b[K');
       shown = false;
     },
   };

@@ -7,7 +7,7 @@ import { assertLists } from '../../../store/whole-listings.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { printNotes } from '../format/print.js';
 import { createProgress, type Progress } from '../format/progress.js';
-import { END_SIGNALS } from '../signal-handling.js';
+import { untilSignal } from '../signal-handling.js';
 import { createStoreAdvice } from './store-advice.js';
 
 interface OnStore {
@@ -40,24 +40,19 @@ export async function runOnStore<Opened extends OnStore, T>(
 ): Promise<T> {
   const advice = createStoreAdvice();
   const opened = await open([advice.onStoreCall]);
-  const stop = new AbortController();
   const progress = createProgress();
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (!stop.signal.aborted) stop.abort();
-    else if (signal !== 'SIGHUP') process.exit(EXIT.incomplete);
-  };
-  for (const name of END_SIGNALS) process.on(name, onSignal);
   try {
-    if (config.store.id !== null) await opened.store.identity();
-    if (!mayBegin) await assertStoreExists(config.store.url);
-    await assertLists(opened.store);
-    return await work(opened, { signal: stop.signal, progress });
+    return await untilSignal(EXIT.incomplete, async (signal) => {
+      if (config.store.id !== null) await opened.store.identity();
+      if (!mayBegin) await assertStoreExists(config.store.url);
+      await assertLists(opened.store);
+      return work(opened, { signal, progress });
+    });
   } catch (error) {
     advice.onError(error);
     throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
   } finally {
     progress.end();
-    for (const name of END_SIGNALS) process.off(name, onSignal);
     await opened.close();
     printNotes(...advice.lines());
   }

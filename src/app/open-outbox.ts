@@ -7,7 +7,7 @@ import type { OutboxMetrics } from '../observe/metrics/outbox-metrics.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createOutbox, type Outbox } from '../subscribers/outbox.js';
 import type { OutboxObserver } from '../subscribers/outbox-observer.js';
-import type { OutboxTimes } from '../subscribers/run-subscriber.js';
+import type { OutboxTimes } from '../subscribers/subscriber-run.js';
 
 /** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
 const SAVING = 3_000;

@@ -9,13 +9,13 @@ import type { OutboxObserver } from './outbox-observer.js';
 import { createOutboxReader, type OutboxReader } from './outbox-reader.js';
 import { createOutboxStore } from './outbox-store.js';
 import type { JobEvent, ReceiverEvent } from './receiver-event.js';
-import type { SubscriberRunOptions } from './run-subscriber.js';
-import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
 import { endSent } from './send/end-sent.js';
 import { createEndpoint, type Endpoint, type SendResult } from './send/endpoint.js';
 import { sendTimed, sentFields } from './send/event-attempts.js';
 import { createSentLog, type SentLog } from './send/sent-log.js';
 import type { Subscriber } from './subscriber.js';
+import type { SubscriberRunOptions } from './subscriber-run.js';
+import { OUTBOX_TIMES, type OutboxTimes } from './subscriber-run.js';
 import { type SubscriberWatch, watchSubscriber } from './watch-subscriber.js';
 
 export interface OutboxOptions extends Pick<SubscriberRunOptions, 'isErased' | 'stopWithin'> {

@@ -5,7 +5,7 @@ import { beginningOf } from './follow/ledger-follower.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { newOutboxState, type OutboxState } from './outbox-state.js';
 import { createOutboxStore } from './outbox-store.js';
-import { runSubscriber, type SubscriberRun, type SubscriberRunOptions } from './run-subscriber.js';
+import { SubscriberRun, type SubscriberRunOptions } from './subscriber-run.js';
 
 interface SubscriberWatchOptions extends Omit<SubscriberRunOptions, 'states' | 'observer' | 'onError'> {
   /** Name of this replica. */
@@ -40,7 +40,7 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
     hasLooked = true;
     if (claimed === null) return;
     if (stopping.signal.aborted) return states.save({ ...claimed, heartbeatAt: null });
-    run = runSubscriber({ ...options, states, observer: observer.events(name), onError }, claimed);
+    run = new SubscriberRun({ ...options, states, observer: observer.events(name), onError }, claimed);
     observer.sending(name, true);
     await run.ended;
     run = null;

@@ -3,7 +3,7 @@ import type { StartIndex } from '../../index/fill/open-index-of-store.js';
 import type { Logger } from '../../observe/logger.js';
 import type { AdminToken } from '../../operations/admin/access/access.js';
 import type { StoreProofTarget } from '../../store/probe/store-proof.js';
-import type { OutboxTimes } from '../../subscribers/run-subscriber.js';
+import type { OutboxTimes } from '../../subscribers/subscriber-run.js';
 import type { serviceLimits } from '../fixed-limits.js';
 
 export interface ServiceOptions {

@@ -9,7 +9,7 @@ import { indexInThread } from '../../../src/index/fill/index-in-thread.js';
 import { createLogger } from '../../../src/observe/logger.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { ProbeReport } from '../../../src/store/probe/probe-store.js';
-import { OUTBOX_TIMES, type OutboxTimes } from '../../../src/subscribers/run-subscriber.js';
+import { OUTBOX_TIMES, type OutboxTimes } from '../../../src/subscribers/subscriber-run.js';
 import { schemaFaults } from '../ledger/ledger-json-schema.js';
 import { ledgerTextsOf } from '../ledger/ledger-of.js';
 import { temporaryFolder } from '../temporary-folder.js';

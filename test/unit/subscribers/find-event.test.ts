@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { findEvent } from '../../../src/subscribers/run-subscriber.js';
+import { findEvent } from '../../../src/subscribers/subscriber-run.js';
 import { putSegment } from '../../support/ledger/ledger-segments.js';
 import { mergeLedger } from '../../support/ledger/merge-ledger.js';
 import { storedLine } from '../../support/outbox/subscribed.js';

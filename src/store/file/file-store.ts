@@ -54,7 +54,7 @@ interface Parts {
 export function createFileStore(options: FileStoreOptions): ObjectStore {
   const parts = createParts(options);
   const { root, temporary } = parts;
-  let metaSweptAt = 0;
+  const sweep = createSweep(parts);
 
   return {
     location: `file:${root.path}`,
@@ -139,49 +139,14 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       return listing(folder, () => listFileKeys(root, folder));
     },
 
-    expiry: {
-      older: (prefix, search) => listing(prefix, () => olderFiles(root, prefix, search)),
-      async remove(found) {
-        assertKey('expire', found.key);
-        return fileCall('expire', found.key, () => deleteObject(parts, found.key, found));
-      },
-      async removeEmpty(folder) {
-        assertPrefix('expire', folder);
-        const metaRoot = join(root.path, '.meta');
-        await fileCall('expire', folder, async () => {
-          await root.check();
-          await root.guard(join(root.path, folder)).catch(ifAbsent(undefined));
-          await parts.folders.prune(join(root.path, folder), root.path);
-          await parts.folders.prune(join(metaRoot, folder), metaRoot);
-        });
-      },
-    },
+    expiry: expiryOf(parts),
 
     async abortUploads(folder) {
       assertPrefix('abort', folder);
-      return fileCall('abort', folder, async () => {
-        await root.check();
-        const removed = await removeTempFiles(temporary, folder);
-        if (removed > 0) await parts.folders.sync(temporary);
-        return removed;
-      });
+      return fileCall('abort', folder, () => abortUploads(parts, folder));
     },
 
-    async sweepUploads(olderThan) {
-      return fileCall('sweep', '', async () => {
-        await root.check();
-        if (Date.now() - metaSweptAt > META_SWEEP_EVERY) {
-          metaSweptAt = Date.now();
-          await sweepMeta({
-            root: root.path,
-            metaRoot: join(root.path, '.meta'),
-            meta: parts.meta,
-            olderThan,
-          });
-        }
-        return sweepTempFiles(temporary, olderThan);
-      });
-    },
+    sweepUploads: (olderThan) => fileCall('sweep', '', () => sweep(olderThan)),
 
     identity: () => fileCall('open', '', root.identity),
 
@@ -263,6 +228,47 @@ async function* listing<T>(
     signal?.throwIfAborted();
     throw fileStoreError('list', prefix, error);
   }
+}
+
+function expiryOf(parts: Parts): NonNullable<ObjectStore['expiry']> {
+  const { root, folders } = parts;
+  return {
+    older: (prefix, search) => listing(prefix, () => olderFiles(root, prefix, search)),
+    async remove(found) {
+      assertKey('expire', found.key);
+      return fileCall('expire', found.key, () => deleteObject(parts, found.key, found));
+    },
+    async removeEmpty(folder) {
+      assertPrefix('expire', folder);
+      const metaRoot = join(root.path, '.meta');
+      await fileCall('expire', folder, async () => {
+        await root.check();
+        await root.guard(join(root.path, folder)).catch(ifAbsent(undefined));
+        await folders.prune(join(root.path, folder), root.path);
+        await folders.prune(join(metaRoot, folder), metaRoot);
+      });
+    },
+  };
+}
+
+async function abortUploads({ root, temporary, folders }: Parts, folder: string): Promise<number> {
+  await root.check();
+  const removed = await removeTempFiles(temporary, folder);
+  if (removed > 0) await folders.sync(temporary);
+  return removed;
+}
+
+/** Removes stale uploads; once a day also metadata without an object. */
+function createSweep({ root, temporary, meta }: Parts): (olderThan: Date) => Promise<number> {
+  let metaSweptAt = 0;
+  return async (olderThan) => {
+    await root.check();
+    if (Date.now() - metaSweptAt > META_SWEEP_EVERY) {
+      metaSweptAt = Date.now();
+      await sweepMeta({ root: root.path, metaRoot: join(root.path, '.meta'), meta, olderThan });
+    }
+    return sweepTempFiles(temporary, olderThan);
+  };
 }
 
 /** @param expected another object stays */

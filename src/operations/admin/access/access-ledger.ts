@@ -18,7 +18,7 @@ export interface ContentRead {
 }
 
 /** A credential that an operator had checked. */
-export interface CredentialCheck {
+interface CredentialCheck {
   readonly access: Access;
   readonly peer: ContentRead['peer'];
   readonly source: string;

@@ -1,6 +1,3 @@
-// Loaded by the dashboard as well: whatever this module imports must run in a browser.
-import { plural } from '../lib/text/plural.js';
-
 /** Why an erasure could not remove versions, for people. */
 export const KEPT_REASONS = {
   retention: 'a retention protects them',
@@ -13,17 +10,20 @@ export const KEPT_REASONS = {
 export const NOTHING_KNOWN = 'nothing is known of it';
 
 /** What an erasure counts, besides bytes. */
-const ERASED: readonly (readonly [name: string, one: string, many?: string])[] = [
-  ['artefacts', 'artefact'],
-  ['conflicts', 'conflict'],
+const ERASED: readonly (readonly [name: string, one: string, many: string])[] = [
+  ['artefacts', 'artefact', 'artefacts'],
+  ['conflicts', 'conflict', 'conflicts'],
   ['quarantined', 'quarantined body', 'quarantined bodies'],
-  ['events', 'undelivered event'],
-  ['versions', 'old version'],
-  ['uploads', 'upload'],
+  ['events', 'undelivered event', 'undelivered events'],
+  ['versions', 'old version', 'old versions'],
+  ['uploads', 'upload', 'uploads'],
 ];
 
 /** "2 artefacts, 1 old version" */
 export function erasedInWords(counts: Readonly<Record<string, number>>): string {
-  const found = ERASED.flatMap(([name, ...words]) => (counts[name] ? [plural(counts[name], ...words)] : []));
+  const found = ERASED.flatMap(([name, one, many]) => {
+    const number = counts[name] ?? 0;
+    return number === 0 ? [] : [`${number.toLocaleString('en')} ${number === 1 ? one : many}`];
+  });
   return found.length === 0 ? 'nothing' : found.join(', ');
 }

@@ -8,8 +8,7 @@ import { BlockedKeyError, StoreError } from '../../store/object-store.js';
 import { conditionOf } from '../../store/store-condition.js';
 import { adviceOf } from '../../store/store-remedies.js';
 import type { Access } from './access/access.js';
-import type { ChangeGate } from './access/change-gate.js';
-import type { ReadGate } from './access/read-gate.js';
+import type { ChangeGate, ReadGate } from './access/gates.js';
 import { type SignIn, SignInRefusal } from './access/sign-in.js';
 import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
 

@@ -1,7 +1,6 @@
 import type { Express } from 'express';
 import type { Health } from '../answers/health.js';
-import { type ChangeGate, createChangeGate } from './access/change-gate.js';
-import { createReadGate } from './access/read-gate.js';
+import { type ChangeGate, createChangeGate, createReadGate } from './access/gates.js';
 import { createAdminApp } from './admin-app.js';
 import { createAdminRouter } from './admin-router.js';
 import { type AdminOptions, createAdminServices } from './admin-services.js';

@@ -16,7 +16,7 @@ import { absentOfJob } from './absent-of-job.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
 import {
   type ExtentParts,
-  extentOf,
+  extentWithin,
   type OwnBody,
   ownBodies,
   sourcesOf,
@@ -57,13 +57,13 @@ export async function inspectJob(
   const sources = [...known, ...sourcesOfBodies(bodies, scope)];
   // Before lines are read: how long the answer takes must not tell a token of some sources what others have of the job.
   const { lines, places, index, isCut } =
-    extentOf(sources, scope) === 'none'
+    extentWithin(sources, scope) === 'none'
       ? { lines: [], places: new Map(), index: parts.view.extent(), isCut: false }
       : await readJobLines(parts.store, parts.view, jobId, storedAt(near, bodies, scope));
   const own = lines.filter(({ source }) => isInScope(scope, source));
   const far = await readArtefacts(parts.store, otherPrefixes(parts.keyPrefixes, own, jobId), jobId);
   const found = [...near, ...far];
-  const extent = extentOf([...sources, ...sourcesOf(far)], scope);
+  const extent = extentWithin([...sources, ...sourcesOf(far)], scope);
   const isVisible = ({ source }: LedgerLine) =>
     source === null ? extent === 'all' : isInScope(scope, source);
   const timeline = lines.filter(isVisible);

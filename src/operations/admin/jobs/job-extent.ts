@@ -29,9 +29,9 @@ export async function jobExtent(parts: ExtentParts, jobId: string, scope: Source
   ]);
   const sources = await parts.view.sourcesOfJob(jobId);
   const known = [...sourcesOf(found), ...sources, ...sourcesOfBodies(bodies, scope)];
-  if (extentOf(known, scope) !== 'all') return extentOf(known, scope);
+  if (extentWithin(known, scope) !== 'all') return extentWithin(known, scope);
   const far = await readArtefacts(parts.store, await otherPrefixesOf(parts, jobId, scope), jobId);
-  return extentOf([...known, ...sourcesOf(far)], scope);
+  return extentWithin([...known, ...sourcesOf(far)], scope);
 }
 
 /** An artefact without a source could be anybody's. */
@@ -61,7 +61,7 @@ export function sourcesOfBodies(bodies: readonly OwnBody[], scope: SourceScope):
   return scope === null ? [] : bodies.flatMap(({ source }) => (source === undefined ? [] : [source]));
 }
 
-export function extentOf(sources: readonly (string | null)[], scope: SourceScope): JobExtent {
+export function extentWithin(sources: readonly (string | null)[], scope: SourceScope): JobExtent {
   if (scope === null || (sources.length > 0 && sources.every((source) => isInScope(scope, source))))
     return 'all';
   return sources.some((source) => isInScope(scope, source)) ? 'some' : 'none';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
 import supertest from 'supertest';
-import { createReadGate } from '../../../../src/operations/admin/access/read-gate.js';
+import { createReadGate } from '../../../../src/operations/admin/access/gates.js';
 import { SignInRefusal } from '../../../../src/operations/admin/access/sign-in.js';
 import { createAdminRouter } from '../../../../src/operations/admin/admin-router.js';
 

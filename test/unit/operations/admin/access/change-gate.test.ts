@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { createChangeGate } from '../../../../../src/operations/admin/access/change-gate.js';
+import { createChangeGate } from '../../../../../src/operations/admin/access/gates.js';
 
 /** A response is a stream that finishes or is destroyed; nothing else of it is looked at. */
 const response = () => new PassThrough().resume() as PassThrough & ServerResponse;

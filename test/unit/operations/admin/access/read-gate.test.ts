@@ -7,7 +7,7 @@ import {
   createReadGate,
   type ReadGate,
   type ReadGateOptions,
-} from '../../../../../src/operations/admin/access/read-gate.js';
+} from '../../../../../src/operations/admin/access/gates.js';
 import { until } from '../../../../support/until.js';
 
 interface Read {

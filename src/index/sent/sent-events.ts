@@ -4,7 +4,7 @@ import type { EventEnd } from '../../domain/sent-attempt.js';
 import type { AskedIndex } from '../asked-index.js';
 
 /** What became of an event, by the attempt that says so; `waiting`: it failed and is tried again. */
-export type EventOutcome = EventEnd | 'waiting';
+type EventOutcome = EventEnd | 'waiting';
 
 /** An event that was tried. */
 export interface IndexedEvent {

@@ -15,7 +15,7 @@ import type { JobEvent } from './receiver-event.js';
 import type { RetryTimes } from './send/attempt-policy.js';
 import type { Endpoint } from './send/endpoint.js';
 import type { EventTask } from './send/event-attempts.js';
-import { createEventSender } from './send/event-sender.js';
+import { EventSender } from './send/event-sender.js';
 import type { SentLog } from './send/sent-log.js';
 import type { Subscriber } from './subscriber.js';
 
@@ -58,7 +58,7 @@ export class SubscriberRun {
   readonly #options: SubscriberRunOptions;
   readonly #claimed: OutboxState;
   readonly #announcements: ReturnType<typeof createAnnouncements>;
-  readonly #sender: ReturnType<typeof createEventSender>;
+  readonly #sender: EventSender;
   readonly #follower: ReturnType<typeof createLedgerFollower>;
   readonly #ending = new AbortController();
   #wakeUp = new AbortController();
@@ -111,7 +111,7 @@ export class SubscriberRun {
       this.#options;
     // The time of retries goes on evenly, so that a clock that is set forward does not end events.
     const began = clock() - performance.now();
-    return createEventSender({
+    return new EventSender({
       ...{ store, endpoint, sent, isErased, observer, random },
       clock: () => began + performance.now(),
       subscriber: name,

@@ -19,165 +19,172 @@ interface SenderOptions
   readonly times?: RetryTimes | undefined;
 }
 
-/** Sends the events of one subscriber: new ones in the order in which they are read, failed ones when they are due. */
-interface EventSender {
-  /** Takes events of a part of the ledger. Resolves once there is room for more; rejects after `stop`. */
-  accept(tasks: readonly EventTask[]): Promise<void>;
-  /** The event that was accepted first, of those that were not tried yet or are being tried; null without one. */
-  oldestUntried(): EventTask | null;
-  snapshot(): Pick<OutboxState, SenderField>;
-  /** An event was sent by other means: nothing is held back any more. */
-  addressWorks(): void;
-  /** Time of the oldest event that is not sent, in milliseconds since the epoch; null without one. */
-  oldest(): number | null;
-  /** Begins no further requests, and cuts those that have not ended in time. Resolves when none is in flight. */
-  stop(withinMs: number): Promise<void>;
-}
-
 /** Events that may wait for a retry. Beyond it nothing new is sent. */
 const MAX_WAITING = 200;
 /** Milliseconds until a replica that may have lost its claim looks again whether it may send. */
 const HOLD_PAUSE = 500;
 
-export function createEventSender(options: SenderOptions): EventSender {
-  const { maxInFlight, observer, clock, random, times = RETRY_TIMES } = options;
-  const { openSince } = options.state;
-  const waiting = createWaitingEvents(options.state.waiting.map(withinReach));
-  const queue: EventTask[] = [];
-  const lowMark = Math.max(32, maxInFlight * 2);
-  const aborting = new AbortController();
-  const changes = new EventEmitter();
-  let inFlight = 0;
+/** Sends the events of one subscriber: new ones in the order in which they are read, failed ones when they are due. */
+export class EventSender {
+  readonly #options: SenderOptions;
+  readonly #waiting: ReturnType<typeof createWaitingEvents>;
+  readonly #breaker: ReturnType<typeof createBreaker>;
+  readonly #attempts: ReturnType<typeof createEventAttempts>;
+  readonly #queue: EventTask[] = [];
+  readonly #aborting = new AbortController();
+  readonly #changes = new EventEmitter();
+  #inFlight = 0;
   /** Waiting events that were tried while the breaker is open, since a new one was. */
-  let probed = 0;
-  let stopped = false;
-  let timer: NodeJS.Timeout | null = null;
+  #probed = 0;
+  #stopped = false;
+  #timer: NodeJS.Timeout | null = null;
 
-  const breaker = createBreaker({
-    clock,
-    random,
-    firstPause: times.firstPause,
-    openSince: openSince === null ? null : Date.parse(openSince),
-    onChange(isOpen) {
-      observer.breaker(isOpen, attempts.lastFailure());
-      // The address works again: what failed because it did not is due.
-      if (!isOpen) waiting.makeDue(clock());
-    },
-  });
-  const attempts = createEventAttempts({
-    ...options,
-    times,
-    waiting,
-    breaker,
-    signal: aborting.signal,
-    hasStopped: () => stopped,
-    onEnded: next,
-  });
-  const { trying } = attempts;
-
-  /** The clock of the replica that tried it may have been ahead of this one's. */
-  function withinReach(event: WaitingEvent): WaitingEvent {
+  constructor(options: SenderOptions) {
+    const { clock, times = RETRY_TIMES } = options;
     const now = clock();
+    this.#options = options;
+    this.#waiting = createWaitingEvents(
+      options.state.waiting.map((event) => withinReach(event, now, times.longestPause)),
+    );
+    this.#breaker = this.#createBreaker(times.firstPause);
+    this.#attempts = createEventAttempts({
+      ...options,
+      times,
+      waiting: this.#waiting,
+      breaker: this.#breaker,
+      signal: this.#aborting.signal,
+      hasStopped: () => this.#stopped,
+      onEnded: () => this.#next(),
+    });
+    this.#pump();
+  }
+
+  /** Takes events of a part of the ledger. Resolves once there is room for more; rejects after `stop`. */
+  async accept(tasks: readonly EventTask[]): Promise<void> {
+    const lowMark = Math.max(32, this.#options.maxInFlight * 2);
+    this.#queue.push(...tasks);
+    this.#pump();
+    while (this.#queue.length > lowMark) {
+      if (this.#stopped) throw new Error('the sender has stopped');
+      await once(this.#changes, 'change');
+    }
+  }
+
+  /** The event that was accepted first, of those that were not tried yet or are being tried; null without one. */
+  oldestUntried(): EventTask | null {
+    const [first = this.#queue[0] ?? null] = this.#attempts.trying;
+    return first;
+  }
+
+  snapshot(): Pick<OutboxState, SenderField> {
     return {
-      ...event,
-      firstTriedAt: Math.min(event.firstTriedAt, now),
-      nextTryAt: Math.min(event.nextTryAt, now + times.longestPause),
+      waiting: this.#waiting.states(),
+      openSince: instantOf(this.#breaker.openSince),
+      pausedUntil: instantOf(this.#breaker.pausedUntil),
     };
   }
 
-  function pump(): void {
-    if (timer) clearTimeout(timer);
-    timer = null;
+  /** An event was sent by other means: nothing is held back any more. */
+  addressWorks(): void {
+    this.#breaker.succeeded();
+    this.#next();
+  }
+
+  /** Time of the oldest event that is not sent, in milliseconds since the epoch; null without one. */
+  oldest(): number | null {
+    const times = [
+      ...this.#queue.slice(0, 1).map(({ event }) => Date.parse(event.time)),
+      ...[...this.#attempts.trying].map(({ event }) => Date.parse(event.time)),
+      ...this.#waiting.states().map(({ receivedAt }) => Date.parse(receivedAt)),
+    ];
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** Begins no further requests, and cuts those that have not ended in time. Resolves when none is in flight. */
+  async stop(withinMs: number): Promise<void> {
+    this.#stopped = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    const end = setTimeout(() => this.#aborting.abort(), withinMs);
+    while (this.#inFlight > 0) await once(this.#changes, 'change');
+    clearTimeout(end);
+    this.#aborting.abort();
+    this.#changes.emit('change');
+  }
+
+  #createBreaker(firstPause: number) {
+    const { clock, random, observer, state } = this.#options;
+    const { openSince } = state;
+    return createBreaker({
+      ...{ clock, random, firstPause },
+      openSince: openSince === null ? null : Date.parse(openSince),
+      onChange: (isOpen) => {
+        observer.breaker(isOpen, this.#attempts.lastFailure());
+        // The address works again: what failed because it did not is due.
+        if (!isOpen) this.#waiting.makeDue(clock());
+      },
+    });
+  }
+
+  #next(): void {
+    this.#changes.emit('change');
+    this.#pump();
+  }
+
+  #pump(): void {
+    const { maxInFlight, clock } = this.#options;
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
     let pause = Number.POSITIVE_INFINITY;
-    while (!stopped && inFlight < maxInFlight) {
+    while (!this.#stopped && this.#inFlight < maxInFlight) {
       const now = clock();
-      const wait = options.isHolding() ? breaker.mayStartAt(inFlight) - now : HOLD_PAUSE;
-      const due = waiting.next();
+      const wait = this.#options.isHolding() ? this.#breaker.mayStartAt(this.#inFlight) - now : HOLD_PAUSE;
+      const due = this.#waiting.next();
       if (wait > 0) {
-        if (due !== null || queue.length > 0) pause = wait;
+        if (due !== null || this.#queue.length > 0) pause = wait;
         break;
       }
-      const isOpen = breaker.openSince !== null;
-      const mayTryFirst = queue.length > 0 && waiting.size + trying.size < MAX_WAITING;
+      const isOpen = this.#breaker.openSince !== null;
+      const mayTryFirst =
+        this.#queue.length > 0 && this.#waiting.size + this.#attempts.trying.size < MAX_WAITING;
       // An event that always fails must not be all that probes: a new one is tried after each round of those that wait.
-      const isTurnOfFirst = isOpen && mayTryFirst && probed >= waiting.size;
+      const isTurnOfFirst = isOpen && mayTryFirst && this.#probed >= this.#waiting.size;
       if (due !== null && !isTurnOfFirst && (due.state.nextTryAt <= now || isOpen)) {
-        probed = isOpen ? probed + 1 : 0;
-        void run(() => attempts.tryAgain(due));
+        this.#probed = isOpen ? this.#probed + 1 : 0;
+        void this.#run(() => this.#attempts.tryAgain(due));
       } else if (mayTryFirst) {
-        probed = 0;
-        void run(tryFirst);
+        this.#probed = 0;
+        void this.#run(() => this.#tryFirst());
       } else {
         if (due !== null) pause = due.state.nextTryAt - now;
         break;
       }
     }
-    if (!stopped && Number.isFinite(pause))
-      timer = setTimeout(pump, Math.min(Math.max(1, pause), 60_000)).unref();
+    if (!this.#stopped && Number.isFinite(pause))
+      this.#timer = setTimeout(() => this.#pump(), Math.min(Math.max(1, pause), 60_000)).unref();
   }
 
-  async function run(work: () => Promise<void>): Promise<void> {
-    inFlight += 1;
+  async #run(work: () => Promise<void>): Promise<void> {
+    this.#inFlight += 1;
     try {
       await work();
     } finally {
-      inFlight -= 1;
-      next();
+      this.#inFlight -= 1;
+      this.#next();
     }
   }
 
-  async function tryFirst(): Promise<void> {
-    const task = queue.shift();
-    if (task !== undefined) await attempts.tryFirst(task);
+  async #tryFirst(): Promise<void> {
+    const task = this.#queue.shift();
+    if (task !== undefined) await this.#attempts.tryFirst(task);
   }
+}
 
-  function next(): void {
-    changes.emit('change');
-    pump();
-  }
-
-  function oldest(): number | null {
-    const times = [
-      ...queue.slice(0, 1).map(({ event }) => Date.parse(event.time)),
-      ...[...trying].map(({ event }) => Date.parse(event.time)),
-      ...waiting.states().map(({ receivedAt }) => Date.parse(receivedAt)),
-    ];
-    return times.length === 0 ? null : Math.min(...times);
-  }
-
-  pump();
+/** The clock of the replica that tried it may have been ahead of this one's. */
+function withinReach(event: WaitingEvent, now: number, longestPause: number): WaitingEvent {
   return {
-    async accept(tasks) {
-      queue.push(...tasks);
-      pump();
-      while (queue.length > lowMark) {
-        if (stopped) throw new Error('the sender has stopped');
-        await once(changes, 'change');
-      }
-    },
-    oldest,
-    oldestUntried() {
-      const [first = queue[0] ?? null] = trying;
-      return first;
-    },
-    addressWorks() {
-      breaker.succeeded();
-      next();
-    },
-    snapshot: () => ({
-      waiting: waiting.states(),
-      openSince: instantOf(breaker.openSince),
-      pausedUntil: instantOf(breaker.pausedUntil),
-    }),
-    async stop(withinMs) {
-      stopped = true;
-      if (timer) clearTimeout(timer);
-      const end = setTimeout(() => aborting.abort(), withinMs);
-      while (inFlight > 0) await once(changes, 'change');
-      clearTimeout(end);
-      aborting.abort();
-      changes.emit('change');
-    },
+    ...event,
+    firstTriedAt: Math.min(event.firstTriedAt, now),
+    nextTryAt: Math.min(event.nextTryAt, now + longestPause),
   };
 }
 

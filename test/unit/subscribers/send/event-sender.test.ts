@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import type { SentAttempt } from '../../../../src/domain/sent-attempt.js';
 import { jobEventOf } from '../../../../src/subscribers/job-event.js';
 import type { SendResult } from '../../../../src/subscribers/send/endpoint.js';
-import { createEventSender } from '../../../../src/subscribers/send/event-sender.js';
+import { EventSender } from '../../../../src/subscribers/send/event-sender.js';
 import { storedLine } from '../../../support/outbox/subscribed.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
@@ -21,7 +21,7 @@ it('loses and repeats nothing over an hour of 500, asks little meanwhile, and se
   const asked: { readonly id: string; readonly at: number; readonly status: number }[] = [];
   const attempts: Omit<SentAttempt, 'v'>[] = [];
   const dead: unknown[] = [];
-  const sender = createEventSender({
+  const sender = new EventSender({
     subscriber: 'crm',
     endpoint: {
       async send({ id }): Promise<SendResult> {

@@ -91,7 +91,7 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
     createTransport({
       dispatcher,
       credentials,
-      limiter: createRateLimiter({ perSecond, maxPauseMs: retry.maxPauseMs }, clock),
+      limiter: createRateLimiter({ perSecond, maxPauseMs: retry.maxPauseMs }, options.clock),
       retry,
       clock,
       requestTimeout: options.requestTimeout ?? 30_000,

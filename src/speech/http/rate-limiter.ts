@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/time/clock.js';
+import { type Clock, systemClock } from '../../lib/time/clock.js';
 import { SpeechError } from '../speech-error.js';
 
 /** When the next request to one region may go out. */
@@ -24,8 +24,17 @@ interface RateLimits {
   readonly maxPauseMs: number;
 }
 
+/** Its time passes evenly: where the machine's clock is set back, the next request would wait for as long. */
+const EVEN_CLOCK: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  sleep: systemClock.sleep,
+};
+
 /** A token bucket that the service can pause. */
-export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: Clock): RateLimiter {
+export function createRateLimiter(
+  { perSecond, maxPauseMs }: RateLimits,
+  clock: Clock = EVEN_CLOCK,
+): RateLimiter {
   const interval = 1000 / perSecond;
   let nextAt = 0;
   let resumesAt = 0;

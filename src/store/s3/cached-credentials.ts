@@ -45,7 +45,7 @@ export function cachedCredentials(provider: Provider, clock: () => number = Date
     const left = (held.expiration?.getTime() ?? Number.POSITIVE_INFINITY) - clock();
     if (left <= 0) return ask(options);
     // A failed refresh is retried after the pause; the session is still valid.
-    if (left < REFRESH_BEFORE_MS && clock() - askedAt >= REFRESH_PAUSE_MS)
+    if (left < REFRESH_BEFORE_MS && Math.abs(clock() - askedAt) >= REFRESH_PAUSE_MS)
       ask(options).catch(() => undefined);
     return held;
   };

@@ -90,6 +90,8 @@ export function createReplays(options: ReplaysOptions): Replays {
 
   async function launchAbandoned(): Promise<void> {
     const settled = firstIdAt(Date.now() - SETTLED);
+    // The clock was set back: what is created now has lower ids again.
+    if (settled < first) first = settled;
     const ids = await Array.fromAsync(replays.idsFrom(first));
     // The newest first: another replica goes on within a minute, however many have ended.
     for (const id of ids.toReversed()) {

@@ -50,6 +50,25 @@ describe('credentials of a session', () => {
     expect(asked).toBeLessThan(40);
   });
 
+  it('are asked for in their last minutes although the last question came from a clock that was ahead', async () => {
+    const get = credentials();
+    now = 60 * MINUTE;
+    answer = async () => session('first', 65 * MINUTE);
+    await get();
+    now = 0;
+    answer = async () => session('first', 4 * MINUTE);
+    await get({ forceRefresh: true });
+    now = 30 * MINUTE;
+    answer = async () => session('first', 4 * MINUTE);
+    await get();
+    await turn();
+    now = MINUTE;
+    answer = async () => session('second', 120 * MINUTE);
+    await get();
+    await turn();
+    expect((await get()).accessKeyId).toBe('second');
+  });
+
   it('are replaced as soon as newer ones are given, without a request waiting for them', async () => {
     const get = credentials();
     await get();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { encodeTime } from 'ulid';
 import { withItem } from '../../../../../src/operations/actions/replay/replay-state.js';
 import { createReplayStore } from '../../../../../src/operations/actions/replay/replay-store.js';
@@ -122,4 +122,32 @@ it('replays that have ended are not read again, the newest of many are read firs
   expect(reads).toEqual([]);
   expect(listed / looks).toBeLessThan(250);
   await looking.stop();
+});
+
+it('replays of now are looked for again once a clock that was two hours ahead is set back', async () => {
+  const HOUR = 3_600_000;
+  const real = Date.now;
+  let ahead = 2 * HOUR;
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => real() + ahead);
+  const reads = new Set<string>();
+  const store = createMemoryStore((operation, key) => {
+    if (operation === 'read') reads.add(key);
+  });
+  const put = (time: number) => {
+    const replayId = `${encodeTime(time, 10)}0000000000000000`;
+    const finishedAt = new Date(time).toISOString();
+    store.put(`replays/${replayId}.json`, JSON.stringify({ ...NEW_REPLAY, replayId, finishedAt }));
+    return `replays/${replayId}.json`;
+  };
+  put(Date.now());
+  const options = { replays: createReplayStore(store), owner: 'r', lease: 10 };
+  const looking = createReplays(options as unknown as ReplaysOptions);
+  const looks = () => store.calls.filter(({ operation }) => operation === 'list').length;
+  looking.start();
+  await until(() => looks() > 1);
+  ahead = 0;
+  const key = put(Date.now());
+  await until(() => reads.has(key));
+  await looking.stop();
+  clock.mockRestore();
 });

@@ -40,6 +40,17 @@ describe('the dashboard’s page', () => {
     expect(announced.toSorted()).toEqual(modules.toSorted());
   });
 
+  it('has every module that its modules ask for', () => {
+    const modules = everything.filter((file) => file.endsWith('.js'));
+    const asked = modules.flatMap((file) =>
+      [...text(file).matchAll(/^(?:import|export|})[^\n']*from '(\.[^']+)'/gm)].map(([, to = '']) =>
+        path.posix.join(path.posix.dirname(file), to),
+      ),
+    );
+    expect(asked.length).toBeGreaterThan(300);
+    expect(asked.filter((file) => !everything.includes(file))).toEqual([]);
+  });
+
   it('has nothing inline and loads nothing from elsewhere', () => {
     const html = text('index.html');
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/i);

@@ -79,6 +79,7 @@ export async function readHealth(
     verify: facts.verify,
     credentials: facts.credentials,
     subscribers: facts.subscribers,
+    index: from.view.extent(),
     ledger: {
       ...ledger,
       rows: ofAll(ledger.rows),

@@ -269,6 +269,7 @@ export const healthSchema = z
     verify: verifyFiguresSchema.nullable(),
     credentials: z.array(credentialStateSchema),
     subscribers: z.array(subscriberSchema).nullable(),
+    index: indexExtentSchema,
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
       rows: count.nullable(),

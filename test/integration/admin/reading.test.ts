@@ -91,6 +91,7 @@ describe('health', () => {
       credentials: [{ source: 'guarded', credential: 'main', state: 'unused', lastUsedAt: null }],
     });
     expect(body.last24h.outcomes).toMatchObject({ stored: 2, conflict: 1, noted: 1, quarantined: 1 });
+    expect(body.index).toEqual({ since: null, until: expect.any(String), missing: [] });
     // The names of headers, never their secrets.
     expect(body.sources).toContainEqual({ source: 'guarded', headers: ['X-Callback-Token'] });
   });

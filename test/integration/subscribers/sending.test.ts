@@ -10,8 +10,8 @@ import { listSubscribers } from '../../../src/operations/admin/subscribers/list-
 import type { SubscriberFigures } from '../../../src/operations/answers/subscribers.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { purgeEventsOf } from '../../../src/subscribers/dead/dead-events.js';
-import type { OutboxTimes } from '../../../src/subscribers/subscriber-run.js';
 import type { Subscriber } from '../../../src/subscribers/subscriber.js';
+import type { OutboxTimes } from '../../../src/subscribers/subscriber-run.js';
 import {
   type RecordedRequest,
   type RecordingServer,

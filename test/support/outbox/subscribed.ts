@@ -8,8 +8,8 @@ import type { DeadEvent } from '../../../src/subscribers/dead/dead-event.js';
 import { jobEventOf } from '../../../src/subscribers/job-event.js';
 import { createOutbox, type Outbox, type OutboxOptions } from '../../../src/subscribers/outbox.js';
 import type { JobEvent, ReceiverEvent } from '../../../src/subscribers/receiver-event.js';
-import type { OutboxTimes } from '../../../src/subscribers/subscriber-run.js';
 import type { Subscriber } from '../../../src/subscribers/subscriber.js';
+import type { OutboxTimes } from '../../../src/subscribers/subscriber-run.js';
 import type { RecordedRequest } from '../http/recording-server.js';
 import { ledgerLine } from '../ledger/ledger-lines.js';
 

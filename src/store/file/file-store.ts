@@ -287,7 +287,8 @@ async function deleteObject(
     return 'missing';
   }
   try {
-    await root.guard(dirname(path));
+    // Whoever removes the same object may have removed its folder with it.
+    await root.guard(dirname(path)).catch(ifAbsent(undefined));
     const file = await object.stat({ bigint: true });
     if (!file.isFile()) return 'missing';
     if (expected !== undefined && !isSame(file, expected)) return 'replaced';
